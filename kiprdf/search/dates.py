@@ -1,0 +1,332 @@
+"""Dates in texts, and the periods that queries are about, in numbers and in words.
+
+A month that is also another word (may, march) is a date only where it cannot be that word. Takes
+time linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import date, datetime, timedelta
+from typing import NamedTuple
+from unicodedata import normalize
+
+Period = tuple[datetime, datetime]
+"""From its start to before its end."""
+
+
+def _numbered(*lines: str) -> dict[str, int]:
+    """The place of each word in its line, from 1; the same word without accents, too."""
+    return {
+        word: place
+        for line in lines
+        for place, words in enumerate(line.split(), start=1)
+        for name in words.split("|")
+        for word in (
+            name,
+            "".join(c for c in normalize("NFD", name) if c < "\u0300" or c > "\u036f"),
+        )
+    }
+
+
+_MONTHS = _numbered(
+    "january february march april may june july august september october november december",
+    "jan feb mar apr may jun jul aug sep|sept oct nov dec",
+    "januar|jänner februar märz april mai juni juli august september oktober november dezember",
+    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "januari februari maart april mei juni juli augustus september oktober november december",
+    "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
+    "январе феврале марте апреле мае июне июле августе сентябре октябре ноябре декабре",
+)
+_WEEKDAYS = _numbered(
+    "monday tuesday wednesday thursday friday saturday sunday",
+    "montag dienstag mittwoch donnerstag freitag samstag|sonnabend sonntag",
+    "lundi mardi mercredi jeudi vendredi samedi dimanche",
+    "lunes martes miércoles jueves viernes sábado domingo",
+    "lunedì martedì mercoledì giovedì venerdì sabato domenica",
+    "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
+    "понедельник вторник среду четверг пятницу субботу воскресенье",
+)
+_NAMES = _MONTHS.keys() | _WEEKDAYS.keys()
+_SHORT = _numbered("jan feb mar apr jun jul aug sep sept oct nov dec")
+_OTHER_WORDS = _numbered("may march mars mayo augustus марта мая мае")
+"""Months that are dates only beside a number or after one of these words."""
+_WITHIN = _numbered(
+    "in during since until before after between from last early late im seit en em depuis desde в"
+)
+_GLUE = _numbered("st nd rd th er of de del di the")  # between the parts of a date
+_GAP = re.compile(r"(?:[^\S\n]|[.,'’-]){0,3}")
+_WORD, _TOKEN = re.compile(r"[^\W\d_]+"), re.compile(r"\d+|[^\W\d_]+")
+_NUMBER = re.compile(r"\d+")
+_NUMERIC = re.compile(
+    r"(?<![\w.-])(?:(?P<y1>[12]\d{3})([-/.])(?P<m1>\d\d?)\2(?P<d1>\d\d?)(?!\d|[-.]\d)"
+    r"|(?P<y2>[12]\d{3})-(?P<m2>\d\d)(?![\w-])"
+    r"|(?P<d3>0?[1-9]|[12]\d|3[01])(?P<sign>[./-])(?P<m3>\d\d?)(?P=sign)(?P<y3>[12]\d{3})"
+    r"(?!\w|[./-]\d))"
+    r"|(?:(?P<y4>[12]\d{3})[年년]\s?)?(?P<m4>\d\d?)[月월](?:\s?(?P<d4>\d\d?)[日号일])?"
+)
+_CJK_WEEKDAY = re.compile("(?:星期|礼拜|[周週])([一二三四五六日天])|([月火水木金土日])曜")
+_SPACES = str.maketrans(dict.fromkeys([*map(chr, range(65)), *"[\\]^_`{|}~’“”–—«»"], " "))
+"""Blanks in the place of ASCII characters that are no letters, and of some others."""
+
+
+class _Date(NamedTuple):
+    """The parts of a date that are written in a text, 0 for each other, and the word before it."""
+
+    year: int = 0
+    month: int = 0
+    day: int = 0
+    weekday: int = 0
+    before: str = ""
+
+
+def date_tokens(text: str, *, asked: bool = False) -> list[str]:
+    """The tokens of the dates in a text: of a day, its month and weekday, with and without year.
+
+    Of a text that is ``asked`` for, they are only of what is written: a month finds its days, and a
+    day does not find its month.
+
+    >>> date_tokens("2023-05-08T13:56:00Z")
+    ['__d2023_05_08', '__m2023_05', '__d05_08', '__m05', '__w1']
+    >>> date_tokens("on 8 May 2023", asked=True), date_tokens("im Mai 2023", asked=True)
+    (['__d2023_05_08'], ['__m2023_05'])
+    """
+    tokens: list[str] = []
+    for year, month, day, weekday, _ in _dates(text):
+        of_year = f"{year}_" if year else ""
+        names = [f"__d{of_year}{month:02}_{day:02}"] if day else []
+        if month and not (asked and day):
+            names.append(f"__m{of_year}{month:02}")
+        if year and not asked:
+            names += [name.replace(of_year, "") for name in names]
+            weekday = weekday or (date(year, month, day).isoweekday() if day else 0)
+        tokens += [*names, f"__w{weekday}"] if weekday else names
+    return list(dict.fromkeys(tokens))
+
+
+def _dates(text: str) -> list[_Date]:
+    """The dates in a text that the calendar has."""
+    found = list(_in_numbers(text))
+    if not text.isascii():
+        for match in _CJK_WEEKDAY.finditer(text):
+            found.append(
+                _Date(weekday="一二三四五六日月火水木金土".find(match[1] or match[2]) % 7 + 1)
+            )
+    if not _NAMES.isdisjoint(text.lower().translate(_SPACES).split()):
+        found += _in_words(text)
+    dates = []
+    for written in found:
+        with suppress(ValueError):  # in a leap year, where no year is written
+            date(written.year or 2000, written.month or 1, written.day or 1)
+            dates.append(written)
+    return dates
+
+
+def _in_numbers(text: str) -> Iterator[_Date]:
+    end = 0
+    for number in _NUMBER.finditer(text):
+        match = _NUMERIC.match(text, number.start()) if number.start() >= end else None
+        if match is None:
+            continue
+        end = match.end()
+        part = {name[0]: value for name, value in match.groupdict().items() if value}
+        year, month, day = (int(part.get(name, 0)) for name in "ymd")
+        if match["sign"] in ("/", "-"):  # read as month and day or as day and month
+            if day <= 12 and month <= 12 and day != month:
+                continue
+            day, month = max(day, month), min(day, month)
+        yield _Date(year, month, day, before=_word_before(text, match.start()))
+
+
+def _word_before(text: str, place: int) -> str:
+    words = reversed(_WORD.findall(text[max(0, place - 20) : place].lower()))
+    return next((word for word in words if word not in _GLUE), "")
+
+
+def _in_words(text: str) -> Iterator[_Date]:
+    """The dates with the name of a month or a weekday."""
+    tokens = [(match[0], match.start(), match.end()) for match in _TOKEN.finditer(text)]
+
+    def beside(place: int, step: int) -> int:
+        """The next token in a direction that is not glue; -1 where more is between."""
+        while place >= 0 and 0 <= place + step < len(tokens):
+            first, second = sorted((place, place + step))
+            if not _GAP.fullmatch(text, tokens[first][2], tokens[second][1]):
+                break
+            place += step
+            if tokens[place][0] not in _GLUE:
+                return place
+        return -1
+
+    def number(place: int, least: int, most: int) -> int:
+        """The whole number at a place, if it is between two; else 0."""
+        word, start, end = tokens[place] if place >= 0 else ("", 0, 0)
+        if not word.isdecimal() or len(word) > 4 or not least <= int(word) <= most:
+            return 0
+        return 0 if {text[start - 1 : start], text[end : end + 1]} & {*":/$€#+%"} else int(word)
+
+    for place, (word, _, end) in enumerate(tokens):
+        name = word.lower()
+        if name not in _NAMES:
+            continue
+        first, after = beside(place, -1), beside(place, 1)
+        month = _MONTHS.get(name, 0)
+        day = number(first, 1, 31) if month else 0
+        if day:
+            first = beside(first, -1)
+        elif month and not (name in _OTHER_WORDS and word.islower()):
+            day = number(after, 1, 31)
+            after = beside(after, 1) if day else after
+        year = number(after, 1000, 2999) if month else 0
+        before = tokens[first][0].lower() if first >= 0 else ""
+        is_other = name in _OTHER_WORDS and before not in _WITHIN
+        is_alone = not (is_other or name in _SHORT or text[end : end + 2] in ("'s", "’s"))
+        if day or is_alone or (year and (not is_other or name in ("may", "march"))):
+            yield _Date(year, month, day, 0 if month else _WEEKDAYS[name], before)
+
+
+# Periods ------------------------------------------------------------------------------------------
+
+_PHRASES = {
+    (
+        "day",
+        0,
+    ): "today|tonight|this morning|this afternoon|this evening|heute|hoy|hoje|oggi|今天|今日",
+    ("day", 1): "yesterday|last night|gestern|ayer|ontem|ieri|gisteren|вчера|昨天|昨日|어제",
+    ("day", 2): "the day before yesterday|vorgestern|anteayer|позавчера|前天|一昨日",
+    ("week", 0): "this week|diese woche|cette semaine|esta semana|本周|今週",
+    (
+        "week",
+        1,
+    ): "last week|letzte woche|semaine dernière|semana pasada|semana passada|上周|先週|지난주",
+    ("weekend", 1): "last weekend",
+    ("month", 0): "this month|diesen monat|ce mois-ci|este mes|este mês|本月|今月",
+    ("month", 1): "last month|letzten monat|mois dernier|mes pasado|mês passado|上个月|先月|지난달",
+    ("year", 0): "this year|dieses jahr|cette année|este año|este ano|今年|올해",
+    ("year", 1): "last year|letztes jahr|année dernière|año pasado|ano passado|去年|昨年|작년",
+}
+_PHRASE = {text: phrase for phrase, texts in _PHRASES.items() for text in texts.split("|")}
+_COUNTS = _numbered("a|an|one two three four five six seven eight nine ten")
+_COUNT = rf"(?:(\d{{1,3}}|{'|'.join(_COUNTS)}) )"
+_DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
+_OPEN = _numbered(
+    "since after before until|till|by", "seit nach vor bis", "depuis|desde après avant"
+)
+_SINCE, _AFTER, _BEFORE, _UNTIL = range(1, 5)
+_RELATIVE = re.compile(
+    "|".join(
+        (
+            # Chinese, Japanese and Korean have no boundaries of words.
+            *(text if text > "\u1100" else rf"\b{text}\b" for text in sorted(_PHRASE)[::-1]),
+            rf"\b{_COUNT}(?P<ago>day|week|month|year)s? ago\b",
+            rf"\b(?:past {_COUNT}?|last {_COUNT})(?P<span>day|week|month|year)s?\b",
+            rf"\b(?P<in>in|during|im jahr|{'|'.join(_OPEN)}) (?P<year>(?:19|20)\d\d)\b(?![-/.]\d)",
+        )
+    )
+)
+_RANGE = re.compile(r"\b(?:between|from|zwischen|von|entre|tra|tussen)\b")
+LONGEST_QUERY = 2000  # characters of a query in which a period is looked for
+_PEOPLE = (4, 5, 6, 8)  # April, May, June and August are names, too
+
+
+def period(query: str, now: datetime) -> Period | None:
+    """The time that a query is about, by a clock; None if it is about none.
+
+    An open end is the first or the last ``datetime``. A day or a month without a year is the last
+    one that has begun, and a weekday the last one before today.
+
+    >>> now = datetime(2026, 2, 4, 9, 30)
+    >>> [str(time) for time in period("What did I eat last week?", now)]
+    ['2026-01-26 00:00:00', '2026-02-02 00:00:00']
+    >>> [str(time) for time in period("in June", now)], period("June may help.", now)
+    (['2025-06-01 00:00:00', '2025-07-01 00:00:00'], None)
+    """
+    query = query[:LONGEST_QUERY]
+    text = query.lower()
+    dates = _dates(query)
+    is_range = len(dates) > 1 and _RANGE.search(text) is not None
+    dates = [written for written in dates if _is_period(written, is_range)]
+    years = {written.year for written in dates if written.year}
+    lacks_year = any(written.month and not written.year for written in dates)
+    found: list[tuple[str, Period]] = []
+    for match in _RELATIVE.finditer(text):
+        before = match["in"] or _word_before(text, match.start())
+        unit, ago = _PHRASE.get(match[0], (match["ago"], _count(match[1])))
+        if match["year"]:
+            unit, ago = "year", now.year - int(match["year"])
+        if match["span"]:
+            days = _DAYS[match["span"]] * _count(match[3] or match[4])
+            found.append((before, (_midnight(now, days), now)))
+        elif unit == "year" and lacks_year and not years:
+            years.add(now.year - ago)  # last year in June
+        else:
+            found.append((before, _unit(unit, ago, now)))
+    for written in dates:
+        year = written.year or (min(years) if len(years) == 1 else 0)
+        found.append((written.before, _period_of(written, year, now)))
+    return _joined(found, now) if found else None
+
+
+def _is_period(written: _Date, is_range: bool) -> bool:
+    """Whether a date in a query is a time, and not a person or a habit."""
+    year, month, day, weekday, before = written
+    if weekday:
+        return before in ("on", "last", "am") or before in _OPEN
+    is_person = month in _PEOPLE and (before == "from" or _OPEN.get(before, _SINCE) != _SINCE)
+    return bool(year or day or is_range or (before in _WITHIN and not is_person))
+
+
+def _joined(found: list[tuple[str, Period]], now: datetime) -> Period | None:
+    """What several open periods have in common, and the time from the first to the last closed."""
+    start, end = (time.replace(tzinfo=now.tzinfo) for time in (datetime.min, datetime.max))
+    closed = [times for before, times in found if before not in _OPEN]
+    for before, (begin, finish) in found:
+        side = _OPEN.get(before)
+        if side in (_SINCE, _AFTER):
+            start = max(start, begin if side == _SINCE else finish)
+        elif side in (_BEFORE, _UNTIL):
+            end = min(end, begin if side == _BEFORE else finish)
+    if closed:
+        start = max(start, min(begin for begin, _ in closed))
+        end = min(end, max(finish for _, finish in closed))
+    return (start, end) if start < end else None
+
+
+def _period_of(written: _Date, year: int, now: datetime) -> Period:
+    if written.weekday:
+        return _unit("day", (now.isoweekday() - written.weekday - 1) % 7 + 1, now)
+    start = now
+    for tried in (year,) if year else range(now.year, now.year - 9, -1):
+        with suppress(ValueError):  # the 29th of February
+            start = datetime(tried, written.month, written.day or 1, tzinfo=now.tzinfo)
+            if start <= now:
+                break
+    return _unit("day" if written.day else "month", 0, start)
+
+
+def _unit(unit: str, ago: int, now: datetime) -> Period:
+    """The day, week, weekend, month or year that was so many of them ago."""
+    if unit == "day":
+        return _midnight(now, ago), _midnight(now, ago - 1)
+    if unit in ("week", "weekend"):
+        monday = _midnight(now, now.weekday() + 7 * ago)
+        return monday + timedelta(5 if unit == "weekend" else 0), monday + timedelta(7)
+    size = 12 if unit == "year" else 1
+    first = now.year * 12 + (0 if unit == "year" else now.month - 1) - size * ago
+    months = (divmod(number, 12) for number in (first, first + size))
+    start, end = (_midnight(now).replace(year, month + 1, 1) for year, month in months)
+    return start, end
+
+
+def _midnight(now: datetime, days_ago: int = 0) -> datetime:
+    return now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days_ago)
+
+
+def _count(text: str | None) -> int:
+    """A number in digits or words; 1 for none."""
+    return int(text) if text and text.isdecimal() else _COUNTS.get(text or "", 1)

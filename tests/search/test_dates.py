@@ -1,0 +1,196 @@
+"""Dates in texts are tokens, and a query is about a period or about none."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from kiprdf.search.dates import date_tokens, period
+
+NOW = datetime(2026, 2, 4, 9, 30)  # a Wednesday
+MAY_8 = ["__d2023_05_08", "__m2023_05", "__d05_08", "__m05", "__w1"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2023-05-08T13:56:00Z",
+        "2023-05-08",
+        "from 2023/05/08 on",
+        "8 May 2023",
+        "1:56 pm on 8 May, 2023",
+        "May 8, 2023.",
+        "May 8th 2023",
+        "the 8th of May, 2023",
+        "8.5.2023",
+        "am 08.05.2023.",
+        "8. Mai 2023",
+        "8 de mayo de 2023",
+        "8 de maio de 2023",
+        "le 8 mai 2023",
+        "8 maggio 2023",
+        "8 mei 2023",
+        "8 мая 2023",
+        "2023年5月8日に",
+        "2023년 5월",
+    ],
+)
+def test_a_date_has_its_day_month_and_weekday(text: str) -> None:
+    expected = ["__m2023_05", "__m05"] if text.endswith("월") else MAY_8
+    assert date_tokens(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("asked", "tokens"),
+    [
+        ("8 May 2023", ["__d2023_05_08"]),
+        ("Monday, 8 May", ["__w1", "__d05_08"]),
+        ("May 8", ["__d05_08"]),
+        ("May 2023", ["__m2023_05"]),
+        ("2023-05", ["__m2023_05"]),
+        ("in may", ["__m05"]),
+        ("im Mai", ["__m05"]),
+        ("Monday", ["__w1"]),
+        ("lundi", ["__w1"]),
+        ("星期一", ["__w1"]),
+        ("月曜日", ["__w1"]),
+    ],
+)
+def test_what_is_asked_finds_the_day(asked: str, tokens: list[str]) -> None:
+    assert date_tokens(asked, asked=True) == tokens
+    assert set(tokens) <= set(MAY_8)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "What may help?",
+        "We march 5 miles.",
+        "the planet Mars",
+        "Mars 2020 landed",
+        "8/5/2023",
+        "10.1.2.2023",
+        "v2023.5.8",
+        "30 February 2023",
+        "2023-13-01",
+        "0.5.2023",
+        "June's cat",
+        "set 5 goals, sun and sat",
+        "the season 2019-20",
+        "a second later",
+        "at 10:30 of 8 people",
+        "$8 May",
+    ],
+)
+def test_what_may_be_another_word_or_no_date_is_none(text: str) -> None:
+    assert [token for token in date_tokens(text) if token != "__m05"] == []
+
+
+def test_parts_of_two_lines_are_no_date() -> None:
+    assert date_tokens("I have 8\nMay 2023") == ["__m2023_05", "__m05"]
+
+
+@pytest.mark.parametrize(
+    ("query", "start", "end"),
+    [
+        ("in June 2023", "2023-06-01", "2023-07-01"),
+        ("Where did we go in June?", "2025-06-01", "2025-07-01"),
+        ("in february", "2026-02-01", "2026-03-01"),
+        ("in may", "2025-05-01", "2025-06-01"),
+        ("on 8 May 2023", "2023-05-08", "2023-05-09"),
+        ("2023-05-08", "2023-05-08", "2023-05-09"),
+        ("on 8 May", "2025-05-08", "2025-05-09"),
+        ("on 29 February", "2024-02-29", "2024-03-01"),
+        ("in 2023", "2023-01-01", "2024-01-01"),
+        ("What did I eat yesterday?", "2026-02-03", "2026-02-04"),
+        ("the day before yesterday", "2026-02-02", "2026-02-03"),
+        ("last night", "2026-02-03", "2026-02-04"),
+        ("today", "2026-02-04", "2026-02-05"),
+        ("last week", "2026-01-26", "2026-02-02"),
+        ("this week", "2026-02-02", "2026-02-09"),
+        ("last weekend", "2026-01-31", "2026-02-02"),
+        ("last month", "2026-01-01", "2026-02-01"),
+        ("this year", "2026-01-01", "2027-01-01"),
+        ("last year", "2025-01-01", "2026-01-01"),
+        ("last year in June", "2025-06-01", "2025-07-01"),
+        ("three days ago", "2026-02-01", "2026-02-02"),
+        ("two weeks ago", "2026-01-19", "2026-01-26"),
+        ("3 months ago", "2025-11-01", "2025-12-01"),
+        ("a year ago", "2025-01-01", "2026-01-01"),
+        ("in the last 3 days", "2026-02-01", "2026-02-04T09:30"),
+        ("in the past week", "2026-01-28", "2026-02-04T09:30"),
+        ("on Monday", "2026-02-02", "2026-02-03"),
+        ("last Wednesday", "2026-01-28", "2026-01-29"),
+        ("since March", "2025-03-01", None),
+        ("since last week", "2026-01-26", None),
+        ("after 8 May 2023", "2023-05-09", None),
+        ("before 2024", None, "2024-01-01"),
+        ("before yesterday's meeting", None, "2026-02-03"),
+        ("until March 2023", None, "2023-04-01"),
+        ("after March 2023 and before June 2023", "2023-04-01", "2023-06-01"),
+        ("between March and May 2023", "2023-03-01", "2023-06-01"),
+        ("from May to August 2023", "2023-05-01", "2023-09-01"),
+        ("gestern", "2026-02-03", "2026-02-04"),
+        ("letzte Woche", "2026-01-26", "2026-02-02"),
+        ("im Juni", "2025-06-01", "2025-07-01"),
+        ("la semaine dernière", "2026-01-26", "2026-02-02"),
+        ("el mes pasado", "2026-01-01", "2026-02-01"),
+        ("昨天吃了什么", "2026-02-03", "2026-02-04"),
+        ("去年の夏", "2025-01-01", "2026-01-01"),
+    ],
+)
+def test_a_query_is_about_a_period(query: str, start: str | None, end: str | None) -> None:
+    first = datetime.min if start is None else datetime.fromisoformat(start)
+    last = datetime.max if end is None else datetime.fromisoformat(end)
+    assert period(query, NOW) == (first, last)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "What may I do?",
+        "march to the sea",
+        "a second thought about the sun",
+        "What did June say?",
+        "a present by June",
+        "I'm interested in April's plan",
+        "Tell me about May",
+        "How did Mars 2020 land?",
+        "on Mondays",
+        "next week",
+        "8/5/2023",
+        "the 30 February 2023",
+        "Python 3.11 in 10 minutes",
+        "before June 2023 and after 2024",
+        "day",
+    ],
+)
+def test_other_words_are_no_period(query: str) -> None:
+    assert period(query, NOW) is None
+
+
+def test_a_period_is_of_the_zone_of_the_clock() -> None:
+    zone = timezone(timedelta(hours=9))
+    start, end = period("yesterday", NOW.replace(tzinfo=zone)) or (NOW, NOW)
+    assert start.isoformat() == "2026-02-03T00:00:00+09:00"
+    assert end - start == timedelta(days=1)
+    since = period("since 2024", NOW.replace(tzinfo=zone))
+    assert since is not None
+    assert since[0] < NOW.replace(tzinfo=zone) < since[1]
+
+
+@pytest.mark.parametrize("part", ["May 8 ", "8 of ", "2023-", "2023年 ", "1", "th may th ", "may,"])
+def test_time_is_linear(part: str) -> None:
+    def seconds(times: int) -> float:
+        text = part * times
+        began = time.process_time()
+        date_tokens(text)
+        period(text, NOW)
+        return time.process_time() - began
+
+    short = max(min(seconds(2_000) for _ in range(3)), 0.002)
+    assert seconds(20_000) < 40 * short
