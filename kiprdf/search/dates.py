@@ -111,20 +111,20 @@ def date_tokens(text: str, *, asked: bool = False) -> list[str]:
 
 def _dates(text: str) -> list[_Date]:
     """The dates in a text that the calendar has."""
-    found = list(_in_numbers(text))
+    dates = list(_in_numbers(text))
     if not text.isascii():
         for match in _CJK_WEEKDAY.finditer(text):
-            found.append(
+            dates.append(
                 _Date(weekday="一二三四五六日月火水木金土".find(match[1] or match[2]) % 7 + 1)
             )
     if not _NAMES.isdisjoint(text.lower().translate(_SPACES).split()):
-        found += _in_words(text)
-    dates = []
-    for written in found:
+        dates += _in_words(text)
+    existing = []
+    for written in dates:
         with suppress(ValueError):  # in a leap year, where no year is written
             date(written.year or 2000, written.month or 1, written.day or 1)
-            dates.append(written)
-    return dates
+            existing.append(written)
+    return existing
 
 
 def _in_numbers(text: str) -> Iterator[_Date]:
@@ -253,7 +253,7 @@ def period(query: str, now: datetime) -> Period | None:
     dates = [written for written in dates if _is_period(written, is_range)]
     years = {written.year for written in dates if written.year}
     lacks_year = any(written.month and not written.year for written in dates)
-    found: list[tuple[str, Period]] = []
+    periods: list[tuple[str, Period]] = []
     for match in _RELATIVE.finditer(text):
         before = match["in"] or _word_before(text, match.start())
         unit, ago = _PHRASE.get(match[0], (match["ago"], _count(match[1])))
@@ -261,15 +261,15 @@ def period(query: str, now: datetime) -> Period | None:
             unit, ago = "year", now.year - int(match["year"])
         if match["span"]:
             days = _DAYS[match["span"]] * _count(match[3] or match[4])
-            found.append((before, (_midnight(now, days), now)))
+            periods.append((before, (_midnight(now, days), now)))
         elif unit == "year" and lacks_year and not years:
             years.add(now.year - ago)  # last year in June
         else:
-            found.append((before, _unit(unit, ago, now)))
+            periods.append((before, _unit(unit, ago, now)))
     for written in dates:
         year = written.year or (min(years) if len(years) == 1 else 0)
-        found.append((written.before, _period_of(written, year, now)))
-    return _joined(found, now) if found else None
+        periods.append((written.before, _period_of(written, year, now)))
+    return _joined(periods, now) if periods else None
 
 
 def _is_period(written: _Date, is_range: bool) -> bool:
@@ -281,11 +281,11 @@ def _is_period(written: _Date, is_range: bool) -> bool:
     return bool(year or day or is_range or (before in _WITHIN and not is_person))
 
 
-def _joined(found: list[tuple[str, Period]], now: datetime) -> Period | None:
+def _joined(periods: list[tuple[str, Period]], now: datetime) -> Period | None:
     """What several open periods have in common, and the time from the first to the last closed."""
     start, end = (time.replace(tzinfo=now.tzinfo) for time in (datetime.min, datetime.max))
-    closed = [times for before, times in found if before not in _OPEN]
-    for before, (begin, finish) in found:
+    closed = [times for before, times in periods if before not in _OPEN]
+    for before, (begin, finish) in periods:
         side = _OPEN.get(before)
         if side in (_SINCE, _AFTER):
             start = max(start, begin if side == _SINCE else finish)
