@@ -226,18 +226,23 @@ def _session(id: str) -> str:
 
 def methods(turns: Sequence[Turn]) -> dict[str, Search]:
     """What is compared, over the same notes."""
-    words = remember(turns, meaning=False)
     both = remember(turns, meaning=True)
-    return {
+    searches = {
         "FTS5, porter, no stop words": full_text_search(turns),
         "SEARCH by words": searching(both, "keyword"),
         "SEARCH by meaning": searching(both, "semantic"),
         "SEARCH by both": searching(both, "hybrid"),
-        "recall by words, no sessions": recalling(remember(turns, meaning=False, sessions=False)),
-        "recall by words": recalling(words),
-        "recall by both, no sessions": recalling(remember(turns, meaning=True, sessions=False)),
-        "recall by both": recalling(both),
     }
+    if hasattr(Memory, "recall"):
+        searches |= {
+            "recall by words, no sessions": recalling(
+                remember(turns, meaning=False, sessions=False)
+            ),
+            "recall by words": recalling(remember(turns, meaning=False)),
+            "recall by both, no sessions": recalling(remember(turns, meaning=True, sessions=False)),
+            "recall by both": recalling(both),
+        }
+    return searches
 
 
 Results = dict[str, dict[str, Scores]]
@@ -249,14 +254,19 @@ def measure(
     questions: Iterable[Question],
     results: Results,
     missed: Callable[[str, Question, list[str]], None] = lambda method, question, ids: None,
+    *,
+    sessions: bool = True,
 ) -> None:
-    """Ask each method each question, by turns, and add to the results."""
+    """Ask each method each question, by turns, and add to the results.
+
+    Without ``sessions`` each is asked for ten notes only, and five sessions are not compared.
+    """
     for question in questions:
         for method, search in searches.items():
             start = time.process_time()
             ids = search(question.text, 10)
             seconds = time.process_time() - start
-            long = search(question.text, LONG)
+            long = search(question.text, LONG) if sessions else ids
             for group in ("all", question.kind, question.language):
                 results[method][group].add(question, ids, long, seconds)
             if not set(question.answers) <= set(ids):

@@ -1,0 +1,52 @@
+"""The conversations are what they should be, and questions find their turns as FTS5 does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from statistics import fmean
+
+import pytest
+
+from tests.memory import recall
+
+
+def test_the_conversations_have_the_promised_size_and_kinds() -> None:
+    conversations = recall.conversations()
+    turns = [turn for conversation in conversations for turn in conversation.turns]
+    questions = [question for conversation in conversations for question in conversation.questions]
+    sizes = (len({turn.session for turn in turns}), len(turns), len(questions))
+    assert sizes == (40, 1200, 300)
+    assert len({question.text for question in questions}) == 300
+    kinds = Counter(question.kind for question in questions)
+    assert set(kinds) == set(recall.KINDS)
+    assert min(kinds.values()) >= 20
+    languages = Counter(question.language for question in questions)
+    assert set(languages) == {"en", "de", "fr", "es", "zh", "ja"}
+    assert 40 <= 300 - languages["en"] <= 50
+
+
+@pytest.fixture(scope="module")
+def scores() -> dict[str, recall.Scores]:
+    """Every third question, asked over all turns in one nexus."""
+    conversations = recall.conversations()
+    turns = [turn for conversation in conversations for turn in conversation.turns]
+    questions = [question for conversation in conversations for question in conversation.questions]
+    memory = recall.remember(turns, meaning=True)
+    searches = {
+        "FTS5": recall.full_text_search(turns),
+        "words": recall.searching(memory, "keyword"),
+        "both": recall.searching(memory, "hybrid"),
+    }
+    results = recall.new_results()
+    recall.measure(searches, questions[::3], results, sessions=False)
+    return {method: groups["all"] for method, groups in results.items()}
+
+
+@pytest.mark.parametrize("method", ["words", "both"])
+def test_a_search_finds_as_many_turns_as_fts5(
+    scores: dict[str, recall.Scores], method: str
+) -> None:
+    baseline = scores["FTS5"]
+    assert fmean(baseline.at_ten) > 0.5  # the baseline works
+    assert fmean(scores[method].at_ten) >= fmean(baseline.at_ten)
+    assert fmean(scores[method].reciprocal_ranks) >= fmean(baseline.reciprocal_ranks)
