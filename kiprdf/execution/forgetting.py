@@ -39,14 +39,17 @@ SHORT = 4
 
 
 class Plan:
-    """What is forgotten: a ``draft`` without it, and the ``erased`` nodes, now and in the past."""
+    """What is forgotten: a ``draft`` without it, and the ``erased`` nodes, now and in the past.
+
+    Nodes that are gone by now are erased from the past.
+    """
 
     def __init__(self, store: OxigraphStore, clock: Clock, nodes: Collection[NamedNode]) -> None:
         self.store = store
         self.draft = Draft(store, clock)
-        self.draft.delete(nodes)
+        self.draft.delete(node for node in nodes if exists(node, store))
         self._chosen = nodes
-        self.erased = {*self.draft.deleted, *self._merged()}
+        self.erased = {*nodes, *self.draft.deleted, *self._merged()}
         self._journal = store.journal or store.closed_journal
         self._seqs: list[int] = []
         self._begin = 0
@@ -54,6 +57,11 @@ class Plan:
         self._trace()
         names = [store.iris.name(node.value) for node in self.erased]
         self._names = {name.name for name in names if isinstance(name, ConceptName)}
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether no file can have what is forgotten; without a history, removed texts may be."""
+        return not (self.draft.deleted or self._seqs or (self._chosen and self._journal is None))
 
     def report(self) -> dict[str, Any]:
         """The ids, the commits that mention them, and the ids of others that mention a name."""

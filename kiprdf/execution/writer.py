@@ -142,7 +142,7 @@ class Writer:
         def write() -> dict[str, Any]:
             planned = plan()
             report = planned.report()
-            if not planned.draft.deleted:
+            if planned.changes_nothing:
                 return {**report, "seq": None}
             self._announce(None)
             number = planned.apply(self._origin(FORGET))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from kiprdf import resources
-from kiprdf.memory import context, enrichment, notes, snapshots, texts, upkeep, upserts
+from kiprdf.memory import context, enrichment, erasing, notes, snapshots, texts, upkeep, upserts
 from kiprdf.memory.extraction import extract
 from kiprdf.memory.graph import ITEM, EdgeLink, EntityNode, Graph
 from kiprdf.memory.growth import Growth, is_name
@@ -192,6 +192,19 @@ class Memory:
             return is_there
 
         return self.graph.write(write)
+
+    def erase(self, id: str) -> dict[str, Any]:
+        """Erase a memory for good: from the graph, the history, and every file of the folder.
+
+        So is what only it states, as for ``forget``, and what it stated earlier. A memory that was
+        forgotten can be erased, too. Returns ``erased``, false if there was no such memory;
+        ``entities`` and ``edges``, the names of what went; ``elements`` and ``links``, the ids;
+        ``commits``, whose records were written again; ``mentions``, the ids of what has a name of
+        these in its values; ``seq``, the commit. Raises KIP_1001 for a nexus in a SPARQL store.
+        """
+        if not is_name(id):
+            raise ValueError(f"{id!r} cannot be the id of a memory.")
+        return erasing.erase(self.graph, id)
 
     def rebuild(self, *, dry_run: bool = False) -> dict[str, int]:
         """Build the graph again from the stored memories, as one commit; ids are kept.
