@@ -9,7 +9,6 @@ from pyoxigraph import NamedNode, Triple
 from kiprdf.budget import paced
 from kiprdf.kql.identities import exists
 from kiprdf.memory.graph import ITEM, MENTIONS, STATES, Graph
-from kiprdf.memory.items import TYPES
 from kiprdf.memory.upserts import forgetting
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
@@ -49,7 +48,8 @@ def erase(graph: Graph, id: str) -> dict[str, Any]:
         "erased": is_erased,
         "entities": [_named(store, node) for node in nodes if node != note and node not in links],
         "edges": [_shown(store, node, fact) for node, fact in links.items()],
-        **{**report, "elements": report["elements"] if is_erased else []},
+        **report,
+        "elements": report["elements"] if is_erased else [],
     }
 
 
