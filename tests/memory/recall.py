@@ -23,10 +23,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from statistics import fmean, median
+from unittest.mock import patch
 
 from kiprdf import Nexus
 from kiprdf.memory import Memory
-from kiprdf.search.embedders import wordllama
+from kiprdf.search import embedders
 
 FOLDER = Path(__file__).with_name("conversations")
 KINDS = ("who", "when", "which", "how-many", "negated", "paraphrased", "two-hops")
@@ -142,7 +143,7 @@ def full_text_search(turns: Iterable[Turn]) -> Search:
 
 def remember(turns: Iterable[Turn], *, meaning: bool, sessions: bool = True) -> Memory:
     """A memory with the turns as notes, in one or no session each, by words or also by meaning."""
-    memory = Memory(Nexus.memory(embedder=wordllama() if meaning else None))
+    memory = Memory(Nexus.memory(embedder=embedders.wordllama() if meaning else None))
     memory.add_many(
         {
             "content": turn.content,
@@ -169,13 +170,12 @@ def searching(memory: Memory, mode: str) -> Search:
     return search
 
 
-def recalling(memory: Memory) -> Search:
-    """``Memory.recall``."""
+def recalling(memory: Memory, *, meaning: bool) -> Search:
+    """``Memory.recall``, with the extra installed or as if it was not."""
 
     def search(question: str, limit: int) -> list[str]:
-        # A block of the usual size shows ten notes, and has no room for LONG.
-        most = {"max_chars": 100_000} if limit == LONG else {}
-        return [note.item.id for note in memory.recall(question, limit=limit, **most).notes]
+        with patch.object(embedders, "is_installed", lambda: meaning):
+            return [note.item.id for note in memory.recall(question, limit=limit).notes]
 
     return search
 
@@ -235,12 +235,11 @@ def methods(turns: Sequence[Turn]) -> dict[str, Search]:
     }
     if hasattr(Memory, "recall"):
         searches |= {
-            "recall by words, no sessions": recalling(
-                remember(turns, meaning=False, sessions=False)
-            ),
-            "recall by words": recalling(remember(turns, meaning=False)),
-            "recall by both, no sessions": recalling(remember(turns, meaning=True, sessions=False)),
-            "recall by both": recalling(both),
+            f"recall by {name}{'' if sessions else ', no sessions'}": recalling(
+                remember(turns, meaning=meaning, sessions=sessions), meaning=meaning
+            )
+            for name, meaning in (("words", False), ("both", True))
+            for sessions in (False, True)
         }
     return searches
 
