@@ -263,7 +263,12 @@ def identity(path: Path) -> str | None:
     None where there is no graph, and while the history is not that of the graph.
     """
     try:
-        return None if is_erasing(path) else (graph_folder(path) / "IDENTITY").read_bytes().hex()
+        graph = graph_folder(path)
+        if is_erasing(path) or not (graph / "CURRENT").exists():
+            return None
+        return (graph / "IDENTITY").read_bytes().hex()
+    except FileNotFoundError:
+        return ""  # a backup that was never opened for writing
     except OSError:
         return None
 

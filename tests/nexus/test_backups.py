@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from multiprocessing.synchronize import Event
 from pathlib import Path
@@ -99,6 +100,22 @@ def test_backup_has_the_history(folder: Path, tmp_path: Path, opened: str) -> No
         writer.close()
     assert not (tmp_path / "bare" / "history").exists()
     require_same(tmp_path / "copy", wanted, 31)
+
+
+def test_a_backup_is_read_at_once_and_backed_up_itself(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """RocksDB notes the identity of a copy when it is opened for writing."""
+    with kiprdf.Nexus.open(folder) as nexus:
+        nexus.backup(tmp_path / "copy")
+        wanted = {31: nexus.snapshot()}
+    pauses: list[float] = []
+    monkeypatch.setattr(time, "sleep", pauses.append)
+    with kiprdf.Nexus.open(tmp_path / "copy", read_only=True) as copy:
+        copy.backup(tmp_path / "copy of it")
+        assert [commit["seq"] for commit in copy.changes(30)["commits"]] == [31]
+    assert pauses == []
+    require_same(tmp_path / "copy of it", wanted, 31)
 
 
 def test_backup_of_a_nexus_in_memory_has_its_history(tmp_path: Path) -> None:
