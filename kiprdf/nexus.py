@@ -6,7 +6,7 @@ import functools
 import io
 import os
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from datetime import date, datetime
 from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -171,7 +171,8 @@ class Nexus:
                 budget=budget,
             )
         except BaseException:
-            store.close()
+            with suppress(StoreError):  # the fault of opening is the one to tell
+                store.close()
             raise
 
     @classmethod

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import pytest
 
 import kiprdf
 from kiprdf import resources
+from kiprdf.errors import StoreError
+from kiprdf.store import OxigraphStore
 from tests.nexus.support import FACTS, SCHEMA, StoppedClock, commit, dataset, element, untouched
 from tests.trust import children
 
@@ -181,6 +184,20 @@ def test_a_broken_capsule_closes_the_folder_again(folder: Path, capsules: Path) 
     (capsules / "14_insight.kip").write_text(good, "utf-8")
     with kiprdf.Nexus.open(folder) as nexus:
         assert "Insight" in nexus.execute("DESCRIBE CONCEPT TYPES")
+
+
+def test_an_opening_that_fails_says_why_though_closing_fails_too(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def clock() -> datetime:
+        raise ValueError("no time")
+
+    def close(store: OxigraphStore) -> None:
+        raise StoreError("The nexus cannot be written.")
+
+    monkeypatch.setattr(OxigraphStore, "close", close)
+    with pytest.raises(ValueError, match="no time"):
+        kiprdf.Nexus.open(folder, clock=clock)
 
 
 def test_an_opening_that_was_cut_short_leaves_an_empty_nexus_to_restore_into(
