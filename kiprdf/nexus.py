@@ -171,7 +171,7 @@ class Nexus:
                 budget=budget,
             )
         except BaseException:
-            with suppress(StoreError):  # the fault of opening is the one to tell
+            with suppress(StoreError):  # what is raised is why opening failed
                 store.close()
             raise
 
