@@ -20,10 +20,12 @@ from kiprdf.search import Embedder
 
 if TYPE_CHECKING:
     from kiprdf.async_nexus import AsyncNexus
+    from kiprdf.memory.asynchronous import AsyncMemory
     from kiprdf.prompt import instructions
     from kiprdf.protocol import function_schemas
 
 __all__ = [
+    "AsyncMemory",
     "AsyncNexus",
     "Budget",
     "Embedder",
@@ -40,6 +42,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 _HOME_OF = {
+    "AsyncMemory": "kiprdf.memory.asynchronous",
     "AsyncNexus": "kiprdf.async_nexus",
     "function_schemas": "kiprdf.protocol",
     "instructions": "kiprdf.prompt",

@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from inspect import isawaitable
 from typing import Any, TypeAlias
 
+from kiprdf.loading import load
 from kiprdf.memory.context import limit
+from kiprdf.memory.extraction.tools import tool_named
 from kiprdf.memory.items import PREDICATES, TYPES, USER, USER_NAME, Extraction, Found, FoundEdge
 from kiprdf.memory.texts import setting
 
-Enricher: TypeAlias = Callable[[str], str]
+Enricher: TypeAlias = Callable[[str], str | Awaitable[str]]
 DEFAULT_MAX_EDGES = 10
 LEAST_WEIGHT = 0.5
 SECONDS = 30.0
 """How long a model may take; its answer is dropped after that."""
+FORBIDDEN = "KIPRDF_MEMORY_LLM_ENRICH_ENABLED or MILTON_KG_LLM_ENRICH_ENABLED forbids it"
 _PRIVATE = ("@", ".com", "phone", "email", "address")
 _MOST_NAME = 200
 _PROMPT = """\
@@ -72,16 +76,17 @@ def prompt(content: str, extraction: Extraction) -> str:
 def validated(answer: str, max_edges: int) -> Extraction:
     """The valid entities and edges of an answer, at most so many edges.
 
-    Raises ``ValueError`` for what is no JSON of the schema; single entities and edges that are
-    invalid, weak or private are dropped.
+    The JSON may be in a code fence or between sentences, and may have other keys. Raises
+    ``ValueError`` for what is no JSON of the schema; single entities and edges that are invalid,
+    weak or private are dropped.
     """
     if not isinstance(answer, str):
         raise ValueError(f"The model returned {type(answer).__name__}, not text.")
     try:
-        document = json.loads(answer)
+        document = json.loads(answer[answer.find("{") : answer.rfind("}") + 1])
     except RecursionError:
         raise ValueError("The answer of the model nests too deep.") from None
-    if not isinstance(document, dict) or not set(document) <= {"entities", "edges"}:
+    if not isinstance(document, dict) or document.keys().isdisjoint(("entities", "edges")):
         raise ValueError("The answer of the model has another schema.")
     parts = [document.get(key, []) for key in ("entities", "edges")]
     if not all(isinstance(part, list) for part in parts):
@@ -99,22 +104,25 @@ def validated(answer: str, max_edges: int) -> Extraction:
 
 
 def _entity(value: Any) -> Found | None:
-    if not isinstance(value, dict) or set(value) != {"type", "name"} or value["type"] not in TYPES:
+    if not isinstance(value, dict) or value.get("type") not in TYPES:
         return None
-    name = value["name"]
+    name = value.get("name")
     if not isinstance(name, str) or not name.strip() or len(name) > _MOST_NAME:
         return None
     if any(mark in name.lower() for mark in _PRIVATE) or not name.strip().isprintable():
         return None
-    return USER if value["type"] == "user" else Found(value["type"], name.strip())
+    if value["type"] == "user":
+        return USER
+    known = tool_named(name.strip()) if value["type"] == "tool" else None
+    return Found(value["type"], known or name.strip())
 
 
 def _edge(value: Any) -> FoundEdge | None:
-    if not isinstance(value, dict) or set(value) != {"subject", "predicate", "object", "weight"}:
+    if not isinstance(value, dict) or not isinstance(value.get("predicate"), str):
         return None
-    subject, object_ = _entity(value["subject"]), _entity(value["object"])
-    weight = value["weight"]
-    if subject is None or object_ is None or not isinstance(value["predicate"], str):
+    subject, object_ = _entity(value.get("subject")), _entity(value.get("object"))
+    weight = value.get("weight")
+    if subject is None or object_ is None:
         return None
     subjects, objects = PREDICATES.get(value["predicate"], ((), ()))
     if subject.type not in subjects or object_.type not in objects:
@@ -126,13 +134,24 @@ def _edge(value: Any) -> FoundEdge | None:
     return FoundEdge(subject, value["predicate"], object_, float(weight))
 
 
-def _with_time_limit(function: Callable[[], str]) -> str:
+async def awaited(answer: Awaitable[str]) -> str:
+    """The answer, as a coroutine."""
+    return await answer
+
+
+def _with_time_limit(function: Callable[[], str | Awaitable[str]]) -> str:
     """Call foreign code in a thread; ``TimeoutError`` if it does not return in time."""
     results: queue.Queue[tuple[str | None, BaseException | None]] = queue.Queue()
 
     def run() -> None:
         try:
-            results.put((function(), None))
+            answer = function()
+            if isawaitable(answer):
+                load("asyncio")
+                import asyncio
+
+                answer = asyncio.run(awaited(answer))
+            results.put((answer, None))
         except BaseException as fault:
             results.put((None, fault))
 

@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 class Memory:
     """Texts in a nexus, and the graph of entities and relations extracted from them.
 
-    ``extractor`` reads a text instead of ``extract``, ``enricher`` asks a model (off by default),
+    ``extractor`` reads a text instead of ``extract``, ``enricher`` asks a model,
     ``clock`` returns the time in UTC. The types of the graph are defined in the nexus when a
     memory is first made on it.
 
@@ -60,6 +60,8 @@ class Memory:
         self.nexus = nexus
         self._extractor = extractor or extract
         self._enricher = enricher
+        if enricher is not None and not enrichment.is_enabled():
+            _log.warning("The model is not asked: %s.", enrichment.FORBIDDEN)
         self._clock = clock or texts.now
         if not nexus.read_only:
             nexus.apply_capsule(resources.optional_capsule("memory").text)
