@@ -22,7 +22,7 @@ def _on_a_thread(
 ) -> Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, T]]:
     """A method of a memory as a coroutine."""
 
-    async def call(self: AsyncMemory, *arguments: P.args, **options: P.kwargs) -> T:
+    async def call(self: AsyncMemory, /, *arguments: P.args, **options: P.kwargs) -> T:
         self._loop = asyncio.get_running_loop()
         bound = getattr(self.memory, method.__name__)
         return await self._threads.run(lambda: bound(*arguments, **options))
