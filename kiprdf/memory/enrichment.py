@@ -113,8 +113,8 @@ def _entity(value: Any) -> Found | None:
         return None
     if value["type"] == "user":
         return USER
-    known = tool_named(name.strip()) if value["type"] == "tool" else None
-    return Found(value["type"], known or name.strip())
+    tool = tool_named(name.strip()) if value["type"] == "tool" else None
+    return Found(value["type"], tool or name.strip())
 
 
 def _edge(value: Any) -> FoundEdge | None:
