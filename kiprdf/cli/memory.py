@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from enum import StrEnum
@@ -18,10 +18,13 @@ from kiprdf.cli.root import app
 
 if TYPE_CHECKING:
     from kiprdf.memory import Memory
-    from kiprdf.memory.items import Entity
+    from kiprdf.memory.items import Entity, Item
+    from kiprdf.nexus import Nexus
 
 memory_app = Application(no_args_is_help=True)
 app.add_typer(memory_app, name="memory")
+_LINE = 120
+"""Characters of a text in a list."""
 
 
 class Direction(StrEnum):
@@ -45,6 +48,10 @@ class EntityType(StrEnum):
 
 TypeOption = Annotated[EntityType | None, typer.Option("--type", help="Type of the entities.")]
 
+SessionOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help="The conversation of the text.")
+]
+
 
 @memory_app.callback()
 def memory() -> None:
@@ -52,12 +59,11 @@ def memory() -> None:
 
 
 @contextmanager
-def _opened(place: str, *, writes: bool = False) -> Iterator[Memory]:
+def _opened(place: str, open: Callable[[str], Nexus] = inputs.open_to_read) -> Iterator[Memory]:
     """The memory of a nexus; what it refuses is reported as one sentence."""
     from kiprdf.memory import Memory
 
-    opened = inputs.open_to_write(place) if writes else inputs.open_to_read(place)
-    with opened as nexus:
+    with open(place) as nexus:
         try:
             yield Memory(nexus)
         except (ValueError, TypeError) as fault:
@@ -70,6 +76,10 @@ def add(
     tag: Annotated[
         list[str] | None, typer.Option("--tag", metavar="TAG", help="A label. Can be repeated.")
     ] = None,
+    session: SessionOption = None,
+    speaker: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who says it, if it is not the user.")
+    ] = None,
     nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
@@ -78,11 +88,12 @@ def add(
     \b
     Examples:
       kiprdf memory add 'I prefer Python, and decided to use SQLite for KG.'
+      kiprdf memory add 'I went to Rome.' --session chat-17 --speaker Melanie
       kiprdf memory add - --tag notes --nexus brain < notes.txt
     """
     content = inputs.read_text(inputs.STDIN) if text == "-" else text
-    with _opened(nexus, writes=True) as opened:
-        id = opened.add(content, tags=tag or ())
+    with _opened(nexus, inputs.open_to_write) as opened:
+        id = opened.add(content, tags=tag or (), session=session, speaker=speaker)
     if as_json:
         output.show_json({"id": id})
     else:
@@ -109,6 +120,125 @@ def get(
         output.show_json(asdict(item))
     else:
         output.show_text(output.printable(item.content, keep="\n\t"))
+
+
+@memory_app.command("list")
+def list_(
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of texts.")] = 20,
+    session: SessionOption = None,
+    nexus: NexusOption = DEFAULT_NEXUS,
+    as_json: JsonOption = False,
+) -> None:
+    """Print the stored texts, the newest first, each in one line.
+
+    \b
+    Examples:
+      kiprdf memory list --session chat-17 --limit 100
+    """
+    with _opened(nexus) as opened:
+        items = list(opened.items(session=session, newest=limit + 1))[::-1]
+    if as_json:
+        output.show_json([asdict(item) for item in items[:limit]])
+    else:
+        for item in items[:limit]:
+            output.show_text(_line(item))
+    if len(items) > limit:
+        output.note("There are more texts: set a greater --limit.")
+
+
+def _line(item: Item) -> str:
+    text = " ".join(item.content.split())
+    text = text if len(text) <= _LINE else f"{text[: _LINE - 1]}…"
+    place = f" {item.session}" if item.session else ""
+    speaker = f"{item.speaker}: " if item.speaker else ""
+    return output.printable(f"{item.id} {item.timestamp}{place} {speaker}{text}")
+
+
+@memory_app.command()
+def forget(
+    id: Annotated[str, typer.Argument(metavar="ID", help="The id of a memory.")],
+    for_good: Annotated[
+        bool, typer.Option("--for-good", help="Erase it from the history and all files, too.")
+    ] = False,
+    nexus: NexusOption = DEFAULT_NEXUS,
+    as_json: JsonOption = False,
+) -> None:
+    """Delete a stored text, and what only it states.
+
+    \b
+    Examples:
+      kiprdf memory forget mem_3f2a
+      kiprdf memory forget mem_3f2a --for-good --json
+    """
+    with _opened(nexus, inputs.open_existing) as opened:
+        receipt: dict[str, Any] = {"id": id}
+        receipt |= opened.erase(id) if for_good else {"forgotten": opened.forget(id)}
+    if not receipt["erased" if for_good else "forgotten"]:
+        raise Failure(f"There is no memory {id}.")
+    if as_json:
+        output.show_json(receipt)
+        return
+    output.show_text(id)
+    for entity in receipt.get("entities", ()):
+        output.show_text(output.printable(f"[{entity['type']}] {entity['name']}"))
+    for edge in receipt.get("edges", ()):
+        shown = f"{edge['subject']} --[{edge['predicate']}]--> {edge['object']}"
+        output.show_text(output.printable(shown))
+
+
+@memory_app.command()
+def merge(
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="The entity that goes.")],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="The entity that stays.")],
+    nexus: NexusOption = DEFAULT_NEXUS,
+    as_json: JsonOption = False,
+) -> None:
+    """Merge an entity into another of its type, by id or name, and print the other's id.
+
+    \b
+    Examples:
+      kiprdf memory merge 'mesh analyzer' meshalyzer
+    """
+    with _opened(nexus, inputs.open_existing) as opened:
+        id = opened.merge(source, target)
+    if as_json:
+        output.show_json({"id": id})
+    else:
+        output.show_text(id)
+
+
+@memory_app.command()
+def contradictions(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> None:
+    """Show the pairs of statements of which the newer contradicts the older."""
+    with _opened(nexus) as opened:
+        pairs = opened.contradictions()
+    if as_json:
+        output.show_json([asdict(pair) for pair in pairs])
+        return
+    for pair in pairs:
+        line = f"{_shown(pair.older)} | {_shown(pair.newer)}"
+        memories = f" ({', '.join(pair.memories)})" if pair.memories else ""
+        output.show_text(output.printable(line + memories))
+
+
+@memory_app.command()
+def decay(
+    days: Annotated[float, typer.Argument(metavar="DAYS", help="A statement counts half then.")],
+    nexus: NexusOption = DEFAULT_NEXUS,
+    as_json: JsonOption = False,
+) -> None:
+    """Lower the weights of old statements: each counts half after so many days.
+
+    \b
+    Examples:
+      kiprdf memory decay 90
+    """
+    with _opened(nexus, inputs.open_existing) as opened:
+        count = opened.decay(days)
+    if as_json:
+        output.show_json({"changed": count})
+    else:
+        output.show_text(f"{output.counted(count, 'edge')} changed.")
 
 
 @memory_app.command()
@@ -228,7 +358,7 @@ def import_(
 ) -> None:
     """Replace the graph by a JSON snapshot, or merge it; the stored texts stay."""
     inputs.require_file(file)
-    with _opened(nexus, writes=True) as opened:
+    with _opened(nexus, inputs.open_to_write) as opened:
         counts = opened.import_(file, merge=merge)
     _show_counts(counts, as_json)
 
@@ -242,9 +372,7 @@ def rebuild(
     as_json: JsonOption = False,
 ) -> None:
     """Build the graph again from the stored texts."""
-    if inputs.is_absent(nexus):
-        raise Failure(f"There is no nexus in {nexus}.")
-    with _opened(nexus, writes=not dry_run) as opened:
+    with _opened(nexus, inputs.open_to_read if dry_run else inputs.open_existing) as opened:
         counts = opened.rebuild(dry_run=dry_run)
     _show_counts(counts, as_json)
 

@@ -28,6 +28,15 @@ SCHEMAS: tuple[dict[str, Any], ...] = (
                     "items": {"type": "string"},
                     "description": "Labels of the note.",
                 },
+                "session": {
+                    "type": "string",
+                    "description": "The name of the conversation that the note belongs to.",
+                },
+                "speaker": {
+                    "type": "string",
+                    "description": "Who the first person of the note is: user (the default), or"
+                    " the name of someone else, such as assistant.",
+                },
             },
             "required": ["text"],
             "additionalProperties": False,
@@ -78,16 +87,16 @@ class MemoryFunctions:
         return error_response(error)
 
     def _run(self, name: str, arguments: Mapping[str, Any]) -> Any:
-        required, optional = ("text", {"tags"}) if name == REMEMBER else ("query", set[str]())
+        required, optional = (
+            ("text", {"tags", "session", "speaker"}) if name == REMEMBER else ("query", set[str]())
+        )
         value = arguments.get(required)
         if not isinstance(value, str) or not set(arguments) <= {required, *optional}:
             allowed = " and ".join(sorted({required, *optional}))
             raise ValueError(f"{name} takes {allowed}; {required} is a text.")
         if name == REMEMBER:
-            tags = arguments.get("tags", [])
-            if not isinstance(tags, list):
-                raise ValueError("tags is a list of texts.")
-            return {"id": self._opened().add(value, tags=tags)}
+            options = {key: given for key, given in arguments.items() if key != "text"}
+            return {"id": self._opened().add(value, **options)}
         # A memory defines its types when it is made; who recalls may have no permission to write.
         has_memory = ITEM in self._nexus.execute("DESCRIBE CONCEPT TYPES")
         return self._opened().context(value) if has_memory else ""

@@ -180,9 +180,9 @@ class Memory:
         """The memory with an id."""
         return self._notebook.get(id)
 
-    def items(self) -> Iterator[Item]:
-        """All memories, by time."""
-        return iter(sorted(self._notebook.rows(), key=texts.order))
+    def items(self, *, session: str | None = None, newest: int | None = None) -> Iterator[Item]:
+        """The memories, or those of a session, by time; ``newest`` for at most so many of them."""
+        return iter(self._notebook.items(session, newest))
 
     def forget(self, id: str) -> bool:
         """Delete a memory, and what nothing else is evidence for; whether there was one."""

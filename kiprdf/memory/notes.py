@@ -244,7 +244,7 @@ def _label(value: object, name: str) -> str | None:
 
 
 def _texts(values: object, name: str) -> tuple[str, ...]:
-    if isinstance(values, Iterable) and not isinstance(values, str):
+    if isinstance(values, Iterable) and not isinstance(values, str | Mapping):
         listed = tuple(values)
         if all(isinstance(value, str) for value in listed):
             return listed

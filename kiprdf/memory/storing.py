@@ -12,6 +12,7 @@ from kiprdf.memory.growth import is_name
 from kiprdf.memory.items import Item
 
 T = TypeVar("T")
+_IN_SESSION = "FILTER(?m.attributes.session == :session)"
 
 
 class Notebook:
@@ -23,7 +24,17 @@ class Notebook:
         """The last turn of sessions, as of a commit: reading it reads the whole session."""
         self._commit: int | None = None
 
-    def rows(self, filter: str = "", **parameters: Any) -> Iterable[Item]:
+    def items(self, session: str | None, newest: int | None) -> list[Item]:
+        """The memories, or those of a session, by time; at most so many, the newest."""
+        filter = "" if session is None else _IN_SESSION
+        if newest is None:
+            return sorted(self._rows(filter, session=session), key=texts.order)
+        order = "ORDER BY ?m.attributes.timestamp DESC, ?m.attributes.turn DESC LIMIT :count"
+        command = f"FIND(?m.name) WHERE {{ ?m {{type: :type}} {filter} }} {order}"
+        ids = self._graph.column(command, type=ITEM, session=session, count=newest)
+        return sorted((item for id in ids if (item := self.get(id))), key=texts.order)
+
+    def _rows(self, filter: str, **parameters: Any) -> Iterable[Item]:
         """The memories ``?m`` that a FILTER leaves, in no order."""
         command = f"FIND({texts.COLUMNS}) WHERE {{ ?m {{type: :type}} {filter} }}"
         return map(texts.item, self._graph.rows(command, type=ITEM, **parameters))
@@ -32,7 +43,7 @@ class Notebook:
         """The memory with an id."""
         if not is_name(id) or not self._graph.has((ITEM, id)):
             return None
-        return next(iter(self.rows("FILTER(?m.name == :id)", id=id)), None)
+        return next(iter(self._rows("FILTER(?m.name == :id)", id=id)), None)
 
     def write(self, function: Callable[[], T]) -> T:
         """``Graph.write``, after which the known turns still hold."""
@@ -79,10 +90,7 @@ class Notebook:
         if session is None:
             return None
         if session not in self._turns:
-            command = (
-                "FIND(MAX(?m.attributes.turn)) WHERE"
-                " { ?m {type: :type} FILTER(?m.attributes.session == :session) }"
-            )
+            command = f"FIND(MAX(?m.attributes.turn)) WHERE {{ ?m {{type: :type}} {_IN_SESSION} }}"
             last = self._graph.nexus.execute(command, type=ITEM, session=session)
             self._turns[session] = last or 0
         self._turns[session] += 1

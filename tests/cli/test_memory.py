@@ -62,10 +62,78 @@ def test_a_snapshot_is_exported_and_imported(nexus: str, tmp_path: Path) -> None
     assert "  User --[uses]--> [tool] Python (weight: 0.8)\n" in context
 
 
+def run(nexus: str, *arguments: str) -> list[str]:
+    done = runner.invoke("memory", *arguments, "--nexus", nexus)
+    assert done.exit_code == 0, done.output
+    return done.stdout.splitlines()
+
+
+def test_texts_are_listed_the_newest_first(nexus: str, id: str) -> None:
+    second = run(nexus, "add", "I went\nto Rome.", "--session", "s 1", "--speaker", "Melanie")[0]
+    third = run(nexus, "add", "x" * 200, "--session", "t")[0]
+    lines = run(nexus, "list")
+    assert [line.split()[0] for line in lines] == [third, second, id]
+    assert lines[0].endswith(f"Z t {'x' * 119}…")
+    assert lines[1].endswith("Z s 1 Melanie: I went to Rome.")
+    assert lines[2].endswith(f"Z {NOTE}")
+    done = runner.invoke("memory", "list", "--limit", "1", "--nexus", nexus)
+    assert (done.stdout.split()[0], done.stderr) == (
+        third,
+        "There are more texts: set a greater --limit.\n",
+    )
+    done = runner.invoke("memory", "list", "--session", "s 1", "--json", "--nexus", nexus)
+    items = json.loads(done.stdout)
+    assert [(item["id"], item["session"], item["speaker"], item["turn"]) for item in items] == [
+        (second, "s 1", "Melanie", 1)
+    ]
+    assert done.stderr == ""
+    assert run(nexus, "list", "--session", "none") == []
+
+
+def test_a_text_is_forgotten_or_erased(nexus: str, id: str) -> None:
+    other = run(nexus, "add", "I decided to use Zebrafinch.")[0]
+    assert run(nexus, "forget", id) == [id]
+    assert run(nexus, "search", "meshalyzer") == []
+    files = [path for path in Path(nexus).rglob("*") if path.is_file()]
+    assert any(b"Zebrafinch" in path.read_bytes() for path in files)
+    assert run(nexus, "forget", other, "--for-good") == [
+        other,
+        "[decision] Use Zebrafinch",
+        "Primary User --[decided]--> Use Zebrafinch",
+    ]
+    files = [path for path in Path(nexus).rglob("*") if path.is_file()]
+    assert not any(b"Zebrafinch" in path.read_bytes() for path in files)
+    receipt = json.loads("\n".join(run(nexus, "forget", id, "--for-good", "--json")))
+    assert (receipt["id"], receipt["erased"]) == (id, True)
+
+
+def test_entities_are_merged_and_old_statements_decay(nexus: str, id: str) -> None:
+    run(nexus, "add", "I'm working on Mesh-Analyzer. Decided to use SQLite for KG.")
+    run(nexus, "add", "Decided not to use SQLite for KG.")
+    merged = run(nexus, "merge", "mesh-analyzer", "meshalyzer")[0]
+    assert merged.startswith("entity:")
+    assert run(nexus, "search", "mesh-analyzer") == ["[project] Meshalyzer (Score: 1.0)"]
+    (line,) = run(nexus, "contradictions")
+    assert line.startswith(
+        "[decision] Use SQLite for KG | [decision] Not to use SQLite for KG (mem_"
+    )
+    pairs = json.loads("\n".join(run(nexus, "contradictions", "--json")))
+    assert pairs[0]["newer"]["name"] == "Not to use SQLite for KG"
+    assert run(nexus, "decay", "0.000001") == ["4 edges changed."]
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (["get", "mem_none"], "kiprdf: There is no memory mem_none.\n"),
+        (["forget", "mem_none"], "kiprdf: There is no memory mem_none.\n"),
+        (["forget", "mem_none", "--for-good"], "kiprdf: There is no memory mem_none.\n"),
+        (["merge", "a", "b"], "kiprdf: There is no entity 'a'.\n"),
+        (["decay", "0"], "kiprdf: half_life_days is a number above 0.\n"),
+        (
+            ["add", "x", "--session", "a\nb"],
+            "kiprdf: session is a text of one line, of at most 1024 characters.\n",
+        ),
         (["neighbors", "nobody"], "kiprdf: There is no entity nobody.\n"),
         (["import", "graph.txt"], "kiprdf: There is no file graph.txt.\n"),
         (["export", "/"], "kiprdf: / cannot be written: Is a directory.\n"),

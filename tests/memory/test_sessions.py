@@ -9,6 +9,7 @@ import pytest
 
 from kiprdf import Nexus
 from kiprdf.memory import Extraction, Found, FoundEdge, Memory
+from kiprdf.memory.functions import MemoryFunctions
 from kiprdf.memory.items import USER
 
 MOMENT = datetime(2026, 1, 12, 3, tzinfo=UTC)
@@ -186,3 +187,32 @@ def test_an_argument_that_is_none_is_refused(
     with pytest.raises(ValueError, match=message):
         memory.add("A note", **arguments)
     assert list(memory.items()) == []
+
+
+def test_remember_takes_a_session_and_a_speaker(memory: Memory) -> None:
+    functions = MemoryFunctions(memory.nexus)
+    arguments = {"text": "I use Docker.", "session": "s", "speaker": "assistant", "tags": ["a"]}
+    id = functions.call("remember", arguments)["result"]["id"]
+    assert functions.call("remember", arguments)["result"]["id"] == id
+    item = memory.get(id)
+    assert item is not None
+    assert (item.session, item.speaker, item.tags, item.seen) == ("s", "assistant", ("a",), 2)
+    assert edges(memory) == []
+    for wrong in (
+        {"session": 7},
+        {"speaker": ["a"]},
+        {"tags": "a"},
+        {"tags": {"a": 1}},
+        {"id": "x"},
+    ):
+        error = functions.call("remember", {"text": "x", **wrong})["error"]
+        assert error["code"] == "KIP_1001"
+    assert memory.stats()["memories"] == 1
+
+
+def test_the_newest_memories_of_a_session_are_listed_by_time(memory: Memory) -> None:
+    for number in range(5):
+        memory.add(f"Note {number}", session="s" if number % 2 else "t")
+    assert [item.content for item in memory.items(session="t", newest=2)] == ["Note 2", "Note 4"]
+    assert [item.content for item in memory.items(session="s")] == ["Note 1", "Note 3"]
+    assert len(list(memory.items(newest=9))) == 5
