@@ -245,8 +245,14 @@ class Memory:
         """The entities of a type, or of all, by type and name."""
         if type is not None:
             _require(type, TYPES, "type of entities")
-        nodes = [node.entity for node in self.graph.entities(type)]
-        return sorted(nodes, key=lambda entity: (TYPES.index(entity.type), entity.normalized_name))
+        return [node.entity for node in self._nodes(type)]
+
+    def _nodes(self, type: str | None = None) -> list[EntityNode]:
+        nodes = self.graph.entities(type)
+        return sorted(
+            nodes,
+            key=lambda node: (TYPES.index(node.entity.type), node.entity.normalized_name),
+        )
 
     def edges(self, predicate: str | None = None) -> list[Edge]:
         """The edges with a predicate, or all: by predicate, those that hold first, then weight,
@@ -398,7 +404,7 @@ class Memory:
     def export(self) -> dict[str, Any]:
         """The graph as a snapshot of version 1.0."""
         moment = texts.iso_time(self._clock())
-        return snapshots.export(self.entities(), self.edges(), moment)
+        return snapshots.export(self._nodes(), self.edges(), moment)
 
     def export_file(self, path: str | os.PathLike[str]) -> None:
         """Write the snapshot as a JSON file."""

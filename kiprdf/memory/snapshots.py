@@ -26,12 +26,18 @@ VERSION = "1.0"
 _END = ("valid_until", "superseded_by")
 
 
-def export(entities: Iterable[Entity], edges: Iterable[Edge], moment: str) -> dict[str, Any]:
-    """A snapshot of entities and edges."""
+def export(nodes: Iterable[EntityNode], edges: Iterable[Edge], moment: str) -> dict[str, Any]:
+    """A snapshot of entities and edges.
+
+    An entity that others were merged into has their names as ``aliases``.
+    """
     return {
         "version": VERSION,
         "exported_at": moment,
-        "entities": [entity.to_dict() for entity in entities],
+        "entities": [
+            node.entity.to_dict() | ({"aliases": list(node.aliases)} if node.aliases else {})
+            for node in nodes
+        ],
         "edges": [_exported(edge) for edge in edges],
     }
 
@@ -81,13 +87,19 @@ def importing(
     by_key = {(n.entity.type, n.entity.normalized_name): n for n in before.values()}
     by_id = {node.entity.id: node for node in before.values()} if merge else {}
     created = 0
-    for entity in _with_user(snapshot):
+    nodes = _with_user(snapshot)
+    for node in nodes.values():
+        entity = node.entity
         existing = by_key.get((entity.type, entity.normalized_name))
         if existing is None and merge:
-            existing = graph.entity((entity.type, entity.normalized_name))
-        node = EntityNode(entity, (type_name(entity.type), entity.name))
+            keys = [(entity.type, normalized(name)) for name in node.aliases]
+            keys = [
+                (entity.type, entity.normalized_name),
+                *(key for key in keys if key not in nodes),
+            ]
+            existing = next(filter(None, map(graph.entity, keys)), None)
         if existing is not None and merge:
-            node = _merged(existing, entity)
+            node = _merged(existing, node)
         created += existing is None
         change.write_entity(node, replaces=not merge)
         by_id[entity.id] = node
@@ -130,39 +142,42 @@ def _replace_edge(
     change.write_edge(subject.node, object_.node, edge, own)
 
 
-def _merged(existing: EntityNode, entity: Entity) -> EntityNode:
-    """An existing entity with the metadata of a snapshot."""
-    times = (existing.entity.updated_ts, entity.updated_ts)
+def _merged(existing: EntityNode, node: EntityNode) -> EntityNode:
+    """An existing entity with the metadata and the names of one of a snapshot."""
+    times = (existing.entity.updated_ts, node.entity.updated_ts)
     merged = replace(
         existing.entity,
-        metadata={**existing.entity.metadata, **entity.metadata},
+        metadata={**existing.entity.metadata, **node.entity.metadata},
         updated_ts=max(times, key=lambda time: time.rstrip("Z")),
     )
-    return replace(existing, entity=merged)
+    names = dict.fromkeys([*existing.aliases, *node.aliases, node.entity.normalized_name])
+    names.pop(existing.entity.normalized_name, None)
+    return replace(existing, entity=merged, aliases=tuple(names))
 
 
-def _with_user(snapshot: Mapping[str, Any]) -> list[Entity]:
+def _with_user(snapshot: Mapping[str, Any]) -> dict[Key, EntityNode]:
     """The entities of a snapshot, with the user, whom edges may name without an entity."""
-    entities: dict[Key, Entity] = {}
+    entities: dict[Key, EntityNode] = {}
     ids: set[str] = set()
     moment = str(snapshot.get("exported_at") or "")
     for number, value in enumerate(snapshot["entities"]):
-        entity = _entity(value, number, moment)
+        node = _entity(value, number, moment)
+        entity = node.entity
         key = (entity.type, entity.normalized_name)
         if key in entities or entity.id in ids:
             raise ValueError(f"The entity {entity.id} of the snapshot is there twice.")
-        entities[key] = entity
+        entities[key] = node
         ids.add(entity.id)
     if USER_ID not in ids and any(
         USER_ID in (value.get("subject_id"), value.get("object_id")) for value in snapshot["edges"]
     ):
         name = normalized(USER_NAME)
         user = Entity(entity_id("user", name), "user", USER_NAME, name, {}, moment, moment)
-        entities.setdefault(("user", name), user)
-    return list(entities.values())
+        entities.setdefault(("user", name), EntityNode(user, (type_name("user"), USER_NAME)))
+    return entities
 
 
-def _entity(value: Mapping[str, Any], number: int, moment: str) -> Entity:
+def _entity(value: Mapping[str, Any], number: int, moment: str) -> EntityNode:
     id, type, name = (value.get(key) for key in ("id", "type", "name"))
     if type not in TYPES:
         raise ValueError(f"Entity {number} of the snapshot has the unknown type {type!r}.")
@@ -172,7 +187,13 @@ def _entity(value: Mapping[str, Any], number: int, moment: str) -> Entity:
         _text(value.get(key), moment, f"entity {id}") for key in ("created_ts", "updated_ts")
     )
     metadata = json_object(value.get("metadata") or {}, f"metadata of the entity {id}")
-    return Entity(id, str(type), name.strip(), normalized(name), metadata, created, updated)
+    aliases = value.get("aliases") or ()
+    if not isinstance(aliases, list | tuple) or not all(isinstance(each, str) for each in aliases):
+        raise ValueError(f"aliases of the entity {id} is a list of texts.")
+    name, type = name.strip(), str(type)
+    entity = Entity(id, type, name, normalized(name), metadata, created, updated)
+    names = dict.fromkeys([*aliases, *map(normalized, aliases)])
+    return EntityNode(entity, (type_name(type), name), tuple(names))
 
 
 def _edge(value: Mapping[str, Any], number: int) -> Edge:
