@@ -223,7 +223,7 @@ def download(body: bytes, target: Path, more: int = 0) -> Any:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}"
         answer = invoke("backup", str(target), "--nexus", address)
         server.shutdown()
