@@ -192,7 +192,7 @@ def _oxigraph_on_disk(folder: Path, port: int) -> list[str]:
     return [*_oxigraph(folder, port), "--location", str(folder / "data")]
 
 
-_QUICK_START = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+_FAST_START = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 """Most of the time of a Java that runs for a minute goes into compiling; not for measurements."""
 
 
@@ -225,8 +225,8 @@ def _lacks_fuseki() -> str:
 
 
 def _fuseki(port: int, *dataset: str) -> list[str]:
-    quick = _QUICK_START if "PYTEST_CURRENT_TEST" in os.environ else ()
-    server = [str(_java()), "-Xmx768m", *quick, "-jar", str(_jar().resolve())]
+    options = _FAST_START if "PYTEST_CURRENT_TEST" in os.environ else ()
+    server = [str(_java()), "-Xmx768m", *options, "-jar", str(_jar().resolve())]
     return [*server, "--localhost", f"--port={port}", "--update", *dataset, "/ds"]
 
 

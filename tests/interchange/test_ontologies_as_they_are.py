@@ -313,6 +313,38 @@ def test_data_use_the_keys_that_an_ontology_gave_to_its_properties(tmp_path: Pat
     assert isomorphic(home(one), expected)
 
 
+# Other formats --------------------------------------------------------------------------------
+
+OWL_XML = """<?xml version="1.0"?>
+<!-- Not <rdf:RDF>. -->
+<Ontology xmlns="%s" xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xml:base="urn:o">
+  <Declaration><Class IRI="#A"/></Declaration>
+</Ontology>"""
+
+
+@pytest.mark.parametrize("given", ["{}", "&owl;"])
+def test_owl_xml_is_named_with_what_helps(given: str) -> None:
+    iri = "http://www.w3.org/2002/07/owl#"
+    text = OWL_XML % given.format(iri)
+    if given == "&owl;":
+        text = text.replace("<Ont", f'<!DOCTYPE Ontology [<!ENTITY owl "{iri}">]><Ont', 1)
+    with pytest.raises(kiprdf.KipError) as error:
+        nexus().import_ontology(text, format="rdfxml")
+    assert (error.value.code, error.value.message, error.value.hint) == (
+        "KIP_1001",
+        "The text is OWL/XML, which is not RDF/XML.",
+        "Convert it to RDF/XML or Turtle: robot convert --input FILE --output FILE.ttl",
+    )
+
+
+def test_rdf_xml_whose_root_is_an_ontology_is_read() -> None:
+    namespaces = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:owl='
+    root = f'<owl:Ontology {namespaces}"http://www.w3.org/2002/07/owl#" rdf:about="urn:o"'
+    assert len(list(parse(f"{root}/>", "rdfxml"))) == 1
+    with pytest.raises(kiprdf.KipError, match="is not valid RDF/XML"):
+        parse(f'{root}><owl:x IRI="a"/></owl:Ontology>', "rdfxml")
+
+
 # Whole files ----------------------------------------------------------------------------------
 
 # Each construct of gist, DCAT 3 and the Relation Ontology of OBO, as these files have them.

@@ -36,6 +36,12 @@ OXIGRAPH_FORMATS: dict[Format, RdfFormat] = {
 
 _XML_ENCODING = re.compile(rb"""\s*<\?xml\s[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
 _XML_ENCODINGS = re.compile(r"(?i)utf-?8|utf-?16|(us-)?ascii|iso-8859-\d{1,2}|windows-125\d")
+_XML_COMMENT = re.compile("<!--.*?-->", re.DOTALL)
+_OWL_XML = re.compile(
+    r"""(?:[^<]|<[?!])*<(?:[\w.-]+:)?Ontology\s(?![^>]*\srdf:about)"""
+    r"""[^>]*["']http://www\.w3\.org/2002/07/owl#["']"""
+)
+"""The begin of OWL/XML; RDF/XML may have the same root, with rdf:about."""
 _BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
@@ -164,6 +170,9 @@ def _fault(
     """The error of the parser, with its place in the text."""
     _, has_place, reason = fault.msg.partition(": ")
     reason = reason if has_place and fault.lineno is not None else fault.msg
+    if format == "rdfxml" and _OWL_XML.match(_XML_COMMENT.sub("", read)):
+        hint = "Convert it to RDF/XML or Turtle: robot convert --input FILE --output FILE.ttl"
+        return KipError("KIP_1001", "The text is OWL/XML, which is not RDF/XML.", hint)
     message = f"The text is not valid {NAMES[format]}: {reason.rstrip('.')}."
     hint = "Check the file at this place."
     if fault.lineno is None and format != "rdfxml":
