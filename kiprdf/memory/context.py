@@ -3,32 +3,86 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from pyoxigraph import NamedNode
+
+from kiprdf.kql.reader import Reader, link_of
 from kiprdf.memory.extraction.ordinary_words import word_set
-from kiprdf.memory.graph import EdgeLink, EntityNode
-from kiprdf.memory.items import Edge, Entity, Hit, normalized
+from kiprdf.memory.graph import EntityNode
+from kiprdf.memory.items import PREDICATES, Hit, normalized
+from kiprdf.memory.tables import Named, Names, words
 from kiprdf.memory.texts import setting
+from kiprdf.rdf.elements import Proposition
+from kiprdf.rdf.literals import to_json
 
 if TYPE_CHECKING:
     from kiprdf.memory.graph import Graph
 
 MAX_EDGES = 20
 MAX_CHARACTERS = 1500
+LONGEST_QUERY = 10_000
+"""Characters of a query that are read."""
+_MOST_WORDS = 64
 _WORD = re.compile(r"[\w.+#/-]+")
-_MARKS = ".,-/"
-_COMMON_WORDS = word_set(
-    "a about am an and are as at be by did do does for from have how i in is it me my of on or"
-    " that the this to us use used using was we what when where which who why with work working you"
-)
-"""Words of a query that match no name by themselves."""
+_COMMON_WORDS = word_set("""
+    a about all am an and any are as at be by can d did do does for from get getting go going has
+    have how i in is it its let ll m me my of on or our re s t tell that the their there they this
+    to us use used using ve was we were what when where which who why will with work working would
+    you your
+    """)
+"""Words of a query that match no name and no note by themselves."""
+_ASKING = word_set("am are did do does how list show tell what when where which who why")
+_FIRST_PERSON = word_set("i me my mine our ours us user user's users we")
+_WORDS_OF = {
+    "prefers": "enjoy favorite favorites favourite favourites like likes love prefer preference"
+    " preferences preferred prefers",
+    "decided": "choice choices choose chose chosen decide decided decision decisions",
+    "works_on": "build building develop developing project projects work working works",
+    "uses": "tool tools use used uses using",
+}
+_ASKED = {word: name for name, group in _WORDS_OF.items() for word in group.split()}
+"""The predicates of the user, by the words with which questions ask for them."""
+_ONE_BY_ONE = 50
+"""The most entities whose edges are read one by one; else all edges are read."""
+STATED = 0.5
+"""The score of an entity that only a note states."""
 
 
-def score(query: str, names: Iterable[str], least: int = 1) -> float:
+class Match(NamedTuple):
+    """An entity that a query names: how well, and with which of its words.
+
+    ``is_whole`` if all words of a name are in the query.
+    """
+
+    named: Named
+    score: float
+    words: frozenset[str]
+    is_whole: bool
+
+
+class Asked(NamedTuple):
+    """The entities that a query names, the edges that it asks for, and its other words."""
+
+    matches: list[Match]
+    relations: list[Relation]
+    rest: str
+
+
+class Relation(NamedTuple):
+    """A stored edge with what it is ordered by; ``link`` is its proposition."""
+
+    link: NamedNode
+    subject: Named
+    predicate: str
+    object: Named
+    weight: float
+    valid_until: str | None
+
+
+def score(query: str, names: Iterable[str]) -> float:
     """How well the best of some names matches a query, both normalized; 0 for no match.
-
-    A name of fewer than ``least`` characters is in no query.
 
     >>> score("python", ["python"]), score("py", ["python"]), score("dark theme", ["dark mode"])
     (1.0, 0.7, 0.5)
@@ -40,24 +94,19 @@ def score(query: str, names: Iterable[str], least: int = 1) -> float:
     for name in names:
         if name == query:
             return 1.0
-        if query in name or (name in query and len(name) >= least):
+        if query in name or name in query:
             best = 0.7
         elif best < 0.5 and not words.isdisjoint(_WORD.findall(name)):
             best = 0.5
     return best
 
 
-def search(query: str, nodes: Sequence[EntityNode], *, by_word: bool = False) -> list[Hit]:
-    """The entities that match a query, the best first; ``by_word`` tries its words alone, too."""
-    queries = [normalized(query)]
-    least = 3 if by_word else 1
-    if by_word:
-        words = (word.strip(_MARKS) for word in _WORD.findall(queries[0]))
-        queries += [word for word in words if word not in _COMMON_WORDS]
+def search(query: str, nodes: Sequence[EntityNode]) -> list[Hit]:
+    """The entities whose names match a query, the best first."""
+    text = normalized(query)
     hits = []
     for node in nodes:
-        names = [node.entity.normalized_name, *map(normalized, node.aliases)]
-        best = max(score(text, names, least) for text in queries)
+        best = score(text, [node.entity.normalized_name, *map(normalized, node.aliases)])
         if best:
             hits.append(Hit(node.entity, best))
     return sorted(hits, key=hit_order)
@@ -68,9 +117,124 @@ def hit_order(hit: Hit) -> tuple[float, str, str]:
     return -hit.score, hit.entity.normalized_name, hit.entity.type
 
 
-def edge_order(edge: Edge, subject: Entity, object: Entity) -> tuple[float, str, str, str]:
-    """By weight, then by what the line shows."""
-    return -edge.weight, subject.normalized_name, edge.predicate, object.normalized_name
+def named_in(query: str, names: Names) -> list[Match]:
+    """The entities that a query names by whole words or their beginnings, the best first.
+
+    An entity of which another one has all words of the query, and more, is left out. A single
+    letter names only what is called so, with a capital letter.
+    """
+    text = normalized(query[:LONGEST_QUERY])
+    asked = [word for word in _content(query) if word not in _COMMON_WORDS]
+    everything = set(words(text))
+    letters = {
+        word.lower() for word in words(query[:LONGEST_QUERY]) if len(word) == 1 and word.isupper()
+    }
+    found: dict[NamedNode, set[str]] = {}
+    for word in dict.fromkeys([*asked, *words(text)[:1]]):
+        for node in names.with_word(word, as_prefix=len(word) > 2 and word in asked):
+            found.setdefault(node, set()).add(word)
+    matches = []
+    for node, matched in found.items():
+        entity = names.entities[node]
+        is_exact = text in entity.names or any(name in asked for name in entity.names)
+        usable = matched.intersection(asked)
+        if all(len(word) == 1 for word in usable):
+            usable &= letters if entity.name in {letter.upper() for letter in letters} else set()
+        if usable or (text in entity.names and len(text) > 1):
+            is_whole = any(everything.issuperset(words(name)) for name in entity.names)
+            matches.append(Match(entity, 1.0 if is_exact else 0.7, frozenset(usable), is_whole))
+    groups = {match.words for match in matches}
+    kept = [
+        match
+        for match in matches
+        if match.score == 1.0 or not any(match.words < other for other in groups)
+    ]
+    return sorted(kept, key=lambda match: (-match.score, match.named.names[0], match.named.type))
+
+
+def asked_predicates(query: str) -> list[str]:
+    """The predicates that a question asks for about the user.
+
+    >>> asked_predicates("Which tools do I use?"), asked_predicates("Do they use Vim?")
+    (['uses'], [])
+    """
+    asked = set(words(normalized(query)))
+    if asked.isdisjoint(_FIRST_PERSON) or asked.isdisjoint(_ASKING):
+        return []
+    return [name for name in PREDICATES if any(_ASKED.get(word) == name for word in asked)]
+
+
+def rest_of(query: str, matches: Iterable[Match]) -> str:
+    """The words of a query that name no entity and ask for no predicate."""
+    known = _COMMON_WORDS.union(_ASKED, _FIRST_PERSON, *(match.words for match in matches))
+    return " ".join(word for word in _content(query) if len(word) > 1 and word not in known)
+
+
+def _content(query: str) -> list[str]:
+    return list(dict.fromkeys(words(normalized(query[:LONGEST_QUERY]))))[:_MOST_WORDS]
+
+
+def ask(graph: Graph, names: Names, query: str) -> Asked:
+    """What a query names and asks for: entities by name, else the user by predicate."""
+    matches = named_in(query, names)
+    user = names.entities.get(graph.user_node())
+    predicates = asked_predicates(query)
+    if user is not None and predicates and all(match.named == user for match in matches):
+        found = relations(graph, names, [user.node], predicates)
+        if found:
+            return Asked([Match(user, 1.0, frozenset(), False)], found, "")
+    found = relations(graph, names, [match.named.node for match in matches])
+    return Asked(matches, found, rest_of(query, matches))
+
+
+def relations(
+    graph: Graph, names: Names, nodes: Collection[NamedNode], predicates: Iterable[str] = PREDICATES
+) -> list[Relation]:
+    """The edges of some entities, in no order; each triple is read once."""
+    store = graph.nexus._store
+    ends, facts = set(nodes), []
+    for predicate in predicates:
+        of = store.iris.predicate(predicate)
+        if len(ends) > _ONE_BY_ONE:
+            triples = list(store.match(None, of, None))
+        else:
+            triples = [
+                t for n in ends for t in (*store.match(n, of, None), *store.match(None, of, n))
+            ]
+        facts += [
+            triple
+            for triple in dict.fromkeys(triples)
+            if (triple.subject in ends or triple.object in ends)
+            and triple.subject in names.entities
+            and triple.object in names.entities
+        ]
+    store.prefetch((), facts)
+    links = [link for fact in facts if (link := link_of(store, fact)) is not None]
+    store.prefetch(links)
+    reader = Reader(store)
+    found = (relation(reader, names, link) for link in links)
+    return [each for each in found if each is not None]
+
+
+def relation(reader: Reader, names: Names, link: NamedNode) -> Relation | None:
+    """The edge that a proposition stores, if it does."""
+    element = reader.element(link)
+    if not isinstance(element, Proposition) or "edge_id" not in element.metadata:
+        return None
+    subject, object_ = (names.entities.get(end) for end in (element.subject, element.object))
+    if subject is None or object_ is None:
+        return None
+    values = [element.metadata.get(key) for key in ("confidence", "valid_until")]
+    weight, until = [None if value is None else to_json(value) for value in values]
+    return Relation(
+        link, subject, element.predicate, object_, cast(Any, weight or 0.0), cast(Any, until)
+    )
+
+
+def relation_order(relation: Relation) -> tuple[bool, float, str, str, str]:
+    """Those that hold first, by weight, then by what the line shows."""
+    shown = relation.subject.names[0], relation.predicate, relation.object.names[0]
+    return relation.valid_until is not None, -relation.weight, *shown
 
 
 def is_enabled() -> bool:
@@ -88,52 +252,60 @@ def limit(value: object, name: str, default: int) -> int:
     return value
 
 
-def block(graph: Graph, query: str, max_edges: int, max_characters: int) -> str:
-    """The context of a query; empty if nothing matches."""
-    nodes = {node.entity.id: node for node in graph.entities()}
-    hits = search(query, list(nodes.values()), by_word=True)
-    links: dict[str, EdgeLink] = {}
-    for hit in hits:
-        node = nodes[hit.entity.id].node
-        for end in ("subject", "object"):
-            links.update((link.link, link) for link in graph.edges_at(node, end=end))
+def block(
+    graph: Graph,
+    names: Names,
+    notes_with: Callable[[str], Iterable[NamedNode]],
+    query: str,
+    max_edges: int,
+    max_characters: int,
+) -> str:
+    """The context of a query; empty if nothing matches.
+
+    ``notes_with`` returns the best notes that have a word of a text. What these state is shown for
+    the words of the query that name no entity.
+    """
+    names.refresh()
+    asked = ask(graph, names, query)
+    hits, found = {match.named: match.score for match in asked.matches}, asked.relations
+    if asked.rest:
+        ends = graph.stated_ends(notes_with(asked.rest)) - {graph.user_node()}
+        stated = [names.entities[end] for end in ends if end in names.entities]
+        stated.sort(key=lambda named: named.names)
+        hits |= {named: STATED for named in stated if named not in hits}
+        found = relations(graph, names, [named.node for named in hits])
     if not hits:
         return ""
-    entities = {id: node.entity for id, node in nodes.items()}
-    edges = [link.edge for link in links.values()]
-    edges = [edge for edge in edges if edge.subject_id in entities and edge.object_id in entities]
-    edges.sort(
-        key=lambda edge: edge_order(edge, entities[edge.subject_id], entities[edge.object_id])
+    return _fitted(
+        graph, list(hits.items()), sorted(found, key=relation_order), max_edges, max_characters
     )
-    return _fitted(hits, edges, entities, max_edges, max_characters)
 
 
 def _fitted(
-    hits: Sequence[Hit],
-    edges: Sequence[Edge],
-    entities: dict[str, Entity],
+    graph: Graph,
+    hits: Sequence[tuple[Named, float]],
+    found: Sequence[Relation],
     max_edges: int,
     max_characters: int,
 ) -> str:
     """The longest block within the limits: the section with more characters loses lines first."""
-    hit_lines = [f"  {_shown(hit.entity, bracket_user=True)} (Score: {hit.score})" for hit in hits]
-    edge_lines = [
-        f"  {_shown(entities[edge.subject_id])} --[{edge.predicate}]-->"
-        f" {_shown(entities[edge.object_id])} (weight: {round(edge.weight, 2)})"
-        for edge in edges[:max_edges]
-    ]
     # No line is shorter than "  [tool] x (Score: 1.0)".
-    shown_hits, shown_edges = min(len(hits), max_characters // 20), len(edge_lines)
+    most = max_characters // 20
+    hit_lines = [f"  [{named.type}] {named.name} (Score: {score})" for named, score in hits[:most]]
+    shown = found[: min(max_edges, most)]
+    edge_lines = [f"  {relation_line(relation)}" for relation in shown]
+    reader = Reader(graph.nexus._store)
+    memory_ids = [reader.value(relation.link, "metadata", "memory_id") for relation in shown]
+    shown_hits, shown_edges = len(hit_lines), len(edge_lines)
     while True:
-        ids = [edge.evidence.get("memory_id") for edge in edges[:shown_edges]]
-        evidence = ", ".join(dict.fromkeys(str(id) for id in ids if id))
+        evidence = ", ".join(dict.fromkeys(str(id) for id in memory_ids[:shown_edges] if id))
         lines = [
             "=== Knowledge Graph Context ===",
             "",
             f"Entities ({shown_hits}/{len(hits)}):",
             *hit_lines[:shown_hits],
             "",
-            f"Relationships ({shown_edges}/{len(edges)}):",
+            f"Relationships ({shown_edges}/{len(found)}):",
             *edge_lines[:shown_edges],
             *(["", f"Evidence IDs: {evidence}"] if evidence else []),
         ]
@@ -153,7 +325,12 @@ def _length(lines: Sequence[str]) -> int:
     return sum(len(line) + 1 for line in lines)
 
 
-def _shown(entity: Entity, bracket_user: bool = False) -> str:
-    if entity.type == "user" and not bracket_user:
-        return "User"
-    return f"[{entity.type}] {entity.name}"
+def relation_line(relation: Relation, shown: Callable[[str], str] = str) -> str:
+    """An edge as a line of text; ``shown`` writes the names."""
+    ends = [
+        "User" if named.type == "user" else f"[{named.type}] {shown(named.name)}"
+        for named in (relation.subject, relation.object)
+    ]
+    until = relation.valid_until
+    note = f"weight: {round(relation.weight, 2)}" if until is None else f"until {until[:10]}"
+    return f"{ends[0]} --[{relation.predicate}]--> {ends[1]} ({note})"

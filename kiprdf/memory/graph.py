@@ -18,16 +18,19 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar, cast
 
+from pyoxigraph import NamedNode
+
 from kiprdf import collector
 from kiprdf.kml import statements
 from kiprdf.kml.draft import Draft
 from kiprdf.kql.identities import exists
+from kiprdf.kql.reader import Reader
 from kiprdf.language import bind, parse
 from kiprdf.language.ast import Manipulation
 from kiprdf.memory.items import PREDICATES, TYPES, USER_ID, USER_NAME, Edge, Entity, normalized
 from kiprdf.memory.texts import shown_time
 from kiprdf.nexus import Nexus
-from kiprdf.rdf.elements import Concept, Proposition, json_map
+from kiprdf.rdf.elements import Concept, Proposition, json_map, read_object
 from kiprdf.rdf.literals import to_term
 
 T = TypeVar("T")
@@ -239,6 +242,52 @@ class Graph:
         """The memories that deny anything."""
         command = "FIND(?m.name) WHERE { ?m {type: :type} FILTER(?m.attributes.denies != null) }"
         return self.column(command, type=ITEM)
+
+    # Reading without a FIND for each ----------------------------------------------------------
+
+    def user_node(self) -> NamedNode:
+        """The user's concept, which may not exist."""
+        return self.nexus._store.iris.concept(type_name("user"), USER_NAME)
+
+    def stated_links(self, note: NamedNode) -> list[NamedNode]:
+        """The propositions of the edges that a memory states."""
+        store = self.nexus._store
+        triples = store.match(note, store.iris.predicate(STATES), None)
+        return [cast(NamedNode, triple.object) for triple in triples]
+
+    def stated_ends(self, notes: Iterable[NamedNode]) -> set[NamedNode]:
+        """The entities of the edges that some memories state."""
+        reader = Reader(self.nexus._store)
+        links = [reader.element(link) for note in notes for link in self.stated_links(note)]
+        ends = [(link.subject, link.object) for link in links if isinstance(link, Proposition)]
+        return {end for both in ends for end in both}
+
+    def read_entities(self, nodes: Iterable[NamedNode]) -> list[EntityNode]:
+        """The entities that concepts store."""
+        store = self.nexus._store
+        found = [read_object(store.iris, node, store.statements(node)) for node in nodes]
+        rows = []
+        for concept in filter(None, found):
+            values: Any = concept.get("attributes", {})
+            keys = (values.get(key) for key in _ENTITY_KEYS)
+            rows.append((concept["type"], concept["name"], *keys))
+        return [_entity(row) for row in rows]
+
+    def read_edges(self, links: Iterable[NamedNode]) -> list[EdgeLink]:
+        """The edges that propositions store."""
+        reader = Reader(self.nexus._store)
+        edges = []
+        for node in links:
+            link = reader.element(node)
+            if isinstance(link, Proposition):
+                ids = [
+                    reader.value(end, "attributes", "entity_id")
+                    for end in (link.subject, link.object)
+                ]
+                values = json_map(link.metadata)
+                keys = (values.get(key) for key in (*_EDGE_KEYS, *_OWN_KEYS))
+                edges.append(_edge((reader.iris.id(node), ids[0], link.predicate, ids[1], *keys)))
+        return edges
 
     # Writing ----------------------------------------------------------------------------------
 

@@ -28,6 +28,7 @@ from kiprdf.memory.items import (
     Neighbor,
     normalized,
 )
+from kiprdf.memory.recall import LIMIT, MAX_CHARACTERS, Filters, Recall, Recaller, count
 from kiprdf.memory.storing import Notebook
 from kiprdf.nexus import Nexus
 
@@ -68,6 +69,7 @@ class Memory:
         types = nexus.execute("DESCRIBE CONCEPT TYPES") if nexus.read_only else [ITEM]
         self.graph = Graph(nexus, is_ready=ITEM in types)
         self._notebook = Notebook(self.graph)
+        self._recaller = Recaller(self.graph, self._clock)
 
     # Memories ---------------------------------------------------------------------------------
 
@@ -366,8 +368,47 @@ class Memory:
         edges = context.limit(max_edges, "CONTEXT_MAX_EDGES", context.MAX_EDGES)
         characters = context.limit(max_chars, "CONTEXT_MAX_CHARS", context.MAX_CHARACTERS)
         return self._without_failing(
-            "build a context", lambda: context.block(self.graph, query, edges, characters), ""
+            "build a context",
+            lambda: self._request(lambda: self._context(query, edges, characters)),
+            "",
         )
+
+    def _context(self, query: str, edges: int, characters: int) -> str:
+        recaller = self._recaller
+        return context.block(
+            self.graph, recaller.names, recaller.with_words, query, edges, characters
+        )
+
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int = LIMIT,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        tags: Iterable[str] = (),
+        session: str | None = None,
+        max_chars: int = MAX_CHARACTERS,
+    ) -> Recall:
+        """The notes that answer a query best, with what they state; ``str()`` is for a prompt.
+
+        Only notes of the ``session``, with all ``tags``, and of the time from ``since`` to
+        ``until`` are returned; a day is meant as a whole. ``max_chars`` bounds the text for the
+        prompt. Never raises for the query: ``reasons`` say what it lacks. ``ValueError`` for other
+        arguments of a wrong type.
+
+        >>> memory = Memory(Nexus.memory())
+        >>> id = memory.add("I am allergic to peanuts.")
+        >>> [note.item.content for note in memory.recall("peanuts").notes]
+        ['I am allergic to peanuts.']
+        """
+        filters = Filters.of(since, until, tags, session)
+        numbers = count(limit, "limit"), count(max_chars, "max_chars")
+        return self._request(lambda: self._recaller.recall(query, numbers[0], filters, numbers[1]))
+
+    def _request(self, function: Callable[[], T]) -> T:
+        engine = self.nexus._engine
+        return engine.request(lambda: engine.boundary.run(function))
 
     # Upkeep -----------------------------------------------------------------------------------
 

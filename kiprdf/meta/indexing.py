@@ -9,6 +9,7 @@ import threading
 import time
 import weakref
 from _thread import get_ident, start_new_thread
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
 from itertools import islice
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 KEPT_ELEMENTS = 1_000
+KEPT_COMMITS = 256
 KEPT_CHARACTERS = 1_000_000
 """The noted elements, and characters of their texts, that are kept until the index needs them; the
 others are read again."""
@@ -97,6 +99,8 @@ class Indexer:
         self._noted_from: int | None = None
         self._noted_to: int | None = None
         self._is_behind = False
+        self._touched = deque[tuple[int, tuple[NamedNode, ...]]](maxlen=KEPT_COMMITS)
+        """The last commits that were noted, each with the elements that it touched."""
         self._own_lock = FairLock()
         self._rebuilt_at: int | None = None
         """The commit at which the index is to be emptied, and all rows written."""
@@ -144,6 +148,8 @@ class Indexer:
     def note(self, delta: Delta, commit: int) -> None:
         """Remember what a commit touched; called under the writer's lock."""
         self._is_behind = True
+        if len(delta.touched) <= KEPT_ELEMENTS:  # after a gap, readers read everything again
+            self._touched.append((commit, tuple(delta.touched)))
         if self._noted_to != commit - 1:
             # The first commit, or the note of the one before was interrupted.
             self._forget()
@@ -163,9 +169,19 @@ class Indexer:
                 return
             self._pending[element.node] = element
 
+    def changed_since(self, number: int) -> Collection[NamedNode] | None:
+        """The elements that the commits after one touched; None where that is not known."""
+        if self._store.is_shared:
+            return self._store.changed_since(number)
+        later = [(commit, nodes) for commit, nodes in tuple(self._touched) if commit > number]
+        if [commit for commit, _ in later] != [*range(number + 1, self._store.commit() + 1)]:
+            return None
+        return {node for _, nodes in later for node in nodes}
+
     def outdate(self) -> None:
         """Note that a commit replaced the dataset; called under the writer's lock."""
         self._is_behind = True
+        self._touched.clear()
         self._forget()
 
     def current(self, advance: Callable[[int], object] | None = None) -> TextIndex:
@@ -273,25 +289,30 @@ class Indexer:
         type: str | None = None,
         mode: Mode = "keyword",
         limit: int | None = None,
+        embedder: Embedder | None = None,
     ) -> tuple[list[Hit], tuple[KipWarning, ...]]:
         """The keys and scores of a SEARCH, best first, and its warnings; reads no element.
 
-        Without a limit these are all rows that match by words, and the best ones by meaning. Raises
-        ``ValueError`` for a term without a word.
+        Without a limit these are all rows that match by words, and the best ones by meaning. An
+        ``embedder`` is used where the nexus was opened without one. Raises ``ValueError`` for a
+        term without a word.
         """
         question = Question(kind, term, type, mode, limit)
         if not self._store.is_shared:
             self.current()  # it may take long, and other commits may come
         return self._store.read(
-            lambda: self._ask(lambda index, meaning: rank(question, index, meaning))
+            lambda: self._ask(lambda index, meaning: rank(question, index, meaning), embedder)
         )
 
-    def _ask(self, ask: Callable[[TextIndex, Meaning | None], T]) -> T:
+    def _ask(
+        self, ask: Callable[[TextIndex, Meaning | None], T], embedder: Embedder | None = None
+    ) -> T:
         """Call a function with the index; one that turns out to be damaged is rebuilt once."""
+        used = self._embedder or embedder
 
         def answer() -> T:
             index = self.current()
-            return ask(index, None if self._embedder is None else lambda: self._semantic(index))
+            return ask(index, None if used is None else lambda: self._semantic(index, used))
 
         try:
             return answer()
@@ -310,7 +331,7 @@ class Indexer:
         """
         if self._embedder is None:
             raise StoreError(f"Vectors need an embedder; one is installed by: {INSTALL}.")
-        semantic = self._semantic(self._store.read(self.current))
+        semantic = self._semantic(self._store.read(self.current), self._embedder)
         total = sum(len(semantic.index.entries(kind).keys) for kind in KINDS)
         done = 0
 
@@ -336,22 +357,24 @@ class Indexer:
             return in_memory
         return max(in_memory, count_embedded(self._path, self._vectors_path))
 
-    def _semantic(self, index: TextIndex) -> Semantic:
+    def _semantic(self, index: TextIndex, embedder: Embedder) -> Semantic:
         def rows(keys: Iterable[str]) -> Iterable[IndexRow]:
             nodes = list(map(NamedNode, keys))
             return self._store.read(lambda: list(index_rows(self._store, nodes)))
 
-        return Semantic(self._semantic_index(), index, rows)
+        return Semantic(self._semantic_index(embedder), index, rows)
 
-    def _semantic_index(self) -> SemanticIndex:
+    def _semantic_index(self, embedder: Embedder) -> SemanticIndex:
         # Imported here: numpy takes longer to load than a nexus to open.
         load("kiprdf.search.semantic")
         from kiprdf.search.semantic import SemanticIndex
 
-        assert self._embedder is not None
         with self._own_lock:
             if self._ranks is None:
-                self._ranks = SemanticIndex(self._embedder, self._vectors_path, self._is_reader)
+                is_guest = self._embedder is None
+                self._ranks = SemanticIndex(
+                    embedder, self._vectors_path, self._is_reader, yields=is_guest
+                )
             return self._ranks
 
     def close(self) -> None:

@@ -62,9 +62,16 @@ class SemanticIndex:
     `rank` uses what there is. Threads may share the index; one at a time builds it.
     """
 
-    def __init__(self, embedder: Embedder, path: Path | None, read_only: bool = False) -> None:
+    def __init__(
+        self,
+        embedder: Embedder,
+        path: Path | None,
+        read_only: bool = False,
+        *,
+        yields: bool = False,
+    ) -> None:
         """Store vectors in the file `path`, or only in memory; see `Vectors`."""
-        self._vectors = Vectors(embedder, path, read_only)
+        self._vectors = Vectors(embedder, path, read_only, yields=yields)
         self._building = threading.Lock()
         self._entries: dict[Kind, Entries] = {}
         self._vectors_of: dict[Kind, dict[bytes, Vector]] = {}

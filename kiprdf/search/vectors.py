@@ -57,14 +57,23 @@ class Vectors:
     """The unit vectors of one embedder, stored in the file `path`; with None nothing is stored.
 
     A fault of the file is logged and costs only new calls of the embedder. With `read_only` the
-    file belongs to another process: it is read once and never written. One thread at a time calls
-    the embedder; `term` and `cached_term` may be called by any thread, the others by one.
+    file belongs to another process: it is read once and never written. An embedder that `yields`
+    does not replace the vectors of another one. One thread at a time calls the embedder; `term` and
+    `cached_term` may be called by any thread, the others by one.
     """
 
-    def __init__(self, embedder: Embedder, path: Path | None, read_only: bool = False) -> None:
+    def __init__(
+        self,
+        embedder: Embedder,
+        path: Path | None,
+        read_only: bool = False,
+        *,
+        yields: bool = False,
+    ) -> None:
         self._embedder = embedder
         self._path = path
         self._read_only = read_only
+        self._yields = yields
         self._file: DerivedFile | None = None
         self._begun = False
         self._dimension = 0  # until the embedder has been called
@@ -154,7 +163,7 @@ class Vectors:
             stored = self._valid([(b"", blob)]).get(b"")
             if stored is not None and np.linalg.norm(stored - sample) < SAME:
                 return
-            if self._read_only:
+            if self._read_only or (blob and self._yields):
                 self.close()
                 return
             file.change(lambda c: _empty(c, sample))

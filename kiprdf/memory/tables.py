@@ -1,0 +1,197 @@
+"""What ``recall`` and ``context`` look up, in memory: notes by session, entities by their words.
+
+A table is read from the dataset once, and follows the commits by what they touched
+(docs/decisions/138).
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import Any, NamedTuple, cast
+
+from pyoxigraph import NamedNode
+
+from kiprdf.memory.graph import ITEM, Graph
+from kiprdf.memory.items import TYPES, normalized
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import ConceptName
+from kiprdf.rdf.literals import to_json
+
+_WORD = re.compile(r"[\w.+#/-]+(?:['’][\w.+#/-]+)*")
+_MARKS = ".,-/"
+_PART = re.compile("[/-]")
+_ENDING = re.compile(r"['’]\w{0,2}\Z")
+
+
+def words(text: str) -> list[str]:
+    """The words by which names are found, without what follows an apostrophe.
+
+    >>> words("let's ask tom's team about c++.")
+    ['let', 'ask', 'tom', 'team', 'about', 'c++']
+    """
+    found = (_ENDING.sub("", word).strip(_MARKS) for word in _WORD.findall(text))
+    return [word for word in found if word]
+
+
+def comparable(moment: str) -> str:
+    """A time as text that sorts by time."""
+    return moment.rstrip("Z").removesuffix(".000000")
+
+
+class Place(NamedTuple):
+    """Where a note is in its session: by time, then in the order of adding."""
+
+    moment: str
+    turn: float
+    key: str
+
+
+class Named(NamedTuple):
+    """An entity; ``names`` are its own and its aliases, normalized."""
+
+    node: NamedNode
+    type: str
+    name: str
+    names: tuple[str, ...]
+
+
+class _Table:
+    """Attributes of the elements of a memory, as of the last commit that was read."""
+
+    keys: tuple[str, ...]
+    """The attributes; an element without the first one is not in the table."""
+
+    def __init__(self, graph: Graph) -> None:
+        engine = graph.nexus._engine
+        self._store, self._changed_since = engine.store, engine.indexer.changed_since
+        self._lock = threading.Lock()
+        self._commit: int | None = None
+        self._clear()
+
+    def refresh(self) -> None:
+        """Bring the table to the last commit."""
+        commit = self._store.commit()
+        if commit == self._commit:
+            return
+        with self._lock:
+            touched = None if self._commit is None else self._changed_since(self._commit)
+            self._commit = None  # an interrupt leaves a table that is read again
+            if touched is None:
+                self._clear()
+                columns = [dict(self._values(key)) for key in self.keys]
+                for node in columns[0]:
+                    self._put(node, [column.get(node) for column in columns])
+            else:
+                self._store.prefetch(touched)
+                for node in touched:
+                    self._put(node, [dict(self._values(key, node)).get(node) for key in self.keys])
+            self._sort()
+            self._commit = commit
+
+    def _values(self, key: str, node: NamedNode | None = None) -> Iterator[tuple[NamedNode, Any]]:
+        """The values of an attribute: of one element, or of all that have it."""
+        for triple in self._store.match(node, NamedNode(vocab.ATTRIBUTE + key), None):
+            yield cast(NamedNode, triple.subject), to_json(cast(Any, triple.object))
+
+    def _clear(self) -> None:
+        raise NotImplementedError
+
+    def _put(self, node: NamedNode, values: list[Any]) -> None:
+        raise NotImplementedError
+
+    def _sort(self) -> None:
+        raise NotImplementedError
+
+
+class Notes(_Table):
+    """The notes, by IRI: their times, and the notes beside them in their sessions."""
+
+    keys = ("timestamp", "session", "turn")
+
+    def _clear(self) -> None:
+        self._prefix = self._store.iris.concept(ITEM, "x").value[:-1]
+        self.moments: dict[str, str] = {}
+        self.session_of: dict[str, str] = {}
+        self.sessions: dict[str, list[Place]] = {}
+        self._places: dict[str, Place] = {}
+        self._unsorted: set[str] = set()
+
+    def _put(self, node: NamedNode, values: list[Any]) -> None:
+        key = node.value
+        if not key.startswith(self._prefix):
+            return
+        session = self.session_of.pop(key, None)
+        if session is not None:
+            self.sessions[session].remove(self._places.pop(key))
+        self.moments.pop(key, None)
+        moment, session, turn = values
+        if not isinstance(moment, str):
+            return
+        self.moments[key] = comparable(moment)
+        if isinstance(session, str):
+            is_number = isinstance(turn, int | float)
+            place = Place(self.moments[key], turn if is_number else 0, key)
+            self._places[key], self.session_of[key] = place, session
+            self.sessions.setdefault(session, []).append(place)
+            self._unsorted.add(session)
+
+    def _sort(self) -> None:
+        while self._unsorted:
+            self.sessions[self._unsorted.pop()].sort()
+
+    def beside(self, key: str) -> tuple[str | None, str | None]:
+        """The notes before and after one, in its session."""
+        place = self._places.get(key)
+        if place is None:
+            return None, None
+        places = self.sessions[self.session_of[key]]
+        at = bisect_left(places, place)
+        before = places[at - 1].key if at else None
+        return before, places[at + 1].key if at + 1 < len(places) else None
+
+
+class Names(_Table):
+    """The entities, by the words of their names."""
+
+    keys = ("normalized_name", "aliases")
+
+    def _clear(self) -> None:
+        self.entities: dict[NamedNode, Named] = {}
+        self._with_word: dict[str, dict[NamedNode, None]] = {}
+        self._vocabulary: list[str] = []
+
+    def _put(self, node: NamedNode, values: list[Any]) -> None:
+        old = self.entities.pop(node, None)
+        for word in _words_of(old) if old else ():
+            self._with_word[word].pop(node, None)
+        concept, (name, aliases) = self._store.iris.name(node.value), values
+        if not isinstance(name, str) or not isinstance(concept, ConceptName):
+            return
+        if concept.type.lower() not in TYPES:
+            return
+        others = [alias for alias in aliases or () if isinstance(alias, str)]
+        named = Named(node, concept.type.lower(), concept.name, (name, *map(normalized, others)))
+        self.entities[node] = named
+        for word in _words_of(named):
+            self._with_word.setdefault(word, {})[node] = None
+
+    def _sort(self) -> None:
+        self._vocabulary = sorted(self._with_word)
+
+    def with_word(self, word: str, *, as_prefix: bool) -> list[NamedNode]:
+        """The entities with a word in a name, or with a word that begins so."""
+        found = dict(self._with_word.get(word, {}))
+        at = bisect_left(self._vocabulary, word) if as_prefix else len(self._vocabulary)
+        while at < len(self._vocabulary) and self._vocabulary[at].startswith(word):
+            found.update(self._with_word[self._vocabulary[at]])
+            at += 1
+        return list(found)
+
+
+def _words_of(named: Named) -> set[str]:
+    """The words of all names, with the parts of paths and of words with hyphens."""
+    whole = [word for name in named.names for word in words(name)]
+    return {*whole, *(part for word in whole for part in _PART.split(word) if part)}
