@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import cache, cached_property
+from heapq import nlargest
 from itertools import islice
+from operator import itemgetter
 from typing import Any, cast
 
 from pyoxigraph import NamedNode
@@ -17,11 +20,14 @@ from kiprdf.memory import context, texts
 from kiprdf.memory.graph import ITEM, MENTIONS, STATES, Graph
 from kiprdf.memory.items import Edge, Hit, Item
 from kiprdf.memory.tables import Names, Notes, comparable
+from kiprdf.meta.search import Question
 from kiprdf.prompt import quoted
 from kiprdf.rdf.elements import read_object
-from kiprdf.search import asked_tokens, embedders, matches
+from kiprdf.search import Hit as Ranked
+from kiprdf.search import asked_tokens, embedders, is_exact, matches
 from kiprdf.search.dates import period
 from kiprdf.search.embedders import Embedder
+from kiprdf.semantics.arguments import Mode
 
 LIMIT = 10
 MAX_CHARACTERS = 4000
@@ -30,16 +36,24 @@ MAX_FACTS = 20
 LONGEST_EXCERPT = 400
 _SEARCHED = 100_000
 """Characters of a note in which its excerpt is looked for."""
-BEFORE, AFTER = 0.3, 0.1
+MEANING = 0.4
+"""The part of the meaning in a score; the rest is of the words."""
+LEAST = 0.15
+"""The least cosine with which a note without a word of the query is found."""
+BEFORE, AFTER = 0.4, 0.1
 """The part of a note's score that the next note in its session gets, and the one before it."""
+IN_SESSION = 0.3
+"""The part of the mean of the best notes of its session that a note gets."""
 IN_PERIOD, NAMED = 0.2, 0.1
 """What a note of the time, or with an entity, that the query names gets."""
-_HIGHEST = 1 + BEFORE + AFTER + IN_PERIOD + NAMED
+_HIGHEST = (1 + BEFORE + AFTER) * (1 + IN_SESSION) + IN_PERIOD + NAMED
 BECAUSE = ("words", "meaning", "time", "session", "entity")
 MOST_NOTES = 3
 """The notes whose facts a context shows."""
-_LIFTING = 500
-"""The best notes that lift those beside them."""
+_MANY = 100
+_RANKED, _LIFTING, _OF_SESSIONS = 1_000, 300, 100
+"""The best notes of a ranking that are looked at, that lift those beside them, and that are lifted
+by their sessions."""
 _READ_AT_ONCE = 100
 _MOST_STATING = 1_000
 _SHORTEST = 20
@@ -142,14 +156,15 @@ def count(value: object, name: str) -> int:
 
 @dataclass
 class _Question:
-    """A query with what is asked for, and the scores of the notes by words and meaning."""
+    """A query with what is asked for, and the scores of the notes: by words, meaning, both."""
 
     text: str
     limit: int
     filters: Filters
     reasons: list[str] = field(default_factory=list)
+    words: dict[str, float] = field(default_factory=dict)
+    meaning: dict[str, float] = field(default_factory=dict)
     scores: dict[str, float] = field(default_factory=dict)
-    by_meaning: bool = False
 
     @cached_property
     def tokens(self) -> frozenset[str]:
@@ -195,11 +210,15 @@ class Recaller:
         """Rank all notes: by words, and by meaning where that is possible."""
         embedder = self._installed
         is_hybrid = embedder is not None or "hybrid" in self._indexer.modes
-        ranked, warnings = self._indexer.rank(
-            "concept", question.text, ITEM, "hybrid" if is_hybrid else "keyword", embedder=embedder
-        )
-        question.scores = {hit.key: hit.score for hit in ranked}
-        question.by_meaning = is_hybrid and all(w.name != "SearchedByWords" for w in warnings)
+        mode: Mode = "hybrid" if is_hybrid else "keyword"
+        most = None if str(question.filters) else _RANKED
+        asked = Question("concept", question.text, ITEM, mode, most)
+        words, meaning, warnings = self._indexer.rankings(asked, embedder)
+        question.words, question.meaning = fused(words, meaning)
+        share = 0.0 if meaning is None else MEANING
+        question.scores = {key: (1 - share) * score for key, score in question.words.items()}
+        for key, score in question.meaning.items():
+            question.scores[key] = question.scores.get(key, 0.0) + share * score
         question.reasons += [warning.message for warning in warnings]
 
     def _answer(self, question: _Question, max_chars: int) -> Recall:
@@ -255,12 +274,14 @@ class Recaller:
                 because.setdefault(key, []).append(reason)
             scores[key] = scores.get(key, 0.0) + by
 
-        for key, score in islice(question.scores.items(), _LIFTING):
+        for key, score in nlargest(_LIFTING, question.scores.items(), key=itemgetter(1)):
             before, after = self.notes.beside(key)
             if after is not None:
                 lift(after, BEFORE * score, "session")
             if before is not None:
                 lift(before, AFTER * score, "session")
+        for key, by in self._of_sessions(scores):
+            scores[key] += by
         span = period(question.text, self._clock())
         if span is not None:
             start, end = (comparable(texts.iso_time(moment)) for moment in span)
@@ -270,6 +291,19 @@ class Recaller:
         for node in self._stating(asked):
             lift(node.value, NAMED, "entity")
         return scores, because
+
+    def _of_sessions(self, scores: dict[str, float]) -> Iterator[tuple[str, float]]:
+        """What the best notes get for the other best notes of their sessions."""
+        best = nlargest(_OF_SESSIONS, scores.items(), key=itemgetter(1))
+        of_session: dict[str, list[float]] = {}
+        for key, score in best:
+            session = self.notes.session_of.get(key)
+            if session is not None:
+                of_session.setdefault(session, []).append(score)
+        for key, _ in best:
+            session = self.notes.session_of.get(key)
+            if session is not None:
+                yield key, IN_SESSION * sum(of_session[session][:MOST_NOTES]) / MOST_NOTES
 
     def _stating(self, asked: context.Asked) -> set[NamedNode]:
         """The notes that state or mention an entity whose whole name is in the query."""
@@ -334,10 +368,11 @@ class Recaller:
         self, question: _Question, key: str, item: Item, because: dict[str, list[str]]
     ) -> tuple[str, ...]:
         """Why a note is among the best."""
-        found = []
-        if key in question.scores:
-            is_by_words = not question.by_meaning or matches(item.content, question.tokens)
-            found.append("words" if is_by_words else "meaning")
+        found: list[str] = []
+        if key in question.words:
+            found.append("words")
+        if question.meaning.get(key, 0.0) >= (0.5 if found else 0.0):
+            found.append("meaning")
         found += because.get(key, [])
         if question.filters.session is not None or item.session in question.text.split():
             found.append("session")
@@ -350,6 +385,24 @@ class Recaller:
             return None
         attributes = shown.get("attributes", {})
         return texts.item((shown["name"], *(attributes.get(key) for key in _KEYS)))
+
+
+def fused(
+    words: Sequence[Ranked], meaning: Sequence[Ranked] | None
+) -> tuple[dict[str, float], dict[str, float]]:
+    """The scores of notes by words, and by meaning, each as a part of that of the best note.
+
+    What has no word is left out if its meaning is not near.
+    """
+    sums = {hit.key: math.inf if is_exact(hit) else hit.score / (1 - hit.score) for hit in words}
+    best = max(filter(math.isfinite, sums.values()), default=1.0)
+    by_words = {key: min(1.0, value / best) for key, value in sums.items()}
+    hits = [hit for hit in meaning or () if hit.score >= LEAST or hit.key in by_words]
+    # Many embedders give a high cosine to texts that have nothing in common.
+    usual = hits[len(hits) // 2].score if len(hits) >= _MANY else 0.0
+    return by_words, {
+        hit.key: (hit.score - usual) / (hits[0].score - usual) for hit in hits if hit.score > usual
+    }
 
 
 @cache

@@ -27,10 +27,12 @@ from kiprdf.meta.search import (
     Hits,
     Meaning,
     Question,
+    Rankings,
     Semantic,
     all_elements,
     index_rows,
     rank,
+    rankings,
     search,
 )
 from kiprdf.rdf.elements import Element
@@ -289,20 +291,26 @@ class Indexer:
         type: str | None = None,
         mode: Mode = "keyword",
         limit: int | None = None,
-        embedder: Embedder | None = None,
     ) -> tuple[list[Hit], tuple[KipWarning, ...]]:
         """The keys and scores of a SEARCH, best first, and its warnings; reads no element.
 
-        Without a limit these are all rows that match by words, and the best ones by meaning. An
-        ``embedder`` is used where the nexus was opened without one. Raises ``ValueError`` for a
-        term without a word.
+        Without a limit these are all rows that match. Raises ``ValueError`` for a term without a
+        word.
         """
         question = Question(kind, term, type, mode, limit)
+        return self._read(lambda index, meaning: rank(question, index, meaning))
+
+    def rankings(self, question: Question, embedder: Embedder | None) -> Rankings:
+        """The rankings of a mode apart; ``embedder`` is used if the nexus was opened without one,
+        and keeps the vectors of another one."""
+        return self._read(lambda index, meaning: rankings(question, index, meaning), embedder)
+
+    def _read(
+        self, ask: Callable[[TextIndex, Meaning | None], T], embedder: Embedder | None = None
+    ) -> T:
         if not self._store.is_shared:
             self.current()  # it may take long, and other commits may come
-        return self._store.read(
-            lambda: self._ask(lambda index, meaning: rank(question, index, meaning), embedder)
-        )
+        return self._store.read(lambda: self._ask(ask, embedder))
 
     def _ask(
         self, ask: Callable[[TextIndex, Meaning | None], T], embedder: Embedder | None = None

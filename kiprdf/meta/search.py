@@ -112,6 +112,15 @@ def search(
     return Hits([_hit(shown, score) for shown, score in objects if shown is not None], warnings)
 
 
+class Rankings(NamedTuple):
+    """The rows by words, those by meaning if the mode asks for them, None where it cannot be
+    served, and the warnings."""
+
+    words: list[Hit]
+    meaning: list[Hit] | None
+    warnings: tuple[KipWarning, ...] = ()
+
+
 def rank(
     question: Question, index: TextIndex, meaning: Meaning | None = None
 ) -> tuple[list[Hit], tuple[KipWarning, ...]]:
@@ -119,24 +128,36 @@ def rank(
 
     In every mode those come first whose name or alias is the term.
     """
+    limit = ALL_HITS if question.limit is None else question.limit
+    words, hits, warnings = rankings(question, index, meaning)
+    if hits is None:
+        return words[:limit], warnings
+    is_semantic = question.mode == "semantic"
+    ranked = hits if is_semantic else fuse([words, hits], len(words) + len(hits))
+    exact = {hit.key: hit for hit in words if is_exact(hit)}
+    ranked = [*exact.values(), *(hit for hit in ranked if hit.key not in exact)]
+    return ranked[:limit], warnings
+
+
+def rankings(question: Question, index: TextIndex, meaning: Meaning | None = None) -> Rankings:
+    """The two rankings of a mode, apart."""
     kind, term, type, mode, limit = question
     limit = ALL_HITS if limit is None else limit
     words = index.search(kind, term, type, max(FUSED_HITS, limit) if mode == "hybrid" else limit)
     if mode == "keyword":
-        return words, ()
+        return Rankings(words, None)
     if meaning is None:
-        return words[:limit], (_by_words(mode, "there is no embedder", _NO_EMBEDDER),)
+        return Rankings(words, None, (_by_words(mode, "there is no embedder", _NO_EMBEDDER),))
     semantic = meaning()
     fault = _prepared(semantic, question)
-    most = limit if mode == "semantic" else FUSED_HITS
+    is_whole = mode == "semantic" or question.limit is None
+    most = limit if is_whole else FUSED_HITS
     ranking = semantic.ranks.rank(index, kind, term, type, most)
     if ranking is None or ranking.embedded == 0 < ranking.total:
-        return words[:limit], (_by_words(mode, fault or "the embedder took too long", _REPEAT),)
+        reason = fault or "the embedder took too long"
+        return Rankings(words, None, (_by_words(mode, reason, _REPEAT),))
     warnings = (_unfinished(question, ranking, fault),) if ranking[1] < ranking.total else ()
-    hits = ranking.hits
-    ranked = hits if mode == "semantic" else fuse([words, hits], len(words) + len(hits))
-    exact = {hit.key: hit for hit in words if is_exact(hit)}
-    return [*exact.values(), *(hit for hit in ranked if hit.key not in exact)][:limit], warnings
+    return Rankings(words, ranking.hits, warnings)
 
 
 def _prepared(semantic: Semantic, question: Question) -> str | None:
