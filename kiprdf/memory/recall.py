@@ -270,7 +270,7 @@ class Recaller:
         scores, because = dict(question.scores), dict[str, list[str]]()
 
         def lift(key: str, by: float, reason: str) -> None:
-            if 2 * by >= scores.get(key, 0.0):
+            if reason != "session" or 2 * by >= scores.get(key, 0.0):
                 because.setdefault(key, []).append(reason)
             scores[key] = scores.get(key, 0.0) + by
 
@@ -371,7 +371,7 @@ class Recaller:
         found: list[str] = []
         if key in question.words:
             found.append("words")
-        if question.meaning.get(key, 0.0) >= (0.5 if found else 0.0):
+        if key in question.meaning and (not found or question.meaning[key] >= 0.5):
             found.append("meaning")
         found += because.get(key, [])
         if question.filters.session is not None or item.session in question.text.split():
