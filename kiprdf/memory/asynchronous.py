@@ -82,6 +82,7 @@ class AsyncMemory:
     neighbors = _on_a_thread(Memory.neighbors)
     stats = _on_a_thread(Memory.stats)
     context = _on_a_thread(Memory.context)
+    recall = _on_a_thread(Memory.recall)
     decay = _on_a_thread(Memory.decay)
     merge = _on_a_thread(Memory.merge)
     contradictions = _on_a_thread(Memory.contradictions)
