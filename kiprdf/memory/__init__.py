@@ -7,7 +7,7 @@ from kiprdf.loading import load
 from kiprdf.memory.extraction import extract
 from kiprdf.memory.items import Edge, Entity, Extraction, Found, FoundEdge, Hit, Item, Neighbor
 from kiprdf.memory.memory import Memory
-from kiprdf.memory.recall import Recall, RecalledNote
+from kiprdf.memory.recalled import Recall, RecalledNote
 from kiprdf.memory.upkeep import Contradiction
 
 if TYPE_CHECKING:

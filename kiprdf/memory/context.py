@@ -28,12 +28,12 @@ _MOST_WORDS = 64
 _WORD = re.compile(r"[\w.+#/-]+")
 _COMMON_WORDS = word_set("""
     a about all am an and any are as at be by can d did do does for from get getting go going has
-    have how i in is it its let ll m me my of on or our re s t tell that the their there they this
+    have how i in is it its let ll m me my of on or our re s t that the their there they this
     to us use used using ve was we were what when where which who why will with work working would
     you your
     """)
 """Words of a query that match no name and no note by themselves."""
-_ASKING = word_set("am are did do does how list show tell what when where which who why")
+_ASKING = word_set("am are did do does how list show what when where which who why")
 _FIRST_PERSON = word_set("i me my mine our ours us user user's users we")
 _WORDS_OF = {
     "prefers": "enjoy favorite favorites favourite favourites like likes love prefer preference"
@@ -129,12 +129,12 @@ def named_in(query: str, names: Names) -> list[Match]:
     letters = {
         word.lower() for word in words(query[:LONGEST_QUERY]) if len(word) == 1 and word.isupper()
     }
-    found: dict[NamedNode, set[str]] = {}
+    words_of: dict[NamedNode, set[str]] = {}
     for word in dict.fromkeys([*asked, *words(text)[:1]]):
         for node in names.with_word(word, as_prefix=len(word) > 2 and word in asked):
-            found.setdefault(node, set()).add(word)
+            words_of.setdefault(node, set()).add(word)
     matches = []
-    for node, matched in found.items():
+    for node, matched in words_of.items():
         entity = names.entities[node]
         is_exact = text in entity.names or any(name in asked for name in entity.names)
         usable = matched.intersection(asked)
@@ -166,8 +166,8 @@ def asked_predicates(query: str) -> list[str]:
 
 def rest_of(query: str, matches: Iterable[Match]) -> str:
     """The words of a query that name no entity and ask for no predicate."""
-    known = _COMMON_WORDS.union(_ASKED, _FIRST_PERSON, *(match.words for match in matches))
-    return " ".join(word for word in _content(query) if len(word) > 1 and word not in known)
+    used = _COMMON_WORDS.union(_ASKED, _FIRST_PERSON, *(match.words for match in matches))
+    return " ".join(word for word in _content(query) if len(word) > 1 and word not in used)
 
 
 def _content(query: str) -> list[str]:
@@ -180,11 +180,11 @@ def ask(graph: Graph, names: Names, query: str) -> Asked:
     user = names.entities.get(graph.user_node())
     predicates = asked_predicates(query)
     if user is not None and predicates and all(match.named == user for match in matches):
-        found = relations(graph, names, [user.node], predicates)
-        if found:
-            return Asked([Match(user, 1.0, frozenset(), False)], found, "")
-    found = relations(graph, names, [match.named.node for match in matches])
-    return Asked(matches, found, rest_of(query, matches))
+        edges = relations(graph, names, [user.node], predicates)
+        if edges:
+            return Asked([Match(user, 1.0, frozenset(), False)], edges, "")
+    edges = relations(graph, names, [match.named.node for match in matches])
+    return Asked(matches, edges, rest_of(query, matches))
 
 
 def relations(
@@ -212,8 +212,8 @@ def relations(
     links = [link for fact in facts if (link := link_of(store, fact)) is not None]
     store.prefetch(links)
     reader = Reader(store)
-    found = (relation(reader, names, link) for link in links)
-    return [each for each in found if each is not None]
+    edges = (relation(reader, names, link) for link in links)
+    return [each for each in edges if each is not None]
 
 
 def relation(reader: Reader, names: Names, link: NamedNode) -> Relation | None:
@@ -267,24 +267,24 @@ def block(
     """
     names.refresh()
     asked = ask(graph, names, query)
-    hits, found = {match.named: match.score for match in asked.matches}, asked.relations
+    hits, edges = {match.named: match.score for match in asked.matches}, asked.relations
     if asked.rest:
         ends = graph.stated_ends(notes_with(asked.rest)) - {graph.user_node()}
         stated = [names.entities[end] for end in ends if end in names.entities]
         stated.sort(key=lambda named: named.names)
         hits |= {named: STATED for named in stated if named not in hits}
-        found = relations(graph, names, [named.node for named in hits])
+        edges = relations(graph, names, [named.node for named in hits])
     if not hits:
         return ""
     return _fitted(
-        graph, list(hits.items()), sorted(found, key=relation_order), max_edges, max_characters
+        graph, list(hits.items()), sorted(edges, key=relation_order), max_edges, max_characters
     )
 
 
 def _fitted(
     graph: Graph,
     hits: Sequence[tuple[Named, float]],
-    found: Sequence[Relation],
+    edges: Sequence[Relation],
     max_edges: int,
     max_characters: int,
 ) -> str:
@@ -292,7 +292,7 @@ def _fitted(
     # No line is shorter than "  [tool] x (Score: 1.0)".
     most = max_characters // 20
     hit_lines = [f"  [{named.type}] {named.name} (Score: {score})" for named, score in hits[:most]]
-    shown = found[: min(max_edges, most)]
+    shown = edges[: min(max_edges, most)]
     edge_lines = [f"  {relation_line(relation)}" for relation in shown]
     reader = Reader(graph.nexus._store)
     memory_ids = [reader.value(relation.link, "metadata", "memory_id") for relation in shown]
@@ -305,7 +305,7 @@ def _fitted(
             f"Entities ({shown_hits}/{len(hits)}):",
             *hit_lines[:shown_hits],
             "",
-            f"Relationships ({shown_edges}/{len(found)}):",
+            f"Relationships ({shown_edges}/{len(edges)}):",
             *edge_lines[:shown_edges],
             *(["", f"Evidence IDs: {evidence}"] if evidence else []),
         ]

@@ -265,9 +265,9 @@ class Graph:
     def read_entities(self, nodes: Iterable[NamedNode]) -> list[EntityNode]:
         """The entities that concepts store."""
         store = self.nexus._store
-        found = [read_object(store.iris, node, store.statements(node)) for node in nodes]
+        concepts = [read_object(store.iris, node, store.statements(node)) for node in nodes]
         rows = []
-        for concept in filter(None, found):
+        for concept in filter(None, concepts):
             values: Any = concept.get("attributes", {})
             keys = (values.get(key) for key in _ENTITY_KEYS)
             rows.append((concept["type"], concept["name"], *keys))

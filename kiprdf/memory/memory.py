@@ -28,7 +28,8 @@ from kiprdf.memory.items import (
     Neighbor,
     normalized,
 )
-from kiprdf.memory.recall import LIMIT, MAX_CHARACTERS, Filters, Recall, Recaller, count
+from kiprdf.memory.recall import LIMIT, Filters, Recaller, count
+from kiprdf.memory.recalled import MAX_CHARACTERS, Recall
 from kiprdf.memory.storing import Notebook
 from kiprdf.nexus import Nexus
 

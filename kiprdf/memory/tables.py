@@ -32,8 +32,8 @@ def words(text: str) -> list[str]:
     >>> words("let's ask tom's team about c++.")
     ['let', 'ask', 'tom', 'team', 'about', 'c++']
     """
-    found = (_ENDING.sub("", word).strip(_MARKS) for word in _WORD.findall(text))
-    return [word for word in found if word]
+    stripped = (_ENDING.sub("", word).strip(_MARKS) for word in _WORD.findall(text))
+    return [word for word in stripped if word]
 
 
 def comparable(moment: str) -> str:
@@ -183,12 +183,12 @@ class Names(_Table):
 
     def with_word(self, word: str, *, as_prefix: bool) -> list[NamedNode]:
         """The entities with a word in a name, or with a word that begins so."""
-        found = dict(self._with_word.get(word, {}))
+        nodes = dict(self._with_word.get(word, {}))
         at = bisect_left(self._vocabulary, word) if as_prefix else len(self._vocabulary)
         while at < len(self._vocabulary) and self._vocabulary[at].startswith(word):
-            found.update(self._with_word[self._vocabulary[at]])
+            nodes.update(self._with_word[self._vocabulary[at]])
             at += 1
-        return list(found)
+        return list(nodes)
 
 
 def _words_of(named: Named) -> set[str]:

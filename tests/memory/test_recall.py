@@ -38,8 +38,8 @@ def read(text: str) -> Extraction:
     return Extraction((), (), (FoundEdge(USER, "prefers", Found("tool", "Python"), 0.0),))
 
 
-def contents(found: Recall) -> list[str]:
-    return [note.item.content for note in found.notes]
+def contents(answer: Recall) -> list[str]:
+    return [note.item.content for note in answer.notes]
 
 
 TWELVE = (
@@ -73,10 +73,10 @@ TWELVE = (
 def test_everyday_notes_are_found_by_their_words(memory: Memory, query: str, note: int) -> None:
     for text in TWELVE:
         memory.add(text)
-    found = memory.recall(query)
-    assert contents(found)[0] == TWELVE[note]
-    assert found.notes[0].because[0] == "words"
-    assert 0 < found.notes[0].score <= 1
+    answer = memory.recall(query)
+    assert contents(answer)[0] == TWELVE[note]
+    assert answer.notes[0].because[0] == "words"
+    assert 0 < answer.notes[0].score <= 1
 
 
 def test_a_note_without_a_word_of_the_query_is_found_by_meaning(memory: Memory) -> None:
@@ -148,9 +148,9 @@ def test_an_answer_says_what_it_lacks(memory: Memory) -> None:
     memory.add("The cabin is cold.", session="a", timestamp="2026-01-06")
 
     def reason(query: object, **options: object) -> str:
-        found = memory.recall(query, **options)  # type: ignore[arg-type]
-        assert not found.notes
-        return " ".join(found.reasons)
+        answer = memory.recall(query, **options)  # type: ignore[arg-type]
+        assert not answer.notes
+        return " ".join(answer.reasons)
 
     assert reason("zebra") == "No note has a word of the query."
     for query in ("", "!!!", None, "\ud800"):
@@ -173,10 +173,10 @@ def test_an_answer_says_what_it_lacks(memory: Memory) -> None:
 def test_a_long_query_and_one_of_stop_words_are_answered(memory: Memory) -> None:
     memory.add("The cabin is red.")
     start = time.process_time()
-    found = memory.recall("cabin " + "word " * 200_000)
+    answer = memory.recall("cabin " + "word " * 200_000)
     assert time.process_time() - start < 5
-    assert contents(found) == ["The cabin is red."]
-    assert found.reasons[0] == "Only the first 10000 characters of the query were read."
+    assert contents(answer) == ["The cabin is red."]
+    assert answer.reasons[0] == "Only the first 10000 characters of the query were read."
     memory.recall("what is the of and")
 
 
@@ -218,9 +218,9 @@ def test_filters_choose_among_all_notes(memory: Memory) -> None:
     days = {note.item.timestamp[:10] for note in memory.recall("cabin", since="2026-01-28").notes}
     assert days == {"2026-01-28"}
     # A day is meant as a whole.
-    found = memory.recall("cabin", since="2026-01-03", until="2026-01-03", limit=100)
-    assert {note.item.timestamp for note in found.notes} == {"2026-01-03T10:00:00Z"}
-    assert len(found.notes) == 11
+    answer = memory.recall("cabin", since="2026-01-03", until="2026-01-03", limit=100)
+    assert {note.item.timestamp for note in answer.notes} == {"2026-01-03T10:00:00Z"}
+    assert len(answer.notes) == 11
     both = memory.recall("cabin", tags=["even"], session="s8", limit=100)
     assert len(both.notes) == 6
 
@@ -232,11 +232,11 @@ def test_an_answer_is_found_beside_its_question(memory: Memory) -> None:
         for text in turns:
             memory.add(text, session=session, timestamp="2026-01-05")
     memory.add("Nothing else.", session="c")
-    found = memory.recall("colour of the cabin", session="a")
-    assert contents(found)[:2] == ["Which colour has the cabin?", "Red, I think."]
-    assert found.notes[1].because == ("session",)
+    answer = memory.recall("colour of the cabin", session="a")
+    assert contents(answer)[:2] == ["Which colour has the cabin?", "Red, I think."]
+    assert answer.notes[1].because == ("session",)
     memory.add("Blue, said another.", session="a", timestamp="2026-01-05")
-    assert contents(memory.recall("colour of the cabin", session="a")) == contents(found)
+    assert contents(memory.recall("colour of the cabin", session="a")) == contents(answer)
     assert "Nothing else." not in contents(memory.recall("colour of the cabin", limit=50))
 
 
@@ -260,10 +260,10 @@ def test_a_period_in_the_query_prefers_notes_of_that_time(memory: Memory) -> Non
     memory.add("We ate soup at home.", timestamp="2026-01-10")
     memory.add("We ate soup at Lena's.", timestamp="2026-01-28")
     memory.add("The heating was repaired.", timestamp="2026-01-29")
-    found = memory.recall("Where did we eat soup last week?")
-    assert contents(found)[0] == "We ate soup at Lena's."
-    assert found.notes[0].because == ("words", "time")
-    assert ("time",) in [note.because for note in found.notes]
+    answer = memory.recall("Where did we eat soup last week?")
+    assert contents(answer)[0] == "We ate soup at Lena's."
+    assert answer.notes[0].because == ("words", "time")
+    assert ("time",) in [note.because for note in answer.notes]
 
 
 @pytest.mark.usefixtures("by_words")
@@ -271,18 +271,18 @@ def test_facts_are_those_of_the_notes_and_of_the_entities(memory: Memory) -> Non
     memory.add("I prefer Python.", timestamp="2026-01-05", id="mem_a")
     memory.add("I use Docker for the cabin.", timestamp="2026-01-07")
     memory.add("I don't like Python anymore.", timestamp="2026-02-01")
-    found = memory.recall("python")
-    assert [hit.entity.name for hit in found.entities] == ["Python"]
-    (fact,) = found.facts
+    answer = memory.recall("python")
+    assert [hit.entity.name for hit in answer.entities] == ["Python"]
+    (fact,) = answer.facts
     assert (fact.predicate, fact.valid_until) == ("prefers", "2026-02-01T00:00:00Z")
-    assert found.notes[0].facts == (fact,)
-    assert "- User --[prefers]--> [tool] Python (until 2026-02-01)" in str(found)
-    found = memory.recall("python cabin")
-    assert [fact.valid_until for fact in found.facts] == [None, "2026-02-01T00:00:00Z"]
-    assert [note.because for note in found.notes if note.item.id == "mem_a"] == [
+    assert answer.notes[0].facts == (fact,)
+    assert "- User --[prefers]--> [tool] Python (until 2026-02-01)" in str(answer)
+    answer = memory.recall("python cabin")
+    assert [fact.valid_until for fact in answer.facts] == [None, "2026-02-01T00:00:00Z"]
+    assert [note.because for note in answer.notes if note.item.id == "mem_a"] == [
         ("words", "entity")
     ]
-    document = json.loads(json.dumps(found.to_dict()))
+    document = json.loads(json.dumps(answer.to_dict()))
     assert set(document) == {"notes", "entities", "facts", "reasons"}
     assert set(document["notes"][0]) == {"item", "score", "excerpt", "facts", "because"}
 
@@ -291,9 +291,9 @@ def test_facts_are_those_of_the_notes_and_of_the_entities(memory: Memory) -> Non
 def test_a_nexus_without_a_memory_has_nothing_to_recall(tmp_path: Path) -> None:
     Nexus.open(tmp_path / "n").close()
     with Nexus.open(tmp_path / "n", read_only=True) as nexus:
-        found = Memory(nexus).recall("python")
-    assert (found.notes, found.reasons) == ((), ("The memory has no notes.",))
-    assert "Nothing was found. The memory has no notes." in str(found)
+        answer = Memory(nexus).recall("python")
+    assert (answer.notes, answer.reasons) == ((), ("The memory has no notes.",))
+    assert "Nothing was found. The memory has no notes." in str(answer)
 
 
 # Context --------------------------------------------------------------------------------------
