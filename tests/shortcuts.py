@@ -15,13 +15,12 @@ from kiprdf.kql.reader import read_catalog
 from kiprdf.language import Template
 from kiprdf.language.shapes import Shapes
 from kiprdf.meta import indexing
-from kiprdf.search import ranking
 
 
 @contextmanager
 def no_shortcuts() -> Iterator[None]:
-    """Parse, check and compile each command again, ask the store in SPARQL for everything, index
-    what is read there, and rank in the file."""
+    """Parse, check and compile each command again, ask the store in SPARQL for everything, and
+    index what is read there."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(PlanCache, "template", lambda self, text: Template(kiprdf.parse(text)))
         patch.setattr(PlanCache, "find", lambda *_: None)
@@ -30,7 +29,6 @@ def no_shortcuts() -> Iterator[None]:
         patch.setattr(plan, "plan_lookup", lambda *_: None)
         patch.setattr(plan, "plan_newest", lambda *_: None)
         patch.setattr(indexing, "KEPT_ELEMENTS", 0)
-        patch.setattr(ranking, "FEW", 0)
         yield
 
 

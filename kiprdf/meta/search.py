@@ -22,14 +22,16 @@ from kiprdf.rdf.elements import Element, Proposition, Term, Terms, read_element,
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, to_json
 from kiprdf.search import (
+    LONGEST_TERM,
     EmbeddingError,
     Hit,
     IndexRow,
     Kind,
+    NoWordError,
+    RankedHits,
     TextIndex,
     fuse,
     is_exact,
-    segment_term,
 )
 from kiprdf.search.embedders import INSTALL
 from kiprdf.semantics.arguments import Mode, page_size, search_mode, text_of, threshold
@@ -88,19 +90,19 @@ def search(
     """The elements that match a term best, each with ``metadata._score`` in [0, 1).
 
     Without ``meaning``, or when it fails, every mode degrades to keyword, and a warning says so.
-    Raises KIP_1001 for a term without a word.
+    Raises KIP_1001 for a term without a word that is no name.
     """
     mode = search_mode(command.mode)
     term = text_of(command.term, "The term of SEARCH")
     type = None if command.type is None else text_of(command.type, "The type of SEARCH")
     limit = min(page_size(command.limit) or MOST_HITS, MOST_HITS)
     kind: Kind = "concept" if command.kind == "CONCEPT" else "proposition"
-    if not segment_term(term):
-        message = "The term of SEARCH contains no word."
+    try:
+        hits, warnings = rank(Question(kind, term, type, mode, limit), index, meaning)
+    except NoWordError:
+        message = "The term of SEARCH contains no word, and is no name."
         hint = "Search for a name, an alias or a word of a description."
-        raise KipError("KIP_1001", message, hint, command.term.span)
-
-    hits, warnings = rank(Question(kind, term, type, mode, limit), index, meaning)
+        raise KipError("KIP_1001", message, hint, command.term.span) from None
     least = threshold(command.threshold) or 0.0
     scored = ((NamedNode(hit.key), _rounded(hit.score)) for hit in hits)
     objects = (
@@ -143,20 +145,25 @@ def rankings(question: Question, index: TextIndex, meaning: Meaning | None = Non
     """The two rankings of a mode, apart."""
     kind, term, type, mode, limit = question
     limit = ALL_HITS if limit is None else limit
-    words = index.search(kind, term, type, max(FUSED_HITS, limit) if mode == "hybrid" else limit)
+    ranked_words = index.find(
+        kind, term, type, max(FUSED_HITS, limit) if mode == "hybrid" else limit
+    )
+    words, warnings = ranked_words.hits, _searched(ranked_words)
     if mode == "keyword":
-        return Rankings(words, None)
+        return Rankings(words, None, warnings)
     if meaning is None:
-        return Rankings(words, None, (_by_words(mode, "there is no embedder", _NO_EMBEDDER),))
+        why = _by_words(mode, "there is no embedder", _NO_EMBEDDER)
+        return Rankings(words, None, (why, *warnings))
     semantic = meaning()
     fault = _prepared(semantic, question)
     is_whole = mode == "semantic" or question.limit is None
     most = limit if is_whole else FUSED_HITS
     ranking = semantic.ranks.rank(index, kind, term, type, most)
     if ranking is None or ranking.embedded == 0 < ranking.total:
-        reason = fault or "the embedder took too long"
-        return Rankings(words, None, (_by_words(mode, reason, _REPEAT),))
-    warnings = (_unfinished(question, ranking, fault),) if ranking[1] < ranking.total else ()
+        why = _by_words(mode, fault or "the embedder took too long", _REPEAT)
+        return Rankings(words, None, (why, *warnings))
+    if ranking.embedded < ranking.total:
+        warnings = (_unfinished(question, ranking, fault), *warnings)
     return Rankings(words, ranking.hits, warnings)
 
 
@@ -197,6 +204,22 @@ def _prepared(semantic: Semantic, question: Question) -> str | None:
 
 _NO_EMBEDDER = f"Open the nexus with an embedder; this installs one: {INSTALL}"
 _REPEAT = "Repeat the search later; `kiprdf embed` computes all vectors."
+
+
+def _searched(ranked: RankedHits) -> tuple[KipWarning, ...]:
+    """Warnings that other words were searched than those of the term."""
+    warnings = [
+        KipWarning(
+            "NearMiss",
+            f"No element has the word {word!r}: {' and '.join(map(repr, near))} was searched.",
+            "If the word is right, nothing of it is stored.",
+        )
+        for word, near in ranked.near.items()
+    ]
+    if ranked.is_cut:
+        message = f"The term is long: only its first {LONGEST_TERM} words were searched."
+        warnings.append(KipWarning("LongTerm", message, "Ask for less at once."))
+    return tuple(warnings)
 
 
 def _by_words(mode: Mode, reason: str, hint: str) -> KipWarning:

@@ -11,6 +11,7 @@ from kiprdf.search.fusion import fuse
 from kiprdf.search.index import (
     INDEX_FILE,
     Entries,
+    RankedHits,
     TextIndex,
     batches,
     commit_of_file,
@@ -18,19 +19,22 @@ from kiprdf.search.index import (
     is_exact,
     overtaken,
 )
+from kiprdf.search.ranking import LONGEST_TERM, NoWordError
 from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind
-from kiprdf.search.segment import segment_term
 from kiprdf.search.words import asked_tokens, matches
 
 __all__ = [
     "INDEX_FILE",
     "KINDS",
+    "LONGEST_TERM",
     "Embedder",
     "EmbeddingError",
     "Entries",
     "Hit",
     "IndexRow",
     "Kind",
+    "NoWordError",
+    "RankedHits",
     "TextIndex",
     "asked_tokens",
     "batches",
@@ -40,5 +44,4 @@ __all__ = [
     "is_exact",
     "matches",
     "overtaken",
-    "segment_term",
 ]

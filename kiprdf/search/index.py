@@ -5,30 +5,41 @@ FTS5 gets finished tokens: `segment` cuts the texts, and the `ascii` tokenizer k
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import lru_cache, wraps
 from hashlib import blake2b
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from kiprdf.derived_file import DerivedFile, is_sound, uri_to_read
-from kiprdf.search.ranking import EXACT, WEIGHTS, named, rank, table_of, type_token, whole
+from kiprdf.search.dates import date_tokens
+from kiprdf.search.ranking import (
+    EXACT,
+    LONGEST_ROW,
+    WEIGHTS,
+    rank,
+    table_of,
+    whole,
+)
 from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind, digest, embedded_text
 from kiprdf.search.segment import SEGMENTER_VERSION, exact_token, folded_name, segment
+from kiprdf.search.words import in_name, languages_of, stem_token, stems
 
 # Increased with every change of the schema below or of the tokens of a row.
 INDEX_FILE = "search.sqlite3"
 """The name of the file of an index in its folder."""
-INDEX_VERSION = f"7, segmenter {SEGMENTER_VERSION}"
+INDEX_VERSION = f"8, segmenter {SEGMENTER_VERSION}"
+
+T = TypeVar("T")
 
 AT_ONCE = 500  # rows written by one statement
 AT_ONCE_CHARACTERS = 1_000_000  # of the texts of these rows, without the last one
 MERGED_PAGES = 500  # of the words, that one step of `merge` writes
 CACHED_TEXT = 200  # characters of a text whose tokens are cached
 
-_COLUMNS = ", ".join(WEIGHTS)
 _HAS_ID = "SELECT 1 FROM element WHERE id = ?"
 # Keys and types are BLOBs because they may hold what SQLite's TEXT cannot, a lone surrogate.
 _SCHEMA = (
@@ -37,9 +48,15 @@ _SCHEMA = (
     "CREATE TABLE missing (id INTEGER PRIMARY KEY, number INTEGER NOT NULL, keys BLOB NOT NULL)",
     "CREATE TABLE element (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, kind TEXT NOT NULL,"
     " type BLOB NOT NULL, digest BLOB NOT NULL)",
-    *(
-        f"CREATE VIRTUAL TABLE {kind} USING fts5({_COLUMNS}, detail = none, "
-        "tokenize = \"ascii tokenchars '_'\")"
+    "CREATE TABLE total (kind TEXT PRIMARY KEY, rows INTEGER NOT NULL, length INTEGER NOT NULL)",
+    "CREATE TABLE language (code TEXT PRIMARY KEY)",
+    *chain.from_iterable(
+        (
+            f"INSERT INTO total VALUES ('{kind}', 0, 0)",
+            f"CREATE VIRTUAL TABLE {kind} USING fts5(tokens, detail = none, columnsize = 0, "
+            "tokenize = \"ascii tokenchars '_'\")",
+            f"CREATE VIRTUAL TABLE {kind}_token USING fts5vocab({kind}, instance)",
+        )
         for kind in KINDS
     ),
 )
@@ -61,6 +78,18 @@ class State(NamedTuple):
     missing: int
 
 
+class RankedHits(NamedTuple):
+    """The hits of a term.
+
+    ``near`` has the words that were searched instead of those that no row has; ``is_cut`` says
+    that the term has more words than are searched.
+    """
+
+    hits: list[Hit]
+    near: dict[str, list[str]]
+    is_cut: bool
+
+
 class TextIndex:
     """The text index of one store, in the file `path`, or in memory.
 
@@ -71,7 +100,7 @@ class TextIndex:
     (['urn:1'], 7)
 
     Threads may share it: one lock serializes their calls. Methods raise `sqlite3.Error` (and
-    `search` ValueError), and then the rows and the commit are unchanged. A damaged file is emptied
+    `search` NoWordError), and then the rows and the commit are unchanged. A damaged file is emptied
     before the error is raised, so that `rebuild` can follow.
     """
 
@@ -114,7 +143,8 @@ class TextIndex:
             if _state(connection) != state:
                 return
             # Dropping the tables is much faster than deleting row by row.
-            for table in ("about", "missing", "element", *KINDS):
+            of_kinds = chain.from_iterable((f"{kind}_token", kind) for kind in KINDS)
+            for table in ("about", "missing", "element", "total", "language", *of_kinds):
                 connection.execute(f"DROP TABLE {table}")
             _create(connection)
             _miss(connection, batches, commit)
@@ -181,12 +211,18 @@ class TextIndex:
         """Return the rows with any word of the term, best first, ties by key (KIP 5.2).
 
         Rows whose whole name or an alias is the term come first (`is_exact`), with any other
-        text. More words, rarer words and weightier fields score higher. The last word also matches
-        longer words, with a lower score. The score is s/(1+s), where s is the sum of the weighted
-        BM25 of the words. Raises ValueError if the term has no word.
+        text. More words, rarer words and weightier fields score higher. Other forms of a word and
+        words that begin with the last one match, too, with a lower score. The score is s/(1+s),
+        where s is the sum of the weighted BM25 of the words. Raises NoWordError if the term has no
+        word and is no name, KIP_4001 when the time of the request is over.
         """
+        return self.find(kind, term, type, limit).hits
+
+    def find(self, kind: Kind, term: str, type: str | None = None, limit: int = 100) -> RankedHits:
+        """The same hits, with the words that were searched instead of those of the term."""
         ranked = self._file.use(lambda connection: rank(connection, kind, term, type, limit))
-        return [Hit(_text(key), score) for key, score in ranked]
+        hits = [Hit(_text(key), score) for key, score in ranked.keys]
+        return RankedHits(hits, ranked.near, ranked.is_cut)
 
     def holds(self, rows: Iterable[IndexRow]) -> bool:
         """Return whether the index has exactly these rows, word by word."""
@@ -195,8 +231,8 @@ class TextIndex:
             number = 0
             for row in rows:
                 number += 1
-                words = tuple(_blob(column) for column in _columns(row))
-                expected = (_blob(row.type), digest(embedded_text(row)), *words)
+                tokens = _blob(_words(row).tokens)
+                expected = (_blob(row.type), digest(embedded_text(row)), tokens)
                 if _stored(connection, row) != expected:
                     return False
             elements, *words_of = (
@@ -340,11 +376,21 @@ def _delete(connection: sqlite3.Connection, keys: Iterable[str]) -> None:
     remaining = map(_blob, keys)
     while batch := tuple(islice(remaining, AT_ONCE)):
         holes = ", ".join("?" * len(batch))
-        ids = connection.execute(
-            f"DELETE FROM element WHERE key IN ({holes}) RETURNING id", batch
+        deleted = connection.execute(
+            f"DELETE FROM element WHERE key IN ({holes}) RETURNING id, kind", batch
         ).fetchall()
-        for table in KINDS if ids else ():
-            connection.executemany(f"DELETE FROM {table} WHERE rowid = ?", ids)
+        for kind in KINDS if deleted else ():
+            ids = [id for id, of_kind in deleted if of_kind == kind.encode()]
+            connection.executemany(f"DELETE FROM {kind} WHERE rowid = ?", ((id,) for id in ids))
+            _count(connection, kind, -1, ids)
+
+
+def _count(connection: sqlite3.Connection, kind: str, sign: int, ids: Collection[int]) -> None:
+    """Add rows to the totals of a kind, or subtract them."""
+    change = sign * len(ids), sign * sum(id & LONGEST_ROW for id in ids), kind
+    connection.execute(
+        "UPDATE total SET rows = rows + ?, length = length + ? WHERE kind = ?", change
+    )
 
 
 def _insert(connection: sqlite3.Connection, rows: Iterable[IndexRow]) -> None:
@@ -354,75 +400,98 @@ def _insert(connection: sqlite3.Connection, rows: Iterable[IndexRow]) -> None:
         "INSERT INTO element (id, key, kind, type, digest) VALUES (?, ?, ?, ?, ?)",
         [
             (identifier, _blob(row.key), row.kind, _blob(row.type), digest(embedded_text(row)))
-            for identifier, row in numbered
+            for identifier, row, _ in numbered
         ],
     )
+    languages = {language for _, _, words in numbered for language in words.languages}
+    connection.executemany(
+        "INSERT OR IGNORE INTO language VALUES (?)", ((language,) for language in languages)
+    )
     for kind in KINDS:
-        connection.executemany(
-            f"INSERT INTO {kind} (rowid, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
-            ((identifier, *_columns(row)) for identifier, row in numbered if row.kind == kind),
-        )
+        tokens = [(id, words.tokens) for id, row, words in numbered if row.kind == kind]
+        connection.executemany(f"INSERT INTO {kind} (rowid, tokens) VALUES (?, ?)", tokens)
+        _count(connection, kind, 1, [id for id, _ in tokens])
+
+
+class _Words(NamedTuple):
+    """The tokens of a row, the number of its words, and the languages of its text."""
+
+    tokens: str
+    length: int
+    languages: tuple[str, ...]
 
 
 def _numbered(
     connection: sqlite3.Connection, rows: Iterable[IndexRow]
-) -> Iterator[tuple[int, IndexRow]]:
-    """The rows with their ids, digests of their keys: the same in each index of a nexus."""
+) -> Iterator[tuple[int, IndexRow, _Words]]:
+    """The rows with their ids: digests of their keys, and their lengths."""
     taken: set[int] = set()
     for row in rows:
-        number = int.from_bytes(blake2b(_blob(row.key), digest_size=6).digest(), "big")
-        while number in taken or connection.execute(_HAS_ID, (number,)).fetchone():
-            number += 1
-        taken.add(number)
-        yield number, row
+        words = _words(row)
+        number = int.from_bytes(blake2b(_blob(row.key), digest_size=5).digest(), "big")
+        identifier = number * (LONGEST_ROW + 1) + min(words.length, LONGEST_ROW)
+        while identifier in taken or connection.execute(_HAS_ID, (identifier,)).fetchone():
+            identifier += LONGEST_ROW + 1
+        taken.add(identifier)
+        yield identifier, row, words
 
 
-def _columns(row: IndexRow) -> tuple[str, ...]:
-    """The tokens of a row, one text for each column."""
-    # Names and descriptions of predicates repeat; those of concepts do not.
-    is_common = row.kind == "proposition"
-    exact = _cached_whole_names(row.name) if is_common else _whole_names(row.name)
-    whole_aliases = map(_cached_whole_alias if is_common else _whole_alias, row.aliases)
-    name = _cached_tokens(row.name) if is_common else _tokens(row.name)
+def _words(row: IndexRow) -> _Words:
+    """The tokens of a row: of whole names, of its words with their counts, of their stems."""
     # Lines keep two aliases apart: no pair of characters spans them.
-    aliases = _tokens("\n".join(row.aliases))
-    # A proposition has its predicate as name and type, and names of others as aliases.
-    words = "" if is_common else named((*name.split(), *aliases.split()))
-    of_type = "" if is_common else _cached_type_token(row.kind, row.type)
-    description = row.description
-    is_short = len(description) <= CACHED_TEXT
-    return (
-        " ".join((of_type, exact, *whole_aliases, words, "")),
-        name,
-        aliases,
-        _cached_tokens(description) if is_short else _tokens(description),
-        _tokens(row.text),
-    )
+    fields = (row.name, "\n".join(row.aliases), row.description, row.text)
+    *heads, text = segments = [_segments(field) if field else () for field in fields]
+    body = f"{row.description}\n{row.text}" if row.text else row.description
+    is_short = len(body) <= CACHED_TEXT
+    languages = _languages(body) if is_short else languages_of(body, chain(*segments[2:]))
+    counts = Counter(text)
+    for words, weight in zip(heads, WEIGHTS.values(), strict=False):
+        for word in words:
+            counts[word] += weight
+    tokens = [*_whole_names(row.name), *map(_whole_alias, row.aliases)]
+    tokens += [word if count == 1 else f"{word}_{count}" for word, count in counts.items()]
+    # Most English words are their own stems, and are found without another token.
+    own = {stem_token(word, "en") for word, count in counts.items() if count == 1}
+    for language in languages:
+        named = _stems(row.name, language) | _stems(fields[1], language)
+        tokens += map(in_name, sorted(named))
+        others = _stems(row.description, language) | _stems(row.text, language)
+        tokens += sorted(others - named - own)
+    tokens += _dates("\n".join((*fields[:2], body)))
+    return _Words(" ".join(tokens), sum(map(len, segments)), languages)
 
 
-def _tokens(text: str) -> str:
-    return " ".join(segment(text)) if text else ""
+@lru_cache(maxsize=1024)
+def _whole_names(name: str) -> tuple[str, str, str]:
+    return exact_token(name), whole("same", name), whole("name", folded_name(name))
 
 
-def _whole_names(name: str) -> str:
-    same, folded = whole("same", name), whole("name", folded_name(name))
-    return f"{exact_token(name)} {same} {folded}"
-
-
+@lru_cache(maxsize=1024)
 def _whole_alias(alias: str) -> str:
     return whole("alias", folded_name(alias))
 
 
-_cached_tokens = lru_cache(maxsize=1024)(_tokens)
-_cached_type_token = lru_cache(maxsize=1024)(type_token)
-_cached_whole_names = lru_cache(maxsize=1024)(_whole_names)
-_cached_whole_alias = lru_cache(maxsize=1024)(_whole_alias)
+def _cached(function: Callable[..., T]) -> Callable[..., T]:
+    """A function of a text that remembers short texts: predicates and their names repeat."""
+    remembering = lru_cache(maxsize=1024)(function)
+
+    @wraps(function)
+    def cached(text: str, *values: str) -> T:
+        return (remembering if len(text) <= CACHED_TEXT else function)(text, *values)
+
+    return cached
+
+
+_segments = _cached(segment)
+_stems = _cached(stems)
+_dates = _cached(date_tokens)
+_languages = _cached(lambda text: languages_of(text, segment(text)) if text else ())
 
 
 def _stored(connection: sqlite3.Connection, row: IndexRow) -> tuple[object, ...] | None:
     """The values in the tables for the key of a row."""
     values: tuple[object, ...] | None = connection.execute(
-        f"SELECT element.type, element.digest, {_COLUMNS} FROM element "
+        f"SELECT element.type, element.digest, tokens FROM element "
         f"JOIN {table_of(row.kind)} AS words ON words.rowid = element.id "
         "WHERE element.key = ? AND element.kind = ?",
         (_blob(row.key), row.kind),

@@ -1,91 +1,99 @@
-"""Finds the rows of the index that match a term, and ranks them (docs/decisions/094).
+"""Ranks all rows of the index that match a term, by BM25 (docs/decisions/133).
 
-What matches few rows is ranked as a whole. Of a common word only some rows are ranked: those named
-so, then others, in an order that depends on their keys alone.
+FTS5 stores the ids of the rows of each token, and no more. So how often a word is in a row is a
+part of the token, and the length of a row a part of its id.
 """
 
+import heapq
 import math
 import sqlite3
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from kiprdf.budget import check
+from kiprdf.search.dates import date_tokens
 from kiprdf.search.rows import KINDS, Kind
-from kiprdf.search.segment import exact_token, folded_name, segment_term
+from kiprdf.search.segment import exact_token, folded_name
+from kiprdf.search.words import LONGEST_READ, Word, in_name, stem_token, word_of, words_of
 
 # One occurrence in a column counts like this number of occurrences in other text.
-WEIGHTS = {"exact": 80.0, "name": 40.0, "aliases": 12.0, "description": 3.0, "text": 1.0}
+WEIGHTS = {"name": 40, "aliases": 12, "description": 3, "text": 1}
+WHOLE_NAME = 80  # occurrences for which a name counts that is written like the term but for blanks
 EXACT = 1_000_000.0
 """Added to the score of a row with an alias that is the term; more than any words can add."""
 _EXACT_NAME, _SAME_NAME = 2 * EXACT, 4 * EXACT
 """The same for its name, and once more if the name is the term character by character."""
+FORM_WEIGHT = 0.7  # of another form of a word, relative to the word as it is written
+PREFIX_WEIGHT = 0.2  # of a longer word
+NEAR_WEIGHT = 0.25  # of a word that is searched instead of a mistyped one
 SHORTEST_PREFIX = 3  # characters that a term's last word needs to match longer words, too
-PREFIX_WEIGHT = 0.25  # of a longer word, relative to the whole word
-LONGEST_TERM = 64  # tokens of a term that are searched
-FEW = 100  # matching rows that are all ranked
-CANDIDATES = 3  # rows that are ranked for each hit, where more match
-FEWEST_CANDIDATES = 30  # for each part of a term
+SHORTEST_NEAR, LONGEST_NEAR = 4, 30  # characters of a word that may be mistyped
+MOST_NEAR = 5  # words that are searched instead of it
+MOST_MISTYPED = 3  # words of a term for which others are looked for
+LONGEST_TERM = 64  # words of a term that are searched
+LONGEST_ROW = 0xFFFF  # words of a row that are counted
 
 _K1, _B = 1.2, 0.75  # the parameters of BM25
-_NAMED = "_n_"  # before a word of a name or an alias, as a token of the column `exact`
+_CHUNK = 4096  # rows between two checks of the deadline
+_KEYS_AT_ONCE = 500
+_AT_ONCE = 50  # words of which one is looked for
+_ALPHABETS = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщъыьэюя")
 
 
-class _Term(NamedTuple):
-    """A term as tokens: what its words are, its last word, and what whole names it may be."""
-
-    words: tuple[str, ...]
-    whole: str
-    prefix: str | None
-    exact: dict[str, float]
+class NoWordError(ValueError):
+    """A term has no word, and nothing is named so."""
 
 
-class _Row(NamedTuple):
-    """A matching row.
+class Ranked(NamedTuple):
+    """The keys with the highest scores, best first.
 
-    ``exact`` are its exact tokens; ``counts`` how often, weighted by columns, each word, the whole
-    term and words with the prefix are in it; ``length`` is the number of its words.
+    ``near`` has the words that were searched instead of those that no row has; ``is_cut`` says
+    that the term has more words than are searched.
     """
 
-    key: bytes
-    exact: bytes
-    counts: list[float]
-    length: int
+    keys: list[tuple[bytes, float]]
+    near: dict[str, list[str]]
+    is_cut: bool
 
 
 def rank(
     connection: sqlite3.Connection, kind: Kind, term: str, type: str | None, limit: int
-) -> list[tuple[bytes, float]]:
-    """The keys with the highest scores, best first; raises ValueError for a term without a word."""
-    asked = _asked(term)
-    table = table_of(kind)
-    # A row with the very name has the folded one, too.
-    _, *folded = asked.exact
-    anything = filter(None, (*folded, *asked.words, asked.whole))
-    ids = _ids(connection, table, " OR ".join(map(_match, anything)), FEW + 1)
-    if asked.prefix and len(ids) <= FEW:
-        ids = {*ids, *_ids(connection, table, _longer(asked.prefix), FEW + 1)}
-    total, average = _statistics(connection, table)
-    if len(ids) <= FEW:
-        rows = _rows(connection, table, ids, asked)
-        matching = [sum(1 for row in rows if row.counts[n]) for n in range(len(asked.words) + 2)]
-    else:
-        candidates, matching = _candidates(connection, kind, asked, type, limit)
-        rows = _rows(connection, table, candidates, asked)
-    wanted = None if type is None else type_token(kind, type).encode()
-    factors = [_rarity(total, number) if number else 0.0 for number in matching]
-    factors[-1] *= PREFIX_WEIGHT
-    exact = [(token.encode(), score) for token, score in asked.exact.items()]
-    scores = [
-        (row.key, _score(row, factors, exact, average))
-        for row in rows
-        if wanted is None or wanted in row.exact
-    ]
-    return sorted(scores, key=lambda hit: (-hit[1], hit[0]))[:limit]
-
-
-def named(tokens: Iterable[str]) -> str:
-    """The tokens of the column `exact` for the words of a name or an alias."""
-    return " ".join(f"{_NAMED}{token}" for token in tokens)
+) -> Ranked:
+    """Rank the rows of a kind; raises NoWordError for a term without a word that is no name."""
+    postings = _Postings(connection, kind)
+    exact = _exact(postings, term)
+    words = words_of(term, postings.languages, postings.names)
+    if not words and not exact:
+        raise NoWordError(f"The term {term[:50]!r} has no word to search for.")
+    searched = words[:LONGEST_TERM]
+    near: dict[str, list[str]] = {}
+    scores = dict(exact)
+    missing: list[str] = []
+    for number, word in enumerate(searched, start=1):
+        longer: dict[int, float] = {}
+        if number == len(searched) and len(word.token) >= SHORTEST_PREFIX:
+            matching, longer = postings.of_last_word(word)
+            _add(scores, longer, PREFIX_WEIGHT * postings.rarity(longer))
+        else:
+            matching = postings.of_word(word)
+        _add(scores, matching, postings.rarity(matching))
+        if not matching and not longer:
+            missing.append(word.token)
+    for token in date_tokens(term[:LONGEST_READ], asked=True):
+        matching = postings.of_tokens(token)
+        _add(scores, matching, postings.rarity(matching))
+    # Of a question with many words some are in no row.
+    is_short = len(searched) <= MOST_MISTYPED or not scores
+    for token in missing[:MOST_MISTYPED] if is_short else ():
+        if others := postings.near(token):
+            near[token] = others
+            matching = {}
+            for other in others:
+                matching |= postings.of_word(word_of(other, other, postings.languages))
+            _add(scores, matching, NEAR_WEIGHT * postings.rarity(matching))
+    hits = [(key, score / (1 + score)) for score, key in _best(connection, scores, type, limit)]
+    return Ranked(hits, near, len(words) > LONGEST_TERM)
 
 
 def whole(role: str, text: str) -> str:
@@ -94,146 +102,193 @@ def whole(role: str, text: str) -> str:
     return f"__{role}_{digest.hexdigest()}"
 
 
-def type_token(kind: Kind, type: str) -> str:
-    """The token of a type; that of a proposition is its name, too."""
-    return whole("type" if kind == "concept" else "same", type)
-
-
 def table_of(kind: str) -> str:
     assert kind in KINDS, kind
     return kind
 
 
-def _asked(term: str) -> _Term:
-    words = segment_term(term)[:LONGEST_TERM]
-    if not words:
-        raise ValueError(f"The term {term[:50]!r} has no word to search for.")
-    prefix = words[-1] if len(words[-1]) >= SHORTEST_PREFIX else None
-    folded = folded_name(term)
-    exact = {
-        whole("same", term): _SAME_NAME,
-        whole("name", folded): _EXACT_NAME,
-        whole("alias", folded): EXACT,
-    }
-    return _Term(tuple(dict.fromkeys(words)), exact_token(term), prefix, exact)
+def _exact(postings: "_Postings", term: str) -> dict[int, float]:
+    """The rows whose whole name or alias is the term, and what this adds to their scores."""
+    folded, joined = folded_name(term), exact_token(term)
+    tokens = {whole("name", folded): _EXACT_NAME, whole("alias", folded): EXACT}
+    exact: dict[int, float] = {}
+    if not folded or not any(postings.rows(*tokens, *filter(None, (joined,)))):
+        return exact
+    for token, value in ({whole("same", term): _SAME_NAME} | tokens).items():
+        for row in postings.rows(token):
+            exact[row] = exact.get(row, 0.0) + value
+    if joined:
+        matching = postings.of_tokens(joined, count=WHOLE_NAME)
+        _add(exact, matching, postings.rarity(matching))
+    return exact
 
 
-# Which rows are ranked ----------------------------------------------------------------------------
+def _add(scores: dict[int, float], matching: dict[int, float], weight: float) -> None:
+    get = scores.get
+    for row, value in matching.items():
+        scores[row] = get(row, 0.0) + weight * value
 
 
-def _candidates(
-    connection: sqlite3.Connection, kind: Kind, asked: _Term, type: str | None, limit: int
-) -> tuple[set[int], list[int]]:
-    """The rows to rank, and how many of these each word matches."""
-    most = max(FEWEST_CANDIDATES, CANDIDATES * limit)
-    candidates: set[int] = set()
-
-    def take(expression: str, number: int) -> int:
-        of_type = "" if type is None else f" AND {_match(type_token(kind, type))}"
-        ids = _ids(connection, table_of(kind), f"({expression}){of_type}", number)
-        candidates.update(ids)
-        return len(ids)
-
-    words = list(map(_match, asked.words))
-    take(" OR ".join(map(_match, asked.exact)), most)
-    if len(words) > 1:
-        take(" AND ".join(words), most)
-    share = max(FEWEST_CANDIDATES, most // len(words))
-    for word in asked.words:
-        take(_match(_NAMED + word), share)
-    matching = [take(word, share) for word in words]
-    matching.append(take(_match(asked.whole), share) if asked.whole else 0)
-    # To find all longer words takes time proportional to them.
-    prefix = asked.prefix
-    is_common = prefix is None or matching[asked.words.index(prefix)] == share
-    matching.append(0 if prefix is None or is_common else take(_longer(prefix), share))
-    return candidates, matching
+def _best(
+    connection: sqlite3.Connection, scores: dict[int, float], type: str | None, limit: int
+) -> list[tuple[float, bytes]]:
+    """The best scores with their keys, ties by key; all rows are read whose score may be one."""
+    most = limit
+    while True:
+        least = heapq.nlargest(most, scores.values())[-1] if 0 < most < len(scores) else 0.0
+        rows = [row for row, score in scores.items() if score >= least]
+        hits = [(scores[row], key) for row, key in _keys(connection, rows, type)]
+        if len(hits) >= limit or len(rows) == len(scores):
+            return sorted(hits, key=lambda hit: (-hit[0], hit[1]))[:limit]
+        most *= 8
 
 
-def _ids(connection: sqlite3.Connection, table: str, expression: str, most: int) -> set[int]:
-    statement = f"SELECT rowid FROM {table} WHERE {table} MATCH ? LIMIT ?"
-    return {id for (id,) in connection.execute(statement, (expression, most))}
+def _keys(
+    connection: sqlite3.Connection, rows: Sequence[int], type: str | None
+) -> Iterator[tuple[int, bytes]]:
+    of_type = () if type is None else (type.encode("utf-8", "surrogatepass"),)
+    for start in range(0, len(rows), _KEYS_AT_ONCE):
+        check()
+        some = rows[start : start + _KEYS_AT_ONCE]
+        yield from connection.execute(
+            f"SELECT id, key FROM element WHERE id IN ({', '.join('?' * len(some))})"
+            + " AND type = ?" * len(of_type),
+            (*some, *of_type),
+        )
 
 
-def _match(token: str) -> str:
-    """The MATCH expression of any token, as an FTS5 string; empty for none."""
-    return '"' + token.replace('"', '""') + '"' if token else ""
+class _Postings:
+    """The rows of each word of a kind, with a value that grows with the word's count, below 1."""
+
+    def __init__(self, connection: sqlite3.Connection, kind: Kind) -> None:
+        self._connection = connection
+        self._table = table_of(kind)
+        self._total, length, codes = connection.execute(
+            "SELECT rows, length, (SELECT group_concat(code) FROM language) FROM total"
+            " WHERE kind = ?",
+            (kind,),
+        ).fetchone()
+        self._norms = _Norms(max(1.0, length / max(1, self._total)))
+        self.languages = sorted(codes.decode().split(",")) if codes else []
+
+    def rarity(self, matching: Collection[int]) -> float:
+        """The inverse document frequency, which is positive for a word of every row, too."""
+        other = max(0.0, self._total - len(matching) + 0.5)
+        return (_K1 + 1) * math.log1p(other / (len(matching) + 0.5))
+
+    def rows(self, *tokens: str) -> Iterator[int]:
+        """The rows with any of some tokens."""
+        expression = " OR ".join(f'"{token}"' for token in tokens)
+        statement = f"SELECT rowid FROM {self._table} WHERE {self._table} MATCH ?"
+        return (row for (row,) in self._fetched(statement, (expression,)))
+
+    def of_tokens(self, *tokens: str, count: int = 1) -> dict[int, float]:
+        """The rows with any of some tokens."""
+        values = _Values(self._norms, count)
+        return {row: values[row & LONGEST_ROW] for row in self.rows(*tokens)}
+
+    def of_word(self, word: Word) -> dict[int, float]:
+        """The rows with a word in any form."""
+        token = word.token
+        several, _ = self._between(f"{token}_", f"{token}`", token)
+        return self._with_forms(self.of_tokens(token) | several, word)
+
+    def of_last_word(self, word: Word) -> tuple[dict[int, float], dict[int, float]]:
+        """The same, and the rows with words that begin with it."""
+        own, longer = self._between(word.token, f"{word.token}\U0010ffff", word.token)
+        return self._with_forms(own, word), longer
+
+    def _with_forms(self, matching: dict[int, float], word: Word) -> dict[int, float]:
+        if word.stems:
+            # An English word that is its own stem has no other token.
+            base = (stem for stem in word.stems if stem.startswith(stem_token("", "en")))
+            mentions = self.of_tokens(*word.stems, *(stem.rpartition("_")[2] for stem in base))
+            names = self.of_tokens(*map(in_name, word.stems), count=WEIGHTS["name"])
+            for row, value in (*mentions.items(), *names.items()):
+                if FORM_WEIGHT * value > matching.get(row, 0.0):
+                    matching[row] = FORM_WEIGHT * value
+        return matching
+
+    def _between(
+        self, first: str, end: str, word: str
+    ) -> tuple[dict[int, float], dict[int, float]]:
+        """The rows with a word, and those with other words, whose tokens are between two."""
+        statement = f"SELECT term, doc FROM {self._table}_token WHERE term >= ? AND term < ?"
+        matching: tuple[dict[int, float], dict[int, float]] = {}, {}
+        last, values, rows = b"", _Values(self._norms, 1), matching[0]
+        for token, row in self._fetched(statement, (first, end)):
+            if token != last:
+                last = token
+                written, _, count = token.decode().partition("_")
+                values = _Values(self._norms, int(count or 1))
+                rows = matching[written != word]
+            value = values[row & LONGEST_ROW]
+            if value > rows.get(row, 0.0):
+                rows[row] = value
+        return matching
+
+    def names(self, texts: Collection[str]) -> list[str]:
+        """Those of some texts that are the name or an alias of a row."""
+        tokens = {text: (whole("name", text), whole("alias", text)) for text in texts}
+        if not any(self.rows(*(token for both in tokens.values() for token in both))):
+            return []
+        return [text for text, both in tokens.items() if any(self.rows(*both))]
+
+    def near(self, word: str) -> list[str]:
+        """The words of rows that are a word with one letter more, less, changed or moved."""
+        alphabet = next((letters for letters in _ALPHABETS if set(letters) >= set(word)), "")
+        if not alphabet or not SHORTEST_NEAR <= len(word) <= LONGEST_NEAR:
+            return []
+        others = sorted(set(_edited(word, alphabet)))
+        matching: list[str] = []
+        for start in range(0, len(others), _AT_ONCE):
+            check()
+            some = others[start : start + _AT_ONCE]
+            if self._any(*some):
+                matching += (other for other in some if self._any(other))
+        return matching[:MOST_NEAR]
+
+    def _any(self, *words: str) -> bool:
+        """Whether a row has one of some words."""
+        expression = " OR ".join(f'"{word}" OR "{word}_" *' for word in words)
+        statement = f"SELECT 1 FROM {self._table} WHERE {self._table} MATCH ? LIMIT 1"
+        return self._connection.execute(statement, (expression,)).fetchone() is not None
+
+    def _fetched(self, statement: str, values: tuple[str, ...]) -> Iterator[Any]:
+        cursor = self._connection.execute(statement, values)
+        while chunk := cursor.fetchmany(_CHUNK):
+            check()
+            yield from chunk
 
 
-def _longer(prefix: str) -> str:
-    """The MATCH expression of the words that begin with another one."""
-    return f"{_match(prefix)} *"
+class _Norms(dict[int, float]):
+    """What BM25 adds to a count for the length of a row, by this length."""
+
+    def __init__(self, average: float) -> None:
+        self._average = average
+
+    def __missing__(self, length: int) -> float:
+        norm = self[length] = _K1 * (1 - _B + _B * length / self._average)
+        return norm
 
 
-# Scores -------------------------------------------------------------------------------------------
+class _Values(dict[int, float]):
+    """The value of a count in a row, by its length."""
+
+    def __init__(self, norms: _Norms, count: int) -> None:
+        self._norms, self._count = norms, count
+
+    def __missing__(self, length: int) -> float:
+        value = self[length] = self._count / (self._count + self._norms[length])
+        return value
 
 
-def _rows(
-    connection: sqlite3.Connection, table: str, ids: Collection[int], asked: _Term
-) -> list[_Row]:
-    columns = ", ".join(f"c{number}" for number in range(len(WEIGHTS)))
-    statement = (
-        f"SELECT key, {columns} FROM element JOIN {table}_content USING (id) "
-        f"WHERE id IN ({', '.join('?' * len(ids))})"
-    )
-    # The column `exact` neither begins nor ends with the token for the whole term.
-    words = [(n, word.encode(), f" {word} ".encode()) for n, word in enumerate(asked.words)]
-    whole, prefix = f" {asked.whole} ".encode(), asked.prefix and asked.prefix.encode()
-    exact_weight, *weights = WEIGHTS.values()
-    rows = []
-    for key, exact, *texts in connection.execute(statement, tuple(ids)):
-        counts = [0.0] * (len(words) + 2)
-        length = 0
-        for weight, text in zip(weights, texts, strict=True):
-            if not text:
-                continue
-            length += text.count(b" ") + 1
-            apart = b""
-            for number, word, own in words:
-                if word in text:
-                    apart = apart or _apart(text)
-                    counts[number] += weight * apart.count(own)
-            if prefix and prefix in text:
-                counts[-1] += weight * (apart or _apart(text)).count(b" " + prefix)
-        if whole in exact:
-            counts[-2] = exact_weight
-        rows.append(_Row(key, exact, counts, length))
-    return rows
-
-
-def _apart(text: bytes) -> bytes:
-    """The words of a text with two blanks between them: each word has its own two."""
-    return b" %b " % text.replace(b" ", b"  ")
-
-
-def _score(
-    row: _Row, factors: Sequence[float], exact: Sequence[tuple[bytes, float]], average: float
-) -> float:
-    """BM25 of the words, with what an exact name adds, as a number from 0 to 1."""
-    norm = _K1 * (1 - _B + _B * row.length / average)
-    score = 0.0
-    for factor, count in zip(factors, row.counts, strict=True):
-        if count:
-            score += factor * count * (_K1 + 1) / (count + norm)
-    for token, value in exact:
-        if token in row.exact:
-            score += value
-    return score / (1 + score)
-
-
-def _rarity(total: int, matching: int) -> float:
-    """The inverse document frequency, which is positive for a word of every row, too."""
-    return math.log1p(max(0.0, total - matching + 0.5) / (matching + 0.5))
-
-
-def _statistics(connection: sqlite3.Connection, table: str) -> tuple[int, float]:
-    """The number of rows, and of the tokens of a row on average, from FTS5's own record."""
-    record = connection.execute(f"SELECT block FROM {table}_data WHERE id = 1").fetchone()
-    numbers, number = [], 0
-    for byte in record[0] if record else b"":
-        number = number << 7 | byte & 127
-        if byte < 128:
-            numbers.append(number)
-            number = 0
-    rows, _, *tokens = numbers or [0, 0]
-    return rows, max(1.0, sum(tokens) / max(1, rows))
+def _edited(word: str, alphabet: str) -> Iterator[str]:
+    """The words that are one edit away from another."""
+    for place in range(len(word) + 1):
+        before, after = word[:place], word[place:]
+        yield before + after[1:]
+        yield before + after[1:2] + after[:1] + after[2:]
+        for letter in alphabet:
+            yield before + letter + after
+            yield before + letter + after[1:]

@@ -31,8 +31,12 @@ def segment(text: str) -> list[str]:
 
     Text without a word gives the empty list. Takes time linear in the text; never fails.
     """
+    runs = _runs(text)
+    if text.isascii() and (not runs or len(max(runs, key=len)) <= LONGEST_WORD):
+        # The same result, faster.
+        return [token for run in runs for token in (_word_tokens(run) if "_" in run else (run,))]
     tokens: list[str] = []
-    for run in _runs(text):
+    for run in runs:
         tokens += _pairs(run) + list(run) if _is_unspaced(run) else _word_tokens(run)
     return tokens
 
@@ -49,6 +53,19 @@ def segment_term(term: str) -> list[str]:
     for run in _runs(term):
         tokens += (_pairs(run) or [run]) if _is_unspaced(run) else _word_tokens(run)
     return tokens
+
+
+def plain_words(text: str) -> list[str]:
+    """The words of a text with their accents, in lower case; no identifiers.
+
+    >>> plain_words("Crème BRÛLÉE, has_side_effect"), plain_words("JavaScript")
+    (['crème', 'brûlée'], [])
+    """
+    if text.isascii():
+        return [run for run in _runs(text) if "_" not in run]
+    whole = _patterns().surplus_marks.sub(r"\1", _INVISIBLE.sub("", text))
+    kept = _HUMP.sub("_", unicodedata.normalize("NFKC", whole)).casefold()
+    return [run for run in _patterns().run.findall(kept) if "_" not in run]
 
 
 def exact_token(name: str) -> str:

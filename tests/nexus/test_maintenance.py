@@ -210,7 +210,7 @@ def test_records_and_graphs_are_checked() -> None:
     [
         "DELETE FROM element WHERE kind = 'concept'",
         "UPDATE element SET type = x'4f74686572' WHERE kind = 'concept'",
-        "UPDATE concept SET name = 'wrong'",
+        "UPDATE concept SET tokens = 'wrong'",
         "DELETE FROM proposition",
         "INSERT INTO element (key, kind, type, digest) VALUES (x'00', 'concept', x'00', x'00')",
     ],

@@ -9,16 +9,9 @@ from pathlib import Path
 import pytest
 
 from kiprdf.checksums import drop_note
-from kiprdf.search import IndexRow, Kind, TextIndex, index, is_exact, ranking
+from kiprdf.search import IndexRow, Kind, TextIndex, index, is_exact
 from tests.search.toys import rebuild
 from tests.threads import together
-
-
-@pytest.fixture(params=["all rows", "candidates"], autouse=True)
-def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of what finds many rows candidates are ranked; where these are all rows, they rank alike."""
-    if request.param == "candidates":
-        monkeypatch.setattr(ranking, "FEW", 0)
 
 
 def concept(
@@ -320,7 +313,7 @@ def test_a_common_word_gives_as_many_hits_as_are_asked_for() -> None:
 
 
 def test_two_keys_of_one_digest_are_two_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index, "blake2b", lambda *_, **__: hashlib.blake2b(b"", digest_size=6))
+    monkeypatch.setattr(index, "blake2b", lambda *_, **__: hashlib.blake2b(b"", digest_size=5))
     both = index_of(concept("a", "tea"), concept("b", "tea"))
     both.update([concept("c", "tea")], removed=["a"], commit=2)
     assert keys(both, "tea") == ["b", "c"]
