@@ -139,8 +139,7 @@ def _evidence(tokens: Iterable[str]) -> dict[str, float]:
 def languages_of(text: str, tokens: Iterable[str]) -> tuple[str, ...]:
     """The language of a text with these tokens, by its script, stop words and letters.
 
-    There are several where these leave a choice, unless English is one, and none if it is a language
-    without stop words here.
+    There are several where these leave a choice without English, none for other languages.
 
     >>> languages_of("Ich war im Haus.", ["ich", "war", "im", "haus"])
     ('de',)
