@@ -6,8 +6,8 @@ or "ended"], the kind of text, and perhaps ``may`` (edges about which two carefu
 differ: they count neither as wrong nor as missed) and ``never`` (texts that must be in no entity).
 An object that readers write in several ways has them all, separated by " | ".
 
-``held_out.jsonl`` is more than a third of the notes, chosen at random. Who writes patterns does not look at
-it: its faults are never printed, only its figures.
+``held_out.jsonl`` is more than a third of the notes, chosen at random. Who writes patterns does not
+look at it: its faults are never printed, only its figures.
 """
 
 from __future__ import annotations
