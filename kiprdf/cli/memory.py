@@ -311,6 +311,41 @@ def show_neighbors(
 
 
 @memory_app.command()
+def recall(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="A question, or some words.")],
+    limit: Annotated[int, typer.Option(min=0, help="Most notes.")] = 10,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Only notes of this time or later.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Only notes up to this time or day.")
+    ] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option("--tag", metavar="TAG", help="Only notes with this label. Can be repeated."),
+    ] = None,
+    session: SessionOption = None,
+    nexus: NexusOption = DEFAULT_NEXUS,
+    as_json: JsonOption = False,
+) -> None:
+    """Print the texts that answer a query, and what they state, as a block for a prompt.
+
+    \b
+    Examples:
+      kiprdf memory recall 'When did Caroline go to Rome?' --limit 5
+      kiprdf memory recall garlic --since 2026-01-01 --tag recipe --json
+    """
+    with _opened(nexus) as opened:
+        answer = opened.recall(
+            query, limit=limit, since=since, until=until, tags=tag or (), session=session
+        )
+    if as_json:
+        output.show_json(answer.to_dict())
+    else:
+        output.show_text(str(answer))
+
+
+@memory_app.command()
 def context(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What the prompt is about.")],
     max_edges: Annotated[int | None, typer.Option(min=0, help="Most edges (20).")] = None,

@@ -19,7 +19,7 @@ from kiprdf.kql.reader import Reader
 from kiprdf.memory import context, texts
 from kiprdf.memory.graph import ITEM, MENTIONS, STATES, Graph
 from kiprdf.memory.items import Edge, Hit, Item
-from kiprdf.memory.recalled import Recall, RecalledNote, block, excerpt, shown
+from kiprdf.memory.recalled import NO_NOTES, Recall, RecalledNote, block, excerpt, shown
 from kiprdf.memory.tables import Names, Notes, comparable
 from kiprdf.meta.search import Question
 from kiprdf.prompt import quoted
@@ -275,7 +275,8 @@ class Recaller:
     ) -> tuple[list[tuple[NamedNode, Item]], list[str]]:
         """The best notes that pass the filters, and why they are fewer than asked."""
         filters, chosen = question.filters, list[tuple[NamedNode, Item]]()
-        ranked = sorted(scores, key=scores.__getitem__, reverse=True)
+        moments = self.notes.moments  # of equal notes, the newest is first
+        ranked = sorted(scores, key=lambda key: (scores[key], moments.get(key, "")), reverse=True)
         left = [key for key in ranked if filters.admits(key, self.notes)]
         excluded = sum(key in self.notes.moments for key in ranked) - len(left)
         for at in range(0, len(left), _READ_AT_ONCE):
@@ -301,7 +302,7 @@ class Recaller:
                 yield "The limit is 0."
             return
         if not self.notes.moments:
-            yield "The memory has no notes."
+            yield NO_NOTES
             return
         if filters.session is not None and filters.session not in self.notes.sessions:
             yield f"No note has the session {quoted(filters.session)}."

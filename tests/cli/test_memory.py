@@ -122,6 +122,23 @@ def test_entities_are_merged_and_old_statements_decay(nexus: str, id: str) -> No
     assert run(nexus, "decay", "0.000001") == ["4 edges changed."]
 
 
+def test_texts_are_recalled_with_filters(tmp_path: Path) -> None:
+    nexus = str(tmp_path / "n")
+    for session in ("s 1", "t"):
+        text = f"The soup of {session} needs garlic."
+        runner.invoke("memory", "add", text, "--session", session, "--tag", "a", "--nexus", nexus)
+    done = runner.invoke("memory", "recall", "garlic", "--session", "t", "--nexus", nexus)
+    assert done.exit_code == 0
+    assert "\nNotes (1/1):\n1. [mem_" in done.stdout
+    assert 'Z, t: "The soup of t needs garlic."\n```\n' in done.stdout
+    options = ("--since", "2026-01-01", "--tag", "a", "--limit", "1", "--json")
+    done = runner.invoke("memory", "recall", "garlic", *options, "--nexus", nexus)
+    (note,) = json.loads(done.stdout)["notes"]
+    assert note["item"]["tags"] == ["a"]
+    done = runner.invoke("memory", "recall", "garlic", "--until", "soon", "--nexus", nexus)
+    assert (done.exit_code, done.stderr) == (1, "kiprdf: 'soon' is no time in ISO 8601.\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

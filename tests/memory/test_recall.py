@@ -167,6 +167,7 @@ def test_an_answer_says_what_it_lacks(memory: Memory) -> None:
     assert thin.reasons == ("1 other note matched, but not the filter: tags.",)
     assert memory.recall("cabin").reasons == ("Only 2 notes matched.",)
     assert memory.recall("cabin", limit=2).reasons == ()
+    assert "\nNo note has a word of the query.\n```" in str(memory.recall("zebra"))
 
 
 @pytest.mark.usefixtures("by_words")
@@ -293,7 +294,7 @@ def test_a_nexus_without_a_memory_has_nothing_to_recall(tmp_path: Path) -> None:
     with Nexus.open(tmp_path / "n", read_only=True) as nexus:
         answer = Memory(nexus).recall("python")
     assert (answer.notes, answer.reasons) == ((), ("The memory has no notes.",))
-    assert "Nothing was found. The memory has no notes." in str(answer)
+    assert "The memory has no notes." in str(answer)
 
 
 # Context --------------------------------------------------------------------------------------

@@ -127,8 +127,14 @@ async def memory(session: ClientSession) -> None:
     id = answer.structured_content["result"]["id"]  # type: ignore[index]
     answer = await session.call_tool("recall", {"query": "python"})
     text = answer.structured_content["result"]  # type: ignore[index]
-    assert "  User --[prefers]--> [tool] Python (weight: 1.0)\n" in text
-    assert text.endswith(f"Evidence IDs: {id}")
+    assert "- User --[prefers]--> [tool] Python (weight: 1.0)\n" in text
+    assert re.search(rf'\n1\. \[{id}\] \S+: "I prefer Python\."\n', text)
+    options = {"query": "python", "since": "2999-01-01", "limit": 1, "tags": ["notes"]}
+    answer = await session.call_tool("recall", {**options, "until": None})
+    text = answer.structured_content["result"]  # type: ignore[index]
+    assert "1 note matched, but not the filter: since and tags." in text
+    answer = await session.call_tool("recall", {"query": "python", "limit": "many"})
+    assert answer.is_error
     for name in ("remember", "recall"):
         answer = await session.call_tool(name, {"text": 7})
         assert answer.structured_content["error"]["code"] == "KIP_1001"  # type: ignore[index]
