@@ -51,6 +51,8 @@ in the middle of both rankings may beat one at the top of one."""
 _MICRO = 1_000_000
 """A score is rounded to millionths, and stays below 1."""
 
+_BELOW_EXACT = 1 - 2 / _MICRO
+
 Meaning = Callable[[], "Semantic"]
 """Returns the semantic index, which is opened when it is first needed."""
 _SHARE = 0.5
@@ -134,11 +136,11 @@ def rank(
     words, hits, warnings = rankings(question, index, meaning)
     if hits is None:
         return words[:limit], warnings
-    is_semantic = question.mode == "semantic"
-    ranked = hits if is_semantic else fuse([words, hits], len(words) + len(hits))
     exact = {hit.key: hit for hit in words if is_exact(hit)}
-    ranked = [*exact.values(), *(hit for hit in ranked if hit.key not in exact)]
-    return ranked[:limit], warnings
+    ranked = hits if question.mode == "semantic" else fuse(words[len(exact) :], hits)
+    ceiling = _BELOW_EXACT if exact else 1.0
+    others = (Hit(key, min(score, ceiling)) for key, score in ranked if key not in exact)
+    return [*exact.values(), *others][:limit], warnings
 
 
 def rankings(question: Question, index: TextIndex, meaning: Meaning | None = None) -> Rankings:
@@ -174,8 +176,6 @@ def _prepared(semantic: Semantic, question: Question) -> str | None:
     time is over the thread is abandoned; the vectors that the embedder returns later are stored.
     """
     kind, term, type = question.kind, question.term, question.type
-    if semantic.ranks.is_prepared(semantic.index, kind, term):
-        return None
 
     def prepare() -> None:
         semantic.ranks.prepare(semantic.index, semantic.rows_of, kind, term, type)
@@ -186,7 +186,9 @@ def _prepared(semantic: Semantic, question: Question) -> str | None:
 
     spending = current()
     try:
-        if spending is None or spending.deadline == math.inf:
+        if semantic.ranks.is_quick(semantic.index, kind, term):
+            prepare()
+        elif spending is None or spending.deadline == math.inf:
             run()
         else:
             spending.check()
@@ -302,6 +304,7 @@ class _Rows:
             aliases=tuple(dict.fromkeys([*_strings(attributes.get("aliases")), *former])),
             description=" ".join(_strings(attributes.get("description"))),
             text=_text(attributes),
+            said=_said(element.name, attributes),
         )
 
     def _end_name(self, node: NamedNode) -> str:
@@ -324,6 +327,14 @@ def _text(attributes: Terms, description: bool = False) -> str:
     skipped = () if description else ("aliases", "description")
     values = (_strings(attributes[key]) for key in sorted(attributes) if key not in skipped)
     return "\n".join(text for strings in values for text in strings)
+
+
+def _said(name: str, attributes: Terms) -> str:
+    """The ``content`` of an element and its ``speaker``, with a name that is no id."""
+    content = _strings(attributes.get("content"))
+    is_id = " " not in name and any(map(str.isdecimal, name))
+    head = [*([] if is_id else [name]), *_strings(attributes.get("speaker"))]
+    return "\n".join([*head, *content]) if content else ""
 
 
 def _strings(term: Term | None) -> list[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from kiprdf.errors import StoreError
 from kiprdf.loading import load
@@ -36,6 +36,19 @@ class Embedder(Protocol):
         ...
 
 
+@runtime_checkable
+class AdditiveEmbedder(Embedder, Protocol):
+    """An embedder for which the vector of a text has the direction of the sum of its words'.
+
+    It must be quick and local: it is called while a search waits, in the thread of the caller. A
+    query is then the sum of its words weighted by their rarity in the index.
+    """
+
+    def embed_words(self, words: list[str], /) -> Sequence[Sequence[float]] | NDArray[Any]:
+        """Return the vectors of single words, which have lengths, in their order."""
+        ...
+
+
 class EmbeddingError(Exception):
     """An embedder failed, or did not return one finite vector for each text."""
 
@@ -48,24 +61,37 @@ def require_numpy() -> None:
 
 def convert_failures(embedder: Embedder) -> Embedder:
     """An embedder that raises ``EmbeddingError`` only; the given one is foreign code."""
+    return (_SafeAdditive if isinstance(embedder, AdditiveEmbedder) else _Safe)(embedder)
 
-    def embed(texts: list[str], /) -> Any:
-        # Imported here: numpy takes longer to load than a nexus to open.
-        load("numpy", "kiprdf.search.vectors")
-        import numpy as np
 
-        from kiprdf.search.vectors import check_shape
+class _Safe:
+    def __init__(self, embedder: Any) -> None:
+        self._embedder = embedder
 
-        try:
-            vectors = embedder(texts)
-            check_shape(vectors, len(texts))
-            return np.asarray(vectors)
-        except EmbeddingError:
-            raise
-        except Exception as fault:
-            raise EmbeddingError(f"{type(fault).__name__}: {fault}") from fault
+    def __call__(self, texts: list[str], /) -> Any:
+        return _checked(self._embedder, texts)
 
-    return embed
+
+class _SafeAdditive(_Safe):
+    def embed_words(self, words: list[str], /) -> Any:
+        return _checked(self._embedder.embed_words, words)
+
+
+def _checked(embed: Callable[[list[str]], Any], texts: list[str]) -> Any:
+    # Imported here: numpy takes longer to load than a nexus to open.
+    load("numpy", "kiprdf.search.vectors")
+    import numpy as np
+
+    from kiprdf.search.vectors import check_shape
+
+    try:
+        vectors = embed(texts)
+        check_shape(vectors, len(texts))
+        return np.asarray(vectors)
+    except EmbeddingError:
+        raise
+    except Exception as fault:
+        raise EmbeddingError(f"{type(fault).__name__}: {fault}") from fault
 
 
 def is_installed() -> bool:
@@ -93,11 +119,21 @@ class _WordLlama:
 
     def __call__(self, texts: list[str], /) -> NDArray[Any]:
         with self._lock:
-            if self._model is None:
-                self._model = _load()
             at_once = max(1, _BATCH_CHARACTERS // max(map(len, texts), default=1))
-            vectors: NDArray[Any] = self._model.embed(texts, batch_size=at_once)
+            vectors: NDArray[Any] = self._loaded().embed(texts, batch_size=at_once)
             return vectors
+
+    def embed_words(self, words: list[str], /) -> NDArray[Any]:
+        """Return the sums of the vectors of the words' tokens."""
+        means = self(words)
+        numbers = [sum(tokens.attention_mask) for tokens in self._model.tokenize(words)]
+        sums: NDArray[Any] = (means.T * numbers).T
+        return sums
+
+    def _loaded(self) -> Any:
+        if self._model is None:
+            self._model = _load()
+        return self._model
 
 
 def _load() -> Any:

@@ -1,27 +1,30 @@
-"""Hybrid search: two rankings are merged."""
+"""Hybrid search: a ranking by words and one by meaning are merged."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from kiprdf.search.rows import Hit
 
-# Reciprocal rank fusion and its constant: Cormack, Clarke, Büttcher, "Reciprocal Rank Fusion
-# Outperforms Condorcet and Individual Rank Learning Methods", SIGIR 2009.
-RANK_CONSTANT = 60
+MANY = 100
+"""Hits by meaning of which half mean nothing: many embedders give any two texts a high cosine."""
 
 
-def fuse(rankings: Sequence[Iterable[Hit]], limit: int) -> list[Hit]:
-    """Rank by the sum of 1 / (60 + rank) over the rankings, best first, ties by key.
+def fuse(words: Sequence[Hit], meaning: Sequence[Hit]) -> list[Hit]:
+    """Rank by the mean of both scores, each relative to the best of its ranking, ties by key.
 
-    The sums are scaled so that the first of every ranking gets 1. The scores of the rankings do not
-    matter, since BM25 and cosines cannot be compared.
+    The first of both rankings gets 1. (docs/decisions/136)
 
-    >>> fuse([[Hit("a", 0.9), Hit("b", 0.1)], [Hit("b", 0.3)]], limit=9)
-    [Hit(key='b', score=0.991...), Hit(key='a', score=0.5)]
+    >>> fuse([Hit("a", 0.9), Hit("b", 0.75)], [Hit("c", 0.8), Hit("b", 0.6)])
+    [Hit(key='b', score=0.541...), Hit(key='a', score=0.5), Hit(key='c', score=0.5)]
     """
+    # A score by words is s/(1+s), where s is a sum.
+    sums = [(key, score / (1 - score)) for key, score in words]
+    usual = meaning[len(meaning) // 2].score if len(meaning) >= MANY else 0.0
+    usual = usual if usual and usual < meaning[0].score else 0.0
+    cosines = [(key, max(0.0, score - usual)) for key, score in meaning]
     scores: dict[str, float] = {}
-    for ranking in rankings:
-        for rank, hit in enumerate(ranking, start=1):
-            share = (RANK_CONSTANT + 1) / (RANK_CONSTANT + rank) / len(rankings)
-            scores[hit.key] = scores.get(hit.key, 0.0) + share
+    for ranking in (sums, cosines):
+        best = 2 * max((score for _, score in ranking), default=1.0)
+        for key, score in ranking:
+            scores[key] = scores.get(key, 0.0) + score / best
     ordered = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
-    return [Hit(key, score) for key, score in ordered[:limit]]
+    return [Hit(key, score) for key, score in ordered]

@@ -21,6 +21,7 @@ from kiprdf.search.ranking import (
     LONGEST_ROW,
     WEIGHTS,
     rank,
+    rarity,
     table_of,
     whole,
 )
@@ -223,6 +224,10 @@ class TextIndex:
         ranked = self._file.use(lambda connection: rank(connection, kind, term, type, limit))
         hits = [Hit(_text(key), score) for key, score in ranked.keys]
         return RankedHits(hits, ranked.near, ranked.is_cut)
+
+    def rarity(self, kind: Kind, tokens: Iterable[str]) -> dict[str, float]:
+        """The weights of words in a ranking: the rarer the larger, and above 0."""
+        return self._file.use(lambda connection: rarity(connection, kind, tokens))
 
     def holds(self, rows: Iterable[IndexRow]) -> bool:
         """Return whether the index has exactly these rows, word by word."""

@@ -7,7 +7,7 @@ part of the token, and the length of a row a part of its id.
 import heapq
 import math
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -96,6 +96,12 @@ def rank(
     return Ranked(hits, near, len(words) > LONGEST_TERM)
 
 
+def rarity(connection: sqlite3.Connection, kind: Kind, tokens: Iterable[str]) -> dict[str, float]:
+    """The weights of words in a ranking: the rarer the larger."""
+    postings = _Postings(connection, kind)
+    return {token: postings.rarity(range(postings.count(token))) for token in tokens}
+
+
 def whole(role: str, text: str) -> str:
     """A token for a whole text in a role, which differs from every other token."""
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8)
@@ -181,6 +187,12 @@ class _Postings:
         expression = " OR ".join(f'"{token}"' for token in tokens)
         statement = f"SELECT rowid FROM {self._table} WHERE {self._table} MATCH ?"
         return (row for (row,) in self._fetched(statement, (expression,)))
+
+    def count(self, token: str) -> int:
+        """The number of rows with a word, as often as it may be."""
+        statement = f"SELECT count(*) FROM {self._table} WHERE {self._table} MATCH ?"
+        (number,) = self._connection.execute(statement, (f'"{token}" OR "{token}_" *',)).fetchone()
+        return int(number)
 
     def of_tokens(self, *tokens: str, count: int = 1) -> dict[int, float]:
         """The rows with any of some tokens."""

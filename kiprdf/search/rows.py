@@ -20,6 +20,7 @@ class IndexRow(NamedTuple):
     aliases: tuple[str, ...]  # of a concept; of a proposition, the names of its endpoints
     description: str  # the concept's, or the predicate's
     text: str  # all other text attributes
+    said: str = ""  # of an element that is a text, what it says
 
 
 class Hit(NamedTuple):
@@ -30,7 +31,9 @@ class Hit(NamedTuple):
 
 
 def embedded_text(row: IndexRow) -> str:
-    r"""The text of a row for an embedder: the fields that keyword search uses.
+    r"""The text of a row for an embedder: what an element says, or else its names and texts.
+
+    Values that are ids, times, numbers and addresses are left out: they have no meaning.
 
     >>> embedded_text(IndexRow("urn:1", "concept", "Drug", "Aspirin", ("ASA",), "Eases pain.", ""))
     'Aspirin\nASA\nEases pain.'
@@ -41,6 +44,8 @@ def embedded_text(row: IndexRow) -> str:
     >>> embedded_text(link)
     'Aspirin treats Fever'
     """
+    if row.said:
+        return clean(row.said)
     # For a model has_side_effect is an unusual word, has side effect are three usual ones.
     name = row.name.replace("_", " ")
     if row.kind == "proposition":
@@ -48,7 +53,22 @@ def embedded_text(row: IndexRow) -> str:
         head = " ".join((first, name, *others)).strip()
     else:
         head = "\n".join((name, *row.aliases))
-    return clean("\n".join(part for part in (head, row.description, row.text) if part))
+    text = "\n".join(line for line in row.text.splitlines() if not is_data(line))
+    return clean("\n".join(part for part in (head, row.description, text) if part))
+
+
+def is_data(text: str) -> bool:
+    """Whether a text is an id, a time, a number or an address.
+
+    >>> [is_data(text) for text in ("2023-05-08T13:56:00Z", "mem_0b1f5c4e9a2d77e1", "https://a.org")]
+    [True, True, True]
+    >>> [is_data(text) for text in ("COVID-19", "C++", "8 May", "")]
+    [False, False, False, False]
+    """
+    if " " in text:
+        return not any(map(str.isalpha, text)) and text.strip() != ""
+    has_digit = any(map(str.isdecimal, text))
+    return "://" in text or (has_digit and 2 * sum(map(str.isalpha, text)) <= len(text))
 
 
 def clean(text: str) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,12 +17,16 @@ from numpy.typing import NDArray
 from kiprdf.search.embedders import Embedder
 from kiprdf.search.index import Entries, TextIndex
 from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind, clean, digest, embedded_text
-from kiprdf.search.vectors import Vector, Vectors, timed_lock
+from kiprdf.search.segment import segment_term
+from kiprdf.search.vectors import Vector, Vectors, Words, timed_lock
+from kiprdf.search.words import asked_tokens
 
 RowsOf = Callable[[Iterable[str]], Iterable[IndexRow]]
 """Reads the rows of some keys again; the index stores no texts."""
 Advance = Callable[[int], None]
 """Called with the number of rows that have vectors now and had none before."""
+_WORD = re.compile(r"\w+")
+MOST_WORDS = 64  # of a term, that are weighted
 DIGITS = 6
 """Digits of a cosine; further digits depend on the machine, and would decide ties."""
 
@@ -47,11 +53,15 @@ class _Table:
         """Return the keys with the largest positive cosines, ties by key."""
         if not self.keys:
             return []
-        cosines = np.round((self.matrix @ vector)[self.texts].astype(np.float64), DIGITS)
+        # Not the product of numpy, whose threads wait for each other on a busy machine.
+        products = np.einsum("ij,j->i", self.matrix, vector)
+        cosines = np.round(products[self.texts].astype(np.float64), DIGITS)
         if type is not None:
             cosines[[other != type for other in self.types]] = 0
-        order = np.argsort(-cosines, kind="stable")[:limit]
-        return [Hit(self.keys[row], float(cosines[row])) for row in order if cosines[row] > 0]
+        least = np.partition(cosines, -limit)[-limit] if 0 < limit < len(cosines) else 0
+        rows = np.flatnonzero(cosines >= max(least, 10**-DIGITS / 2))
+        rows = rows[np.argsort(-cosines[rows], kind="stable")[:limit]]
+        return [*map(Hit, (self.keys[row] for row in rows), cosines[rows].tolist())]
 
 
 class SemanticIndex:
@@ -80,6 +90,8 @@ class SemanticIndex:
         self._tables: dict[Kind, _Table] = {}
         self._finished: dict[Kind, Entries] = {}
         """The rows of the kinds of which every row has a vector."""
+        self._asked: tuple[object, Words] = None, ()
+        """The last term, and its words."""
         self._is_compared = False  # the file with the index
         self._is_closed = False
 
@@ -93,14 +105,36 @@ class SemanticIndex:
         """
         self._vectors.refuse_own_embedder()
         if _count(self._current_entries(index, kind).types, type):
-            self._vectors.term(clean(term))
-            self.build(index, rows_of, kind, type)
+            self._vectors.term(clean(term), self._words(index, kind, term))
+            if not self._is_finished(index, kind):
+                self.build(index, rows_of, kind, type)
 
-    def is_prepared(self, index: TextIndex, kind: Kind, term: str) -> bool:
-        """Whether `prepare` would have nothing to embed."""
+    def is_quick(self, index: TextIndex, kind: Kind, term: str) -> bool:
+        """Whether `prepare` needs no other thread: it embeds at most the words of the term."""
+        return self._is_finished(index, kind) and (
+            self._vectors.is_additive or self._vectors.cached_term(clean(term)) is not None
+        )
+
+    def _is_finished(self, index: TextIndex, kind: Kind) -> bool:
+        return self._finished.get(kind) is self._current_entries(index, kind)
+
+    def _words(self, index: TextIndex, kind: Kind, term: str) -> Words:
+        """The words of a term that count, weighted by their rarity, for an additive embedder."""
+        if not self._vectors.is_additive:
+            return ()
         entries = self._current_entries(index, kind)
-        is_finished = self._finished.get(kind) is entries
-        return is_finished and self._vectors.cached_term(clean(term)) is not None
+        question = (entries.commit, kind, term)
+        if self._asked[0] != question:
+            words = dict.fromkeys(_WORD.findall(clean(term)))
+            tokens = {word: segment_term(word) for word in islice(words, MOST_WORDS)}
+            counting = asked_tokens(clean(term)).intersection(chain(*tokens.values()))
+            rarity = index.rarity(kind, counting)
+            weights = {
+                word: max((rarity.get(token, 0.0) for token in parts), default=0.0)
+                for word, parts in tokens.items()
+            }
+            self._asked = question, tuple((word, w) for word, w in weights.items() if w)
+        return self._asked[1]
 
     def build(
         self,
@@ -124,7 +158,12 @@ class SemanticIndex:
                     self._vectors.close()
 
     def rank(
-        self, index: TextIndex, kind: Kind, term: str, type: str | None = None, limit: int = 100
+        self,
+        index: TextIndex,
+        kind: Kind,
+        term: str,
+        type: str | None = None,
+        limit: int = 100,
     ) -> Ranking | None:
         """Return the rows whose cosine with the term is positive, best first, ties by key.
 
@@ -135,7 +174,7 @@ class SemanticIndex:
         total = _count(entries.types, type)
         if not total:
             return Ranking([], 0, 0)
-        vector = self._vectors.cached_term(clean(term))
+        vector = self._vectors.cached_term(clean(term), self._words(index, kind, term))
         if vector is None:
             return None
         return Ranking(table.rank(vector, type, limit), _count(table.types, type), total)

@@ -11,7 +11,7 @@ import math
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from itertools import islice
@@ -24,10 +24,12 @@ from numpy.typing import NDArray
 from kiprdf import budget
 from kiprdf.budget import Spending
 from kiprdf.derived_file import DerivedFile
-from kiprdf.search.embedders import Embedder, EmbeddingError
+from kiprdf.search.embedders import AdditiveEmbedder, Embedder, EmbeddingError
 from kiprdf.search.rows import digest
 
 Vector = NDArray[np.float32]
+Words = tuple[tuple[str, float], ...]
+"""The words of a term, with their weights."""
 
 # Increased with every change of the schema below.
 VECTORS_VERSION = "1"
@@ -78,21 +80,35 @@ class Vectors:
         self._begun = False
         self._dimension = 0  # until the embedder has been called
         self._calling = threading.Lock()
-        self._terms: dict[str, Vector] = {}
+        self._terms: dict[str | Words, Vector] = {}
 
-    def term(self, text: str) -> Vector:
-        """Return the vector of a term, which is cached and not stored."""
-        with timed_lock(self._calling):
-            if text not in self._terms:
-                vector: Vector = self._embed([text])[0]
+    @property
+    def is_additive(self) -> bool:
+        """Whether the vector of a text is the sum of its words' vectors."""
+        return isinstance(self._embedder, AdditiveEmbedder)
+
+    def term(self, text: str, words: Words = ()) -> Vector:
+        """Return the vector of a term, or of words with weights; it is cached and not stored."""
+        key = words or text
+        # An additive embedder is quick, and may be called in the main thread.
+        with self._calling if words else timed_lock(self._calling):
+            if key not in self._terms:
+                vector: Vector = self._sum(words) if words else self._embed([text])[0]
                 if len(self._terms) == TERMS:
                     del self._terms[next(iter(self._terms))]
-                self._terms[text] = vector
-            return self._terms[text]
+                self._terms[key] = vector
+            return self._terms[key]
 
-    def cached_term(self, text: str) -> Vector | None:
+    def cached_term(self, text: str, words: Words = ()) -> Vector | None:
         """Return the vector of a term if it is cached."""
-        return self._terms.get(text)
+        return self._terms.get(words or text)
+
+    def _sum(self, words: Words) -> Vector:
+        assert isinstance(self._embedder, AdditiveEmbedder)
+        matrix = self._call(self._embedder.embed_words, [word for word, _ in words])
+        weights = np.array([[weight for _, weight in words]], dtype=np.float32)
+        vector: Vector = _unit(weights @ matrix)[0]
+        return vector
 
     def load(self, digests: Iterable[bytes]) -> dict[bytes, Vector]:
         """Return the stored vectors of some digests."""
@@ -174,13 +190,16 @@ class Vectors:
             raise EmbeddingError("It searches the nexus that waits for its vectors.")
 
     def _embed(self, texts: list[str]) -> NDArray[np.float32]:
+        return _unit(self._call(self._embedder, texts))
+
+    def _call(self, embed: Callable[[list[str]], object], texts: list[str]) -> NDArray[np.float32]:
         budget.check()
         token = _embedding.set((*_embedding.get(), self))
         try:
-            vectors = self._embedder(texts)
+            vectors = embed(texts)
         finally:
             _embedding.reset(token)
-        matrix = _unit(_matrix(vectors, len(texts)))
+        matrix = _matrix(vectors, len(texts))
         dimension = matrix.shape[1]
         if self._dimension not in (0, dimension):
             message = f"The embedder returned {self._dimension} numbers before, now {dimension}."
