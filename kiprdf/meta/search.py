@@ -186,7 +186,7 @@ def _prepared(semantic: Semantic, question: Question) -> str | None:
 
     spending = current()
     try:
-        if semantic.ranks.is_quick(semantic.index, kind, term):
+        if semantic.ranks.is_quick(semantic.index, kind, term, type):
             prepare()
         elif spending is None or spending.deadline == math.inf:
             run()

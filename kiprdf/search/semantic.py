@@ -88,10 +88,8 @@ class SemanticIndex:
         self._loaded: dict[Kind, int] = {}
         """The commit for which the stored vectors of a kind were loaded."""
         self._tables: dict[Kind, _Table] = {}
-        self._finished: dict[Kind, Entries] = {}
-        """The rows of the kinds of which every row has a vector."""
-        self._asked: tuple[object, Words] = None, ()
-        """The last term, and its words."""
+        self._finished: dict[tuple[Kind, str | None], int] = {}
+        """The commit at which every row of a kind and type had a vector."""
         self._is_compared = False  # the file with the index
         self._is_closed = False
 
@@ -106,35 +104,32 @@ class SemanticIndex:
         self._vectors.refuse_own_embedder()
         if _count(self._current_entries(index, kind).types, type):
             self._vectors.term(clean(term), self._words(index, kind, term))
-            if not self._is_finished(index, kind):
+            if not self._is_finished(index, kind, type):
                 self.build(index, rows_of, kind, type)
 
-    def is_quick(self, index: TextIndex, kind: Kind, term: str) -> bool:
+    def is_quick(self, index: TextIndex, kind: Kind, term: str, type: str | None = None) -> bool:
         """Whether `prepare` needs no other thread: it embeds at most the words of the term."""
-        return self._is_finished(index, kind) and (
+        return self._is_finished(index, kind, type) and (
             self._vectors.is_additive or self._vectors.cached_term(clean(term)) is not None
         )
 
-    def _is_finished(self, index: TextIndex, kind: Kind) -> bool:
-        return self._finished.get(kind) is self._current_entries(index, kind)
+    def _is_finished(self, index: TextIndex, kind: Kind, type: str | None) -> bool:
+        commit = self._current_entries(index, kind).commit
+        return any(self._finished.get((kind, of)) == commit for of in (type, None))
 
     def _words(self, index: TextIndex, kind: Kind, term: str) -> Words:
         """The words of a term that count, weighted by their rarity, for an additive embedder."""
         if not self._vectors.is_additive:
             return ()
-        entries = self._current_entries(index, kind)
-        question = (entries.commit, kind, term)
-        if self._asked[0] != question:
-            words = dict.fromkeys(_WORD.findall(clean(term)))
-            tokens = {word: segment_term(word) for word in islice(words, MOST_WORDS)}
-            counting = asked_tokens(clean(term)).intersection(chain(*tokens.values()))
-            rarity = index.rarity(kind, counting)
-            weights = {
-                word: max((rarity.get(token, 0.0) for token in parts), default=0.0)
-                for word, parts in tokens.items()
-            }
-            self._asked = question, tuple((word, w) for word, w in weights.items() if w)
-        return self._asked[1]
+        words = dict.fromkeys(_WORD.findall(clean(term)))
+        tokens = {word: segment_term(word) for word in islice(words, MOST_WORDS)}
+        counting = asked_tokens(clean(term)).intersection(chain(*tokens.values()))
+        rarity = index.rarity(kind, counting)
+        weights = {
+            word: max((rarity.get(token, 0.0) for token in parts), default=0.0)
+            for word, parts in tokens.items()
+        }
+        return tuple((word, weight) for word, weight in weights.items() if weight)
 
     def build(
         self,
@@ -148,11 +143,11 @@ class SemanticIndex:
         with timed_lock(self._building):
             try:
                 entries = self._current_entries(index, kind)
-                if self._finished.get(kind) is entries:
+                if self._is_finished(index, kind, type):
                     advance(_count(entries.types, type))
                     return
                 self._add_missing(kind, entries, rows_of, type, advance)
-                self._finish(index, kind, entries)
+                self._finish(index, kind, type, entries)
             finally:
                 if self._is_closed:
                     self._vectors.close()
@@ -174,7 +169,7 @@ class SemanticIndex:
         total = _count(entries.types, type)
         if not total:
             return Ranking([], 0, 0)
-        vector = self._vectors.cached_term(clean(term), self._words(index, kind, term))
+        vector = self._vectors.cached_term(clean(term))
         if vector is None:
             return None
         return Ranking(table.rank(vector, type, limit), _count(table.types, type), total)
@@ -226,19 +221,20 @@ class SemanticIndex:
             vectors.update(batch)
             advance(sum(rows_of_text[of_text] for of_text in batch))
 
-    def _finish(self, index: TextIndex, kind: Kind, entries: Entries) -> None:
+    def _finish(self, index: TextIndex, kind: Kind, type: str | None, entries: Entries) -> None:
         """Once every row has a vector, delete those of texts that no row has any more."""
         table = self._table(kind, entries)
+        # If the index was emptied or is unfinished, or a row changed meanwhile, this is not the
+        # state of a commit, and its vectors must not be deleted.
+        if entries.commit >= 0 and _count(table.types, type) == _count(entries.types, type):
+            self._finished[kind, type] = entries.commit
         if entries.commit < 0 or len(table.keys) < len(entries.keys):
-            # The index was emptied or is unfinished, or a row changed meanwhile: this is not the
-            # state of a commit, and its vectors must not be deleted.
             return
         vectors = self._vectors_of[kind]
         # Views of the new matrix, so that the old one is freed.
         self._vectors_of[kind] = dict(
             zip(dict.fromkeys(entries.digests), table.matrix, strict=True)
         )
-        self._finished[kind] = entries
         if self._is_compared:
             self._vectors.forget(vectors.keys() - set(entries.digests))
             return

@@ -80,7 +80,7 @@ class Vectors:
         self._begun = False
         self._dimension = 0  # until the embedder has been called
         self._calling = threading.Lock()
-        self._terms: dict[str | Words, Vector] = {}
+        self._terms: dict[str, tuple[Words, Vector]] = {}
 
     @property
     def is_additive(self) -> bool:
@@ -88,20 +88,22 @@ class Vectors:
         return isinstance(self._embedder, AdditiveEmbedder)
 
     def term(self, text: str, words: Words = ()) -> Vector:
-        """Return the vector of a term, or of words with weights; it is cached and not stored."""
-        key = words or text
-        # An additive embedder is quick, and may be called in the main thread.
+        """Return the vector of a term, or of its words with weights; it is cached and not stored.
+
+        Words, of an additive embedder, are quick: this may be the main thread.
+        """
         with self._calling if words else timed_lock(self._calling):
-            if key not in self._terms:
-                vector: Vector = self._sum(words) if words else self._embed([text])[0]
+            weighted, vector = self._terms.get(text, (None, None))
+            if vector is None or weighted != words:
+                vector = self._sum(words) if words else self._embed([text])[0]
                 if len(self._terms) == TERMS:
                     del self._terms[next(iter(self._terms))]
-                self._terms[key] = vector
-            return self._terms[key]
+                self._terms[text] = words, vector
+            return vector
 
-    def cached_term(self, text: str, words: Words = ()) -> Vector | None:
+    def cached_term(self, text: str) -> Vector | None:
         """Return the vector of a term if it is cached."""
-        return self._terms.get(words or text)
+        return self._terms.get(text, (None, None))[1]
 
     def _sum(self, words: Words) -> Vector:
         assert isinstance(self._embedder, AdditiveEmbedder)

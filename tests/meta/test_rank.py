@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import get_args
 
 import pytest
@@ -58,3 +59,47 @@ def test_a_rank_follows_the_last_write_and_warns_as_a_search_does(nexus: kiprdf.
     plain = kiprdf.Nexus.memory()
     (warning,) = rank(plain, "concept", "system", None, "hybrid")[1]
     assert warning == plain.answer('SEARCH CONCEPT "system" MODE "hybrid"').warnings[0]
+
+
+class Local:
+    """An additive embedder that records the threads that call it; fails on demand."""
+
+    def __init__(self) -> None:
+        self.threads: list[int] = []
+        self.is_failing = False
+
+    def __call__(self, texts: list[str], /) -> list[list[float]]:
+        return by_meaning(texts)
+
+    def embed_words(self, words: list[str], /) -> list[list[float]]:
+        self.threads.append(threading.get_ident())
+        if self.is_failing:
+            raise ValueError("no such word")
+        return by_meaning(words)
+
+
+def test_a_query_starts_no_thread_when_all_vectors_are_there() -> None:
+    local = Local()
+    nexus = kiprdf.Nexus.memory(embedder=local)
+    nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Note"} } }')
+    nexus.execute('UPSERT { CONCEPT { {type: "Note", name: "tea"} } }')
+    search = 'SEARCH CONCEPT "infusion" WITH TYPE "Note" MODE "semantic"'
+    for _ in range(3):
+        assert [hit["name"] for hit in nexus.execute(search)] == ["tea"]
+    here = threading.get_ident()
+    assert local.threads[0] != here
+    assert local.threads[1:] == []  # the vector of the term is cached
+    nexus.execute('SEARCH CONCEPT "pyrexia" WITH TYPE "Note" MODE "semantic"')
+    assert local.threads[1:] == [here]
+    nexus.execute('UPSERT { CONCEPT { {type: "Note", name: "fever"} } }')
+    nexus.execute('SEARCH CONCEPT "pyrexia" WITH TYPE "Note" MODE "semantic"')
+    assert local.threads[2] != here
+
+
+def test_words_that_cannot_be_embedded_are_searched_as_words() -> None:
+    local = Local()
+    nexus = kiprdf.Nexus.memory(embedder=local)
+    local.is_failing = True
+    answer = nexus.answer('SEARCH CONCEPT "system" MODE "hybrid" LIMIT 1')
+    assert len(answer.result) == 1
+    assert "the embedder failed (ValueError: no such word)" in answer.warnings[0].message

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import kiprdf
+from kiprdf.memory import Memory
 from kiprdf.search import embedders
 from kiprdf.search.vectors import SAMPLE
 from tests.cli.runner import invoke
@@ -462,3 +463,43 @@ def test_reading_beside_a_writer_uses_its_vectors(folder: Path) -> None:
             assert names(writer, "pyrexia", "semantic") == ["pyrexia chart", "Fever"]
             assert names(reader, "pyrexia", "semantic") == ["Fever"]
     assert embedder.texts == ["pyrexia", SAMPLE]
+
+
+# What is embedded
+
+
+def test_of_a_note_what_it_says_is_embedded() -> None:
+    embedder = Counting()
+    memory = Memory(kiprdf.Nexus.memory(embedder=embedder))
+    memory.add(
+        "I went to the lake.",
+        timestamp="2023-05-08T13:56:00Z",
+        session="chat-17",
+        speaker="Caroline",
+        tags=["outing"],
+    )
+    memory.add("No speaker.", id="note-3")
+    memory.add("A name.", id="shopping list")
+    memory.nexus.execute('SEARCH CONCEPT "lake" WITH TYPE "MemoryItem" MODE "semantic"')
+    expected = {"Caroline\nI went to the lake.", "No speaker.", "shopping list\nA name."}
+    assert expected <= set(embedder.texts)
+    assert not [text for text in embedder.texts if "2023" in text or "chat-17" in text]
+
+
+def test_values_without_a_meaning_are_not_embedded() -> None:
+    embedder = Counting()
+    nexus = made(embedder)
+    put(
+        nexus,
+        "COVID-19",
+        description="A fever since 2020-01-30",
+        page="https://example.org/covid",
+        first="2019-12-31T00:00:00Z",
+        last="2019-12-31 10:00",
+        code="U07.1",
+        cause="SARS-CoV-2",
+        digest="0b1f5c4e9a2d77e1",
+        steps="[first]\n1234",
+    )
+    names(nexus, "fever", "semantic")
+    assert "COVID-19\nA fever since 2020-01-30\nSARS-CoV-2\n[first]" in embedder.texts

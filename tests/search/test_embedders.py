@@ -95,3 +95,17 @@ def test_wordllama_without_the_extra_says_how_to_install_it(
     assert not embedders.is_installed()
     with pytest.raises(StoreError, match=r"pip install 'kiprdf\[semantic\]'"):
         embedders.wordllama()
+
+
+@needs_extra
+def test_the_words_of_wordllama_sum_up_to_their_text() -> None:
+    np = pytest.importorskip("numpy")
+    model = embedders.wordllama()
+    assert isinstance(model, embedders.AdditiveEmbedder)
+    words = ["When", "did", "Caroline", "photograph", "uncharacteristically", "tea"]
+    text = np.asarray(model([" ".join(words)]))[0]
+    sums = np.asarray(model.embed_words(words)).sum(axis=0)
+    assert text @ sums / np.linalg.norm(text) / np.linalg.norm(sums) > 0.999
+    # Means would not: a long word has several tokens.
+    means = np.asarray(model(words)).sum(axis=0)
+    assert text @ means / np.linalg.norm(text) / np.linalg.norm(means) < 0.999

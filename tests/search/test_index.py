@@ -644,3 +644,18 @@ def test_threads_share_an_index(path: Path) -> None:
     assert failures == []
     assert keys(index, "moving") == ["right"]
     assert index.commit == 99
+
+
+# Rarity
+
+
+def test_the_rarity_of_a_word_is_that_of_its_rows() -> None:
+    rows = [concept(f"c{number}", "tea", text="tea tea") for number in range(8)]
+    index = index_of(*rows, concept("f", "fever and tea"), proposition("p", "tea", "a", "b"))
+    rarity = index.rarity("concept", ["tea", "fever", "unknown"])
+    assert rarity == pytest.approx(
+        # ln(1 + (9 - rows + 0.5) / (rows + 0.5)), of nine rows
+        {"tea": 0.0512933, "fever": 1.8971200, "unknown": 2.9957323},
+        abs=1e-6,
+    )
+    assert index.rarity("proposition", ["tea"]) == pytest.approx({"tea": 0.2876821}, abs=1e-6)

@@ -541,3 +541,74 @@ def test_threads_share_an_index_and_never_call_the_embedder_together() -> None:
 
     together(read, write, read, read)
     assert failures == []
+
+
+# The words of a term, weighted by their rarity
+
+
+class Additive(Counting):
+    """The vector of a text is the sum of those of its words; records the words."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words: list[str] = []
+        self.threads: set[int] = set()
+
+    def embed_words(self, words: list[str], /) -> list[list[float]]:
+        self.words += words
+        self.threads.add(threading.get_ident())
+        return by_meaning(words)
+
+
+def common_and_rare() -> Shelf:
+    """Rows of which many have tea, and one has fever."""
+    return Shelf(
+        *(concept(f"t{number}", "tea", text=f"number{number}") for number in range(9)),
+        concept("f", "fever"),
+    )
+
+
+def test_rare_words_of_a_term_weigh_more() -> None:
+    shelf = common_and_rare()
+    best = shelf.hits(SemanticIndex(Additive(), None), "fever tea", limit=1)
+    assert [hit.key for hit in best] == ["f"]
+    assert best[0].score > 0.9
+    whole = shelf.hits(SemanticIndex(by_meaning, None), "fever tea")
+    assert {hit.score for hit in whole} == {0.707107}
+
+
+def test_a_word_that_no_row_has_weighs_most() -> None:
+    shelf = common_and_rare()
+    assert shelf.keys(SemanticIndex(Additive(), None), "pyrexia tea", limit=1) == ["f"]
+
+
+def test_only_an_additive_embedder_gets_words() -> None:
+    shelf, embedder = Shelf(concept("a", "tea")), Counting()
+    shelf.keys(SemanticIndex(embedder, None), "hot tea, tea!")
+    assert embedder.texts[0] == "hot tea, tea!"
+    additive = Additive()
+    shelf.keys(SemanticIndex(additive, None), "hot tea, tea!")
+    assert "hot tea, tea!" not in additive.texts
+    assert additive.words == ["hot", "tea"]
+
+
+def test_weights_follow_the_index() -> None:
+    shelf, semantic = common_and_rare(), SemanticIndex(Additive(), None)
+    (before,) = shelf.hits(semantic, "fever tea", limit=1)
+    shelf.put(*(concept(f"g{number}", "fever", text=f"number{number}") for number in range(20)))
+    after = shelf.hits(semantic, "fever tea", limit=100)
+    assert before.key == "f"
+    assert after[0].key.startswith("t")
+
+
+@pytest.mark.parametrize("term", ["?!", "🎉", "tea " * 100_000, "\ud800tea"])
+def test_a_strange_term_is_embedded_by_its_words(term: str) -> None:
+    shelf, embedder = Shelf(concept("a", "tea")), Additive()
+    assert shelf.keys(SemanticIndex(embedder, None), term) == (["a"] if "tea" in term else [])
+    assert len(embedder.words) <= 1
+
+
+def test_a_term_of_many_words_is_bounded() -> None:
+    shelf, embedder = Shelf(concept("a", "tea")), Additive()
+    shelf.keys(SemanticIndex(embedder, None), " ".join(f"w{number}" for number in range(10_000)))
+    assert len(embedder.words) == 64
