@@ -186,7 +186,7 @@ def _prepared(semantic: Semantic, question: Question) -> str | None:
 
     spending = current()
     try:
-        if semantic.ranks.is_quick(semantic.index, kind, term, type):
+        if semantic.ranks.is_ready(semantic.index, kind, term, type):
             prepare()
         elif spending is None or spending.deadline == math.inf:
             run()
@@ -304,7 +304,7 @@ class _Rows:
             aliases=tuple(dict.fromkeys([*_strings(attributes.get("aliases")), *former])),
             description=" ".join(_strings(attributes.get("description"))),
             text=_text(attributes),
-            said=_said(element.name, attributes),
+            content=_content_of(element.name, attributes),
         )
 
     def _end_name(self, node: NamedNode) -> str:
@@ -329,7 +329,7 @@ def _text(attributes: Terms, description: bool = False) -> str:
     return "\n".join(text for strings in values for text in strings)
 
 
-def _said(name: str, attributes: Terms) -> str:
+def _content_of(name: str, attributes: Terms) -> str:
     """The ``content`` of an element and its ``speaker``, with a name that is no id."""
     content = _strings(attributes.get("content"))
     is_id = " " not in name and any(map(str.isdecimal, name))

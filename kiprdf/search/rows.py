@@ -20,7 +20,7 @@ class IndexRow(NamedTuple):
     aliases: tuple[str, ...]  # of a concept; of a proposition, the names of its endpoints
     description: str  # the concept's, or the predicate's
     text: str  # all other text attributes
-    said: str = ""  # of an element that is a text, what it says
+    content: str = ""  # of an element that is a text, what it says
 
 
 class Hit(NamedTuple):
@@ -44,8 +44,8 @@ def embedded_text(row: IndexRow) -> str:
     >>> embedded_text(link)
     'Aspirin treats Fever'
     """
-    if row.said:
-        return clean(row.said)
+    if row.content:
+        return clean(row.content)
     # For a model has_side_effect is an unusual word, has side effect are three usual ones.
     name = row.name.replace("_", " ")
     if row.kind == "proposition":

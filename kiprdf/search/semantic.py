@@ -107,7 +107,7 @@ class SemanticIndex:
             if not self._is_finished(index, kind, type):
                 self.build(index, rows_of, kind, type)
 
-    def is_quick(self, index: TextIndex, kind: Kind, term: str, type: str | None = None) -> bool:
+    def is_ready(self, index: TextIndex, kind: Kind, term: str, type: str | None = None) -> bool:
         """Whether `prepare` needs no other thread: it embeds at most the words of the term."""
         return self._is_finished(index, kind, type) and (
             self._vectors.is_additive or self._vectors.cached_term(clean(term)) is not None
