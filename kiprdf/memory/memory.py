@@ -69,8 +69,8 @@ class Memory:
             nexus.apply_capsule(resources.optional_capsule("memory").text)
         types = nexus.execute("DESCRIBE CONCEPT TYPES") if nexus.read_only else [ITEM]
         self.graph = Graph(nexus, is_ready=ITEM in types)
-        self._notebook = Notebook(self.graph)
         self._recaller = Recaller(self.graph, self._clock)
+        self._notebook = Notebook(self.graph, self._recaller.notes)
 
     # Memories ---------------------------------------------------------------------------------
 
@@ -134,7 +134,7 @@ class Memory:
 
     def _add(self, given: Sequence[notes.Note]) -> list[str]:
         """Store notes as one commit, and what they state as another; return their ids."""
-        ids, items = self._notebook.write(lambda: self._notebook.store(given))
+        ids, items = self.graph.write(lambda: self._notebook.store(given))
         self._without_failing("enrich the graph", lambda: self._grow(items), None)
         return ids
 
@@ -151,7 +151,7 @@ class Memory:
                 self.graph.commit(change)
 
         if stated:
-            self._notebook.write(write)
+            self.graph.write(write)
 
     def _read(self, item: Item) -> list[tuple[str, Extraction]]:
         """What a memory states, by source; nothing if it cannot be read now."""

@@ -2,37 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from heapq import nlargest
+from itertools import chain
+from typing import Any
 
 from kiprdf.memory import notes, texts
 from kiprdf.memory.graph import ITEM, MENTIONS, STATES, Change, Graph
 from kiprdf.memory.growth import is_name
 from kiprdf.memory.items import Item
-
-T = TypeVar("T")
-_IN_SESSION = "FILTER(?m.attributes.session == :session)"
+from kiprdf.memory.tables import Notes, Place, Turns
+from kiprdf.rdf.iris import ConceptName
 
 
 class Notebook:
     """The stored memories of a graph."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, places: Notes) -> None:
         self._graph = graph
-        self._turns: dict[str, int] = {}
-        """The last turn of sessions, as of a commit: reading it reads the whole session."""
-        self._commit: int | None = None
+        self._places = places
+        self._turns = Turns(graph)
 
     def items(self, session: str | None, newest: int | None) -> list[Item]:
         """The memories, or those of a session, by time; at most so many, the newest."""
-        filter = "" if session is None else _IN_SESSION
         if newest is None:
+            filter = "" if session is None else "FILTER(?m.attributes.session == :session)"
             return sorted(self._rows(filter, session=session), key=texts.order)
-        order = "ORDER BY ?m.attributes.timestamp DESC, ?m.attributes.turn DESC LIMIT :count"
-        command = f"FIND(?m.name) WHERE {{ ?m {{type: :type}} {filter} }} {order}"
-        ids = self._graph.column(command, type=ITEM, session=session, count=newest)
+        ids = self._graph.nexus._store.read(lambda: self._newest(session, newest))
         return sorted((item for id in ids if (item := self.get(id))), key=texts.order)
+
+    def _newest(self, session: str | None, count: int) -> list[str]:
+        places = self._places
+        places.refresh()
+        listed: Iterable[Place] = places.sessions.get(session or "", ())
+        if session is None:
+            moments = places.moments.items()
+            alone = (Place(at, 0, key) for key, at in moments if key not in places.session_of)
+            listed = chain(alone, *places.sessions.values())
+        names = (self._graph.nexus._store.iris.name(place.key) for place in nlargest(count, listed))
+        return [name.name for name in names if isinstance(name, ConceptName)]
 
     def _rows(self, filter: str, **parameters: Any) -> Iterable[Item]:
         """The memories ``?m`` that a FILTER leaves, in no order."""
@@ -45,31 +54,24 @@ class Notebook:
             return None
         return next(iter(self._rows("FILTER(?m.name == :id)", id=id)), None)
 
-    def write(self, function: Callable[[], T]) -> T:
-        """``Graph.write``, after which the known turns still hold."""
-        store = self._graph.nexus._store
-
-        def write() -> T:
-            if store.commit() != self._commit:
-                self._turns.clear()
-            try:
-                return function()
-            finally:
-                self._commit = store.commit()
-
-        return self._graph.write(write)
-
     def store(self, given: Sequence[notes.Note]) -> tuple[list[str], list[Item]]:
         """Store notes as one commit; return their ids, and the memories that state nothing yet."""
         change = Change()
         ids: list[str] = []
         items: dict[str, Item] = {}
         missing: dict[str, Item] = {}
+        if any(note.item.session is not None for note in given):
+            self._turns.refresh()
+        last: dict[str, int] = {}
         for note in given:
             before = items.get(note.item.id) or self.get(note.item.id)
             if before is None or not note.repeats(before):
                 id = note.item.id if before is None else notes.new_id()
-                item = replace(note.item, id=id, turn=self._next_turn(note.item.session))
+                item = replace(note.item, id=id)
+                session = item.session
+                if session is not None:
+                    last[session] = last.get(session, self._turns.last.get(session, 0)) + 1
+                    item = replace(item, turn=last[session])
                 missing[id] = item
             elif note.has_own_id:
                 item = before
@@ -85,16 +87,6 @@ class Notebook:
         if change:
             self._graph.commit(change)
         return ids, list(missing.values())
-
-    def _next_turn(self, session: str | None) -> int | None:
-        if session is None:
-            return None
-        if session not in self._turns:
-            command = f"FIND(MAX(?m.attributes.turn)) WHERE {{ ?m {{type: :type}} {_IN_SESSION} }}"
-            last = self._graph.nexus.execute(command, type=ITEM, session=session)
-            self._turns[session] = last or 0
-        self._turns[session] += 1
-        return self._turns[session]
 
     def _has_links(self, id: str) -> bool:
         pattern = f'({{type: :type, name: :id}}, "{STATES}" | "{MENTIONS}", ?y)'

@@ -153,6 +153,23 @@ class Notes(_Table):
         return before, places[at + 1].key if at + 1 < len(places) else None
 
 
+class Turns(_Table):
+    """The last turn of each session, also of a note that was forgotten since."""
+
+    keys = ("session", "turn")
+
+    def _clear(self) -> None:
+        self.last: dict[str, int] = {}
+
+    def _put(self, node: NamedNode, values: list[Any]) -> None:
+        session, turn = values
+        if isinstance(session, str) and isinstance(turn, int):
+            self.last[session] = max(turn, self.last.get(session, 0))
+
+    def _sort(self) -> None:
+        """Nothing: a table of turns has no order."""
+
+
 class Names(_Table):
     """The entities, by the words of their names."""
 

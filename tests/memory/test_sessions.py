@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -216,3 +218,37 @@ def test_the_newest_memories_of_a_session_are_listed_by_time(memory: Memory) -> 
     assert [item.content for item in memory.items(session="t", newest=2)] == ["Note 2", "Note 4"]
     assert [item.content for item in memory.items(session="s")] == ["Note 1", "Note 3"]
     assert len(list(memory.items(newest=9))) == 5
+    memory.add_messages(
+        [{"role": "user", "content": f"Word {number}"} for number in range(9)], session="u"
+    )
+    newest = [item.content for item in memory.items(newest=3)]
+    assert newest == ["Word 6", "Word 7", "Word 8"]
+
+
+def test_the_next_process_goes_on_with_the_turns(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        with Nexus.open(tmp_path / "brain") as nexus:
+            memory = Memory(nexus)
+            for number in range(2):
+                memory.add(f"{name} {number}", session="s", speaker="user")
+    with Nexus.open(tmp_path / "brain", read_only=True) as nexus:
+        assert [item.turn for item in Memory(nexus).items()] == [1, 2, 3, 4]
+
+
+def test_a_note_in_a_session_of_many_is_added_fast(memory: Memory) -> None:
+    """Ten of them in less time than reading the session takes, also after another writer."""
+    count = 3_000
+    texts = (f"Note {number}" for number in range(count))
+    memory.add_many({"content": text, "session": "s", "speaker": "user"} for text in texts)
+    memory.add("Reads the turns", session="s")
+    begin = process_time()
+    assert len(list(memory.items(session="s"))) == count + 1
+    reading = process_time() - begin
+    begin = process_time()
+    for number in range(10):
+        memory.nexus.execute(
+            'UPSERT { CONCEPT { {type: "Person", name: "Ada"} SET ATTRIBUTES {n: :n} } }', n=number
+        )
+        memory.add(f"More {number}", session="s", speaker="user")
+    assert process_time() - begin < reading
+    assert [item.turn for item in memory.items(session="s", newest=1)] == [count + 11]
