@@ -217,6 +217,29 @@ def test_what_is_easily_lost_comes_home(case: str) -> None:
     assert restored(nexus, mapping="original").snapshot() == nexus.snapshot()
 
 
+@pytest.mark.parametrize(
+    ("text", "is_renamed"),
+    [
+        (":c a :T ; owl:sameAs :z . :d a :T ; :k :z .", True),
+        (":c a :T ; owl:sameAs :z . :d a :T ; :k ( :c :z ) .", True),
+        (":c a :T ; owl:sameAs :z . :z :n 1 .", True),
+        (":c a :T ; owl:sameAs :z . :d a :T ; :k :c .", False),
+        (":c a :T ; owl:sameAs :c . :d a :T ; :k :c .", False),
+    ],
+)
+def test_triples_with_another_iri_of_a_concept_are_in_the_report(
+    text: str, is_renamed: bool
+) -> None:
+    nexus = empty()
+    report = nexus.import_rdf(PREFIXES + text, define=True)
+    z, c = "<https://example.org/z>", "<https://example.org/c>"
+    warning = f"{z} is the same as {c}: triples with it are exported with {c}."
+    assert report.get("warnings", []) == [warning] * is_renamed
+    expected = Dataset()
+    expected.parse(data=PREFIXES + text, format="trig")
+    assert (differences(home(nexus), expected) != []) is is_renamed
+
+
 @pytest.mark.parametrize("case", SKIPPED)
 def test_what_is_lost_is_in_the_report(case: str) -> None:
     text, expected = SKIPPED[case]

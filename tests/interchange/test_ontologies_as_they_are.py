@@ -226,6 +226,8 @@ def test_an_inverse_alone_makes_properties() -> None:
         ("https://ex.org/smørrebrød", "smorrebrod"),
         ("https://ex.org/Łódź-Œuvre", "Lodz_OEuvre"),
         ("https://ex.org/%C3%9Cber", "Uber"),
+        ("https://ex.org/TeaЧай", "Tea"),
+        ("https://ex.org/茶Tea_Чай-Cup", "Tea_Cup"),
     ],
 )
 def test_latin_letters_are_written_without_their_marks(iri: str, expected: str) -> None:

@@ -119,7 +119,7 @@ def stubs(foreign: Foreign, by_subject: BySubject, naming: Naming) -> set[Node]:
     return {
         item
         for statement in foreign.statements
-        for item in _ends(statement.object)
+        for item in ends_of(statement.object)
         if isinstance(item, NamedNode)
         and item not in by_subject
         and item not in foreign.reified
@@ -131,7 +131,7 @@ def stubs(foreign: Foreign, by_subject: BySubject, naming: Naming) -> set[Node]:
     }
 
 
-def _ends(term: Object) -> list[Object]:
+def ends_of(term: Object) -> list[Object]:
     """A term, or the items of a list."""
     return [item for _, item in leaves(term)] if isinstance(term, Items) else [term]
 

@@ -41,7 +41,13 @@ from kiprdf.interchange.importing.foreign import (
     separate_reifiers,
     statement_text,
 )
-from kiprdf.interchange.importing.identities import Identifier, claimed, claims_by_element, stubs
+from kiprdf.interchange.importing.identities import (
+    Identifier,
+    claimed,
+    claims_by_element,
+    ends_of,
+    stubs,
+)
 from kiprdf.interchange.importing.intervals import with_periods
 from kiprdf.interchange.importing.missing import missing_definitions, require_defined
 from kiprdf.interchange.importing.naming import Naming, names_by_label
@@ -471,6 +477,28 @@ def _warnings(context: Context, facts: Iterable[Fact], values: ValueReader) -> I
     for old, node in identities.superseded.items():
         new = identities.resources[node].identity.id
         yield f"{shown(old)} had only its IRI and becomes {shown(new)}."
+    for iri, own in _renamed(context).items():
+        yield f"<{iri}> is the same as <{own}>: triples with it are exported with <{own}>."
+
+
+def _renamed(context: Context) -> dict[str, str]:
+    """The further IRIs of concepts that triples have, and the first IRI of each.
+
+    What MERGE has united is exported as it was.
+    """
+    aliases = {
+        iri: originals[0]
+        for id, originals in context.index.originals.items()
+        if id.startswith("C:") and not merged_parts(context.originals.get(id))
+        for iri in originals[1:]
+    }
+    renamed: dict[str, str] = {}
+    for statement in context.foreign.statements if aliases else ():
+        ends = (statement.subject, *ends_of(statement.object))
+        if not context.naming.is_claim(statement.predicate.value):
+            iris = (end.value for end in ends if isinstance(end, NamedNode))
+            renamed |= {iri: aliases[iri] for iri in iris if iri in aliases}
+    return dict(sorted(renamed.items()))
 
 
 def _replaced_texts(

@@ -94,10 +94,12 @@ def identifier(iri: str) -> str | None:
 
     >>> identifier("https://example.org/vocabulary#date-of-birth"), identifier("urn:x:名前")
     ('date_of_birth', None)
-    >>> identifier("https://example.org/vocabulary#metadata")
-    'metadata_2'
+    >>> identifier("https://example.org/vocabulary#metadata"), identifier("urn:x:TeaЧай")
+    ('metadata_2', 'Tea')
     """
-    name = re.sub(r"[^A-Za-z0-9_]", "_", in_ascii(local_name(iri)))
+    local = in_ascii(local_name(iri))
+    name = local if local.isascii() else re.sub(r"(?:[^\x00-\x7f]|[_-])+", "_", local).strip("_")
+    name = re.sub(r"[^A-Za-z0-9_]", "_", name)
     if not re.search(r"[A-Za-z0-9]", name):
         return None
     name = f"_{name}" if name[0].isdigit() else name
