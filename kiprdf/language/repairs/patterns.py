@@ -447,7 +447,7 @@ ROWS = (
     ),
     Repair(
         _PREDICATE,
-        r":?(?:\w+:)?(?P<name>[A-Za-z_]\w*)",
+        r":?(?:\w+:)?(?P<name>(?!(?:NOT|OPTIONAL|UNION|FILTER)\b)[A-Za-z_]\w*)",
         r'"\g<name>"',
         "A predicate has double quotes. {Write}.",
     ),
