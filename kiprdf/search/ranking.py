@@ -6,9 +6,11 @@ part of the token, and the length of a row a part of its id.
 
 import heapq
 import math
+import re
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from hashlib import blake2b
+from itertools import chain
 from typing import Any, NamedTuple
 
 from kiprdf.budget import check
@@ -38,6 +40,7 @@ _K1, _B = 1.2, 0.75  # the parameters of BM25
 _CHUNK = 4096  # rows between two checks of the deadline
 _KEYS_AT_ONCE = 500
 _AT_ONCE = 50  # words of which one is looked for
+_HANGUL = re.compile("[\uac00-\ud7a3]{2}")
 _ALPHABETS = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщъыьэюя")
 
 
@@ -83,6 +86,8 @@ def rank(
     for token in date_tokens(term[:LONGEST_READ], asked=True):
         matching = postings.of_tokens(token)
         _add(scores, matching, postings.rarity(matching))
+    if scores:  # the other syllables of a Korean word are in a row
+        missing = [token for token in missing if not _HANGUL.fullmatch(token)]
     # Of a question with many words some are in no row.
     is_short = len(searched) <= MOST_MISTYPED or not scores
     for token in missing[:MOST_MISTYPED] if is_short else ():
@@ -93,7 +98,8 @@ def rank(
                 matching |= postings.of_word(word_of(other, other, postings.languages))
             _add(scores, matching, NEAR_WEIGHT * postings.rarity(matching))
     hits = [(key, score / (1 + score)) for score, key in _best(connection, scores, type, limit)]
-    return Ranked(hits, near, len(words) > LONGEST_TERM)
+    is_cut = len(words) > LONGEST_TERM or len(term) > LONGEST_READ
+    return Ranked(hits, near, is_cut)
 
 
 def rarity(connection: sqlite3.Connection, kind: Kind, tokens: Iterable[str]) -> dict[str, float]:
@@ -115,6 +121,8 @@ def table_of(kind: str) -> str:
 
 def _exact(postings: "_Postings", term: str) -> dict[int, float]:
     """The rows whose whole name or alias is the term, and what this adds to their scores."""
+    if len(term) > LONGEST_READ:
+        return {}
     folded, joined = folded_name(term), exact_token(term)
     tokens = {whole("name", folded): _EXACT_NAME, whole("alias", folded): EXACT}
     exact: dict[int, float] = {}
@@ -201,24 +209,28 @@ class _Postings:
 
     def of_word(self, word: Word) -> dict[int, float]:
         """The rows with a word in any form."""
-        token = word.token
-        several, _ = self._between(f"{token}_", f"{token}`", token)
-        return self._with_forms(self.of_tokens(token) | several, word)
+        return self._with_forms(self._of_counts(word.token), word)
 
     def of_last_word(self, word: Word) -> tuple[dict[int, float], dict[int, float]]:
         """The same, and the rows with words that begin with it."""
         own, longer = self._between(word.token, f"{word.token}\U0010ffff", word.token)
         return self._with_forms(own, word), longer
 
+    def _of_counts(self, token: str) -> dict[int, float]:
+        several, _ = self._between(f"{token}_", f"{token}`", token)
+        return self.of_tokens(token) | several
+
     def _with_forms(self, matching: dict[int, float], word: Word) -> dict[int, float]:
+        others = [self._of_counts(word.base)] if word.base else []
         if word.stems:
             # An English word that is its own stem has no other token.
             base = (stem for stem in word.stems if stem.startswith(stem_token("", "en")))
-            mentions = self.of_tokens(*word.stems, *(stem.rpartition("_")[2] for stem in base))
-            names = self.of_tokens(*map(in_name, word.stems), count=WEIGHTS["name"])
-            for row, value in (*mentions.items(), *names.items()):
-                if FORM_WEIGHT * value > matching.get(row, 0.0):
-                    matching[row] = FORM_WEIGHT * value
+            mentions = (*word.stems, *(stem.rpartition("_")[2] for stem in base))
+            names = map(in_name, word.stems)
+            others += [self.of_tokens(*mentions), self.of_tokens(*names, count=WEIGHTS["name"])]
+        for row, value in chain.from_iterable(other.items() for other in others):
+            if FORM_WEIGHT * value > matching.get(row, 0.0):
+                matching[row] = FORM_WEIGHT * value
         return matching
 
     def _between(
@@ -247,7 +259,12 @@ class _Postings:
         return [text for text, both in tokens.items() if any(self.rows(*both))]
 
     def near(self, word: str) -> list[str]:
-        """The words of rows that are a word with one letter more, less, changed or moved."""
+        """The words of rows that are a word with one letter more, less, changed or moved.
+
+        For two syllables of Korean it is the first, without what may be an ending or a particle.
+        """
+        if _HANGUL.fullmatch(word):
+            return [word[0]] if self._any(word[0]) else []
         alphabet = next((letters for letters in _ALPHABETS if set(letters) >= set(word)), "")
         if not alphabet or not SHORTEST_NEAR <= len(word) <= LONGEST_NEAR:
             return []

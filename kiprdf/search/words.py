@@ -105,6 +105,8 @@ _ALPHABETS = {
 }
 _ANY_LETTER = frozenset("").union(*_ALPHABETS.values())
 _LETTER = re.compile("[ß-öø-ɏ]")
+_INFLECTED = re.compile("[\u3400-\u9fff][\u3041-\u3096]")
+"""What follows a Japanese verb's or noun's last character is an ending or a particle."""
 _ACRONYM = re.compile(r"\b[A-ZА-Я]{2,}\b")
 _RUSSIAN, _OTHER_CYRILLIC = re.compile("[а-яё]"), re.compile("[іїєґўјљњћђџѓќѕә-ӿ]")
 _STEMMED, _STEMMED_RUSSIAN = re.compile("[a-zß-öø-ſ]{3,40}"), re.compile("[а-яё]{3,40}")
@@ -226,10 +228,11 @@ def _stemmer(language: str) -> Any:
 
 
 class Word(NamedTuple):
-    """A word of a term: its token, and the tokens of its stems."""
+    """A word of a term: its token, the tokens of its stems, and a token that its forms share."""
 
     token: str
     stems: tuple[str, ...] = ()
+    base: str = ""
 
 
 Names = Callable[[Collection[str]], Collection[str]]
@@ -271,6 +274,8 @@ def words_of(term: str, languages: Collection[str], names: Names = lambda texts:
 
 def word_of(token: str, plain: str, languages: Collection[str]) -> Word:
     """A word with its stems in some languages; ``plain`` is the word with its accents."""
+    if _INFLECTED.fullmatch(token):
+        return Word(token, (), token[0])
     stems = {name: stem for name in languages if (stem := _stem(plain, name))}
     return Word(token, tuple(stem_token(stem, name) for name, stem in stems.items()))
 
@@ -294,7 +299,9 @@ def asked_tokens(term: str) -> frozenset[str]:
     ['effect', 'side', 'sideeffect']
     """
     words = words_of(term, LANGUAGES)
-    return frozenset(token for word in words for token in (word.token, *word.stems))
+    return frozenset(
+        token for word in words for token in (word.token, *word.stems, word.base) if token
+    )
 
 
 def matches(word: str, tokens: frozenset[str]) -> bool:
