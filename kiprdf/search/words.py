@@ -268,7 +268,7 @@ def words_of(term: str, languages: Collection[str], names: Names = lambda texts:
     plain = {folded_name(word): word for word in plain_words(term)}
     return [
         Word(token) if token in acronyms else word_of(token, plain.get(token, ""), languages)
-        for token in dict.fromkeys(kept)
+        for token in reversed(dict.fromkeys(reversed(kept)))
     ]
 
 
