@@ -174,7 +174,7 @@ def test_the_word_of_one_language_is_not_the_stop_word_of_another() -> None:
 
 
 def test_all_rows_are_ranked_with_true_rarity() -> None:
-    """Both words are common; the row with both of them is one of many, whatever its key is."""
+    """Both words are common; the row with both of them is one of many, with the last key."""
     rows = [note(f"{n:05}", "tea " * (1 + n % 3) + f"cup{n}") for n in range(1_500)]
     rows += [note(f"x{n:05}", f"infuser {n}") for n in range(500)]
     index = index_of(*rows, note("z", "tea"), note("zz", "infuser"), note("zzz", "tea infuser"))
