@@ -240,7 +240,10 @@ class Memory:
 
     def extract(self, text: str) -> Extraction:
         """What a text states; nothing is written."""
-        return self._extractor(text)
+        extraction = self._extractor(text)
+        if not isinstance(extraction, Extraction):
+            raise TypeError(f"The extractor returned {type(extraction).__name__}, no Extraction.")
+        return extraction
 
     # The graph --------------------------------------------------------------------------------
 

@@ -128,10 +128,12 @@ def messages(clock: Clock, given: Iterable[Mapping[str, Any]], **options: Any) -
         with _at(f"Message {number}"):
             if not isinstance(value, Mapping):
                 raise ValueError("a message is a dict with role and content.")
-            role = value.get("role")
-            if not isinstance(role, str) or role not in ROLES:
-                raise ValueError(f"the role is {role!r}; roles are {', '.join(ROLES)}.")
-            role = "tool" if _is_result(value.get("content")) else ROLES[role]
+            given_role = value.get("role")
+            role = ROLES.get(given_role.lower()) if isinstance(given_role, str) else None
+            if role is None:
+                raise ValueError(f"the role is {given_role!r}; roles are {', '.join(ROLES)}.")
+            if _is_result(value.get("content")):
+                role = "tool"
             stored = {"role": role, "speaker": value.get("name") or role}
             moment = value.get("timestamp")
             checked.append(note(clock, _text_of(value), timestamp=moment, **stored, **options))
@@ -228,8 +230,10 @@ def _at(place: str) -> Iterator[None]:
     """What is wrong with one of many is said with its place."""
     try:
         yield
-    except (ValueError, TypeError) as fault:
-        raise type(fault)(f"{place}: {fault}") from None
+    except TypeError as fault:
+        raise TypeError(f"{place}: {fault}") from None
+    except ValueError as fault:
+        raise ValueError(f"{place}: {fault}") from None
     except RecursionError:
         raise ValueError(f"{place}: the content nests too deep.") from None
 

@@ -36,7 +36,7 @@ def test_messages_are_notes_of_their_speakers_in_one_session(memory: Memory) -> 
         {"role": "user", "content": "I use Docker.", "timestamp": "2026-01-10T10:00:00+01:00"},
         {"role": "assistant", "content": "I use Podman."},
         {"role": "user", "name": "Melanie", "content": "I use Vim."},
-        {"role": "tool", "name": "search", "content": "I use Redis."},
+        {"role": "TOOL", "name": "search", "content": "I use Redis."},
         {"role": "developer", "content": "I use Rust."},
     )
     assert memory.nexus.info()["commit"] == commit + 2
@@ -232,12 +232,13 @@ def test_of_many_texts_the_others_are_read_if_one_cannot_be(
     def fail_on_vim(text: str) -> Any:
         if "Vim" in text:
             raise RuntimeError("no")
-        return extract(text)
+        return None if "Zed" in text else extract(text)
 
     failing = Memory(memory.nexus, extractor=fail_on_vim)
-    failing.add_many(["I use Docker.", "I use Vim.", "I use Rust."])
+    failing.add_many(["I use Docker.", "I use Vim.", "I use Zed.", "I use Rust."])
     assert uses(failing) == ["Docker", "Rust"]
     assert "could not extract: no" in caplog.text
+    assert "could not extract: The extractor returned NoneType" in caplog.text
 
 
 def test_a_failed_extraction_is_made_up_for(memory: Memory) -> None:
