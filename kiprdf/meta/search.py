@@ -137,9 +137,11 @@ def rank(
     if hits is None:
         return words[:limit], warnings
     exact = {hit.key: hit for hit in words if is_exact(hit)}
-    ranked = hits if question.mode == "semantic" else fuse(words[len(exact) :], hits)
-    ceiling = _BELOW_EXACT if exact else 1.0
-    others = (Hit(key, min(score, ceiling)) for key, score in ranked if key not in exact)
+    if question.mode == "hybrid":
+        hits = fuse(words[len(exact) :], hits, limit + len(exact))
+    if not exact:
+        return hits[:limit], warnings
+    others = (Hit(key, min(score, _BELOW_EXACT)) for key, score in hits if key not in exact)
     return [*exact.values(), *others][:limit], warnings
 
 

@@ -44,7 +44,7 @@ class AdditiveEmbedder(Embedder, Protocol):
     query is then the sum of its words weighted by their rarity in the index.
     """
 
-    def embed_words(self, words: list[str], /) -> Sequence[Sequence[float]] | NDArray[Any]:
+    def embed_words(self, words: list[str], /) -> Sequence[Any] | NDArray[Any]:
         """Return the vectors of single words, which have lengths, in their order."""
         ...
 
@@ -123,12 +123,13 @@ class _WordLlama:
             vectors: NDArray[Any] = self._loaded().embed(texts, batch_size=at_once)
             return vectors
 
-    def embed_words(self, words: list[str], /) -> NDArray[Any]:
+    def embed_words(self, words: list[str], /) -> list[Any]:
         """Return the sums of the vectors of the words' tokens."""
-        means = self(words)
-        numbers = [sum(tokens.attention_mask) for tokens in self._model.tokenize(words)]
-        sums: NDArray[Any] = (means.T * numbers).T
-        return sums
+        with self._lock:
+            model = self._loaded()
+        # One by one: for a batch the tokenizer starts threads.
+        tokens = (model.tokenizer.encode(word, add_special_tokens=False) for word in words)
+        return [model.embedding[encoded.ids].sum(axis=0) for encoded in tokens]
 
     def _loaded(self) -> Any:
         if self._model is None:

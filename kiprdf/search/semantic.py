@@ -19,7 +19,7 @@ from kiprdf.search.index import Entries, TextIndex
 from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind, clean, digest, embedded_text
 from kiprdf.search.segment import segment_term
 from kiprdf.search.vectors import Vector, Vectors, Words, timed_lock
-from kiprdf.search.words import asked_tokens
+from kiprdf.search.words import words_of
 
 RowsOf = Callable[[Iterable[str]], Iterable[IndexRow]]
 """Reads the rows of some keys again; the index stores no texts."""
@@ -123,8 +123,8 @@ class SemanticIndex:
             return ()
         words = dict.fromkeys(_WORD.findall(clean(term)))
         tokens = {word: segment_term(word) for word in islice(words, MOST_WORDS)}
-        counting = asked_tokens(clean(term)).intersection(chain(*tokens.values()))
-        rarity = index.rarity(kind, counting)
+        counting = {word.token for word in words_of(clean(term), ())}
+        rarity = index.rarity(kind, counting.intersection(chain(*tokens.values())))
         weights = {
             word: max((rarity.get(token, 0.0) for token in parts), default=0.0)
             for word, parts in tokens.items()

@@ -17,7 +17,7 @@ def meaning(**cosines: float) -> list[Hit]:
 
 
 def fused(by_words: list[Hit], by_meaning: list[Hit]) -> dict[str, float]:
-    return {hit.key: round(hit.score, 6) for hit in fuse(by_words, by_meaning)}
+    return {hit.key: round(hit.score, 6) for hit in fuse(by_words, by_meaning, 999)}
 
 
 def test_the_score_is_the_mean_relative_to_the_best() -> None:
@@ -61,9 +61,14 @@ def test_equal_cosines_are_all_hits() -> None:
 
 
 def test_two_empty_rankings_fuse_to_none() -> None:
-    assert fuse([], []) == []
+    assert fuse([], [], 9) == []
 
 
 @pytest.mark.parametrize("score", [1e-9, 0.5, 0.999999])
 def test_any_score_by_words_can_be_the_best(score: float) -> None:
-    assert fuse([Hit("a", score)], []) == [Hit("a", 0.5)]
+    assert fuse([Hit("a", score)], [], 9) == [Hit("a", 0.5)]
+
+
+def test_the_limit_keeps_the_best() -> None:
+    hits = fuse(words(a=3.0, b=2.0, c=1.0), meaning(c=0.4), 2)
+    assert [hit.key for hit in hits] == ["c", "a"]
