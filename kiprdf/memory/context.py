@@ -6,15 +6,15 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode, Triple
 
-from kiprdf.kql.reader import Reader, link_of
+from kiprdf.kql.reader import Reader
 from kiprdf.memory.extraction.ordinary_words import word_set
 from kiprdf.memory.graph import EntityNode
 from kiprdf.memory.items import PREDICATES, Hit, normalized
 from kiprdf.memory.tables import Named, Names, words
 from kiprdf.memory.texts import setting
-from kiprdf.rdf.elements import Proposition
+from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import to_json
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ _WORDS_OF = {
 }
 _ASKED = {word: name for name, group in _WORDS_OF.items() for word in group.split()}
 """The predicates of the user, by the words with which questions ask for them."""
+_ORDERING = [NamedNode(vocab.METADATA + key) for key in ("confidence", "valid_until")]
 _ONE_BY_ONE = 50
 """The most entities whose edges are read one by one; else all edges are read."""
 STATED = 0.5
@@ -141,7 +142,10 @@ def named_in(query: str, names: Names) -> list[Match]:
         if all(len(word) == 1 for word in usable):
             usable &= letters if entity.name in {letter.upper() for letter in letters} else set()
         if usable or (text in entity.names and len(text) > 1):
-            is_whole = any(everything.issuperset(words(name)) for name in entity.names)
+            is_whole = any(
+                len(name) <= len(text) and everything.issuperset(words(name))
+                for name in entity.names
+            )
             matches.append(Match(entity, 1.0 if is_exact else 0.7, frozenset(usable), is_whole))
     groups = {match.words for match in matches}
     kept = [
@@ -209,26 +213,23 @@ def relations(
             and triple.object in names.entities
         ]
     store.prefetch((), facts)
-    links = [link for fact in facts if (link := link_of(store, fact)) is not None]
-    store.prefetch(links)
-    reader = Reader(store)
-    edges = (relation(reader, names, link) for link in links)
-    return [each for each in edges if each is not None]
+    links = [(fact, store.lookup(None, vocab.REIFIES, fact, 1)) for fact in facts]
+    store.prefetch(cast(NamedNode, link[0].subject) for _, link in links if link)
+    edges = (relation(graph, names, link[0].subject, fact) for fact, link in links if link)
+    return [edge for edge in edges if edge is not None]
 
 
-def relation(reader: Reader, names: Names, link: NamedNode) -> Relation | None:
-    """The edge that a proposition stores, if it does."""
-    element = reader.element(link)
-    if not isinstance(element, Proposition) or "edge_id" not in element.metadata:
+def relation(graph: Graph, names: Names, link: Any, fact: Triple) -> Relation | None:
+    """The edge that a proposition of a fact stores, if it does."""
+    store = graph.nexus._store
+    subject, object_ = (names.entities.get(cast(Any, end)) for end in (fact.subject, fact.object))
+    weights, ends = (store.lookup(link, key, None, 1) for key in _ORDERING)
+    if subject is None or object_ is None or not weights:
         return None
-    subject, object_ = (names.entities.get(end) for end in (element.subject, element.object))
-    if subject is None or object_ is None:
-        return None
-    values = [element.metadata.get(key) for key in ("confidence", "valid_until")]
-    weight, until = [None if value is None else to_json(value) for value in values]
-    return Relation(
-        link, subject, element.predicate, object_, cast(Any, weight or 0.0), cast(Any, until)
-    )
+    until = to_json(cast(Any, ends[0].object)) if ends else None
+    weight = float(cast(Literal, weights[0].object).value)
+    predicate = fact.predicate.value[len(store.iris.predicates) :]
+    return Relation(link, subject, predicate, object_, weight, cast(Any, until))
 
 
 def relation_order(relation: Relation) -> tuple[bool, float, str, str, str]:

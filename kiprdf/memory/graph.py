@@ -279,7 +279,7 @@ class Graph:
         edges = []
         for node in links:
             link = reader.element(node)
-            if isinstance(link, Proposition):
+            if isinstance(link, Proposition) and "edge_id" in link.metadata:
                 ids = [
                     reader.value(end, "attributes", "entity_id")
                     for end in (link.subject, link.object)

@@ -13,9 +13,8 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any, cast
 
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, Triple
 
-from kiprdf.kql.reader import Reader
 from kiprdf.memory import context, texts
 from kiprdf.memory.graph import ITEM, MENTIONS, STATES, Graph
 from kiprdf.memory.items import Edge, Hit, Item
@@ -23,6 +22,7 @@ from kiprdf.memory.recalled import NO_NOTES, Recall, RecalledNote, block, excerp
 from kiprdf.memory.tables import Names, Notes, comparable
 from kiprdf.meta.search import Question
 from kiprdf.prompt import quoted
+from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import read_object
 from kiprdf.search import Hit as Ranked
 from kiprdf.search import asked_tokens, embedders, is_exact, matches
@@ -48,7 +48,7 @@ BECAUSE = ("words", "meaning", "time", "session", "entity")
 MOST_NOTES = 3
 """The notes whose facts a context shows."""
 _MANY = 100
-_RANKED, _LIFTING, _OF_SESSIONS = 1_000, 300, 100
+_RANKED, _LIFTING, _OF_SESSIONS = 500, 200, 100
 """The best notes of a ranking that are looked at, that lift those beside them, and that are lifted
 by their sessions."""
 _READ_AT_ONCE = 100
@@ -178,17 +178,19 @@ class Recaller:
         asked = context.ask(self._graph, self.names, question.text)
         scores, because = self._scores(question, asked)
         chosen, reasons = self._chosen(question, scores)
-        reader = Reader(self._store)
         lines: dict[str, str] = {}
 
         def facts_of(links: Iterable[NamedNode]) -> list[Edge]:
             edges = []
             for link in links:
-                relation = context.relation(reader, self.names, link)
-                if relation is not None:
-                    (stored,) = self._graph.read_edges([link])
-                    lines[stored.edge.id] = context.relation_line(relation, shown)
-                    edges.append(stored.edge)
+                fact = self._store.lookup(link, vocab.REIFIES, None, 1)
+                stored = self._graph.read_edges([link] if fact else [])
+                relation = stored and context.relation(
+                    self._graph, self.names, link, cast(Triple, fact[0].object)
+                )
+                if relation:
+                    lines[stored[0].edge.id] = context.relation_line(relation, shown)
+                    edges.append(stored[0].edge)
             return _ordered(edges)
 
         notes = [
@@ -277,7 +279,9 @@ class Recaller:
         filters, chosen = question.filters, list[tuple[NamedNode, Item]]()
         moments = self.notes.moments  # of equal notes, the newest is first
         ranked = sorted(scores, key=lambda key: (scores[key], moments.get(key, "")), reverse=True)
-        left = [key for key in ranked if filters.admits(key, self.notes)]
+        left = ranked
+        if str(filters):
+            left = [key for key in ranked if filters.admits(key, self.notes)]
         excluded = sum(key in self.notes.moments for key in ranked) - len(left)
         for at in range(0, len(left), _READ_AT_ONCE):
             nodes = [NamedNode(key) for key in left[at : at + _READ_AT_ONCE]]
