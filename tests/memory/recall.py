@@ -141,9 +141,11 @@ def full_text_search(turns: Iterable[Turn]) -> Search:
     return search
 
 
-def remember(turns: Iterable[Turn], *, meaning: bool, sessions: bool = True) -> Memory:
-    """A memory with the turns as notes, in one or no session each, by words or also by meaning."""
-    memory = Memory(Nexus.memory(embedder=embedders.wordllama() if meaning else None))
+def remember(
+    turns: Iterable[Turn], *, embedder: embedders.Embedder | None = None, sessions: bool = True
+) -> Memory:
+    """A memory with the turns as notes, with or without their sessions."""
+    memory = Memory(Nexus.memory(embedder=embedder))
     memory.add_many(
         {
             "content": turn.content,
@@ -154,8 +156,6 @@ def remember(turns: Iterable[Turn], *, meaning: bool, sessions: bool = True) -> 
         }
         for turn in turns
     )
-    if meaning:
-        memory.nexus.embed()
     return memory
 
 
@@ -172,10 +172,11 @@ def searching(memory: Memory, mode: str) -> Search:
 
 def recalling(memory: Memory, *, meaning: bool) -> Search:
     """``Memory.recall``, with the extra installed or as if it was not."""
+    recaller = Memory(memory.nexus)  # it asks once whether the extra is installed
 
     def search(question: str, limit: int) -> list[str]:
         with patch.object(embedders, "is_installed", lambda: meaning):
-            return [note.item.id for note in memory.recall(question, limit=limit).notes]
+            return [note.item.id for note in recaller.recall(question, limit=limit).notes]
 
     return search
 
@@ -226,22 +227,18 @@ def _session(id: str) -> str:
 
 def methods(turns: Sequence[Turn]) -> dict[str, Search]:
     """What is compared, over the same notes."""
-    both = remember(turns, meaning=True)
-    searches = {
+    searched = remember(turns, embedder=embedders.wordllama())
+    apart, recalled = (remember(turns, sessions=sessions) for sessions in (False, True))
+    return {
         "FTS5, porter, no stop words": full_text_search(turns),
-        "SEARCH by words": searching(both, "keyword"),
-        "SEARCH by meaning": searching(both, "semantic"),
-        "SEARCH by both": searching(both, "hybrid"),
+        "SEARCH by words": searching(searched, "keyword"),
+        "SEARCH by meaning": searching(searched, "semantic"),
+        "SEARCH by both": searching(searched, "hybrid"),
+        "recall by words, no sessions": recalling(apart, meaning=False),
+        "recall by words": recalling(recalled, meaning=False),
+        "recall by both, no sessions": recalling(apart, meaning=True),
+        "recall by both": recalling(recalled, meaning=True),
     }
-    if hasattr(Memory, "recall"):
-        searches |= {
-            f"recall by {name}{'' if sessions else ', no sessions'}": recalling(
-                remember(turns, meaning=meaning, sessions=sessions), meaning=meaning
-            )
-            for name, meaning in (("words", False), ("both", True))
-            for sessions in (False, True)
-        }
-    return searches
 
 
 Results = dict[str, dict[str, Scores]]

@@ -31,19 +31,20 @@ def scores() -> dict[str, recall.Scores]:
     conversations = recall.conversations()
     turns = [turn for conversation in conversations for turn in conversation.turns]
     questions = [question for conversation in conversations for question in conversation.questions]
-    memory = recall.remember(turns, meaning=True)
+    memory = recall.remember(turns)
     searches = {
         "FTS5": recall.full_text_search(turns),
-        "words": recall.searching(memory, "keyword"),
-        "both": recall.searching(memory, "hybrid"),
+        "SEARCH": recall.searching(memory, "keyword"),
+        "recall by words": recall.recalling(memory, meaning=False),
+        "recall by both": recall.recalling(memory, meaning=True),
     }
     results = recall.new_results()
     recall.measure(searches, questions[::3], results, sessions=False)
     return {method: groups["all"] for method, groups in results.items()}
 
 
-@pytest.mark.parametrize("method", ["words", "both"])
-def test_a_search_finds_as_many_turns_as_fts5(
+@pytest.mark.parametrize("method", ["SEARCH", "recall by words", "recall by both"])
+def test_a_question_finds_as_many_turns_as_with_fts5(
     scores: dict[str, recall.Scores], method: str
 ) -> None:
     baseline = scores["FTS5"]
