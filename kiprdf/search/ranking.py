@@ -126,7 +126,7 @@ def _exact(postings: "_Postings", term: str) -> dict[int, float]:
     folded, joined = folded_name(term), exact_token(term)
     tokens = {whole("name", folded): _EXACT_NAME, whole("alias", folded): EXACT}
     exact: dict[int, float] = {}
-    if not folded or not any(postings.rows(*tokens, *filter(None, (joined,)))):
+    if not folded or not postings.has(*tokens, *filter(None, (joined,))):
         return exact
     for token, value in ({whole("same", term): _SAME_NAME} | tokens).items():
         for row in postings.rows(token):
@@ -138,6 +138,9 @@ def _exact(postings: "_Postings", term: str) -> dict[int, float]:
 
 
 def _add(scores: dict[int, float], matching: dict[int, float], weight: float) -> None:
+    if not scores:
+        scores |= {row: weight * value for row, value in matching.items()}
+        return
     get = scores.get
     for row, value in matching.items():
         scores[row] = get(row, 0.0) + weight * value
@@ -190,11 +193,15 @@ class _Postings:
         other = max(0.0, self._total - len(matching) + 0.5)
         return (_K1 + 1) * math.log1p(other / (len(matching) + 0.5))
 
-    def rows(self, *tokens: str) -> Iterator[int]:
+    def rows(self, *tokens: str) -> list[int]:
         """The rows with any of some tokens."""
-        expression = " OR ".join(f'"{token}"' for token in tokens)
         statement = f"SELECT rowid FROM {self._table} WHERE {self._table} MATCH ?"
-        return (row for (row,) in self._fetched(statement, (expression,)))
+        return [row for (row,) in self._fetched(statement, _any_of(tokens))]
+
+    def has(self, *tokens: str) -> bool:
+        """Whether a row has any of some tokens."""
+        statement = f"SELECT 1 FROM {self._table} WHERE {self._table} MATCH ? LIMIT 1"
+        return bool(self._fetched(statement, _any_of(tokens)))
 
     def count(self, token: str) -> int:
         """The number of rows with a word, as often as it may be."""
@@ -227,10 +234,16 @@ class _Postings:
             base = (stem for stem in word.stems if stem.startswith(stem_token("", "en")))
             mentions = (*word.stems, *(stem.rpartition("_")[2] for stem in base))
             names = map(in_name, word.stems)
-            others += [self.of_tokens(*mentions), self.of_tokens(*names, count=WEIGHTS["name"])]
-        for row, value in chain.from_iterable(other.items() for other in others):
-            if FORM_WEIGHT * value > matching.get(row, 0.0):
-                matching[row] = FORM_WEIGHT * value
+            others.append(self.of_tokens(*mentions))
+            others.append(self.of_tokens(*names, count=WEIGHTS["name"]))
+        for other in others:
+            if not matching:
+                matching = {row: FORM_WEIGHT * value for row, value in other.items()}
+                continue
+            get = matching.get
+            for row, value in other.items():
+                if FORM_WEIGHT * value > get(row, 0.0):
+                    matching[row] = FORM_WEIGHT * value
         return matching
 
     def _between(
@@ -240,7 +253,7 @@ class _Postings:
         statement = f"SELECT term, doc FROM {self._table}_token WHERE term >= ? AND term < ?"
         matching: tuple[dict[int, float], dict[int, float]] = {}, {}
         last, values, rows = b"", _Values(self._norms, 1), matching[0]
-        for token, row in self._fetched(statement, (first, end)):
+        for token, row in self._fetched(statement, first, end):
             if token != last:
                 last = token
                 written, _, count = token.decode().partition("_")
@@ -254,9 +267,9 @@ class _Postings:
     def names(self, texts: Collection[str]) -> list[str]:
         """Those of some texts that are the name or an alias of a row."""
         tokens = {text: (whole("name", text), whole("alias", text)) for text in texts}
-        if not any(self.rows(*(token for both in tokens.values() for token in both))):
+        if not self.has(*chain.from_iterable(tokens.values())):
             return []
-        return [text for text, both in tokens.items() if any(self.rows(*both))]
+        return [text for text, both in tokens.items() if self.has(*both)]
 
     def near(self, word: str) -> list[str]:
         """The words of rows that are a word with one letter more, less, changed or moved.
@@ -278,16 +291,24 @@ class _Postings:
         return matching[:MOST_NEAR]
 
     def _any(self, *words: str) -> bool:
-        """Whether a row has one of some words."""
+        """Whether a row has one of some words, as often as it may be."""
         expression = " OR ".join(f'"{word}" OR "{word}_" *' for word in words)
         statement = f"SELECT 1 FROM {self._table} WHERE {self._table} MATCH ? LIMIT 1"
-        return self._connection.execute(statement, (expression,)).fetchone() is not None
+        return bool(self._fetched(statement, expression))
 
-    def _fetched(self, statement: str, values: tuple[str, ...]) -> Iterator[Any]:
+    def _fetched(self, statement: str, *values: str) -> list[Any]:
         cursor = self._connection.execute(statement, values)
-        while chunk := cursor.fetchmany(_CHUNK):
+        check()
+        rows = chunk = cursor.fetchmany(_CHUNK)
+        while len(chunk) == _CHUNK:
             check()
-            yield from chunk
+            chunk = cursor.fetchmany(_CHUNK)
+            rows += chunk
+        return rows
+
+
+def _any_of(tokens: Iterable[str]) -> str:
+    return " OR ".join(f'"{token}"' for token in tokens)
 
 
 class _Norms(dict[int, float]):

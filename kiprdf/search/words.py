@@ -251,8 +251,20 @@ def words_of(term: str, languages: Collection[str], names: Names = lambda texts:
     """
     term = term[:LONGEST_READ]
     tokens = segment_term(term)[:MOST_TOKENS]
-    acronyms = set() if term.isupper() else {word.lower() for word in _ACRONYM.findall(term)}
+    acronyms: set[str] = set()
+    if not (term.islower() or term.isupper()):
+        acronyms.update(word.lower() for word in _ACRONYM.findall(term))
     stop_words = _stop_words(tokens) - acronyms
+    kept = _without(tokens, stop_words, names) or tokens if stop_words else tokens
+    plain = {folded_name(word): word for word in plain_words(term)}
+    return [
+        Word(token) if token in acronyms else word_of(token, plain.get(token, ""), languages)
+        for token in reversed(dict.fromkeys(reversed(kept)))
+    ]
+
+
+def _without(tokens: list[str], stop_words: Collection[str], names: Names) -> list[str]:
+    """The tokens of a term without the stop words that are in no name."""
     stops = [token in stop_words for token in tokens]
     # Some stop words in a row may be a name.
     spans = {
@@ -261,15 +273,10 @@ def words_of(term: str, languages: Collection[str], names: Names = lambda texts:
         for start in range(max(0, end - LONGEST_STOP_NAME), end)
         if all(stops[start:end])
     }
-    for name in names(spans) if spans else ():
+    for name in names(spans):
         start, end = spans[name]
         stops[start:end] = [False] * (end - start)
-    kept = [token for token, is_stop in zip(tokens, stops, strict=True) if not is_stop] or tokens
-    plain = {folded_name(word): word for word in plain_words(term)}
-    return [
-        Word(token) if token in acronyms else word_of(token, plain.get(token, ""), languages)
-        for token in reversed(dict.fromkeys(reversed(kept)))
-    ]
+    return [token for token, is_stop in zip(tokens, stops, strict=True) if not is_stop]
 
 
 def word_of(token: str, plain: str, languages: Collection[str]) -> Word:
@@ -282,14 +289,22 @@ def word_of(token: str, plain: str, languages: Collection[str]) -> Word:
 
 def _stop_words(tokens: Collection[str]) -> set[str]:
     """The stop words of the language of a term."""
+    table = _languages_of()
+    unspaced = _unspaced_stop_words().intersection(tokens)
+    if table.keys().isdisjoint(tokens):
+        return unspaced
     evidence = _evidence(tokens)
     most = max(evidence.values())
-    table = _languages_of()
-    best = {name for name in LANGUAGES if evidence[name] == most > 0}
+    best = {name for name in LANGUAGES if evidence[name] == most}
     of_best = {token for token in table.keys() & tokens if not best.isdisjoint(table[token])}
     if len(of_best) == 1 and of_best <= set(_ALSO_ENGLISH.split()):
         of_best = {token for token in of_best if "en" in table[token]}
-    return of_best | set(_UNSPACED_STOP_WORDS.split()).intersection(tokens)
+    return of_best | unspaced
+
+
+@cache
+def _unspaced_stop_words() -> set[str]:
+    return set(_UNSPACED_STOP_WORDS.split())
 
 
 def asked_tokens(term: str) -> frozenset[str]:
