@@ -30,7 +30,8 @@ def test_each_example_of_the_table_is_found_by_its_pattern(
     pattern: object, text: str, name: str
 ) -> None:
     extraction = extract(text)
-    names = [(edge.object.name, edge.pattern) for edge in extraction.edges] + [
+    edges = (*extraction.edges, *extraction.ended)
+    names = [(edge.object.name, edge.pattern) for edge in edges] + [
         (entity.name, entity.pattern) for entity in extraction.entities
     ]
     assert (name, pattern.name) in names  # type: ignore[attr-defined]

@@ -45,11 +45,11 @@ def extract(text: str) -> Extraction:
     statements = [
         *(statement for pattern in PATTERNS for statement in pattern.find(source)),
         *(
-            (mention.start, Found("tool", mention.name, pattern="tool"), None)
+            Statement(mention.start, Found("tool", mention.name, pattern="tool"))
             for mention in source.tools
         ),
         *(
-            (path.start, Found("file", path.name, pattern="file_path"), None)
+            Statement(path.start, Found("file", path.name, pattern="file_path"))
             for path in document.files
         ),
     ]
@@ -79,7 +79,9 @@ def _uses_of_projects(source: Text, statements: list[Statement]) -> Iterator[Sta
     """``X uses T``, where X is a project of the text."""
     document = source.document
     names = {
-        entity.normalized_name: entity for _, entity, _ in statements if entity.type == "project"
+        entity.normalized_name: entity
+        for _, entity, _, is_ended in statements
+        if entity.type == "project" and not is_ended
     }
     if not names:
         return
@@ -91,7 +93,8 @@ def _uses_of_projects(source: Text, statements: list[Statement]) -> Iterator[Sta
             continue
         for mention in tools_from(source, match.end()):
             tool = Found("tool", mention.name, pattern="project_uses")
-            yield mention.start, tool, FoundEdge(subject, "uses", tool, 0.8, "project_uses")
+            edge = FoundEdge(subject, "uses", tool, 0.8, "project_uses")
+            yield Statement(mention.start, tool, edge)
 
 
 def _references(document: Document, statements: Iterable[Statement]) -> Iterator[Statement]:
@@ -99,8 +102,8 @@ def _references(document: Document, statements: Iterable[Statement]) -> Iterator
     if not document.files:
         return
     by_sentence: dict[int, tuple[dict[tuple[str, str], Found], list[tuple[int, Found]]]] = {}
-    for place, entity, _ in statements:
-        if entity.type in ("project", "decision", "file"):
+    for place, entity, _, is_ended in statements:
+        if not is_ended and entity.type in ("project", "decision", "file"):
             sentence = document.sentence_at(place).start
             subjects, files = by_sentence.setdefault(sentence, ({}, []))
             if entity.type == "file":
@@ -112,18 +115,23 @@ def _references(document: Document, statements: Iterable[Statement]) -> Iterator
             (subject, *file) for file in files[:_MOST_REFERENCES] for subject in subjects.values()
         ]
         for subject, place, file in pairs[:_MOST_REFERENCES]:
-            yield place, file, FoundEdge(subject, "references", file, 0.7, "references")
+            edge = FoundEdge(subject, "references", file, 0.7, "references")
+            yield Statement(place, file, edge)
 
 
 def _each_once(statements: Iterable[Statement]) -> Extraction:
     """Each entity once, and each edge once with its highest weight."""
     entities: dict[tuple[str, str], Found] = {}
     edges: dict[object, FoundEdge] = {}
-    for _, entity, edge in statements:
-        entities.setdefault(entity.key, entity)
+    ended: dict[object, FoundEdge] = {}
+    for _, entity, edge, is_ended in statements:
+        if not is_ended:
+            entities.setdefault(entity.key, entity)
         if edge is not None:
-            entities.setdefault(edge.object.key, edge.object)
-            previous = edges.get(edge.key)
+            group = ended if is_ended else edges
+            previous = group.get(edge.key)
             if previous is None or edge.weight > previous.weight:
-                edges[edge.key] = edge
-    return Extraction(tuple(entities.values()), tuple(edges.values()))
+                group[edge.key] = edge
+    # A text that states both at once says that it holds again.
+    left = (edge for key, edge in ended.items() if key not in edges)
+    return Extraction(tuple(entities.values()), tuple(edges.values()), tuple(left))

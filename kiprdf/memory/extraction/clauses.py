@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TypeAlias
 
 from kiprdf.memory.extraction.document import Document
 from kiprdf.memory.extraction.ordinary_words import word_set
@@ -30,9 +31,50 @@ _HEDGE = re.compile(
     r"|assum(?:e|ing)|doubt|someday|one\s+day|in\s+theory|plan(?:s|ned|ning)?\s+(?:to|on|for)"
     r"|tempted|propos(?:e|ed|es|ing)|suggest(?:s|ed|ing)?|recommend(?:s|ed|ing)?|let's|lets"
     r"|talk(?:ed|ing|s)?\s+about|discuss(?:ed|ing|es)?|dream(?:ed|ing|t)?\s+of|how\s+to"
-    r"|evaluat(?:e|ed|ing))\b|\b(?:i|we)'d\b|^\W*had\s+(?:i|we)\b",
+    r"|evaluat(?:e|ed|ing)|will|shall|gonna|going\s+to|about\s+to|(?:need|needs|have|has|ought|yet)\s+to"
+    r"|must|try|tries|trying|tried|todo|idea|thought|possibility|option|prospect|concept|benefits?"
+    r"|advantages?|pros|tutorials?|guides?|articles?|books?|courses?|workshops?|videos?|podcasts?"
+    r"|(?:read|reading|heard|learn(?:ed|t|ing)?|asked|curious|watched|blog(?:ged)?|posts?|notes?"
+    r"|know|knew|excited|worried|talks?|questions?|webinar|news|jokes?|complain(?:ed|ing)?)"
+    r"\s+(?:(?:a|some|more|of|on)\s+){0,2}(?:about|on|how)|almost|nearly|instead\s+of|remember\s+to"
+    r"|start(?=\s+$)|end\s+up|next\s+(?:week|month|quarter|year|sprint|time)|tomorrow)\b"
+    r"|\b(?:i|we)'(?:d|ll)\b|^\W*had\s+(?:i|we)\b",
     re.I,
 )
+_CONDITION = re.compile(
+    r"\b(?:if|unless|once(?!\s+(?:a|an|per|every|in|again|more)\b)|assuming|provided|providing|supposing|pending|in\s+case"
+    r"|as\s+soon\s+as|as\s+long\s+as)\b",
+    re.I,
+)
+_UNTIL = re.compile(r"^\W*(?:until|till)\b", re.I)
+_ATTACHED = re.compile(
+    r"(?:(?P<ended>\b(?:no\s+longer|(?:have|has|had|'ve)\s+(?:stopped|quit|ceased)|stopped|quit|ceased"
+    r"|gave\s+up(?:\s+on)?|done\s+with|finished\s+with|tired\s+of)"
+    r"|\bhad\s+been)|(?P<denied>\b(?:not|never|isn't|aren't|ain't)))"
+    r"\s+(?:(?:really|actually|currently|even|ever|now)\s+)?$",
+    re.I,
+)
+_ANYMORE = re.compile(r"\b(?:any\s?(?:more|longer))\b", re.I)
+_WAS = re.compile(
+    r"\b(?:was|were)\s+(?:(?:still|also|just|always|mainly|mostly|all|both|actually)\s+){0,2}$",
+    re.I,
+)
+_FORMERLY = re.compile(
+    r"\b(?:previously|formerly|originally|initially|(?:in|at|from)\s+(?:my|our|the)\s+"
+    r"(?:past|old|last|previous|former|first|early|beginning)|back\s+(?:then|when|in)|at\s+first"
+    r"|at\s+that\s+time|those\s+days|(?:years?|months?|weeks?|decades?)\s+ago|in\s+(?:college|school|university)|as\s+a\s+(?:student|kid|child)"
+    r"|in\s+(?:19|20)\d\d|(?:until|till)\s+(?:\w+\s+){0,2}\w+|before(?=\s*(?:$|[,;]|(?:and|but|now|that|this|we|i|switching"
+    r"|moving|migrating)\b)))",
+    re.I,
+)
+_REPORTED = re.compile(
+    r"(?<!i )(?<!we )\b(?:says?|said|wrote|writes|replied|replies|answered|told\s+\w+|claims?|claimed"
+    r"|quot(?:e|es|ed|ing)|according\s+to\s+\w+|announced|tweeted|posted)\s*[:,]?\s*$",
+    re.I,
+)
+Standing: TypeAlias = str
+"""Whether what a verb says holds: ``HELD``, ``ENDED``, ``DENIED``, or empty for no statement."""
+HELD, ENDED, DENIED = "held", "ended", "denied"
 _PRONOUN = re.compile(
     r"\b(?:(?P<user>i|we|my|our|me|us)|(?P<other>he|she|they|you|your|his|her|their|who|someone"
     r"|anyone|everyone|people|nobody|others))\b",
@@ -54,6 +96,17 @@ _PASSIVE = re.compile(
     r"\b(?:is|was|are|were|be|been|gets?|got)\s+(?:\w+ly\s+|now\s+|still\s+|already\s+|also\s+)?"
     r"(?:\w+ed|written|built|made|done|run|set|sent|kept|drawn|shown|put)\b"
 )
+_SUBJECTLESS = re.compile(
+    r"\W*(?:(?:after|during|in|on|at|for|since|by|from|this)\b[^,]{0,60},\s*)?"
+    r"(?:(?:\w+ly|ok|okay|yes|yeah|well|alright|finally|first|next|then|also|just|now|today|yesterday|and|so|again|still|been|have|has|had|have\s+been)"
+    r"[\s,]+){0,4}"
+    r"(?:$|[a-z]+(?:ed|ing)\b|(?:built|wrote|made|did|set|got|spent|found|put|sent|began|drew|ran|kept"
+    r"|taught|went|chose|did|gave|took|cut|drove|rebuilt|rewrote|sped|shot|read|held|led|sold|won|all|back"
+    r"|busy|live|done)\b)",
+    re.I,
+)
+_USED = re.compile(r"(?:used|liked|preferred|enjoyed|worked)\b", re.I)
+_WORKING = re.compile(r"(?:working\s+on|building|developing)\b", re.I)
 _AUXILIARY = re.compile(
     r"(?P<word>[\w'-]+)(?:\s+(?:\w+ly|still|now|also|just|already|have|has|had|then|both|all))*"
     r"(?:\s+(?:is|was|are|were|am|be|been|has\s+been|have\s+been|had\s+been"
@@ -79,22 +132,57 @@ def start_of_clause(document: Document, place: int) -> int:
 
 def is_statement(document: Document, place: int) -> bool:
     """Whether a verb states something: no question, quotation, negation or mere possibility."""
-    if document.is_quoted(place) or document.sentence_at(place).is_question:
-        return False
-    before = document.prose[start_of_clause(document, place) : place]
-    if _HEDGE.search(before):
-        return False
-    return _NEGATION.search(before, before.rfind(",") + 1) is None
+    return standing(document, place) == HELD
+
+
+def standing(document: Document, place: int, end: int | None = None) -> Standing:
+    """Whether what a verb says holds; with ``end``, the verb may be of a past time."""
+    sentence = document.sentence_at(place)
+    if document.is_quoted(place) or sentence.is_question:
+        return ""
+    start = start_of_clause(document, place)
+    prose = document.prose
+    before = prose[start:place]
+    earlier = prose[max(sentence.start, start - _WINDOW) : start]
+    if _HEDGE.search(before) or _UNTIL.search(earlier) or _CONDITION.search(earlier):
+        return ""
+    if _REPORTED.search(earlier):
+        return ""
+    rest = prose[place : min(sentence.end, (end or place) + _WINDOW)]
+    attached = _ATTACHED.search(before)
+    if attached is not None:
+        is_ended = attached["ended"] or _ANYMORE.search(rest)
+        return ENDED if is_ended else DENIED
+    if end is not None and (_WAS.search(before) or _USED.match(rest)):
+        if _FORMERLY.search(before) or _FORMERLY.search(rest):
+            return ENDED
+        return HELD if _WORKING.match(rest) else ""
+    return "" if _NEGATION.search(before, before.rfind(",") + 1) else HELD
+
+
+def has_ended(rest: str) -> bool:
+    """Whether the words after a negated verb say that it was so before."""
+    return _ANYMORE.search(rest) is not None
+
+
+def is_conditional(document: Document, place: int) -> bool:
+    """Whether the rest of a sentence makes a condition of it."""
+    rest = document.prose[place : min(document.sentence_at(place).end, place + _WINDOW)]
+    condition = _CONDITION.search(rest)
+    return condition is not None and ";" not in rest[: condition.start()]
 
 
 def is_of_user(document: Document, place: int) -> bool:
-    """Whether the user does what a verb says; a clause without a subject is the user's."""
+    """Whether the user does what a verb says: I, we, a passive, or a verb without a subject."""
     before = document.prose[start_of_clause(document, place) : place]
     last = max(_PRONOUN.finditer(before), key=re.Match.start, default=None)
     if last is not None and last["other"]:
         return False
-    own_subject = last is not None and last[0].lower() in ("i", "we")
-    return own_subject or not _OTHER_START.match(before) or _PASSIVE.search(before) is not None
+    if last is not None and last[0].lower() in ("i", "we"):
+        return True
+    if _PASSIVE.search(before):
+        return True
+    return _SUBJECTLESS.match(before) is not None and _OTHER_START.match(before) is None
 
 
 def is_progressive_of_user(document: Document, place: int) -> bool:

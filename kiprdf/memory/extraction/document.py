@@ -10,10 +10,9 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from kiprdf.memory.extraction import files
+from kiprdf.memory.extraction import files, private, speakers
+from kiprdf.memory.extraction.private import PRIVATE
 
-PRIVATE = "\ue000"
-"""Replaces what no entity may contain: addresses, numbers of telephones, what is no character."""
 LINK = "\ue001"
 FILE = "\ue002"
 MOST_CHARACTERS = 2000
@@ -23,22 +22,13 @@ _SPACES = dict.fromkeys(map(ord, '"“”„«»`*\t\xa0\u2007\u202f'), " ")
 _BREAKS = dict.fromkeys([*range(9), *range(10, 32), 127, 0x2028, 0x2029], "\n")
 _FORMS = {ord("’"): "'", ord("‘"): " ", ord("…"): ".", ord("\u200b"): " ", 0xFFFD: PRIVATE}
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})*")
 _URL = re.compile(
     r"(?<!\w)(?:[a-z][a-z0-9+.-]{1,20}://|www\.|mailto:)[^\s<>\"'`]+"
-    r"|(?<![\w@.-])(?:[\w-]{1,63}\.){1,4}[a-z]{2,6}/[^\s<>\"'`]*",
+    r"|(?<![\w@./\\-])(?:[\w-]{1,63}\.){1,4}[a-z]{2,6}/[^\s<>\"'`]*",
     re.I,
 )
 _RELATIVE_PATH = re.compile(
     r"(?<![\w@./-])(?:[\w-]{1,63}/){1,8}[\w-]{1,63}\.[a-z]{1,4}(?!\w)", re.I
-)
-_PHONE = re.compile(
-    r"(?<![\w.+-])(?!\d{4}[-/.]\d|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\d{1,3}(?:\.\d{1,3}){3})"
-    r"\+?\(?\d[\d ().-]{6,18}\d(?!\w)"
-)
-_ADDRESS = re.compile(
-    r"\b\d{1,5}[a-z]?\s(?:[A-Z][\w'.-]{1,20}\s){1,3}"
-    r"(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Boulevard|Blvd|Drive|Court|Square|Place|Terrace)\b"
 )
 _FENCE = re.compile(
     r"^[ \t>]*(`{3,}|~{3,})[^`\n]*\n(?:.*?^[ \t>]*\1[`~]*[ \t]*$|.*)", re.MULTILINE | re.DOTALL
@@ -87,17 +77,17 @@ class Document:
 def read(text: str) -> Document:
     """Mask a text and find its sentences."""
     safe = _SURROGATE.sub(PRIVATE, text).translate(_BREAKS)
-    safe = _masked(_EMAIL, safe, PRIVATE) if "@" in safe else safe
+    safe = private.without_contacts(safe)
     safe = _masked(_URL, safe, LINK) if "/" in safe or "www." in safe else safe
     paths = list(files.mentions(safe))
     safe = _without_files(safe, paths)
     safe = _masked(_RELATIVE_PATH, safe, LINK) if "/" in safe else safe
-    safe = _masked(_ADDRESS, _masked(_PHONE, safe, PRIVATE), PRIVATE)
+    safe = private.without_private(safe)
     prose = safe
     if "```" in safe or "~~~" in safe:
         prose = _masked(_FENCE, safe, "\n")
     quotations = [match.span() for match in _QUOTED.finditer(prose)]
-    prose = prose.translate(_SPACES | _FORMS)
+    prose = speakers.of_user(prose.translate(_SPACES | _FORMS))
     return Document(text, prose, safe, paths, _sentences(prose), quotations)
 
 

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from kiprdf.memory.extraction import clauses, phrases
+from kiprdf.memory.extraction.clauses import DENIED, ENDED, HELD
 from kiprdf.memory.extraction.document import Document
 from kiprdf.memory.extraction.ordinary_words import NO_PROJECT_NAME
 from kiprdf.memory.extraction.tools import Mention
 from kiprdf.memory.items import USER, Found, FoundEdge
 
-Statement: TypeAlias = tuple[int, Found, FoundEdge | None]
-"""A place, the entity there, and what is stated about it."""
+
+class Statement(NamedTuple):
+    """A place, the entity there, what is stated about it, and whether that ended."""
+
+    place: int
+    entity: Found
+    edge: FoundEdge | None = None
+    is_ended: bool = False
 
 
 @dataclass
@@ -61,18 +68,30 @@ class Pattern:
             if "\n" not in match[0] and not text.document.is_quoted(match.start()):
                 yield from self.read(self, text, match)
 
-    def edge(self, object_: Found, weight: float | None = None) -> FoundEdge:
-        """The user's edge to an entity."""
-        return FoundEdge(USER, self.predicate, object_, weight or self.weight, self.name)
+    def statement(
+        self, place: int, type: str, name: str, standing: str = HELD, weight: float | None = None
+    ) -> Statement:
+        """The user's edge to an entity; of what the user denies it has no weight."""
+        entity = Found(type, name, pattern=self.name)
+        weight = 0.0 if standing == DENIED else weight or self.weight
+        edge = FoundEdge(USER, self.predicate, entity, weight, self.name)
+        return Statement(place, entity, edge, standing != HELD)
 
 
 _ADVERB = (
     r"(?:always|usually|mostly|normally|typically|generally|often|still|also|now|currently|mainly"
     r"|just|only|primarily|really|definitely|personally|strongly|much|particularly|especially"
     r"|actually|truly|quite|do|both|all|almost|regularly|daily|frequently|already|simply|absolutely"
-    r"|certainly|clearly|honestly|sometimes)"
+    r"|certainly|clearly|honestly|sometimes|previously|formerly|originally|initially)"
 )
-_SUBJECT = r"\b(?:i|we)(?:\s*,?\s*(?:too|personally|myself|for\s+one)\s*,)?\s+"
+_SUBJECT = (
+    r"\b(?:i|we)(?:(?:\s+(?:am|are|have)|'m|'re|'ve)(?=\s+(?:use|used|prefer|like|enjoy|always)\b))?"
+    r"(?:\s*,?\s*(?:too|personally|myself|for\s+one)\s*,)?\s+"
+)
+_NEGATED = (
+    r"(?:(?P<negation>do\s+not|does\s+not|do(?:es)?n'?t|did\s+not|didn't|not|never|no\s+longer|used\s+to"
+    r"|stopped|can't|cannot|can\s+not)\s+)?"
+)
 _OMITTED = r"(?:\band|\bbut|,)\s+"
 _MOSTLY = re.compile(r"\b(?:always|usually|mostly)\b", re.I)
 _MOSTLY_AFTER = re.compile(r"\bevery\s+time\b|\b(?:always|usually|mostly)\s*$", re.I)
@@ -86,6 +105,21 @@ _NEXT_TOOL = re.compile(
     r"(?:(?:also|the|a|an|my|our|then|with)\s+)*",
     re.I,
 )
+_DISLIKING = ("hate", "dislike", "stand")
+_OF_PEOPLE = re.compile(
+    r"[\s-]+(?:(?:people|folks|team|guys|community|devs?|developers?|engineers?|users?|fans?|meetups?"
+    r"|conferences?|talks?|workshops?|courses?|books?|tutorials?|articles?|support|sales|reps?|experts?"
+    r"|consultants?|vendors?|experience|questions?|issues?|recruiters?|salespeople|staff)\b)",
+    re.I,
+)
+_NO_INSTRUMENT = re.compile(
+    r"\b(?:help(?:ed|s|ing)?|m[ee]et(?:ing|ings|s)?|met|calls?|called|talk(?:ed|ing|s)?|chat(?:ted)?"
+    r"|problems?|issues?|troubles?|struggl\w+|fight\w*|fought|compar\w+|integrat\w+|compet\w+"
+    r"|deal(?:s|t|ing)?|play(?:ed|ing)?|fun|partner\w*|interview\w*|contracts?|jobs?|lunch|dinner"
+    r"|spoke|speak\w*|confus\w+|disappoint\w+|happy|unhappy|bugs?|error|stuck|luck|fluent|people"
+    r"|someone|candidates?|developers?|engineers?|compan(?:y|ies)|teams?)\s+(?:\w+\s+){0,4}$",
+    re.I,
+)
 _NO_USE = re.compile(
     r"\b(?:compared|comparable|comparing|comparison|compatible|incompatible|competes?|familiar"
     r"|interferes?|unfamiliar|replaced|experience|experiment(?:ing|ed)?|along|agree|disagree|wrong"
@@ -95,11 +129,39 @@ _NO_USE = re.compile(
 
 
 def _preferences(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
-    if not _is_by_user(text, match):
+    standing = _standing(text, match)
+    if standing:
+        for place, name, is_tool in phrases.concepts(text.document, match.end()):
+            yield pattern.statement(place, "tool" if is_tool else "concept", name, standing)
+
+
+def _favorites(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
+    """``My favourite editor is Helix``, ``Helix is my favourite editor``."""
+    document = text.document
+    if clauses.standing(document, match.start()) != HELD:
         return
-    for place, name, is_tool in phrases.concepts(text.document, match.end()):
-        entity = Found("tool" if is_tool else "concept", name, pattern=pattern.name)
-        yield place, entity, pattern.edge(entity)
+    for place, name, is_tool in phrases.concepts(document, match.end()):
+        yield pattern.statement(place, "tool" if is_tool else "concept", name)
+        return
+
+
+def _standing(text: Text, match: re.Match[str]) -> str:
+    """Whether what ``I prefer``, ``I use``, or such a verb without its subject, says holds."""
+    if not _is_by_user(text, match):
+        return ""
+    verb, negation = match["verb"].lower(), (match["negation"] or "").lower()
+    rest = text.document.prose[match.end() : match.end() + 120].split("\n")[0]
+    if verb.startswith(_DISLIKING):
+        return "" if negation else DENIED
+    if negation in ("no longer", "used to", "stopped"):
+        return ENDED
+    if negation.startswith(("can", "did")):
+        return ""
+    if negation:
+        return ENDED if clauses.has_ended(rest) else DENIED
+    if verb.split()[0].endswith("ed"):
+        return clauses.standing(text.document, match.start("verb"), match.end())
+    return HELD
 
 
 def _is_by_user(text: Text, match: re.Match[str]) -> bool:
@@ -117,31 +179,37 @@ def _is_by_user(text: Text, match: re.Match[str]) -> bool:
 
 
 def _uses_of_user(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
-    if not _is_by_user(text, match):
+    standing = _standing(text, match)
+    if not standing:
         return
     end = phrases.clause_end(text.document, match.end())
     is_mostly = _MOSTLY.search(match[0]) or _MOSTLY_AFTER.search(
         text.document.prose, match.end(), end
     )
+    weight = 0.9 if is_mostly else None
     for mention in tools_from(text, match.end()):
-        entity = Found("tool", mention.name, pattern=pattern.name)
-        yield mention.start, entity, pattern.edge(entity, 0.9 if is_mostly else None)
+        yield pattern.statement(mention.start, "tool", mention.name, standing, weight)
 
 
 def _uses(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
     document, place = text.document, match.start()
     mentions = list(tools_from(text, match.end()))
-    if not mentions or not clauses.is_statement(document, place):
+    is_using = match[0].lower().startswith("using")
+    standing = clauses.standing(document, place, match.end() if is_using else None)
+    if not mentions or not standing or (not is_using and standing != HELD):
         return
-    before = document.prose[max(0, place - 20) : place]
-    is_user = clauses.is_of_user
-    if match[0].lower().startswith("using"):
-        is_user = clauses.is_progressive_of_user
+    before = document.prose[max(0, place - 40) : place]
+    is_user = clauses.is_progressive_of_user if is_using else clauses.is_of_user
     if _NO_USE.search(before) or not is_user(document, place):
         return
+    if not is_using and _NO_INSTRUMENT.search(before):
+        return
+    if is_using and clauses.is_conditional(document, match.end()):
+        return
+    if _OF_PEOPLE.match(document.prose, mentions[-1].end):
+        return
     for mention in mentions:
-        entity = Found("tool", mention.name, pattern=pattern.name)
-        yield mention.start, entity, pattern.edge(entity)
+        yield pattern.statement(mention.start, "tool", mention.name, standing)
 
 
 def tools_from(text: Text, place: int) -> Iterator[Mention]:
@@ -164,19 +232,28 @@ def _decisions(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[S
     document, place = text.document, match.start()
     is_verb_to = match["choice"] is None
     is_user = clauses.is_decided_by_user if is_verb_to else clauses.is_progressive_of_user
-    if not clauses.is_statement(document, place) or not is_user(document, place):
+    standing = clauses.standing(document, place, None if is_verb_to else match.end())
+    if not standing or not is_user(document, place):
+        return
+    if is_verb_to and standing != HELD:
         return
     if not is_verb_to and not _chooses(document, match):
         return
-    name = phrases.decision(document, match.end(), "Not to " if match["negation"] else "")
+    if standing == HELD and clauses.is_conditional(document, match.end()):
+        return
+    negation = "Not to " if match["negation"] else "Against " if match["against"] else ""
+    name = phrases.decision(document, match.end(), negation)
     if name is not None:
-        entity = Found("decision", name, pattern=pattern.name)
-        yield match.end(), entity, pattern.edge(entity)
+        yield pattern.statement(match.end(), "decision", name, standing)
 
 
 _GENERAL = re.compile(r"\b(?:before|after|when|while|for|of|about|on|the|without|than)\s*$", re.I)
 _NO_CHOICE = re.compile(
-    rf"(?:(?:my|our|his|her|their)\s+(?:{clauses.PEOPLE})\b|[A-Z]\w+\s+to\b)|(?i:between|among|from|whether|how|which|what|it|this|that|them|him|her|you|me|us|the\s+flow)\b"
+    rf"(?:(?:my|our|his|her|their)\s+)?(?:{clauses.PEOPLE}|family|kids?|parents|mom|dad|gut|hunch"
+    r"|flow|heart|crowd|words|battles|sides?|teams)\b"
+    rf"|(?:the\s+)?(?:flow|crowd|wind|tide)\b|{phrases.ABSTRACT}\b|(?-i:[A-Z]\w+)\s+to\s+(?!use\b)"
+    r"|(?:between|among|from|whether|how|which|what|it|this|that|them|him|her|you|me|us)\b",
+    re.I,
 )
 _PREDICATE = re.compile(
     r"\s(?:is|was|are|were|takes|took|can\s+be|will\s+be|depends|seems)\s", re.I
@@ -203,13 +280,61 @@ def _work(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statem
         return
     if _LIKING.search(document.prose, max(0, place - 12), place):
         return
-    if not clauses.is_statement(document, place):
+    standing = clauses.standing(document, place, match.end())
+    if not standing or not clauses.is_progressive_of_user(document, place):
         return
-    if not clauses.is_progressive_of_user(document, place):
+    if standing == HELD and clauses.is_conditional(document, match.end()):
         return
-    for start, name in phrases.projects(document, match.end()):
-        entity = Found("project", name, pattern=pattern.name)
-        yield start, entity, pattern.edge(entity)
+    for start, name in phrases.projects(document, match.end(), is_made=not is_working):
+        yield pattern.statement(start, "project", name, standing)
+
+
+def _work_of_user(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
+    standing = _standing(text, match)
+    if standing:
+        for start, name in phrases.projects(text.document, match.end()):
+            yield pattern.statement(start, "project", name, standing)
+
+
+_TO = re.compile(
+    r"(?:\s+\w+){0,2}?\s+(?:over\s+)?(?:to|with|by|for|in\s+favou?r\s+of)\s+(?:using\s+)?", re.I
+)
+
+
+def _switches(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
+    """``switched from A to B``, ``replaced A with B``, ``moved to B``, ``dropped A``."""
+    document, place = text.document, match.start()
+    if not clauses.is_statement(document, place) or not clauses.is_of_user(document, place):
+        return
+    listed = list(tools_from(text, match.end()))
+    if not listed or clauses.is_conditional(document, listed[-1].end):
+        return
+    news: list[Statement] = []
+    if match["to"]:
+        olds, new = [], listed
+    else:
+        to = _TO.match(document.prose, listed[-1].end)
+        olds, new = listed, list(tools_from(text, to.end())) if to else []
+    if _OF_PEOPLE.match(document.prose, (new or listed)[-1].end):
+        return
+    news = [pattern.statement(mention.start, "tool", mention.name) for mention in new]
+    yield from news
+    for mention in olds:
+        ended = pattern.statement(mention.start, "tool", mention.name, ENDED)
+        assert ended.edge is not None
+        by = news[0].edge if news else None
+        yield ended._replace(edge=replace(ended.edge, superseded_by=by))
+
+
+def _corrections(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
+    """``Scratch that: not Redis`` denies each relation to Redis that may have been stated."""
+    if text.document.is_quoted(match.start()):
+        return
+    for mention in tools_from(text, match.end()):
+        uses = pattern.statement(mention.start, "tool", mention.name, DENIED)
+        assert uses.edge is not None
+        yield uses
+        yield uses._replace(edge=replace(uses.edge, predicate="prefers"))
 
 
 def _project_before(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
@@ -255,14 +380,14 @@ def _is_lower_name(name: str, match: re.Match[str]) -> bool:
 def _project(pattern: Pattern, place: int, words: str) -> Iterator[Statement]:
     name = phrases.project_name(words.strip(" .,'-"))
     if name is not None:
-        yield place, Found("project", name, pattern=pattern.name), None
+        yield Statement(place, Found("project", name, pattern=pattern.name))
 
 
 def _verb(verbs: str) -> re.Pattern[str]:
     """A verb of the user, whose subject may be left out in a list of verbs."""
     return re.compile(
-        rf"(?:(?P<subject>{_SUBJECT})|{_OMITTED})(?:{_ADVERB}\s+){{0,3}}(?P<verb>{verbs})\s+"
-        rf"(?:{_ADVERB}\s+)?",
+        rf"(?:(?P<subject>{_SUBJECT})|{_OMITTED})(?:{_ADVERB}\s+){{0,3}}{_NEGATED}"
+        rf"(?:{_ADVERB}\s+){{0,2}}(?P<verb>{verbs})\s+(?:very\s+much\s+)?(?:{_ADVERB}\s+)?",
         re.I,
     )
 
@@ -312,7 +437,7 @@ PATTERNS = (
         "i_use_x",
         "uses",
         0.8,
-        _verb("use"),
+        _verb(r"uses?|used(?!\s+to\b)"),
         _uses_of_user,
         ("use",),
         (("I use Vim.", "Vim"), ("We always use Docker.", "Docker")),
@@ -321,9 +446,9 @@ PATTERNS = (
         "prefers_x",
         "prefers",
         1.0,
-        _verb("prefer|like|enjoy"),
+        _verb(r"(?:prefer|like|enjoy)s?|preferred|liked|enjoyed|hates?|dislikes?|stand"),
         _preferences,
-        ("prefer", "like", "enjoy"),
+        ("prefer", "like", "enjoy", "hate", "stand"),
         (("I prefer Python.", "Python"), ("I like dark mode.", "dark mode")),
     ),
     Pattern(
@@ -331,13 +456,80 @@ PATTERNS = (
         "decided",
         1.0,
         re.compile(
-            r"\bdecided\s+(?:(?:today|finally|now|then|instead|together|yesterday)\s+)?"
+            r"\b(?:decided|agreed|opted|chose)\s+"
+            r"(?:(?:today|finally|now|then|instead|together|yesterday|for(?=\s+to\b))\s+)?"
             r"(?P<negation>not\s+)?to\s+"
+            r"|\bdecided\s+(?P<against>against)\s+"
             r"|\b(?P<choice>choosing|going\s+with)\s+",
             re.I,
         ),
         _decisions,
-        ("decided", "choosing", "going"),
+        ("decided", "agreed", "opted", "chose", "choosing", "going"),
         (("Decided to use SQLite for KG.", "Use SQLite for KG"), ("Going with uv.", "Uv")),
+    ),
+    Pattern(
+        "i_work_on",
+        "works_on",
+        0.9,
+        _verb(r"works?\s+on|worked\s+on"),
+        _work_of_user,
+        ("work",),
+        (("I work on Harbor.", "Harbor"),),
+    ),
+    Pattern(
+        "favorite",
+        "prefers",
+        1.0,
+        re.compile(
+            r"\bmy\s+(?:(?:all-time|current|absolute|personal)\s+)?"
+            r"(?:favou?rite|preferred|go-to)\s+(?:\w+\s+){1,3}?(?:is|are|remains)\s+"
+            rf"(?:{_ADVERB}\s+)?",
+            re.I,
+        ),
+        _favorites,
+        ("favorite", "favourite", "preferred", "go-to"),
+        (("My favourite editor is Helix.", "Helix"),),
+    ),
+    Pattern(
+        "switched",
+        "uses",
+        0.8,
+        re.compile(
+            r"\b(?:switched|moved|migrated|changed|transitioned|went)\s+(?:\w+\s+){0,3}?"
+            r"(?:from|off(?:\s+of)?)\s+"
+            r"|\b(?:replaced|swapped(?:\s+out)?|ditched|dropped|abandoned|traded|gave\s+up(?:\s+on)?)\s+"
+            r"|\b(?:switched|moved|migrated|changed|transitioned)\s+(?:(?:back|over)\s+)?(?P<to>to)\s+",
+            re.I,
+        ),
+        _switches,
+        (
+            "switched",
+            "moved",
+            "migrated",
+            "changed",
+            "transitioned",
+            "went",
+            "replaced",
+            "swapped",
+            "ditched",
+            "dropped",
+            "abandoned",
+            "traded",
+            "gave",
+        ),
+        (("We switched from npm to pnpm.", "pnpm"),),
+    ),
+    Pattern(
+        "corrected",
+        "uses",
+        0.8,
+        re.compile(
+            r"\b(?:scratch\s+that|correction|i\s+misspoke|never\s?mind|i\s+was\s+wrong)\b\W{1,3}"
+            r"(?:(?:it's|actually|we're|i'm)\s+)?not\s+(?:using\s+)?",
+            re.I,
+        ),
+        _corrections,
+        ("scratch", "correction", "misspoke", "mind", "wrong"),
+        (("Scratch that: not Redis.", "Redis"),),
     ),
 )

@@ -29,7 +29,7 @@ _CONCEPT_END = re.compile(
     rf"\s+(?:over|than|rather|instead|for|in|on|at|with|as|when|whenever|where|if|every|after|before"
     rf"|by|from|these|right|now|very|most|best|better|more|much|especially|particularly|too|again"
     rf"|today|here|anyway|either|via|using|during|to|without|compared|lately|that|which|who|{_VERB}"
-    rf"|a\s+lot|of\s+course|tbh|imo|lol|btw|i\s+guess|haha|honestly)\b|\s*[{LINK}]|:",
+    rf"|any\s?(?:more|longer)|at\s+all|nowadays|a\s+lot|of\s+course|tbh|imo|lol|btw|i\s+guess|haha|honestly)\b|\s*[{LINK}]|:",
     re.I,
 )
 _GERUND_END = re.compile(
@@ -82,6 +82,27 @@ _NO_PROJECT = word_set(
     " better improving fixing making getting adding writing refactoring learning understanding"
     " moving migrating testing finding more one getting tests bugs myself being"
 )
+_IDEA = re.compile(r"^(?:\w+\s+)?(?:ideas?|thought|concept|notion|prospect|possibility)\b", re.I)
+_FIRST_NOUN = re.compile(
+    r"(?:(?:the|a|an|my|our|this|that|some|another|up|more|better|own|good|bad|new|strong)\s+)*([\w'-]+)",
+    re.I,
+)
+_NO_WORK = re.compile(
+    r"weekends?|weekdays?|holidays?|vacation|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|christmas"
+    r"|easter|thanksgiving|new\s+year|(?:week)?nights?|mornings?|evenings?|afternoons?|time|days?|hours?"
+    r"|tan|fitness|marriage|posture|patience|commission|assumption|basis|empty|body|abs|mood|temper"
+    r"|myself|yourself|himself|herself|ourselves|sleep|diet|budget|behalf|own|side|move|go|train|plane",
+    re.I,
+)
+ABSTRACT = (
+    r"(?:trust|confidence|momentum|muscles?|habits?|colds?|fever|flu|cough|headache|migraine|rash|allergy"
+    r"|tastes?|feelings?|crush|interest|appetite|skills?|character|rapport|consensus|bridges?|courage|up"
+    r"|wealth|credit|stamina|strength|endurance|tension|pressure|hope|excitement|anticipation|empathy"
+    r"|intuition|instincts?|symptoms?|condition|cancer|disease|infection|addiction|obsession|fondness"
+    r"|love|hatred|fear|phobia|routines?|reputation|career|famil(?:y|ies)|team|teams|community"
+    r"|communities|connections?|networks?|friends\w*|\w+(?:ness|ships?|ence|ance|ility|itude|hood|ism))"
+)
+_ABSTRACT = re.compile(ABSTRACT, re.I)
 _PRIVATE = re.compile(f"[{PRIVATE}]")
 _NO_NAME = re.compile(f"[{PRIVATE}{LINK}{FILE}]")
 _TAIL = re.compile(
@@ -173,13 +194,20 @@ def _concept_name(document: Document, start: int, item: str) -> str | None:
     words = name.lower().split()
     if not words or words[0] in _NO_CONCEPT or len(words) > _MOST_CONCEPT_WORDS:
         return None
-    if _NO_NAME.search(item) or not any(map(str.isalnum, name)):
+    if _IDEA.search(name) or _NO_NAME.search(item) or not any(map(str.isalnum, name)):
         return None
     return " ".join(name.split())
 
 
-def projects(document: Document, start: int) -> Iterator[tuple[int, str]]:
-    """The projects that the words after a verb list: place and name."""
+def projects(document: Document, start: int, *, is_made: bool = False) -> Iterator[tuple[int, str]]:
+    """The projects that the words after a verb list: place and name.
+
+    What is built or developed may be no thing: trust, a habit, a cold.
+    """
+    first = _FIRST_NOUN.match(document.prose, start)
+    if first is not None:
+        if _NO_WORK.fullmatch(first[1]) or (is_made and _ABSTRACT.fullmatch(first[1])):
+            return
     end = clause_end(document, start)
     has_name = False
     while start < end:

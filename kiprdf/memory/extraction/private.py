@@ -1,0 +1,98 @@
+"""Masks what no entity may contain: addresses, telephone numbers, and secrets."""
+
+from __future__ import annotations
+
+import re
+
+PRIVATE = "\ue000"
+"""Replaces each character of it."""
+
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})*")
+_PHONE = re.compile(
+    r"(?<![\w.+-])(?!\d{4}[-/.]\d|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\d{1,3}(?:\.\d{1,3}){3})"
+    r"\+?\(?\d[\d ().-]{6,18}\d(?!\w)"
+)
+_STREET = (
+    r"Street|Avenue|Road|Lane|Boulevard|Drive|Court|Square|Place|Terrace|Crescent|Parkway|Highway"
+    r"|Alley|Close|Gardens|St|Ave|Rd|Ln|Blvd|Dr|Ct|Sq|Pl|Pkwy|Hwy"
+)
+_ADDRESSES = (
+    re.compile(
+        rf"\b\d{{1,5}}[A-Za-z]?(?:[/-]\d{{1,4}})?,?\s(?:[A-Z\d][\w'.-]{{0,20}}\s){{1,3}}(?:{_STREET})\b"
+    ),
+    re.compile(
+        r"\b\d{1,5}[a-z]?\s(?:[a-z][\w'.-]{0,20}\s){1,2}(?:street|avenue|road|lane|boulevard)\b",
+        re.I,
+    ),
+    re.compile(
+        r"\b\w{2,30}(?:straße|strasse|str\.|weg|allee|gasse|platz|straat|gracht)\s\d{1,4}[a-z]?\b",
+        re.I,
+    ),
+    re.compile(
+        r"\b\d{1,4}(?:\s(?:bis|ter))?,?\s(?:rue|avenue|boulevard|place|quai)\s"
+        r"(?:[\w'-]{1,30}\s){0,3}[A-Z][\w'-]{1,30}\b"
+        r"|\b(?:calle|via|viale|piazza|plaza|avenida|rua)\s(?:[\w'-]{1,30}\s){1,4}?\d{1,4}\b"
+    ),
+    re.compile(r"\bP\.?\s?O\.?\sBox\s\d{1,8}\b", re.I),
+    re.compile(r"\b[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2}\b"),
+    re.compile(r"\b[A-Z]{2}\s\d{5}(?:-\d{4})?\b"),
+)
+_IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?:\s?[A-Z\d]{4}){3,7}(?:\s?[A-Z\d]{1,3})?\b")
+_TOKEN = re.compile(
+    r"-----BEGIN [A-Z ]{0,30}KEY-----[^-]{0,5000}(?:-----END [A-Z ]{0,30}KEY-----)?"
+    r"|(?<![\w/-])(?:gh[a-z]_|github_pat_|glpat-|sk-|[srp]k_(?:live|test)_|AKIA|ASIA|AIza|xox[a-z]-"
+    r"|eyJ|ya29\.|npm_|pypi-|hf_|SG\.|dop_v1_|shpat_)[\w.~+/=-]{8,500}"
+    # A long word of letters of both cases and digits, or of hexadecimal digits.
+    r"|(?<![\w./\\-])(?=[\w+=-]{0,60}\d)(?=[\w+=-]{0,60}[a-z])(?=[\w+=-]{0,60}[A-Z])"
+    r"[\w+=-]{20,500}(?![\w/\\])"
+    r"|(?<![\w./\\-])(?=[a-f\d-]{0,60}\d)[a-f\d]{24,128}(?![\w/\\])"
+)
+_CREDENTIAL = (
+    r"(?:pass(?:word|wd|phrase|code)|pwd|pin(?:\scode)?|(?:api|access|secret|private|signing"
+    r"|encryption|license)[\s_-]?keys?|secrets?|tokens?|credentials?|login)"
+)
+_VALUES = (
+    # The password is X, password: X, password=X, set the password to X.
+    re.compile(
+        rf"\b{_CREDENTIAL}\b[^.!?\n]{{0,30}}?(?:\s*[:=]\s*|\s(?:is|was|be|to)\s(?:now\s)?)"
+        r"[\"'`]?(?P<value>(?!(?:not|a|an|the|in|on|be|my|our|stored|kept|too|use|rotate|expire)\b)\S{3,200})",
+        re.I,
+    ),
+    # The password X1: only what has a digit or a sign in it.
+    re.compile(
+        rf"\b{_CREDENTIAL}\s+[\"'`]?(?P<value>(?=\S{{0,60}}[\d!@#$%^&*_])(?!v?\d+\.\d)\S{{4,200}})",
+        re.I,
+    ),
+    # X as my password.
+    re.compile(
+        rf"(?<!\S)[\"'`]?(?P<value>\S{{3,200}})\s(?:as|for)\s(?:my|our|the|a)\s(?:[\w-]{{1,20}}\s)?"
+        rf"{_CREDENTIAL}\b",
+        re.I,
+    ),
+)
+_HAS_CREDENTIAL = re.compile(_CREDENTIAL, re.I)
+
+
+def without_contacts(text: str) -> str:
+    """A text whose e-mail addresses and secrets are masked; links and paths are not yet."""
+    text = _masked(_EMAIL, text) if "@" in text else text
+    return _masked(_TOKEN, text)
+
+
+def without_private(text: str) -> str:
+    """A text whose numbers, postal addresses and passwords are masked."""
+    for pattern in (_IBAN, _PHONE, *_ADDRESSES):
+        text = _masked(pattern, text)
+    if _HAS_CREDENTIAL.search(text):
+        for pattern in _VALUES:
+            text = pattern.sub(_without_value, text)
+    return text
+
+
+def _without_value(match: re.Match[str]) -> str:
+    start, end = (place - match.start() for place in match.span("value"))
+    return match[0][:start] + PRIVATE * (end - start) + match[0][end:]
+
+
+def _masked(pattern: re.Pattern[str], text: str) -> str:
+    return pattern.sub(lambda match: PRIVATE * len(match[0]), text)

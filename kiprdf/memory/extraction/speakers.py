@@ -1,0 +1,105 @@
+"""Transcripts: which lines are the user's, and who a text means with "the user"."""
+
+from __future__ import annotations
+
+import re
+
+from kiprdf.memory.extraction.ordinary_words import word_set
+
+_USERS = word_set("user me human i myself")
+_OTHERS = word_set(
+    "assistant bot ai agent system tool model llm gpt chatgpt claude copilot gemini support chatbot"
+)
+_LABEL = re.compile(
+    r"(?:^(?P<time>[^\w\n]{0,6}(?:\d{4}-\d\d-\d\d[T ,]{1,3})?(?:\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]m)?)?"
+    r"[^\w\n]{0,6})(?P<name>[^\W\d_][\w'.-]{0,20}(?: [\w'.-]{1,20}){0,2})"
+    r"|(?<=[.!?]\s)(?P<role>user|human|assistant|ai|bot))"
+    r"(?:\s?\([^()\n]{1,20}\))?\s?\*{0,2}[:>]\*{0,2}(?=\s|$)",
+    re.I | re.M,
+)
+_TALK = re.compile(r"\b(?:i|we|you|my|our|let's)\b", re.I)
+_TOPICS = word_set("""
+    action actions agenda agreed also answer attendees background backend blocked blockers btw
+    conclusion config context correction database db decided decision decisions deployment details
+    done edit editor editors environment example fact facts favorite favourite findings friday
+    frontend fyi goal goals hosting idea ideas important info insight issue language languages later
+    learned learning lesson log meeting memo memory monday next note notes now os outcome plan plans
+    preference preferences problem profile progress project projects ps question reason remember
+    reminder confession opinion take truth heads-up quick personal recap rule
+    result results saturday setup shell solution stack standup status step subject summary sunday
+    task tasks thursday tip title tldr today todo tomorrow tools topic tuesday update updates
+    warning wednesday work yesterday
+""")
+_USER = re.compile(
+    r"(?P<before>(?:^|[.!?:;,\n(*•>-]|\b(?:that|and|but|so|because|since|while|today|now))\s*)"
+    r"(?P<user>(?:the\s+|our\s+)?user)(?P<own>'s)?"
+    r"(?=\s+(?:(?:also|still|now|mainly|mostly|always|usually|often|really|currently|strongly"
+    r"|generally|recently|has|have)\s+){0,2}(?:prefers|likes|enjoys|uses|works|is|was|has|had|does"
+    r"|doesn't|do|don't|decided|agreed|chose|opted|no\s+longer|never|used|using|switched|moved"
+    r"|migrated|replaced|dropped|ditched|swapped|stopped|quit|gave|hates|dislikes|working|building"
+    r"|went|favou?rite|preferred|go-to)\b)",
+    re.I | re.M,
+)
+_THEY = re.compile(r"(?<!\w)(I {3,}[^.!?\n]{0,300}[.!?]\s+)(they|she|he)(?=\s)", re.I)
+
+
+def of_user(prose: str) -> str:
+    """A text of the same length without the lines of others, and with "I" for "the user"."""
+    spans, labels = _spans(prose)
+    pieces, end = [], 0
+    for start, stop in sorted(labels + spans):
+        pieces += [prose[end:start], "\n" * (stop - max(start, end))]
+        end = max(end, stop)
+    prose = "".join([*pieces, prose[end:]])
+    if "user" in prose.lower():
+        prose = _USER.sub(_as_i, prose)
+        for _ in range(2):
+            prose = _THEY.sub(lambda match: match[1] + "I".ljust(len(match[2])), prose)
+    return prose
+
+
+def _as_i(match: re.Match[str]) -> str:
+    own = match["own"] or ""
+    return match["before"] + ("My" if own else "I").ljust(len(match["user"] + own))
+
+
+def _spans(prose: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """The parts that others say, and the labels of the user."""
+    if ":" not in prose and ">" not in prose:
+        return [], []
+    matches = [(match, _speaker(match)) for match in _LABEL.finditer(prose)]
+    names = [match["name"] for match, speaker in matches if speaker == "name"]
+    is_chat = any(speaker in ("user", "other") for _, speaker in matches)
+    turns = []
+    for match, speaker in matches:
+        if speaker == "name":
+            line = prose[match.end() : prose.find("\n", match.end()) % (len(prose) + 1)]
+            has_time = any(map(str.isdigit, match["time"]))
+            is_name = has_time or is_chat or names.count(match["name"]) > 1 or _TALK.search(line)
+            speaker = "name" if is_name else ""
+        if speaker:
+            turns.append((match, speaker))
+    spans, labels = [], []
+    ends = [*(match.start() for match, _ in turns), len(prose)][1:]
+    for (match, speaker), end in zip(turns, ends, strict=False):
+        if speaker == "user":
+            labels.append(match.span())
+            continue
+        if speaker == "name" and not is_chat:
+            paragraph = prose.find("\n\n", match.end(), end)
+            end = end if paragraph < 0 else paragraph
+        spans.append((match.start(), end))
+    return spans, labels
+
+
+def _speaker(match: re.Match[str]) -> str:
+    """``user``, ``other``, ``name`` for what may be the name of a person, or empty."""
+    name = match["name"] or match["role"]
+    words = name.lower().split()
+    if len(words) == 1 and words[0] in _USERS:
+        return "user"
+    if words[-1] in _OTHERS and len(words) < 3:
+        return "other"
+    if _TOPICS.isdisjoint(words) and all(word[:1].isupper() for word in name.split()):
+        return "name"
+    return "name" if any(map(str.isdigit, match["time"])) else ""

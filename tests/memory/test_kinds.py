@@ -1,0 +1,269 @@
+"""Notes by kind: what they state, what they end, and what they do not state.
+
+A line is a note, with the relations of the user that hold, then ``|`` and those that ended.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from kiprdf.memory import FoundEdge, extract
+
+PAST = """
+We were using Mongo before. => | uses MongoDB
+I had been using Emacs. => | uses Emacs
+I no longer use Docker, I use Podman. => uses Podman | uses Docker
+We previously used Jenkins for builds. => | uses Jenkins
+I used to use Vim. => | uses Vim
+I used to prefer tabs. => | prefers tabs
+I used to like Perl a lot. => | prefers Perl
+We stopped using Jenkins last month. => | uses Jenkins
+I quit using Slack. => | uses Slack
+We don't use MySQL anymore. => | uses MySQL
+I'm not using Terraform any more. => | uses Terraform
+Formerly we used Redis for queues. => | uses Redis
+In the past I used Sublime Text. => | uses Sublime Text
+We were going with Snowflake until finance said no. => | decided Snowflake
+I no longer work on Harbor. => | works_on Harbor
+I stopped working on Tidepool. => | works_on Tidepool
+I was working on Pelican until March. => | works_on Pelican
+Back in college I was using Java. => | uses Java
+We used Trello before, now we use Jira. => uses Jira | uses Trello
+I gave up on Haskell. => | uses Haskell
+"""
+
+DENIED = """
+I don't like Python anymore. => | prefers Python
+I misspoke, I don't use Kafka. => | uses Kafka
+Scratch that: not Redis. => | uses Redis, prefers Redis
+We never use Oracle. => | uses Oracle
+I do not prefer tabs. => | prefers tabs
+I'm not using Kubernetes. => | uses Kubernetes
+Correction: I don't use Windows. => | uses Windows
+I dislike Jira. => | prefers Jira
+I hate PHP. => | prefers PHP
+We aren't using GraphQL. => | uses GraphQL
+I don't enjoy Perl. => | prefers Perl
+I do not use either Vim or Emacs. => | uses Vim
+I don't really like Java. => | prefers Java
+The user doesn't use Docker. => | uses Docker
+The user no longer prefers dark mode. => | prefers dark mode
+"""
+
+SWITCH = """
+We switched from npm to pnpm. => uses pnpm | uses npm
+I moved from Heroku to Netlify last week. => uses Netlify | uses Heroku
+We replaced Jest with Vitest. => uses Vitest | uses Jest
+We migrated away from MongoDB. => | uses MongoDB
+I've switched to Podman. => uses Podman
+We have moved off Jenkins. => | uses Jenkins
+I ditched Chrome for Firefox. => uses Firefox | uses Chrome
+We dropped Webpack in favor of Vite. => uses Vite | uses Webpack
+Switched from Vim to VS Code. => uses VS Code | uses Vim
+The user switched from Evernote to Obsidian. => uses Obsidian | uses Evernote
+I swapped Slack for Discord. => uses Discord | uses Slack
+We're thinking about switching from npm to pnpm. =>
+We should replace Jest with Vitest. =>
+Sarah switched from npm to pnpm. =>
+They moved from Heroku to Netlify. =>
+Did you switch from npm to pnpm? =>
+We will migrate from MySQL to PostgreSQL next year. =>
+If we switched from npm to pnpm, builds would be faster. =>
+We haven't switched from npm to pnpm yet. =>
+We went from MySQL to PostgreSQL. => uses PostgreSQL | uses MySQL
+"""
+
+PLAN = """
+If the budget allows, we're going with Snowflake. =>
+Once approved, we are using Terraform. =>
+We'll be using Docker next year =>
+I like the idea of using Elixir, but we won't. =>
+TODO: start using Poetry =>
+Try using Redis for this. =>
+Tried using Elixir once. =>
+I'm going to use Rust. =>
+We're going with Postgres if legal agrees. =>
+Assuming the trial goes well, I'm choosing Datadog. =>
+We plan on using Kafka. =>
+Should I end up building Harbor, I want help. =>
+Maybe start working on Tidepool. =>
+I need to start using Docker. =>
+I would be using Emacs if I had time. =>
+Next sprint we will be working on Pelican. =>
+I want to like Haskell. =>
+Consider using Redis. =>
+You could try using Vim. =>
+I like the thought of dropping Jira. =>
+As soon as the license arrives, we're using Tableau. =>
+Until we hire, we are going with Heroku. =>
+When in doubt, use SQLite. =>
+I'd prefer Rust. =>
+I wish I was using Rust. =>
+I almost decided to use MongoDB. =>
+We have yet to start using Bazel. =>
+"""
+
+OTHERS = """
+Competitors using Snowflake win. =>
+Today I read about using Rust with WebAssembly for games. =>
+a tutorial on building chatbots with LangChain =>
+the article compares Docker with Podman =>
+We went with Sarah to the meeting with Docker folks. =>
+The app integrates with Slack. =>
+People using Windows complain a lot. =>
+Most startups are building apps with React. =>
+My wife prefers Android. =>
+Anna decided to use Docker. =>
+The vendor is going with Azure. =>
+Watched a talk about building compilers with LLVM. =>
+The customers use Salesforce. =>
+A team using Kubernetes asked for help. =>
+Netflix is using Kafka. =>
+The docs recommend using Poetry. =>
+I met the Docker team. =>
+Bob says he likes Vim. =>
+There was a workshop on using Terraform. =>
+She told me she is working on Tidepool. =>
+Ada said: I use Vim. =>
+Users prefer dark mode. =>
+The plugin is compatible with Vim. =>
+The book is about developing games with Unity. =>
+I asked whether they are using Redis. =>
+An engineer working on Harbor left. =>
+I helped a client with Docker. =>
+I had a call with Google Cloud support. =>
+"""
+
+TRANSCRIPTS = """
+USER: I use Vim¶ASSISTANT: I use Emacs => uses Vim
+me: i prefer tabs¶bot: I prefer spaces => prefers tabs
+Human: I'm working on Harbor.¶Assistant: I'm working on Tidepool. => works_on Harbor
+[10:32] Ada: I use Docker¶[10:33] Bob: I use Podman =>
+Ada: I use Docker.¶Bob: I prefer Vim. =>
+User: I use Vim. Assistant: I use Emacs. => uses Vim
+**User:** I like Rust.¶**Assistant:** I like Go. => prefers Rust
+Assistant: I decided to use SQLite.¶Great, I use Python. =>
+user> I use Vim¶ai> I use Emacs => uses Vim
+10:32 me: I use Docker¶10:33 support: we use Jira => uses Docker
+AI: I prefer Java.¶Human: I prefer Kotlin. => prefers Kotlin
+Assistant: I'd use Redis.¶¶User: I use Memcached. => uses Memcached
+Alice (PM): we decided to use Jira.¶Carl (Dev): I use Vim. =>
+Note: I use Vim. => uses Vim
+Update: we use Redis.¶Decision: I prefer tabs. => uses Redis, prefers tabs
+system: You are helpful.¶user: I'm using Go. => uses Go
+ChatGPT: I recommend Rust. I use Rust.¶Me: I use Zig. => uses Zig
+2024-05-01 10:00 Ada: I use Vim¶2024-05-01 10:01 Me: I use Emacs => uses Emacs
+"""
+
+IDIOMS = """
+working on the weekend =>
+building trust with customers =>
+Going with my gut here: skip the rewrite. =>
+going with friends to Rome =>
+I'm developing a cold. =>
+I am choosing my words carefully. =>
+Working on myself. =>
+I'm going with the flow. =>
+We are building momentum. =>
+I was working on Sunday. =>
+I am developing a taste for coffee. =>
+Building up courage. =>
+Going with Sarah to the cinema. =>
+Working on my tan. =>
+I'm working on Christmas Day. =>
+We are building relationships with customers. =>
+I'm developing feelings for her. =>
+Going with my family to the beach. =>
+I'm choosing happiness. =>
+I am building muscle. =>
+I'm working on it. =>
+Working on an empty stomach. =>
+I use my head. =>
+"""
+
+MODELS = """
+The user prefers Python. => prefers Python
+User uses Docker. => uses Docker
+User decided to use SQLite. => decided Use SQLite
+My favourite editor is Helix. => prefers Helix
+We agreed to use Bun for scripts => decided Use Bun for scripts
+The user is working on Harbor. => works_on Harbor
+The user likes dark mode. => prefers dark mode
+User enjoys Rust. => prefers Rust
+The user has decided to use Postgres. => decided Use Postgres
+The user always uses Docker. => uses Docker
+User's favorite language is Kotlin. => prefers Kotlin
+The user is using Redis. => uses Redis
+The user prefers Vim. They use Docker. => prefers Vim, uses Docker
+User is building invoice-bot with FastAPI. => works_on invoice-bot, uses FastAPI
+- User prefers tabs => prefers tabs
+The user switched from npm to pnpm. => uses pnpm | uses npm
+My preferred shell is fish. => prefers fish
+The user asked about Docker. =>
+The user interface uses React. =>
+Users like Vim. =>
+The user might prefer Go. =>
+The user wants to use Rust. =>
+The user chose to use Deno. => decided Use Deno
+My favorite language used to be Perl. =>
+The user's boss prefers Java. =>
+Her favourite editor is Helix. =>
+"""
+
+ENGLISH = """
+I am use Docker. => uses Docker
+I prefer to use the Python. => prefers Python
+we using Redis since two years => uses Redis
+I am prefer Vim. => prefers Vim
+I using Docker every day. => uses Docker
+We are use Jira since 2020. => uses Jira
+I am working in project Harbor since one month. =>
+I have decided for to use Rust. => decided Use Rust
+I like very much Python. => prefers Python
+I not use Windows. => | uses Windows
+We am using Kafka. => uses Kafka
+I am like the dark mode. => prefers dark mode
+i'm use vim => uses Vim
+"""
+
+PLAIN = """
+I use Docker. => uses Docker
+I prefer Python. => prefers Python
+I'm working on Harbor. => works_on Harbor
+I've been using Vim for years. => uses Vim
+When I code, I use Vim. => uses Vim
+I decided to use SQLite. => decided Use SQLite
+Using Redis for the cache. => uses Redis
+I write scripts using Python. => uses Python
+Parsed the log with pandas. => uses pandas
+I like tea. => prefers tea
+We use Redis and Kafka in production. => uses Redis, uses Kafka
+I built the bot with LangChain. => uses LangChain
+I use Podman instead of Docker. => uses Podman
+I use Docker although my boss hates it. => uses Docker
+The service was built with Go. => uses Go
+"""
+
+
+def cases() -> list[tuple[str, str]]:
+    kinds = (PAST, DENIED, SWITCH, PLAN, OTHERS, TRANSCRIPTS, IDIOMS, MODELS, ENGLISH, PLAIN)
+    lines = [line for kind in kinds for line in kind.splitlines() if line]
+    return [
+        (text.replace("¶", "\n"), facts.strip()) for text, facts in (s.split("=>") for s in lines)
+    ]
+
+
+def shown(edges: tuple[FoundEdge, ...]) -> list[str]:
+    return sorted(
+        f"{edge.predicate} {edge.object.name}".lower()
+        for edge in edges
+        if edge.subject.type == "user"
+    )
+
+
+@pytest.mark.parametrize(("text", "facts"), cases())
+def test_a_note_states_what_its_kind_says(text: str, facts: str) -> None:
+    held, _, ended = (part.strip() for part in facts.partition("|"))
+    extraction = extract(text)
+    assert shown(extraction.edges) == sorted(filter(None, held.lower().split(", ")))
+    assert shown(extraction.ended) == sorted(filter(None, ended.lower().split(", ")))
