@@ -49,10 +49,18 @@ def measure(name: str) -> Result:
     for case in cases(name):
         extraction = extract(case["text"])
         extracted = [
-            (edge.subject.name, edge.predicate, edge.object.name, state(edge))
-            for edge in extraction.edges
+            (edge.subject.name, edge.predicate, edge.object.name, state)
+            for state, edges in (("held", extraction.edges), ("ended", extraction.ended))
+            for edge in edges
+            if edge.weight
         ]
-        missed = [edge for edge in case["edges"] if not any(map(_same(edge), extracted))]
+        # What is only denied makes no edge, but ends one that another note states.
+        denied = [
+            (edge.subject.name, edge.predicate, edge.object.name, "ended")
+            for edge in extraction.ended
+            if not edge.weight
+        ]
+        missed = [edge for edge in case["edges"] if not any(map(_same(edge), extracted + denied))]
         right = [_same(edge) for edge in [*case["edges"], *case.get("may", ())]]
         wrong = [edge for edge in extracted if not any(same(edge) for same in right)]
         names = " ".join(entity.name for entity in extraction.entities).lower()
@@ -67,11 +75,6 @@ def measure(name: str) -> Result:
         result.faults += [f"  - {edge[1:3]} {edge[4:]}" for edge in missed]
         result.faults += [f"  + {edge}" for edge in wrong] + [f"  ! {text}" for text in leaks]
     return result
-
-
-def state(edge: Any) -> str:
-    """Whether an edge of an extraction holds, or the text says that it ended."""
-    return "ended" if getattr(edge, "ended", False) else "held"
 
 
 def _same(expected: list[str]) -> Callable[[Key], bool]:

@@ -18,7 +18,12 @@ from kiprdf.memory.extraction.patterns import PATTERNS, Statement, Text, tools_f
 from kiprdf.memory.items import Extraction, Found, FoundEdge
 
 MOST_CHARACTERS = 10_000_000
-_USES = re.compile(r"(?:\s+project)?\s+(?:also\s+|now\s+|still\s+|mainly\s+)?uses\s+", re.I)
+_USES = re.compile(
+    r"(?:\s+project)?(?:,?\s+(?:which|that))?\s+(?:also\s+|now\s+|still\s+|mainly\s+)?uses\s+", re.I
+)
+_IN_PROJECT = re.compile(
+    r"\b(?:in|for|inside|within)\s+(?:(?:the|my|our)\s+)?(?:project\s+)?$", re.I
+)
 _MOST_REFERENCES = 32
 """References of one sentence; this bounds the time."""
 _BINARY = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd\ud800-\udfff]")
@@ -54,6 +59,7 @@ def extract(text: str) -> Extraction:
         ),
     ]
     statements += _uses_of_projects(source, statements)
+    statements += list(_uses_in_project(source, statements))
     statements += _references(document, statements)
     statements.sort(key=lambda statement: statement[0])
     return _each_once(statements)
@@ -95,6 +101,24 @@ def _uses_of_projects(source: Text, statements: list[Statement]) -> Iterator[Sta
             tool = Found("tool", mention.name, pattern="project_uses")
             edge = FoundEdge(subject, "uses", tool, 0.8, "project_uses")
             yield Statement(mention.start, tool, edge)
+
+
+def _uses_in_project(source: Text, statements: list[Statement]) -> Iterator[Statement]:
+    """``I use T in project X``: X uses T, too, if the sentence names no other project."""
+    document = source.document
+    projects: dict[int, dict[tuple[str, str], Statement]] = {}
+    for statement in statements:
+        if statement.entity.type == "project" and not statement.is_ended:
+            sentence = document.sentence_at(statement.place).start
+            projects.setdefault(sentence, {}).setdefault(statement.entity.key, statement)
+    for place, tool, edge, is_ended in statements if projects else ():
+        named = list(projects.get(document.sentence_at(place).start, {}).values())
+        if edge is None or edge.predicate != "uses" or is_ended or len(named) != 1:
+            continue
+        at = named[0].place
+        if _IN_PROJECT.search(document.prose, max(0, at - 30), at):
+            own = FoundEdge(named[0].entity, "uses", tool, 0.8, "project_uses")
+            yield Statement(place, tool, own)
 
 
 def _references(document: Document, statements: Iterable[Statement]) -> Iterator[Statement]:

@@ -6,7 +6,7 @@ import re
 from typing import TypeAlias
 
 from kiprdf.memory.extraction.document import Document
-from kiprdf.memory.extraction.ordinary_words import word_set
+from kiprdf.memory.extraction.ordinary_words import TOPICS, any_of, word_set
 
 _WINDOW = 160
 """The characters before a verb that are read for its subject; this bounds the time."""
@@ -17,36 +17,39 @@ _BREAK = re.compile(
     r"|\sand\s+(?=(?:i|we|he|she|they|you|it)\b)",
     re.I,
 )
-_NEGATION = re.compile(
-    r"\b(?:not|never|cannot|no\s+longer|no|nor|neither|none|nobody|without|hardly|rarely|barely"
-    r"|stop(?:s|ped|ping)?|quit|avoid(?:s|ed|ing)?|refus(?:e|es|ed|ing)|against|instead\s+of"
-    r"|rather\s+than|tired\s+of|sick\s+of|hate|dislike|regret(?:ted)?|gave\s+up|giv(?:e|ing)\s+up"
-    r"|drop(?:ped|ping)?|fail(?:ed)?\s+to|forgot\s+to|far\s+from|away\s+from)\b|n't\b",
-    re.I,
+_NEGATION = any_of(
+    """
+    not never cannot no_longer no nor neither none nobody without hardly rarely barely
+    stop(?:s|ped|ping)? quit avoid(?:s|ed|ing)? refus(?:e|es|ed|ing) against instead_of rather_than
+    tired_of sick_of hate dislike regret(?:ted)? gave_up giv(?:e|ing)_up drop(?:ped|ping)?
+    fail(?:ed)?_to forgot_to far_from away_from ain't aren't isn't wasn't weren't don't doesn't
+    didn't haven't hasn't hadn't won't wouldn't can't couldn't shouldn't mustn't needn't
+    """
 )
-_HEDGE = re.compile(
-    r"\b(?:if|unless|whether|might|may|could|would|should|maybe|perhaps|possibly|wish|hope|hoping"
-    r"|wonder(?:ed|ing)?|consider(?:ed|ing)?|thinking\s+(?:of|about)|think\s+about|thought\s+about"
-    r"|want(?:s|ed)?\s+to|wanna|like\s+to|love\s+to|suppos(?:e|ing)|imagin(?:e|ing)|pretend"
-    r"|assum(?:e|ing)|doubt|someday|one\s+day|in\s+theory|plan(?:s|ned|ning)?\s+(?:to|on|for)"
-    r"|tempted|propos(?:e|ed|es|ing)|suggest(?:s|ed|ing)?|recommend(?:s|ed|ing)?|let's|lets"
-    r"|talk(?:ed|ing|s)?\s+about|discuss(?:ed|ing|es)?|dream(?:ed|ing|t)?\s+of|how\s+to"
-    r"|evaluat(?:e|ed|ing)|will|shall|gonna|going\s+to|about\s+to|(?:need|needs|have|has|ought|yet)\s+to"
-    r"|must|try|tries|trying|tried|todo|idea|thought|possibility|option|prospect|concept|benefits?"
-    r"|advantages?|pros|tutorials?|guides?|articles?|books?|courses?|workshops?|videos?|podcasts?"
-    r"|(?:read|reading|heard|learn(?:ed|t|ing)?|asked|curious|watched|blog(?:ged)?|posts?|notes?"
-    r"|know|knew|excited|worried|talks?|questions?|webinar|news|jokes?|complain(?:ed|ing)?)"
-    r"\s+(?:(?:a|some|more|of|on)\s+){0,2}(?:about|on|how)|almost|nearly|instead\s+of|remember\s+to"
-    r"|start(?=\s+$)|end\s+up|next\s+(?:week|month|quarter|year|sprint|time)|tomorrow)\b"
-    r"|\b(?:i|we)'(?:d|ll)\b|^\W*had\s+(?:i|we)\b",
-    re.I,
+_HEDGE = any_of(
+    """
+    if unless whether might may could would should maybe perhaps possibly wish hope hoping
+    wonder(?:ed|ing)? consider(?:ed|ing)? thinking_(?:of|about) think_about thought_about
+    want(?:s|ed)?_to wanna like_to love_to suppos(?:e|ing) imagin(?:e|ing) pretend assum(?:e|ing)
+    doubt someday one_day in_theory plan(?:s|ned|ning)?_(?:to|on|for) tempted propos(?:e|ed|es|ing)
+    suggest(?:s|ed|ing)? recommend(?:s|ed|ing)? let's lets talk(?:ed|ing|s)?_about
+    discuss(?:ed|ing|es)? dream(?:ed|ing|t)?_of how_to evaluat(?:e|ed|ing) i'd we'd i'll we'll
+
+    will shall gonna going_to about_to (?:need|needs|have|has|had|ought|yet)_to must
+    try tries trying tried todo start end_up remember_to almost nearly instead_of tomorrow
+    next_(?:week|month|quarter|year|sprint|time) idea thought possibility option prospect concept
+    benefits? advantages? tutorials? guides? articles? books? courses? workshops? videos? podcasts?
+    (?:read|reading|heard|learn(?:ed|t|ing)?|asked|curious|watched|blogged|posts?|notes?|know|knew|excited|worried|talks?|questions?|webinar|news|jokes?|complain(?:ed|ing)?)_(?:(?:a|some|more|of|on)_){0,2}(?:about|on|how)
+    """
 )
-_CONDITION = re.compile(
-    r"\b(?:if|unless|once(?!\s+(?:a|an|per|every|in|again|more)\b)|assuming|provided|providing|supposing|pending|in\s+case"
-    r"|as\s+soon\s+as|as\s+long\s+as)\b",
-    re.I,
+_CONDITION = any_of(
+    """
+    if unless once(?!\\s+(?:a|an|per|every|in|again|more)\\b) assuming provided providing supposing
+    pending in_case as_soon_as as_long_as
+    """
 )
-_UNTIL = re.compile(r"^\W*(?:until|till)\b", re.I)
+_HAD = re.compile(r"\W{0,8}had\s+(?:i|we)\b", re.I)
+_UNTIL = re.compile(r"\W{0,8}(?:until|till)\b", re.I)
 _ATTACHED = re.compile(
     r"(?:(?P<ended>\b(?:no\s+longer|(?:have|has|had|'ve)\s+(?:stopped|quit|ceased)|stopped|quit|ceased"
     r"|gave\s+up(?:\s+on)?|done\s+with|finished\s+with|tired\s+of)"
@@ -63,7 +66,8 @@ _FORMERLY = re.compile(
     r"\b(?:previously|formerly|originally|initially|(?:in|at|from)\s+(?:my|our|the)\s+"
     r"(?:past|old|last|previous|former|first|early|beginning)|back\s+(?:then|when|in)|at\s+first"
     r"|at\s+that\s+time|those\s+days|(?:years?|months?|weeks?|decades?)\s+ago|in\s+(?:college|school|university)|as\s+a\s+(?:student|kid|child)"
-    r"|in\s+(?:19|20)\d\d|(?:until|till)\s+(?:\w+\s+){0,2}\w+|before(?=\s*(?:$|[,;]|(?:and|but|now|that|this|we|i|switching"
+    r"|in\s+(?:19|20)\d\d|in\s+the\s+(?:\w+ties|\d0s|early|late)|last\s+(?:year|summer|winter|spring"
+    r"|autumn|fall|century)|once|not?\s+(?:any\s?)?more|for\s+a\s+(?:summer|while|short|time)|(?:until|till)\s+(?:\w+\s+){0,2}\w+|before(?=\s+(?:\w+\s+){1,3}(?:came|existed|was|were|got|arrived|took|became|did)\b|\s*(?:$|[,;]|(?:and|but|now|that|this|we|i|switching"
     r"|moving|migrating)\b)))",
     re.I,
 )
@@ -71,6 +75,14 @@ _REPORTED = re.compile(
     r"(?<!i )(?<!we )\b(?:says?|said|wrote|writes|replied|replies|answered|told\s+\w+|claims?|claimed"
     r"|quot(?:e|es|ed|ing)|according\s+to\s+\w+|announced|tweeted|posted)\s*[:,]?\s*$",
     re.I,
+)
+_SAID = re.compile(r",\s*(?:said|says|wrote|according\s+to|quoth)\s+(?!i\b)", re.I)
+_LABEL = re.compile(r"([^:;.\n]{1,60}):\s*$")
+_PLANS = word_set(
+    "goal goals idea ideas plan plans planned planning todo next tomorrow wish wishlist proposal"
+    " proposals suggestion suggestions option options alternative alternatives rejected question"
+    " example examples task tasks requirement requirements advert ad job title article headline"
+    " topic subject quote dream someday maybe backlog roadmap future pros cons against advice"
 )
 Standing: TypeAlias = str
 """Whether what a verb says holds: ``HELD``, ``ENDED``, ``DENIED``, or empty for no statement."""
@@ -97,7 +109,7 @@ _PASSIVE = re.compile(
     r"(?:\w+ed|written|built|made|done|run|set|sent|kept|drawn|shown|put)\b"
 )
 _SUBJECTLESS = re.compile(
-    r"\W*(?:(?:after|during|in|on|at|for|since|by|from|this)\b[^,]{0,60},\s*)?"
+    r"\W{0,8}(?:(?:after|during|in|on|at|for|since|by|from|this)\b[^,]{0,60},\s*)?"
     r"(?:(?:\w+ly|ok|okay|yes|yeah|well|alright|finally|first|next|then|also|just|now|today|yesterday|and|so|again|still|been|have|has|had|have\s+been)"
     r"[\s,]+){0,4}"
     r"(?:$|[a-z]+(?:ed|ing)\b|(?:built|wrote|made|did|set|got|spent|found|put|sent|began|drew|ran|kept"
@@ -125,9 +137,8 @@ _FILLER = word_set(
 def start_of_clause(document: Document, place: int) -> int:
     """Where the clause begins that contains a place."""
     start = max(document.sentence_at(place).start, place - _WINDOW)
-    for match in _BREAK.finditer(document.prose, start, place):
-        start = match.end()
-    return start
+    last = document.last(_BREAK, start, place)
+    return start if last is None else last.end()
 
 
 def is_statement(document: Document, place: int) -> bool:
@@ -144,20 +155,37 @@ def standing(document: Document, place: int, end: int | None = None) -> Standing
     prose = document.prose
     before = prose[start:place]
     earlier = prose[max(sentence.start, start - _WINDOW) : start]
-    if _HEDGE.search(before) or _UNTIL.search(earlier) or _CONDITION.search(earlier):
-        return ""
-    if _REPORTED.search(earlier):
-        return ""
     rest = prose[place : min(sentence.end, (end or place) + _WINDOW)]
-    attached = _ATTACHED.search(before)
+    if document.last(_HEDGE, start, place) or _HAD.match(before):
+        return ""
+    if _UNTIL.match(earlier) or document.last(_CONDITION, start - len(earlier), start):
+        return ""
+    if (
+        _REPORTED.search(earlier[-40:])
+        or _SAID.search(rest)
+        or not _is_stated_after(earlier, before)
+    ):
+        return ""
+    attached = _ATTACHED.search(before[-40:])
     if attached is not None:
         is_ended = attached["ended"] or _ANYMORE.search(rest)
         return ENDED if is_ended else DENIED
-    if end is not None and (_WAS.search(before) or _USED.match(rest)):
+    if end is not None and (_WAS.search(before[-40:]) or _USED.match(rest)):
         if _FORMERLY.search(before) or _FORMERLY.search(rest):
             return ENDED
         return HELD if _WORKING.match(rest) else ""
-    return "" if _NEGATION.search(before, before.rfind(",") + 1) else HELD
+    return "" if document.last(_NEGATION, start + before.rfind(",") + 1, place) else HELD
+
+
+def _is_stated_after(earlier: str, before: str) -> bool:
+    """Whether a clause after a label such as ``Note:`` is a statement; ``Idea:`` makes none."""
+    label = _LABEL.search(earlier) if earlier.rstrip().endswith(":") else None
+    if label is None:
+        return True
+    words = set(label[1].lower().split())
+    if not words.isdisjoint(_PLANS):
+        return False
+    return re.search(r"\b(?:i|we)\b", before, re.I) is not None or not words.isdisjoint(TOPICS)
 
 
 def has_ended(rest: str) -> bool:
@@ -168,19 +196,20 @@ def has_ended(rest: str) -> bool:
 def is_conditional(document: Document, place: int) -> bool:
     """Whether the rest of a sentence makes a condition of it."""
     rest = document.prose[place : min(document.sentence_at(place).end, place + _WINDOW)]
-    condition = _CONDITION.search(rest)
-    return condition is not None and ";" not in rest[: condition.start()]
+    condition = document.first(_CONDITION, place, place + len(rest))
+    return condition is not None and ";" not in rest[: condition.start() - place]
 
 
 def is_of_user(document: Document, place: int) -> bool:
     """Whether the user does what a verb says: I, we, a passive, or a verb without a subject."""
-    before = document.prose[start_of_clause(document, place) : place]
-    last = max(_PRONOUN.finditer(before), key=re.Match.start, default=None)
+    start = start_of_clause(document, place)
+    before = document.prose[start:place]
+    last = document.last(_PRONOUN, start, place)
     if last is not None and last["other"]:
         return False
     if last is not None and last[0].lower() in ("i", "we"):
         return True
-    if _PASSIVE.search(before):
+    if document.last(_PASSIVE, start, place):
         return True
     return _SUBJECTLESS.match(before) is not None and _OTHER_START.match(before) is None
 
@@ -188,7 +217,7 @@ def is_of_user(document: Document, place: int) -> bool:
 def is_progressive_of_user(document: Document, place: int) -> bool:
     """As ``is_of_user``, for a verb that ends in -ing and may have an auxiliary before it."""
     before = document.prose[start_of_clause(document, place) : place]
-    auxiliary = _AUXILIARY.search(before)
+    auxiliary = _AUXILIARY.search(before[-80:])
     if auxiliary is not None:
         return auxiliary["word"].lower() in _SELF
     return is_of_user(document, place)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -64,10 +64,35 @@ class Document:
     files: list[files.FileMention]
     sentences: list[Sentence]
     _quotations: list[tuple[int, int]] = field(default_factory=list)
+    _matches: dict[re.Pattern[str], tuple[list[int], list[re.Match[str]]]] = field(
+        default_factory=dict
+    )
 
     def sentence_at(self, place: int) -> Sentence:
         index = bisect_right(self.sentences, place, key=lambda sentence: sentence.start) - 1
         return self.sentences[max(index, 0)]
+
+    def last(self, pattern: re.Pattern[str], start: int, end: int) -> re.Match[str] | None:
+        """The last match in a part of the prose; all matches are found once."""
+        starts, matches = self._matches_of(pattern)
+        index = bisect_right(starts, end) - 1
+        while index >= 0 and starts[index] >= start:
+            if matches[index].end() <= end:
+                return matches[index]
+            index -= 1
+        return None
+
+    def first(self, pattern: re.Pattern[str], start: int, end: int) -> re.Match[str] | None:
+        """The first match in a part of the prose."""
+        starts, matches = self._matches_of(pattern)
+        index = bisect_left(starts, start)
+        return matches[index] if index < len(starts) and matches[index].end() <= end else None
+
+    def _matches_of(self, pattern: re.Pattern[str]) -> tuple[list[int], list[re.Match[str]]]:
+        if pattern not in self._matches:
+            matches = list(pattern.finditer(self.prose))
+            self._matches[pattern] = [match.start() for match in matches], matches
+        return self._matches[pattern]
 
     def is_quoted(self, place: int) -> bool:
         index = bisect_right(self._quotations, place, key=lambda span: span[0]) - 1

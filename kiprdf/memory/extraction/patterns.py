@@ -82,10 +82,11 @@ _ADVERB = (
     r"(?:always|usually|mostly|normally|typically|generally|often|still|also|now|currently|mainly"
     r"|just|only|primarily|really|definitely|personally|strongly|much|particularly|especially"
     r"|actually|truly|quite|do|both|all|almost|regularly|daily|frequently|already|simply|absolutely"
-    r"|certainly|clearly|honestly|sometimes|previously|formerly|originally|initially)"
+    r"|certainly|clearly|honestly|sometimes|previously|formerly|originally|initially|once)"
 )
 _SUBJECT = (
-    r"\b(?:i|we)(?:(?:\s+(?:am|are|have)|'m|'re|'ve)(?=\s+(?:use|used|prefer|like|enjoy|always)\b))?"
+    r"\b(?:i|we)(?:(?:\s+(?:am|are|(?P<perfect>have))|'m|'re|(?P<short>'ve))"
+    r"(?=\s+(?:always\s+)?(?:use|prefer|like|enjoy)))?"
     r"(?:\s*,?\s*(?:too|personally|myself|for\s+one)\s*,)?\s+"
 )
 _NEGATED = (
@@ -101,9 +102,12 @@ _DETERMINER = re.compile(
     re.I,
 )
 _NEXT_TOOL = re.compile(
-    r"(?:\s+v?\d[\d.x+]*)?(?:\s*,\s*(?:and\s+)?|\s+(?:and|plus|as\s+well\s+as)\s+|\s*[&/+]\s*)"
+    r"(?:\s+v?\d[\d.x+]*)?(?:\s+for\s+(?:\w+\s+){0,2}\w+(?=,|\s+and\b))?(?:\s*,\s*(?:and\s+)?|\s+(?:and|plus|as\s+well\s+as)\s+|\s*[&/+]\s*)"
     r"(?:(?:also|the|a|an|my|our|then|with)\s+)*",
     re.I,
+)
+_SINCE = re.compile(
+    r"\b(?:always|since|for\s+(?:\w+\s+){0,2}(?:years|months|ages|decades))\b", re.I
 )
 _DISLIKING = ("hate", "dislike", "stand")
 _OF_PEOPLE = re.compile(
@@ -159,6 +163,8 @@ def _standing(text: Text, match: re.Match[str]) -> str:
         return ""
     if negation:
         return ENDED if clauses.has_ended(rest) else DENIED
+    if verb.split()[0].endswith("ed") and (match["perfect"] or match["short"]):
+        return HELD if _SINCE.search(match[0]) or _SINCE.search(rest) else ""
     if verb.split()[0].endswith("ed"):
         return clauses.standing(text.document, match.start("verb"), match.end())
     return HELD
@@ -483,8 +489,9 @@ PATTERNS = (
         re.compile(
             r"\bmy\s+(?:(?:all-time|current|absolute|personal)\s+)?"
             r"(?:favou?rite|preferred|go-to)\s+(?:\w+\s+){1,3}?(?:is|are|remains)\s+"
+            r"|^[-\ ]{0,6}(?:my\s+)?(?:favou?rite|preferred)\s+\w+(?:\s+\w+)?:\s+"
             rf"(?:{_ADVERB}\s+)?",
-            re.I,
+            re.I | re.M,
         ),
         _favorites,
         ("favorite", "favourite", "preferred", "go-to"),

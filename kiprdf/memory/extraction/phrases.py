@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from kiprdf.memory.extraction.document import FILE, LINK, PRIVATE, Document
 from kiprdf.memory.extraction.ordinary_words import word_set
+from kiprdf.memory.extraction.private import is_credential
 from kiprdf.memory.extraction.tools import tool_named
 
 MOST_DECISION = 100
@@ -43,7 +44,7 @@ _PROJECT_END = re.compile(
     r"|before|about|around|under|without|again|today|tonight|tomorrow|yesterday|now|currently"
     r"|right|this|these|those|all|together|next|last|every|each|lately|recently|soon|still|also"
     r"|too|then|here|there|atm|full-time|part-time|daily|instead|alone|already|anymore|yet|just"
-    r"|only|i|we|he|she|it|they|you|my|our|the|a|an|not|across|up|down|off|out|against|near|behind|between|among|per|toward|towards|tbh|lol|btw|imo"
+    r"|only|i|we|he|she|it|they|you|my|our|the|a|an|not|any|across|up|down|off|out|against|near|behind|between|among|per|toward|towards|tbh|lol|btw|imo"
     r"|rn|monday|tuesday|wednesday|thursday|friday"
     rf"|saturday|sunday|alongside|remotely|nowadays|mostly|mainly|{_VERB})(?![\w-])"
     rf"|\s*[{LINK}{FILE}]",
@@ -91,7 +92,7 @@ _NO_WORK = re.compile(
     r"weekends?|weekdays?|holidays?|vacation|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|christmas"
     r"|easter|thanksgiving|new\s+year|(?:week)?nights?|mornings?|evenings?|afternoons?|time|days?|hours?"
     r"|tan|fitness|marriage|posture|patience|commission|assumption|basis|empty|body|abs|mood|temper"
-    r"|myself|yourself|himself|herself|ourselves|sleep|diet|budget|behalf|own|side|move|go|train|plane",
+    r"|\d+|one|two|three|four|five|six|several|few|no|little|too|myself|yourself|himself|herself|ourselves|sleep|diet|budget|behalf|own|side|move|go|train|plane",
     re.I,
 )
 ABSTRACT = (
@@ -118,7 +119,7 @@ def decision(document: Document, start: int, negation: str = "") -> str | None:
     text = _TAIL.sub("", text)
     if len(text) > MOST_DECISION:
         text = text[: MOST_DECISION + 1].rsplit(" ", 1)[0][:MOST_DECISION].rstrip(_MARKS)
-    if not text or _PRIVATE.search(text):
+    if not text or _PRIVATE.search(text) or is_credential(text):
         return None
     return text[0].upper() + text[1:]
 
@@ -148,9 +149,10 @@ def concepts(document: Document, start: int) -> Iterator[tuple[int, str, bool]]:
         first = _item_end(phrase, using.end(), _CONCEPT_END)
         if _as_tool(_separated(phrase[using.end() : first])[0][1]) is not None:
             start, phrase = start + using.end(), phrase[using.end() :]
-    if phrase[:3].lower() == "to ":
+    is_verb = phrase[:3].lower() == "to "
+    if is_verb:
         start, phrase = start + 3, phrase[3:]
-    is_gerund = re.match(r"\w+ing\b", phrase) is not None
+    is_gerund = is_verb or re.match(r"\w+ing\b", phrase) is not None
     phrase = phrase[: _item_end(phrase, 0, _GERUND_END if is_gerund else _CONCEPT_END)]
     items = [(0, phrase)]
     if not is_gerund and _as_tool(_separated(phrase)[0][1]) is not None:
@@ -194,7 +196,12 @@ def _concept_name(document: Document, start: int, item: str) -> str | None:
     words = name.lower().split()
     if not words or words[0] in _NO_CONCEPT or len(words) > _MOST_CONCEPT_WORDS:
         return None
-    if _IDEA.search(name) or _NO_NAME.search(item) or not any(map(str.isalnum, name)):
+    if (
+        _IDEA.search(name)
+        or is_credential(name)
+        or _NO_NAME.search(item)
+        or not any(map(str.isalnum, name))
+    ):
         return None
     return " ".join(name.split())
 

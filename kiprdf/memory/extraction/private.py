@@ -73,6 +73,11 @@ _VALUES = (
 _HAS_CREDENTIAL = re.compile(_CREDENTIAL, re.I)
 
 
+def is_credential(name: str) -> bool:
+    """Whether a name is only the word for a secret, whose value stands beside it."""
+    return re.fullmatch(rf"(?:\w+\s+)?{_CREDENTIAL}", name, re.I) is not None
+
+
 def without_contacts(text: str) -> str:
     """A text whose e-mail addresses and secrets are masked; links and paths are not yet."""
     text = _masked(_EMAIL, text) if "@" in text else text

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from kiprdf.memory.extraction.ordinary_words import word_set
+from kiprdf.memory.extraction.ordinary_words import TOPICS, word_set
 
-_USERS = word_set("user me human i myself")
+_USERS = word_set("user me human i myself you")
 _OTHERS = word_set(
     "assistant bot ai agent system tool model llm gpt chatgpt claude copilot gemini support chatbot"
 )
@@ -14,27 +14,15 @@ _LABEL = re.compile(
     r"(?:^(?P<time>[^\w\n]{0,6}(?:\d{4}-\d\d-\d\d[T ,]{1,3})?(?:\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]m)?)?"
     r"[^\w\n]{0,6})(?P<name>[^\W\d_][\w'.-]{0,20}(?: [\w'.-]{1,20}){0,2})"
     r"|(?<=[.!?]\s)(?P<role>user|human|assistant|ai|bot))"
-    r"(?:\s?\([^()\n]{1,20}\))?\s?\*{0,2}[:>]\*{0,2}(?=\s|$)",
+    r"(?:\s?\([^()\n]{1,20}\))?\s{0,3}[:>](?=\s|$)"
+    r"|(?:</?|^#{1,6}\s+)(?P<tag>user|human|assistant|ai|bot|system)(?:>|\s*$)",
     re.I | re.M,
 )
 _TALK = re.compile(r"\b(?:i|we|you|my|our|let's)\b", re.I)
-_TOPICS = word_set("""
-    action actions agenda agreed also answer attendees background backend blocked blockers btw
-    conclusion config context correction database db decided decision decisions deployment details
-    done edit editor editors environment example fact facts favorite favourite findings friday
-    frontend fyi goal goals hosting idea ideas important info insight issue language languages later
-    learned learning lesson log meeting memo memory monday next note notes now os outcome plan plans
-    preference preferences problem profile progress project projects ps question reason remember
-    reminder confession opinion take truth heads-up quick personal recap rule
-    result results saturday setup shell solution stack standup status step subject summary sunday
-    task tasks thursday tip title tldr today todo tomorrow tools topic tuesday update updates
-    warning wednesday work yesterday
-""")
 _USER = re.compile(
-    r"(?P<before>(?:^|[.!?:;,\n(*•>-]|\b(?:that|and|but|so|because|since|while|today|now))\s*)"
+    r"(?P<before>(?:^|[.!?:;,\n(*•>-]|\b(?:that|and|but|so|because|since|while|today|now))\s{0,6})"
     r"(?P<user>(?:the\s+|our\s+)?user)(?P<own>'s)?"
-    r"(?=\s+(?:(?:also|still|now|mainly|mostly|always|usually|often|really|currently|strongly"
-    r"|generally|recently|has|have)\s+){0,2}(?:prefers|likes|enjoys|uses|works|is|was|has|had|does"
+    r"(?=\s+(?:(?:also|still|now|always|often|has|have|\w+ly)\s+){0,2}(?:prefers|likes|enjoys|uses|works|is|was|has|had|does"
     r"|doesn't|do|don't|decided|agreed|chose|opted|no\s+longer|never|used|using|switched|moved"
     r"|migrated|replaced|dropped|ditched|swapped|stopped|quit|gave|hates|dislikes|working|building"
     r"|went|favou?rite|preferred|go-to)\b)",
@@ -74,7 +62,7 @@ def _spans(prose: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     for match, speaker in matches:
         if speaker == "name":
             line = prose[match.end() : prose.find("\n", match.end()) % (len(prose) + 1)]
-            has_time = any(map(str.isdigit, match["time"]))
+            has_time = any(map(str.isdigit, match["time"] or ""))
             is_name = has_time or is_chat or names.count(match["name"]) > 1 or _TALK.search(line)
             speaker = "name" if is_name else ""
         if speaker:
@@ -94,12 +82,12 @@ def _spans(prose: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
 
 def _speaker(match: re.Match[str]) -> str:
     """``user``, ``other``, ``name`` for what may be the name of a person, or empty."""
-    name = match["name"] or match["role"]
+    name = match["name"] or match["role"] or match["tag"]
     words = name.lower().split()
     if len(words) == 1 and words[0] in _USERS:
         return "user"
     if words[-1] in _OTHERS and len(words) < 3:
         return "other"
-    if _TOPICS.isdisjoint(words) and all(word[:1].isupper() for word in name.split()):
+    if TOPICS.isdisjoint(words) and all(word[:1].isupper() for word in name.split()):
         return "name"
-    return "name" if any(map(str.isdigit, match["time"])) else ""
+    return "name" if any(map(str.isdigit, match["time"] or "")) else ""
