@@ -35,6 +35,11 @@ _HEDGE = any_of(
     suggest(?:s|ed|ing)? recommend(?:s|ed|ing)? let's lets talk(?:ed|ing|s)?_about
     discuss(?:ed|ing|es)? dream(?:ed|ing|t)?_of how_to evaluat(?:e|ed|ing) i'd we'd i'll we'll
 
+    hopefully ideally soon for_example looking_(?:into|at|forward) lean(?:ing|s)?_towards? feel(?:ing)?_like
+    ask(?:ed|ing|s)? thinks believes says said claims claimed insists assumes told wants
+    saw watched noticed heard met interviewed hired reviewed taught starting_(?:in|on|from|next|\\w+day)
+    (?:in|for)_the_future pending by_20\\d\\d from_(?:next|\\w+day) debating curious undecided
+
     will shall gonna going_to about_to (?:need|needs|have|has|had|ought|yet)_to must
     try tries trying tried todo start end_up remember_to almost nearly instead_of tomorrow
     next_(?:week|month|quarter|year|sprint|time) idea thought possibility option prospect concept
@@ -49,10 +54,22 @@ _CONDITION = any_of(
     """
 )
 _HAD = re.compile(r"\W{0,8}had\s+(?:i|we)\b", re.I)
+_LATER = any_of(
+    "soon tomorrow someday later_(?:this|on) next_(?:week|month|quarter|year|sprint|time)"
+)
+_ASKS = re.compile(
+    r"[\W_]{0,8}(?:(?:so|and|but|ok|hey|hi)\W{1,2})?(?:(?:am|are|is|do|does|did|should|can|could|would|have|has|shall|may)"
+    r"\s+(?:i|we|you|he|she|they|it|anyone|anybody|someone|the|this|that|these)\b"
+    r"|(?:how|why|what|which|where|when|who)\b[^,]{0,40}?\b(?:do|does|did|am|are|should|can|could|to)\s"
+    r"|(?:any(?:one|body))\b)",
+    re.I,
+)
+_IRONY = re.compile(r"/s\b|\bas\s+much\s+as\b|\bnot!|\bsaid\s+no\s?(?:one|body)\b", re.I)
+_MAKER = re.compile(r"\bby\s+(?!me\b|us\b|hand\b|default\b|using\b|\d)", re.I)
 _UNTIL = re.compile(r"\W{0,8}(?:until|till)\b", re.I)
 _ATTACHED = re.compile(
     r"(?:(?P<ended>\b(?:no\s+longer|(?:have|has|had|'ve)\s+(?:stopped|quit|ceased)|stopped|quit|ceased"
-    r"|gave\s+up(?:\s+on)?|done\s+with|finished\s+with|tired\s+of)"
+    r"|gave\s+up(?:\s+on)?|done|finished|through)"
     r"|\bhad\s+been)|(?P<denied>\b(?:not|never|isn't|aren't|ain't)))"
     r"\s+(?:(?:really|actually|currently|even|ever|now)\s+)?$",
     re.I,
@@ -67,7 +84,7 @@ _FORMERLY = re.compile(
     r"(?:past|old|last|previous|former|first|early|beginning)|back\s+(?:then|when|in)|at\s+first"
     r"|at\s+that\s+time|those\s+days|(?:years?|months?|weeks?|decades?)\s+ago|in\s+(?:college|school|university)|as\s+a\s+(?:student|kid|child)"
     r"|in\s+(?:19|20)\d\d|in\s+the\s+(?:\w+ties|\d0s|early|late)|last\s+(?:year|summer|winter|spring"
-    r"|autumn|fall|century)|once|not?\s+(?:any\s?)?more|for\s+a\s+(?:summer|while|short|time)|(?:until|till)\s+(?:\w+\s+){0,2}\w+|before(?=\s+(?:\w+\s+){1,3}(?:came|existed|was|were|got|arrived|took|became|did)\b|\s*(?:$|[,;]|(?:and|but|now|that|this|we|i|switching"
+    r"|autumn|fall|century)|once|not?\s+(?:any\s?)?more|for\s+a\s+(?:summer|while|short|time)|(?:until|till)\s+(?:\w+\s+){0,2}\w+|before(?=\s+(?:the|our|my)\s+\w+|\s+(?:\w+\s+){1,3}(?:came|existed|was|were|got|arrived|took|became|did)\b|\s*(?:$|[,;]|(?:and|but|now|that|this|we|i|switching"
     r"|moving|migrating)\b)))",
     re.I,
 )
@@ -88,7 +105,7 @@ Standing: TypeAlias = str
 """Whether what a verb says holds: ``HELD``, ``ENDED``, ``DENIED``, or empty for no statement."""
 HELD, ENDED, DENIED = "held", "ended", "denied"
 _PRONOUN = re.compile(
-    r"\b(?:(?P<user>i|we|my|our|me|us)|(?P<other>he|she|they|you|your|his|her|their|who|someone"
+    r"\b(?:(?P<user>i|we|my|our|me|us)|(?P<other>he|she|they|them|you|your|his|her|their|who|someone"
     r"|anyone|everyone|people|nobody|others))\b",
     re.I,
 )
@@ -110,7 +127,7 @@ _PASSIVE = re.compile(
 )
 _SUBJECTLESS = re.compile(
     r"\W{0,8}(?:(?:after|during|in|on|at|for|since|by|from|this)\b[^,]{0,60},\s*)?"
-    r"(?:(?:\w+ly|ok|okay|yes|yeah|well|alright|finally|first|next|then|also|just|now|today|yesterday|and|so|again|still|been|have|has|had|have\s+been)"
+    r"(?:(?:\w+ly|ok|okay|yes|yeah|well|alright|finally|first|next|then|also|just|now|today|yesterday|and|so|again|still|been|no\s+longer|not|never|have|has|had|have\s+been)"
     r"[\s,]+){0,4}"
     r"(?:$|[a-z]+(?:ed|ing)\b|(?:built|wrote|made|did|set|got|spent|found|put|sent|began|drew|ran|kept"
     r"|taught|went|chose|did|gave|took|cut|drove|rebuilt|rewrote|sped|shot|read|held|led|sold|won|all|back"
@@ -151,12 +168,14 @@ def standing(document: Document, place: int, end: int | None = None) -> Standing
     sentence = document.sentence_at(place)
     if document.is_quoted(place) or sentence.is_question:
         return ""
+    if _ASKS.match(document.prose, sentence.start):
+        return ""
     start = start_of_clause(document, place)
     prose = document.prose
     before = prose[start:place]
     earlier = prose[max(sentence.start, start - _WINDOW) : start]
     rest = prose[place : min(sentence.end, (end or place) + _WINDOW)]
-    if document.last(_HEDGE, start, place) or _HAD.match(before):
+    if _IRONY.search(rest) or document.last(_HEDGE, start, place) or _HAD.match(before):
         return ""
     if _UNTIL.match(earlier) or document.last(_CONDITION, start - len(earlier), start):
         return ""
@@ -193,9 +212,11 @@ def has_ended(rest: str) -> bool:
     return _ANYMORE.search(rest) is not None
 
 
-def is_conditional(document: Document, place: int) -> bool:
-    """Whether the rest of a sentence makes a condition of it."""
+def is_conditional(document: Document, place: int, *, is_plan: bool = True) -> bool:
+    """Whether the rest of a sentence makes a condition of it, or a plan."""
     rest = document.prose[place : min(document.sentence_at(place).end, place + _WINDOW)]
+    if is_plan and document.first(_LATER, place, place + len(rest)):
+        return True
     condition = document.first(_CONDITION, place, place + len(rest))
     return condition is not None and ";" not in rest[: condition.start() - place]
 
@@ -210,7 +231,8 @@ def is_of_user(document: Document, place: int) -> bool:
     if last is not None and last[0].lower() in ("i", "we"):
         return True
     if document.last(_PASSIVE, start, place):
-        return True
+        rest = document.prose[place : min(document.sentence_at(place).end, place + _WINDOW)]
+        return not (_MAKER.search(before) or _MAKER.search(rest))
     return _SUBJECTLESS.match(before) is not None and _OTHER_START.match(before) is None
 
 

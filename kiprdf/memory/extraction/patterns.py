@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from kiprdf.memory.extraction import clauses, phrases
@@ -106,9 +107,16 @@ _NEXT_TOOL = re.compile(
     r"(?:(?:also|the|a|an|my|our|then|with)\s+)*",
     re.I,
 )
+_PARTLY = re.compile(r"\b(?:just|only|always|usually|often|mostly|all|daily|every)\b", re.I)
+_PARTLY_AFTER = re.compile(
+    r"[^,.;!?]{0,60}?\s(?:for|as|without|unless|when|whenever|on|in|at|to|with|if|because\s+of|every|much"
+    r"|often|that)\s",
+    re.I,
+)
 _SINCE = re.compile(
     r"\b(?:always|since|for\s+(?:\w+\s+){0,2}(?:years|months|ages|decades))\b", re.I
 )
+_BE = re.compile(r"(?:\b(?:am|is|are|was|were|be|been)|'m|'re|'s)\s*$", re.I)
 _DISLIKING = ("hate", "dislike", "stand")
 _OF_PEOPLE = re.compile(
     r"[\s-]+(?:(?:people|folks|team|guys|community|devs?|developers?|engineers?|users?|fans?|meetups?"
@@ -127,7 +135,7 @@ _NO_INSTRUMENT = re.compile(
 _NO_USE = re.compile(
     r"\b(?:compared|comparable|comparing|comparison|compatible|incompatible|competes?|familiar"
     r"|interferes?|unfamiliar|replaced|experience|experiment(?:ing|ed)?|along|agree|disagree|wrong"
-    r"|do|inspired|(?-i:go|[Gg]oes|[Gg]oing|went|gone))\s*$",
+    r"|do|done|finished|through|inspired|(?-i:go|[Gg]oes|[Gg]oing|went|gone))\s*$",
     re.I,
 )
 
@@ -161,8 +169,11 @@ def _standing(text: Text, match: re.Match[str]) -> str:
         return ENDED
     if negation.startswith(("can", "did")):
         return ""
+    if negation and clauses.has_ended(rest):
+        return ENDED
     if negation:
-        return ENDED if clauses.has_ended(rest) else DENIED
+        is_partial = _PARTLY.search(match[0]) or _PARTLY_AFTER.match(rest)
+        return "" if is_partial else DENIED
     if verb.split()[0].endswith("ed") and (match["perfect"] or match["short"]):
         return HELD if _SINCE.search(match[0]) or _SINCE.search(rest) else ""
     if verb.split()[0].endswith("ed"):
@@ -208,7 +219,7 @@ def _uses(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statem
     is_user = clauses.is_progressive_of_user if is_using else clauses.is_of_user
     if _NO_USE.search(before) or not is_user(document, place):
         return
-    if not is_using and _NO_INSTRUMENT.search(before):
+    if not is_using and (_NO_INSTRUMENT.search(before) or _BE.search(before)):
         return
     if is_using and clauses.is_conditional(document, match.end()):
         return
@@ -245,7 +256,7 @@ def _decisions(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[S
         return
     if not is_verb_to and not _chooses(document, match):
         return
-    if standing == HELD and clauses.is_conditional(document, match.end()):
+    if standing == HELD and clauses.is_conditional(document, match.end(), is_plan=not is_verb_to):
         return
     negation = "Not to " if match["negation"] else "Against " if match["against"] else ""
     name = phrases.decision(document, match.end(), negation)
@@ -336,7 +347,7 @@ def _corrections(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator
     """``Scratch that: not Redis`` denies each relation to Redis that may have been stated."""
     if text.document.is_quoted(match.start()):
         return
-    for mention in tools_from(text, match.end()):
+    for mention in islice(tools_from(text, match.end()), 1):
         uses = pattern.statement(mention.start, "tool", mention.name, DENIED)
         assert uses.edge is not None
         yield uses
@@ -504,7 +515,8 @@ PATTERNS = (
         re.compile(
             r"\b(?:switched|moved|migrated|changed|transitioned|went)\s+(?:\w+\s+){0,3}?"
             r"(?:from|off(?:\s+of)?)\s+"
-            r"|\b(?:replaced|swapped(?:\s+out)?|ditched|dropped|abandoned|traded|gave\s+up(?:\s+on)?)\s+"
+            r"|\b(?:replaced|swapped(?:\s+out)?|ditched|dropped|abandoned|traded|gave\s+up(?:\s+on)?"
+            r"|got\s+rid\s+of|retired|uninstalled|(?:am|are|'m|'re)\s+done\s+with)\s+"
             r"|\b(?:switched|moved|migrated|changed|transitioned)\s+(?:(?:back|over)\s+)?(?P<to>to)\s+",
             re.I,
         ),
@@ -520,6 +532,10 @@ PATTERNS = (
             "swapped",
             "ditched",
             "dropped",
+            "rid",
+            "retired",
+            "uninstalled",
+            "done",
             "abandoned",
             "traded",
             "gave",

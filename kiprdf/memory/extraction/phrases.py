@@ -69,7 +69,7 @@ _SEPARATOR = re.compile(
 _NO_CONCEPT = word_set(
     "it this that these those them him her you me us how what when why where who whom if to is are"
     " was not no nothing neither being your his their so very someone everything everyone anything"
-    " all i we he she they there never none both either one ones doing having way think believe say"
+    " former latter same more less way all i we he she they there never none both either one ones doing having way think believe say"
 )
 _ITEM_VERB = re.compile(
     r"(?:use|uses|using|used|decided|working|prefer|like|enjoy|am|is|are|have|will|want|went|chose"
@@ -84,6 +84,7 @@ _NO_PROJECT = word_set(
     " moving migrating testing finding more one getting tests bugs myself being"
 )
 _IDEA = re.compile(r"^(?:\w+\s+)?(?:ideas?|thought|concept|notion|prospect|possibility)\b", re.I)
+_CLAUSE = re.compile(r"that\s+\w+\s+(?:is|has|can|does|was|are)\b", re.I)
 _FIRST_NOUN = re.compile(
     r"(?:(?:the|a|an|my|our|this|that|some|another|up|more|better|own|good|bad|new|strong)\s+)*([\w'-]+)",
     re.I,
@@ -92,7 +93,8 @@ _NO_WORK = re.compile(
     r"weekends?|weekdays?|holidays?|vacation|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|christmas"
     r"|easter|thanksgiving|new\s+year|(?:week)?nights?|mornings?|evenings?|afternoons?|time|days?|hours?"
     r"|tan|fitness|marriage|posture|patience|commission|assumption|basis|empty|body|abs|mood|temper"
-    r"|\d+|one|two|three|four|five|six|several|few|no|little|too|myself|yourself|himself|herself|ourselves|sleep|diet|budget|behalf|own|side|move|go|train|plane",
+    r"|\d+|one|two|three|four|five|six|several|few|no|little|too|myself|yourself|himself|herself|ourselves|sleep|diet|budget|behalf|own|side|move|go|trains?|planes?|bus|couch|sofa|beach|road|floor|phone|laptop|desk|porch"
+    r"|way|stomach|skin|english|german|french|spanish|chinese|japanese|italian|accent|handwriting",
     re.I,
 )
 ABSTRACT = (
@@ -149,6 +151,8 @@ def concepts(document: Document, start: int) -> Iterator[tuple[int, str, bool]]:
         first = _item_end(phrase, using.end(), _CONCEPT_END)
         if _as_tool(_separated(phrase[using.end() : first])[0][1]) is not None:
             start, phrase = start + using.end(), phrase[using.end() :]
+    if _CLAUSE.match(phrase):
+        return
     is_verb = phrase[:3].lower() == "to "
     if is_verb:
         start, phrase = start + 3, phrase[3:]
@@ -246,6 +250,8 @@ def _project_at(
     if _NO_NAME.search(document.prose, start + first, start + stop):
         return None, start
     if must_be_name and (leading is not None or not (is_name(name) or is_plain)):
+        return None, start
+    if _NO_WORK.fullmatch(name.rpartition(" ")[2]):
         return None, start
     return project_name(name), start + stop
 
