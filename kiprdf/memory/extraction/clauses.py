@@ -6,7 +6,7 @@ import re
 from typing import TypeAlias
 
 from kiprdf.memory.extraction.document import Document
-from kiprdf.memory.extraction.ordinary_words import TOPICS, any_of, word_set
+from kiprdf.memory.extraction.ordinary_words import PLANS, TOPICS, any_of, word_set
 
 _WINDOW = 160
 """The characters before a verb that are read for its subject; this bounds the time."""
@@ -90,17 +90,11 @@ _FORMERLY = re.compile(
 )
 _REPORTED = re.compile(
     r"(?<!i )(?<!we )\b(?:says?|said|wrote|writes|replied|replies|answered|told\s+\w+|claims?|claimed"
-    r"|quot(?:e|es|ed|ing)|according\s+to\s+\w+|announced|tweeted|posted)\s*[:,]?\s*$",
+    r"|quot(?:e|es|ed|ing)|according\s+to\s+\w+|announced|tweeted|posted)(?:(?:\s+\w+){0,3}\s*:|\s*,)?\s*$",
     re.I,
 )
 _SAID = re.compile(r",\s*(?:said|says|wrote|according\s+to|quoth)\s+(?!i\b)", re.I)
 _LABEL = re.compile(r"([^:;.\n]{1,60}):\s*$")
-_PLANS = word_set(
-    "goal goals idea ideas plan plans planned planning todo next tomorrow wish wishlist proposal"
-    " proposals suggestion suggestions option options alternative alternatives rejected question"
-    " example examples task tasks requirement requirements advert ad job title article headline"
-    " topic subject quote dream someday maybe backlog roadmap future pros cons against advice"
-)
 Standing: TypeAlias = str
 """Whether what a verb says holds: ``HELD``, ``ENDED``, ``DENIED``, or empty for no statement."""
 HELD, ENDED, DENIED = "held", "ended", "denied"
@@ -202,7 +196,7 @@ def _is_stated_after(earlier: str, before: str) -> bool:
     if label is None:
         return True
     words = set(label[1].lower().split())
-    if not words.isdisjoint(_PLANS):
+    if not words.isdisjoint(PLANS):
         return False
     return re.search(r"\b(?:i|we)\b", before, re.I) is not None or not words.isdisjoint(TOPICS)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kiprdf.memory.extraction import files, private, speakers
+from kiprdf.memory.extraction.ordinary_words import PLANS
 from kiprdf.memory.extraction.private import PRIVATE
 
 LINK = "\ue001"
@@ -37,10 +38,12 @@ _QUOTED = re.compile(
     r'"[^"\n]{1,500}"|“[^“”\n]{1,500}”|„[^„“\n]{1,500}“|«[^«»\n]{1,500}»|`[^`\n]{1,500}`'
     r"|(?<!\w)'[^'\n]{2,500}'(?!\w)|^[ \t]*>[^\n]*"
     # A comment in code, a command, and a task that is not done.
-    r"|^[ \t]*(?:#|//|--|<!--)[ \t]*(?:[Ii]|[Ww]e)\b[^\n]*|^[ \t]*[$%][ \t][^\n]*"
+    r"|^[ \t]*(?:#|//|--|<!--)[ \t]*(?:[Ii]|[Ww]e)\b[^\n]*|^[ \t]*[$%][ \t][^\n]*|~~[^~\n]{1,500}~~"
     r"|^[ \t]*[-*][ \t]*\[ ?\][^\n]*",
     re.MULTILINE,
 )
+_SECTION = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+([^\n]{1,60})|([^\n:.#]{1,40}):[ \t]*)$", re.M)
+_FORWARDED = re.compile(r"^[-_ ]{2,20}(?:original|forwarded) message", re.I | re.M)
 _END = re.compile(r"[.!?]+(?=[\s)\]}]|$)|\n+")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(,])(?:e\.?g|i\.?e|etc|vs|cf|approx|ca|resp|incl|esp|Dr|Mr|Mrs|Ms|St|Prof|Inc|Ltd"
@@ -115,8 +118,23 @@ def read(text: str) -> Document:
     if "```" in safe or "~~~" in safe:
         prose = _masked(_FENCE, safe, "\n")
     quotations = [match.span() for match in _QUOTED.finditer(prose)]
+    quotations = sorted(quotations + _plans(prose))
     prose = speakers.of_user(prose.translate(_SPACES | _FORMS))
     return Document(text, prose, safe, paths, _sentences(prose), quotations)
+
+
+def _plans(prose: str) -> list[tuple[int, int]]:
+    """The sections below a heading such as ``Ideas``, and a forwarded message."""
+    headings = list(_SECTION.finditer(prose))
+    ends = [*(match.start() for match in headings), len(prose)][1:]
+    spans = []
+    for heading, end in zip(headings, ends, strict=False):
+        words = re.findall(r"\w+", (heading[1] or heading[2]).lower())
+        if not PLANS.isdisjoint(words):
+            paragraph = prose.find("\n\n", heading.end() + 2, end)
+            spans.append((heading.start(), end if heading[1] or paragraph < 0 else paragraph))
+    forwarded = _FORWARDED.search(prose)
+    return spans + ([(forwarded.start(), len(prose))] if forwarded else [])
 
 
 def _masked(pattern: re.Pattern[str], text: str, mark: str) -> str:

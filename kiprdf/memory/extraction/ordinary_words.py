@@ -76,3 +76,12 @@ TOPICS = word_set("""
     warning wednesday work yesterday
 """)
 """Words of a label before a colon, which is not the name of who speaks."""
+
+PLANS = word_set(
+    "considered questions wishes todos candidates possibilities rejected discarded unsure"
+    " goal goals idea ideas plan plans planned planning todo next tomorrow wish wishlist proposal"
+    " proposals suggestion suggestions option options alternative alternatives rejected question"
+    " example examples task tasks requirement requirements advert ad job title article headline"
+    " topic subject quote dream someday maybe backlog roadmap future pros cons against advice"
+)
+"""Words of a label or heading under which nothing is stated."""

@@ -94,7 +94,7 @@ _NEGATED = (
     r"(?:(?P<negation>do\s+not|does\s+not|do(?:es)?n'?t|did\s+not|didn't|not|never|no\s+longer|used\s+to"
     r"|stopped|can't|cannot|can\s+not)\s+)?"
 )
-_OMITTED = r"(?:\band|\bbut|,)\s+"
+_OMITTED = r"(?P<start>(?:\A|(?<=\n)|(?<=[.!?]\s))[-*• ]{0,4}(?=\w+s\b)|(?:\band|\bbut|,)\s+)"
 _MOSTLY = re.compile(r"\b(?:always|usually|mostly)\b", re.I)
 _MOSTLY_AFTER = re.compile(r"\bevery\s+time\b|\b(?:always|usually|mostly)\s*$", re.I)
 _DETERMINER = re.compile(
@@ -117,6 +117,7 @@ _SINCE = re.compile(
     r"\b(?:always|since|for\s+(?:\w+\s+){0,2}(?:years|months|ages|decades))\b", re.I
 )
 _BE = re.compile(r"(?:\b(?:am|is|are|was|were|be|been)|'m|'re|'s)\s*$", re.I)
+_OF_PERSONS = ("prefers", "likes", "enjoys", "dislikes", "hates")
 _DISLIKING = ("hate", "dislike", "stand")
 _OF_PEOPLE = re.compile(
     r"[\s-]+(?:(?:people|folks|team|guys|community|devs?|developers?|engineers?|users?|fans?|meetups?"
@@ -135,7 +136,8 @@ _NO_INSTRUMENT = re.compile(
 _NO_USE = re.compile(
     r"\b(?:compared|comparable|comparing|comparison|compatible|incompatible|competes?|familiar"
     r"|interferes?|unfamiliar|replaced|experience|experiment(?:ing|ed)?|along|agree|disagree|wrong"
-    r"|do|done|finished|through|inspired|(?-i:go|[Gg]oes|[Gg]oing|went|gone))\s*$",
+    r"|frustrated|annoyed|pleased|impressed|disappointed|obsessed|bored|involved|satisfied|concerned"
+    r"|comfortable|happy|unhappy|ok|okay|fine|good|love|confronted|up|do|done|finished|through|inspired|(?-i:go|[Gg]oes|[Gg]oing|went|gone))\s*$",
     re.I,
 )
 
@@ -189,6 +191,9 @@ def _is_by_user(text: Text, match: re.Match[str]) -> bool:
         return False
     if match["subject"] is not None:
         return True
+    if not match["start"].strip(" ,-*•"):
+        # A note of a model without its subject: "Prefers tabs."
+        return match["verb"].lower() in _OF_PERSONS or match.start() == 0
     start = document.sentence_at(place).start
     before = document.prose[max(start, place - 200) : match.start()]
     subjects = re.findall(r"\b(i|we|he|she|they|you|it|who)\b", before, re.I)

@@ -84,6 +84,7 @@ _NO_PROJECT = word_set(
     " moving migrating testing finding more one getting tests bugs myself being"
 )
 _IDEA = re.compile(r"^(?:\w+\s+)?(?:ideas?|thought|concept|notion|prospect|possibility)\b", re.I)
+_VAGUE = re.compile(r"^\w+(?:\s+(?:with|for|on|to))?\s+(?:it|this|that|them|him|her|so)$", re.I)
 _CLAUSE = re.compile(r"that\s+\w+\s+(?:is|has|can|does|was|are)\b", re.I)
 _FIRST_NOUN = re.compile(
     r"(?:(?:the|a|an|my|our|this|that|some|another|up|more|better|own|good|bad|new|strong)\s+)*([\w'-]+)",
@@ -121,7 +122,7 @@ def decision(document: Document, start: int, negation: str = "") -> str | None:
     text = _TAIL.sub("", text)
     if len(text) > MOST_DECISION:
         text = text[: MOST_DECISION + 1].rsplit(" ", 1)[0][:MOST_DECISION].rstrip(_MARKS)
-    if not text or _PRIVATE.search(text) or is_credential(text):
+    if not text or _PRIVATE.search(text) or is_credential(text) or _VAGUE.search(text):
         return None
     return text[0].upper() + text[1:]
 

@@ -28,6 +28,11 @@ _USER = re.compile(
     r"|went|favou?rite|preferred|go-to)\b)",
     re.I | re.M,
 )
+_SAYING = re.compile(
+    r"\b(?:the\s+)?user\s+(?:has\s+)?(?:said|says|mentioned|mentions|stated|states|noted|notes|confirmed"
+    r"|confirms|explained|indicated|reported|shared|told\s+me)\s+(?:that\s+)?(?:they|he|she)(?=\s)",
+    re.I,
+)
 _THEY = re.compile(r"(?<!\w)(I {3,}[^.!?\n]{0,300}[.!?]\s+)(they|she|he)(?=\s)", re.I)
 
 
@@ -40,6 +45,7 @@ def of_user(prose: str) -> str:
         end = max(end, stop)
     prose = "".join([*pieces, prose[end:]])
     if "user" in prose.lower():
+        prose = _SAYING.sub(lambda match: "I".ljust(len(match[0])), prose)
         prose = _USER.sub(_as_i, prose)
         for _ in range(2):
             prose = _THEY.sub(lambda match: match[1] + "I".ljust(len(match[2])), prose)
