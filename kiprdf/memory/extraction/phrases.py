@@ -85,6 +85,7 @@ _NO_PROJECT = word_set(
 )
 _IDEA = re.compile(r"^(?:\w+\s+)?(?:ideas?|thought|concept|notion|prospect|possibility)\b", re.I)
 _VAGUE = re.compile(r"^\w+(?:\s+(?:with|for|on|to))?\s+(?:it|this|that|them|him|her|so)$", re.I)
+_OF_OTHER = re.compile(r"\s+(?:on|is|was|are|uses|has|will|does)\b", re.I)
 _CLAUSE = re.compile(r"that\s+\w+\s+(?:is|has|can|does|was|are)\b", re.I)
 _FIRST_NOUN = re.compile(
     r"(?:(?:the|a|an|my|our|this|that|some|another|up|more|better|own|good|bad|new|strong)\s+)*([\w'-]+)",
@@ -249,6 +250,8 @@ def _project_at(
     name = _PROJECT_WORD.sub("", name).strip(_MARKS)
     is_plain = name.isalnum() and start + stop == end
     if _NO_NAME.search(document.prose, start + first, start + stop):
+        return None, start
+    if must_be_name and _OF_OTHER.match(document.prose, start + stop):
         return None, start
     if must_be_name and (leading is not None or not (is_name(name) or is_plain)):
         return None, start

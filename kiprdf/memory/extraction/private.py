@@ -31,7 +31,7 @@ _ADDRESSES = (
     re.compile(
         r"\b\d{1,4}(?:\s(?:bis|ter))?,?\s(?:rue|avenue|boulevard|place|quai)\s"
         r"(?:[\w'-]{1,30}\s){0,3}[A-Z][\w'-]{1,30}\b"
-        r"|\b(?:calle|via|viale|piazza|plaza|avenida|rua)\s(?:[\w'-]{1,30}\s){1,4}?\d{1,4}\b"
+        r"|\b(?i:calle|via|viale|piazza|plaza|avenida|rua)\s(?:[\w'-]{1,30}\s){1,4}?\d{1,4}\b"
     ),
     re.compile(r"\bP\.?\s?O\.?\sBox\s\d{1,8}\b", re.I),
     re.compile(r"\b[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2}\b"),
@@ -45,17 +45,22 @@ _TOKEN = re.compile(
     # A long word of letters of both cases and digits, or of hexadecimal digits.
     r"|(?<![\w./\\-])(?=[\w+=-]{0,60}\d)(?=[\w+=-]{0,60}[a-z])(?=[\w+=-]{0,60}[A-Z])"
     r"[\w+=-]{20,500}(?![\w/\\])"
-    r"|(?<![\w./\\-])(?=[a-f\d-]{0,60}\d)[a-f\d]{24,128}(?![\w/\\])"
+    r"|(?<![\w./\\-])(?:0x)?(?=[a-f\d-]{0,60}\d)[a-f\d]{24,128}(?![\w/\\])"
 )
 _CREDENTIAL = (
-    r"(?:pass(?:word|wd|phrase|code)|pwd|pin(?:\scode)?|(?:api|access|secret|private|signing"
+    r"(?:pass(?:word|wd|phrase|code)|pwd|(?-i:PIN)|pin\scode|(?:api|access|secret|private|signing"
     r"|encryption|license)[\s_-]?keys?|secrets?|tokens?|credentials?|login)"
 )
 _VALUES = (
-    # The password is X, password: X, password=X, set the password to X.
+    # The password is X, password: X, password=X; set the password to X.
     re.compile(
-        rf"\b{_CREDENTIAL}\b[^.!?\n]{{0,30}}?(?:\s*[:=]\s*|\s(?:is|was|be|to)\s(?:now\s)?)"
-        r"[\"'`]?(?P<value>(?!(?:not|a|an|the|in|on|be|my|our|stored|kept|too|use|rotate|expire)\b)\S{3,200})",
+        rf"\b{_CREDENTIAL}\b[^.!?\n]{{0,30}}?(?:\s*[:=]\s*|\s(?:is|was)\s(?:now\s)?)"
+        r"[\"'`]?(?P<value>(?!(?:not|a|an|the|to|in|on|my|our|stored|kept|too)\b)\S{3,200})",
+        re.I,
+    ),
+    re.compile(
+        rf"\b(?:set|sets|setting|reset|chang\w+|updat\w+)\s(?:[\w'-]{{1,20}}\s){{0,3}}{_CREDENTIAL}"
+        r"\s(?:[\w'-]{1,20}\s){0,3}?to\s[\"'`]?(?P<value>\S{3,200})",
         re.I,
     ),
     # The password X1: only what has a digit or a sign in it.

@@ -14,7 +14,7 @@ _LABEL = re.compile(
     r"(?:^(?P<time>[^\w\n]{0,6}(?:\d{4}-\d\d-\d\d[T ,]{1,3})?(?:\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]m)?)?"
     r"[^\w\n]{0,6})(?P<name>[^\W\d_][\w'.-]{0,20}(?: [\w'.-]{1,20}){0,2})"
     r"|(?<=[.!?]\s)(?P<role>user|human|assistant|ai|bot))"
-    r"(?:\s?\([^()\n]{1,20}\))?\s{0,3}[:>](?=\s|$)"
+    r"(?:(?:\s?\([^()\n]{1,20}\))?\s{0,3}[:>\]](?=\s|$)|\s{1,3}\[?\d{1,2}:\d\d(?:\s?[ap]m)?\]?\s*$)"
     r"|(?:</?|^#{1,6}\s+)(?P<tag>user|human|assistant|ai|bot|system)(?:>|\s*$)",
     re.I | re.M,
 )
@@ -59,7 +59,7 @@ def _as_i(match: re.Match[str]) -> str:
 
 def _spans(prose: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """The parts that others say, and the labels of the user."""
-    if ":" not in prose and ">" not in prose:
+    if not any(mark in prose for mark in ":>]#"):
         return [], []
     matches = [(match, _speaker(match)) for match in _LABEL.finditer(prose)]
     names = [match["name"] for match, speaker in matches if speaker == "name"]
