@@ -35,6 +35,8 @@ _HEDGE = any_of(
     suggest(?:s|ed|ing)? recommend(?:s|ed|ing)? let's lets talk(?:ed|ing|s)?_about
     discuss(?:ed|ing|es)? dream(?:ed|ing|t)?_of how_to evaluat(?:e|ed|ing) i'd we'd i'll we'll
 
+    apparently supposedly allegedly looks_like seems_(?:like|that) meaning_to not_sure pretending
+    forced asked_to made_(?:us|me) dreamt miss fail(?:ed|ing)_at learning_to favou?r
     hopefully ideally soon for_example looking_(?:into|at|forward) lean(?:ing|s)?_towards? feel(?:ing)?_like
     ask(?:ed|ing|s)? thinks believes says said claims claimed insists assumes told wants
     saw watched noticed heard met interviewed hired reviewed taught starting_(?:in|on|from|next|\\w+day)
@@ -66,6 +68,15 @@ _ASKS = re.compile(
 )
 _IRONY = re.compile(r"/s\b|\bas\s+much\s+as\b|\bnot!|\bsaid\s+no\s?(?:one|body)\b", re.I)
 _MAKER = re.compile(r"\bby\s+(?!me\b|us\b|hand\b|default\b|using\b|\d)", re.I)
+_STARTS = re.compile(r"[\W\d]*(?:(?:and|but|so|also|because|then|that|honestly)\s+)?", re.I)
+_PART = re.compile(r"[;:(]|,?\s(?:and|but|because|so|which|that|when|while)\s")
+_FINITE = re.compile(
+    r"\s(?:is|isn't|was|are|were|takes?|took|makes?|made|helps?|can|will|would|has|had|feels?|felt|seems?"
+    r"|needs?|requires?|means?|gets?|got|costs?|pays?|gives?|gave|works|saves?|saved|beats|remains|sounds"
+    r"|looks|turned|became|should|must|might|may|could|keeps|brings|depends|starts|changed|don't|use|drives"
+    r"|doesn't|didn't|goes|went|comes|came)\b",
+    re.I,
+)
 _UNTIL = re.compile(r"\W{0,8}(?:until|till)\b", re.I)
 _ATTACHED = re.compile(
     r"(?:(?P<ended>\b(?:no\s+longer|(?:have|has|had|'ve)\s+(?:stopped|quit|ceased)|stopped|quit|ceased"
@@ -204,6 +215,15 @@ def _is_stated_after(earlier: str, before: str) -> bool:
 def has_ended(rest: str) -> bool:
     """Whether the words after a negated verb say that it was so before."""
     return _ANYMORE.search(rest) is not None
+
+
+def is_topic(document: Document, place: int, end: int) -> bool:
+    """Whether a verb in -ing is what the clause is about: ``Using Docker is easy``."""
+    before = document.prose[start_of_clause(document, place) : place]
+    if _STARTS.fullmatch(before) is None:
+        return False
+    rest = document.prose[end : min(document.sentence_at(place).end, end + _WINDOW)]
+    return _FINITE.search(_PART.split(rest, 1)[0]) is not None
 
 
 def is_conditional(document: Document, place: int, *, is_plan: bool = True) -> bool:

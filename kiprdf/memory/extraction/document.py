@@ -39,6 +39,10 @@ _QUOTED = re.compile(
     r"|(?<!\w)'[^'\n]{2,500}'(?!\w)|^[ \t]*>[^\n]*"
     # A comment in code, a command, and a task that is not done.
     r"|^[ \t]*(?:#|//|--|<!--)[ \t]*(?:[Ii]|[Ww]e)\b[^\n]*|^[ \t]*[$%][ \t][^\n]*|~~[^~\n]{1,500}~~"
+    # The text of a link, and a line of a log.
+    r"|\[[^\]\n]{1,200}\](?=\()"
+    r"|^[ \t]*(?:\d[\dT:.,/+Z-]{4,25}[ \t]+){0,3}\W{0,2}(?:INFO|DEBUG|WARN(?:ING)?|ERROR|TRACE|FATAL"
+    r"|(?:[\w]{1,20}[ \t])?[Ll]og:|Output:|Step[ ]\d)[^\n]*"
     r"|^[ \t]*[-*][ \t]*\[ ?\][^\n]*",
     re.MULTILINE,
 )

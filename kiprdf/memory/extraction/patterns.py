@@ -226,7 +226,10 @@ def _uses(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statem
         return
     if not is_using and (_NO_INSTRUMENT.search(before) or _BE.search(before)):
         return
-    if is_using and clauses.is_conditional(document, match.end()):
+    if is_using and (
+        clauses.is_conditional(document, match.end())
+        or clauses.is_topic(document, place, match.end())
+    ):
         return
     if _OF_PEOPLE.match(document.prose, mentions[-1].end):
         return
@@ -306,6 +309,8 @@ def _work(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statem
     if not standing or not clauses.is_progressive_of_user(document, place):
         return
     if standing == HELD and clauses.is_conditional(document, match.end()):
+        return
+    if clauses.is_topic(document, place, match.end()):
         return
     for start, name in phrases.projects(document, match.end(), is_made=not is_working):
         yield pattern.statement(start, "project", name, standing)

@@ -29,7 +29,7 @@ _VERB = (
 _CONCEPT_END = re.compile(
     rf"\s+(?:over|than|rather|instead|for|in|on|at|with|as|when|whenever|where|if|every|after|before"
     rf"|by|from|these|right|now|very|most|best|better|more|much|especially|particularly|too|again"
-    rf"|today|here|anyway|either|via|using|during|to|without|compared|lately|that|which|who|{_VERB}"
+    rf"|please|less|today|here|anyway|either|via|using|during|to|without|compared|lately|that|which|who|{_VERB}"
     rf"|any\s?(?:more|longer)|at\s+all|nowadays|a\s+lot|of\s+course|tbh|imo|lol|btw|i\s+guess|haha|honestly)\b|\s*[{LINK}]|:",
     re.I,
 )
@@ -83,9 +83,12 @@ _NO_PROJECT = word_set(
     " better improving fixing making getting adding writing refactoring learning understanding"
     " moving migrating testing finding more one getting tests bugs myself being"
 )
-_IDEA = re.compile(r"^(?:\w+\s+)?(?:ideas?|thought|concept|notion|prospect|possibility)\b", re.I)
+_IDEA = re.compile(
+    r"^(?:\w+\s+)?(?:ideas?|thought|fact|concept|notion|prospect|possibility)\b", re.I
+)
 _VAGUE = re.compile(r"^\w+(?:\s+(?:with|for|on|to))?\s+(?:it|this|that|them|him|her|so)$", re.I)
 _OF_OTHER = re.compile(r"\s+(?:on|is|was|are|uses|has|will|does)\b", re.I)
+_NO_LAST = word_set("it this that them him her one ones you me us and or less")
 _CLAUSE = re.compile(r"that\s+\w+\s+(?:is|has|can|does|was|are)\b", re.I)
 _FIRST_NOUN = re.compile(
     r"(?:(?:the|a|an|my|our|this|that|some|another|up|more|better|own|good|bad|new|strong)\s+)*([\w'-]+)",
@@ -199,11 +202,13 @@ def _concept_name(document: Document, start: int, item: str) -> str | None:
     article = _ARTICLE.match(item)
     skipped = article.end() if article else 0
     name = document.text[start + skipped : start + len(item)].strip(_MARKS).replace("`", "")
+    name = re.sub(r",\s*please$", "", name, flags=re.I)
     words = name.lower().split()
     if not words or words[0] in _NO_CONCEPT or len(words) > _MOST_CONCEPT_WORDS:
         return None
     if (
-        _IDEA.search(name)
+        words[-1] in _NO_LAST
+        or _IDEA.search(name)
         or is_credential(name)
         or _NO_NAME.search(item)
         or not any(map(str.isalnum, name))
