@@ -21,9 +21,7 @@ MOST_CHARACTERS = 10_000_000
 _USES = re.compile(
     r"(?:\s+project)?(?:,?\s+(?:which|that))?\s+(?:also\s+|now\s+|still\s+|mainly\s+)?uses\s+", re.I
 )
-_IN_PROJECT = re.compile(
-    r"\b(?:in|for|inside|within)\s+(?:(?:the|my|our)\s+)?(?:project\s+)?$", re.I
-)
+_IN_PROJECT = re.compile(r"\b(?:in|inside|within)\s+(?:(?:the|my|our)\s+)?(?:project\s+)?$", re.I)
 _MOST_REFERENCES = 32
 """References of one sentence; this bounds the time."""
 _BINARY = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd\ud800-\udfff]")

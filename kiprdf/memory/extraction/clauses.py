@@ -35,18 +35,22 @@ _HEDGE = any_of(
     suggest(?:s|ed|ing)? recommend(?:s|ed|ing)? let's lets talk(?:ed|ing|s)?_about
     discuss(?:ed|ing|es)? dream(?:ed|ing|t)?_of how_to evaluat(?:e|ed|ing) i'd we'd i'll we'll
 
-    apparently supposedly allegedly looks_like seems_(?:like|that) meaning_to not_sure pretending
-    forced asked_to made_(?:us|me) dreamt miss fail(?:ed|ing)_at learning_to favou?r
-    hopefully ideally soon for_example looking_(?:into|at|forward) lean(?:ing|s)?_towards? feel(?:ing)?_like
-    ask(?:ed|ing|s)? thinks believes says said claims claimed insists assumes told wants
-    saw watched noticed heard met interviewed hired reviewed taught starting_(?:in|on|from|next|\\w+day)
-    (?:in|for)_the_future pending by_20\\d\\d from_(?:next|\\w+day) debating curious undecided
+    hopefully ideally ideal soon tomorrow eventually for_example some_point (?:in|for)_the_future
+    next_(?:week|month|quarter|year|sprint|time) starting_(?:in|on|from|next|\\w+day) by_20\\d\\d
+    from_(?:next|\\w+day) pending debating curious undecided not_sure guess apparently supposedly
+    allegedly looks_like seems_(?:like|that) looking_(?:into|at|forward) lean(?:ing|s)?_towards?
+    feel(?:ing)?_like will shall gonna going_to about_to (?:need|needs|have|has|had|ought|yet)_to
+    must try tries trying tried todo start end_up remember_to almost nearly instead_of meaning_to
+    learning_to fail(?:ed|ing)_at forced asked_to made_(?:us|me) dreamt miss pretending favou?r less
 
-    will shall gonna going_to about_to (?:need|needs|have|has|had|ought|yet)_to must
-    try tries trying tried todo start end_up remember_to almost nearly instead_of tomorrow
-    next_(?:week|month|quarter|year|sprint|time) idea thought possibility option prospect concept
-    benefits? advantages? tutorials? guides? articles? books? courses? workshops? videos? podcasts?
-    (?:read|reading|heard|learn(?:ed|t|ing)?|asked|curious|watched|blogged|posts?|notes?|know|knew|excited|worried|talks?|questions?|webinar|news|jokes?|complain(?:ed|ing)?)_(?:(?:a|some|more|of|on)_){0,2}(?:about|on|how)
+    ask(?:ed|ing|s)? thinks believes says said claims claimed insists assumes t(?:old|ells?) wants
+    saw watched noticed heard met interviewed hired reviewed taught
+
+    idea thought possibility option prospect concept benefits? advantages? tutorials? guides?
+    articles? books? courses? workshops? videos? podcasts?
+    (?:read|reading|heard|learn(?:ed|t|ing)?|watched|blogged|posts?|notes?)_(?:about|on|how)
+    (?:know|knew|excited|worried|talks?|questions?|webinar|news|jokes?)_(?:about|on|how)
+    (?:read|learn(?:ed|t)?|know|wrote)_(?:a|some|more|something)_(?:about|on|how)
     """
 )
 _CONDITION = any_of(
@@ -60,28 +64,33 @@ _LATER = any_of(
     "soon tomorrow someday later_(?:this|on) next_(?:week|month|quarter|year|sprint|time)"
 )
 _ASKS = re.compile(
-    r"[\W_]{0,8}(?:(?:so|and|but|ok|hey|hi)\W{1,2})?(?:(?:am|are|is|do|does|did|should|can|could|would|have|has|shall|may)"
-    r"\s+(?:i|we|you|he|she|they|it|anyone|anybody|someone|the|this|that|these)\b"
-    r"|(?:how|why|what|which|where|when|who)\b[^,]{0,40}?\b(?:do|does|did|am|are|should|can|could|to)\s"
-    r"|(?:any(?:one|body))\b)",
+    r"[\W_]{0,8}(?:(?:so|and|but|ok|hey|hi)\W{1,2})?(?:(?:am|are|is|do|does|did|should|can|could"
+    r"|would|have|has|shall|may)\s+"
+    r"(?:i|we|you|he|she|they|it|anyone|anybody|someone|the|this|that|these)\b"
+    r"|(?:how|why|what|which|where|when|who)\b[^,]{0,40}?"
+    r"\b(?:do|does|did|am|are|should|can|could|to)\s"
+    r"|any(?:one|body)\b)",
     re.I,
 )
-_IRONY = re.compile(r"/s\b|\bas\s+much\s+as\b|\bnot!|\bsaid\s+no\s?(?:one|body)\b", re.I)
+_IRONY = re.compile(
+    r"/s\b|\bchanged\s+(?:my|our)\s+minds?\b|\bas\s+much\s+as\b|\bnot!|\bsaid\s+no\s?(?:one|body)\b",
+    re.I,
+)
 _MAKER = re.compile(r"\bby\s+(?!me\b|us\b|hand\b|default\b|using\b|\d)", re.I)
 _STARTS = re.compile(r"[\W\d]*(?:(?:and|but|so|also|because|then|that|honestly)\s+)?", re.I)
-_PART = re.compile(r"[;:(]|,?\s(?:and|but|because|so|which|that|when|while)\s")
-_FINITE = re.compile(
-    r"\s(?:is|isn't|was|are|were|takes?|took|makes?|made|helps?|can|will|would|has|had|feels?|felt|seems?"
-    r"|needs?|requires?|means?|gets?|got|costs?|pays?|gives?|gave|works|saves?|saved|beats|remains|sounds"
-    r"|looks|turned|became|should|must|might|may|could|keeps|brings|depends|starts|changed|don't|use|drives"
-    r"|doesn't|didn't|goes|went|comes|came)\b",
-    re.I,
+_PART = re.compile(r"[,;:(]|,?\s(?:and|but|because|so|which|that|when|while)\s")
+_FINITE = any_of(
+    """
+    is isn't was are were takes? took makes? made helps? can will would has had feels? felt seems?
+    needs? requires? means? gets? got costs? pays? gives? gave works saves? saved beats remains
+    sounds looks turned became should must might may could keeps brings depends starts changed
+    don't doesn't didn't use drives goes went comes came
+    """
 )
 _UNTIL = re.compile(r"\W{0,8}(?:until|till)\b", re.I)
 _ATTACHED = re.compile(
-    r"(?:(?P<ended>\b(?:no\s+longer|(?:have|has|had|'ve)\s+(?:stopped|quit|ceased)|stopped|quit|ceased"
-    r"|gave\s+up(?:\s+on)?|done|finished|through)"
-    r"|\bhad\s+been)|(?P<denied>\b(?:not|never|isn't|aren't|ain't)))"
+    r"(?:(?P<ended>\b(?:no\s+longer|stopped|quit|ceased|gave\s+up(?:\s+on)?|done|finished|through"
+    r"|had\s+been))|(?P<denied>\b(?:not|never|isn't|aren't|ain't)))"
     r"\s+(?:(?:really|actually|currently|even|ever|now)\s+)?$",
     re.I,
 )
@@ -90,21 +99,25 @@ _WAS = re.compile(
     r"\b(?:was|were)\s+(?:(?:still|also|just|always|mainly|mostly|all|both|actually)\s+){0,2}$",
     re.I,
 )
-_FORMERLY = re.compile(
-    r"\b(?:previously|formerly|originally|initially|(?:in|at|from)\s+(?:my|our|the)\s+"
-    r"(?:past|old|last|previous|former|first|early|beginning)|back\s+(?:then|when|in)|at\s+first"
-    r"|at\s+that\s+time|those\s+days|(?:years?|months?|weeks?|decades?)\s+ago|in\s+(?:college|school|university)|as\s+a\s+(?:student|kid|child)"
-    r"|in\s+(?:19|20)\d\d|in\s+the\s+(?:\w+ties|\d0s|early|late)|last\s+(?:year|summer|winter|spring"
-    r"|autumn|fall|century)|once|not?\s+(?:any\s?)?more|for\s+a\s+(?:summer|while|short|time)|(?:until|till)\s+(?:\w+\s+){0,2}\w+|before(?=\s+(?:the|our|my)\s+\w+|\s+(?:\w+\s+){1,3}(?:came|existed|was|were|got|arrived|took|became|did)\b|\s*(?:$|[,;]|(?:and|but|now|that|this|we|i|switching"
-    r"|moving|migrating)\b)))",
-    re.I,
+_FORMERLY = any_of(
+    """
+    previously formerly originally initially at_first at_that_time those_days back_(?:then|when|in)
+    (?:in|at|from)_(?:my|our|the)_(?:past|old|last|previous|former|first|early|beginning)
+    (?:years?|months?|weeks?|decades?)_ago in_(?:college|school|university) once
+    as_a_(?:student|kid|child) in_(?:19|20)\\d\\d in_the_(?:\\w+ties|\\d0s|early|late)
+    last_(?:year|summer|winter|spring|autumn|fall|century) not?_(?:any_?)?more
+    for_a_(?:summer|while|short|time) (?:until|till)_\\w+ before_(?:the|our|my|that|this|we|i)_\\w+
+    before_(?:\\w+_){1,3}(?:came|existed|was|were|got|arrived|took|became|did)
+    before(?=\\s*(?:$|[,;]|(?:and|but|now|that|switching|moving|migrating)\\b))
+    """
 )
 _REPORTED = re.compile(
-    r"(?<!i )(?<!we )\b(?:says?|said|wrote|writes|replied|replies|answered|told\s+\w+|claims?|claimed"
-    r"|quot(?:e|es|ed|ing)|according\s+to\s+\w+|announced|tweeted|posted)(?:(?:\s+\w+){0,3}\s*:|\s*,)?\s*$",
+    r"(?<!i )(?<!we )\b(?:says?|said|wrote|writes|replied|replies|answered|t(?:old|ells?)\s+\w+"
+    r"|claims?|claimed|quot(?:e|es|ed|ing)|according\s+to\s+\w+|announced|tweeted|posted)"
+    r"(?:(?:\s+\w+){0,3}\s*:|\s*,)?\s*$",
     re.I,
 )
-_SAID = re.compile(r",\s*(?:said|says|wrote|according\s+to|quoth)\s+(?!i\b)", re.I)
+_ATTRIBUTED = re.compile(r",\s*(?:said|says|wrote|according\s+to|quoth)\s+(?!i\b)", re.I)
 _LABEL = re.compile(r"([^:;.\n]{1,60}):\s*$")
 Standing: TypeAlias = str
 """Whether what a verb says holds: ``HELD``, ``ENDED``, ``DENIED``, or empty for no statement."""
@@ -132,7 +145,8 @@ _PASSIVE = re.compile(
 )
 _SUBJECTLESS = re.compile(
     r"\W{0,8}(?:(?:after|during|in|on|at|for|since|by|from|this)\b[^,]{0,60},\s*)?"
-    r"(?:(?:\w+ly|ok|okay|yes|yeah|well|alright|finally|first|next|then|also|just|now|today|yesterday|and|so|again|still|been|no\s+longer|not|never|have|has|had|have\s+been)"
+    r"(?:(?:\w+ly|ok|okay|yes|yeah|well|alright|first|next|then|also|just|now|today|yesterday|and"
+    r"|so|again|still|been|no\s+longer|not|never|have|has|had)"
     r"[\s,]+){0,4}"
     r"(?:$|[a-z]+(?:ed|ing)\b|(?:built|wrote|made|did|set|got|spent|found|put|sent|began|drew|ran|kept"
     r"|taught|went|chose|did|gave|took|cut|drove|rebuilt|rewrote|sped|shot|read|held|led|sold|won|all|back"
@@ -180,13 +194,21 @@ def standing(document: Document, place: int, end: int | None = None) -> Standing
     before = prose[start:place]
     earlier = prose[max(sentence.start, start - _WINDOW) : start]
     rest = prose[place : min(sentence.end, (end or place) + _WINDOW)]
-    if _IRONY.search(rest) or document.last(_HEDGE, start, place) or _HAD.match(before):
+    if (
+        document.first(_IRONY, place, place + len(rest))
+        or document.last(_HEDGE, start, place)
+        or _HAD.match(before)
+    ):
+        return ""
+    if earlier.rstrip().endswith(",") and document.last(
+        _HEDGE, max(start - 40, sentence.start), start
+    ):
         return ""
     if _UNTIL.match(earlier) or document.last(_CONDITION, start - len(earlier), start):
         return ""
     if (
         _REPORTED.search(earlier[-40:])
-        or _SAID.search(rest)
+        or document.first(_ATTRIBUTED, place, place + len(rest))
         or not _is_stated_after(earlier, before)
     ):
         return ""
@@ -218,12 +240,13 @@ def has_ended(rest: str) -> bool:
 
 
 def is_topic(document: Document, place: int, end: int) -> bool:
-    """Whether a verb in -ing is what the clause is about: ``Using Docker is easy``."""
+    """Whether a clause is about what it begins with: ``Using Docker is easy``."""
     before = document.prose[start_of_clause(document, place) : place]
     if _STARTS.fullmatch(before) is None:
         return False
-    rest = document.prose[end : min(document.sentence_at(place).end, end + _WINDOW)]
-    return _FINITE.search(_PART.split(rest, 1)[0]) is not None
+    last = min(document.sentence_at(place).end, end + _WINDOW)
+    part = document.first(_PART, end, last)
+    return document.first(_FINITE, end, part.start() if part else last) is not None
 
 
 def is_conditional(document: Document, place: int, *, is_plan: bool = True) -> bool:

@@ -41,8 +41,8 @@ _QUOTED = re.compile(
     r"|^[ \t]*(?:#|//|--|<!--)[ \t]*(?:[Ii]|[Ww]e)\b[^\n]*|^[ \t]*[$%][ \t][^\n]*|~~[^~\n]{1,500}~~"
     # The text of a link, and a line of a log.
     r"|\[[^\]\n]{1,200}\](?=\()"
-    r"|^[ \t]*(?:\d[\dT:.,/+Z-]{4,25}[ \t]+){0,3}\W{0,2}(?:INFO|DEBUG|WARN(?:ING)?|ERROR|TRACE|FATAL"
-    r"|(?:[\w]{1,20}[ \t])?[Ll]og:|Output:|Step[ ]\d)[^\n]*"
+    r"|^[ \t]*(?:\d[\dT:.,/+Z-]{4,25}[ \t]+){0,3}\W{0,2}(?:INFO|DEBUG|WARN(?:ING)?|ERROR"
+    r"|TRACE|FATAL|(?:[\w]{1,20}[ \t])?[Ll]og:|Output:|Step[ ]\d)[^\n]*"
     r"|^[ \t]*[-*][ \t]*\[ ?\][^\n]*",
     re.MULTILINE,
 )
@@ -74,9 +74,7 @@ class Document:
     files: list[files.FileMention]
     sentences: list[Sentence]
     _quotations: list[tuple[int, int]] = field(default_factory=list)
-    _matches: dict[re.Pattern[str], tuple[list[int], list[re.Match[str]]]] = field(
-        default_factory=dict
-    )
+    _matches: dict[int, tuple[list[int], list[re.Match[str]]]] = field(default_factory=dict)
 
     def sentence_at(self, place: int) -> Sentence:
         index = bisect_right(self.sentences, place, key=lambda sentence: sentence.start) - 1
@@ -99,10 +97,11 @@ class Document:
         return matches[index] if index < len(starts) and matches[index].end() <= end else None
 
     def _matches_of(self, pattern: re.Pattern[str]) -> tuple[list[int], list[re.Match[str]]]:
-        if pattern not in self._matches:
+        # By its id: the hash of a pattern is computed each time.
+        if id(pattern) not in self._matches:
             matches = list(pattern.finditer(self.prose))
-            self._matches[pattern] = [match.start() for match in matches], matches
-        return self._matches[pattern]
+            self._matches[id(pattern)] = [match.start() for match in matches], matches
+        return self._matches[id(pattern)]
 
     def is_quoted(self, place: int) -> bool:
         index = bisect_right(self._quotations, place, key=lambda span: span[0]) - 1

@@ -13,7 +13,7 @@ from kiprdf.memory.extraction import clauses, phrases
 from kiprdf.memory.extraction.clauses import DENIED, ENDED, HELD
 from kiprdf.memory.extraction.document import Document
 from kiprdf.memory.extraction.ordinary_words import NO_PROJECT_NAME
-from kiprdf.memory.extraction.tools import Mention
+from kiprdf.memory.extraction.tools import COMPOUND, Mention
 from kiprdf.memory.items import USER, Found, FoundEdge
 
 
@@ -107,6 +107,7 @@ _NEXT_TOOL = re.compile(
     r"(?:(?:also|the|a|an|my|our|then|with)\s+)*",
     re.I,
 )
+_LESS = re.compile(r"[^,.;!?]{0,50}\sless\b", re.I)
 _PARTLY = re.compile(r"\b(?:just|only|always|usually|often|mostly|all|daily|every)\b", re.I)
 _PARTLY_AFTER = re.compile(
     r"[^,.;!?]{0,60}?\s(?:for|as|without|unless|when|whenever|on|in|at|to|with|if|because\s+of|every|much"
@@ -120,7 +121,7 @@ _BE = re.compile(r"(?:\b(?:am|is|are|was|were|be|been)|'m|'re|'s)\s*$", re.I)
 _OF_PERSONS = ("prefers", "likes", "enjoys", "dislikes", "hates")
 _DISLIKING = ("hate", "dislike", "stand")
 _OF_PEOPLE = re.compile(
-    r"[\s-]+(?:(?:people|folks|team|guys|community|devs?|developers?|engineers?|users?|fans?|meetups?"
+    r"(?:\s+v?\d[\d.]*)?[\s-]+(?:(?:people|folks|team|guys|community|devs?|developers?|engineers?|users?|fans?|meetups?"
     r"|conferences?|talks?|workshops?|courses?|books?|tutorials?|articles?|support|sales|reps?|experts?"
     r"|consultants?|vendors?|experience|questions?|issues?|recruiters?|salespeople|staff)\b)",
     re.I,
@@ -165,6 +166,8 @@ def _standing(text: Text, match: re.Match[str]) -> str:
         return ""
     verb, negation = match["verb"].lower(), (match["negation"] or "").lower()
     rest = text.document.prose[match.end() : match.end() + 120].split("\n")[0]
+    if _LESS.match(rest):
+        return ""
     if verb.startswith(_DISLIKING):
         return "" if negation else DENIED
     if negation in ("no longer", "used to", "stopped"):
@@ -209,22 +212,31 @@ def _uses_of_user(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterato
         text.document.prose, match.end(), end
     )
     weight = 0.9 if is_mostly else None
-    for mention in tools_from(text, match.end()):
+    mentions = list(tools_from(text, match.end()))
+    if mentions and standing == DENIED and COMPOUND.match(text.document.prose, mentions[-1].end):
+        return
+    for mention in mentions:
         yield pattern.statement(mention.start, "tool", mention.name, standing, weight)
 
 
 def _uses(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
     document, place = text.document, match.start()
     mentions = list(tools_from(text, match.end()))
+    if not mentions:
+        return
     is_using = match[0].lower().startswith("using")
     standing = clauses.standing(document, place, match.end() if is_using else None)
-    if not mentions or not standing or (not is_using and standing != HELD):
+    if not standing or (not is_using and standing != HELD):
         return
     before = document.prose[max(0, place - 40) : place]
     is_user = clauses.is_progressive_of_user if is_using else clauses.is_of_user
     if _NO_USE.search(before) or not is_user(document, place):
         return
-    if not is_using and (_NO_INSTRUMENT.search(before) or _BE.search(before)):
+    if not is_using and (
+        _NO_INSTRUMENT.search(before)
+        or _BE.search(before)
+        or clauses.is_topic(document, place, mentions[-1].end)
+    ):
         return
     if is_using and (
         clauses.is_conditional(document, match.end())
@@ -323,6 +335,13 @@ def _work_of_user(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterato
             yield pattern.statement(start, "project", name, standing)
 
 
+_MOVED = (
+    r"(?:(?:the|our|my|all)\s+)*(?:\w+\s+)?(?:ci|pipelines?|builds?|blog|(?:web)?sites?|apps?|databases?|db"
+    r"|repos?|repositor(?:y|ies)|code(?:base)?|projects?|services?|backend|frontend|stack|hosting|tests?"
+    r"|docs|monitoring|infra(?:structure)?|servers?|setup|notes|e?mails?|tickets|stuff|deployments?"
+    r"|workloads?|clusters?|api|bots?|monolith|scripts?)"
+)
+_VERSION = re.compile(r"\s+v?\d")
 _TO = re.compile(
     r"(?:\s+\w+){0,2}?\s+(?:over\s+)?(?:to|with|by|for|in\s+favou?r\s+of)\s+(?:using\s+)?", re.I
 )
@@ -342,7 +361,11 @@ def _switches(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[St
     else:
         to = _TO.match(document.prose, listed[-1].end)
         olds, new = listed, list(tools_from(text, to.end())) if to else []
-    if _OF_PEOPLE.match(document.prose, (new or listed)[-1].end):
+    end = (new or listed)[-1].end
+    if _OF_PEOPLE.match(document.prose, end) or (not new and match[0].lower().startswith("went")):
+        return
+    # "dropped Node 16", "dropped Slack messages": not the tool itself.
+    if not new and (COMPOUND.match(document.prose, end) or _VERSION.match(document.prose, end)):
         return
     news = [pattern.statement(mention.start, "tool", mention.name) for mention in new]
     yield from news
@@ -523,7 +546,8 @@ PATTERNS = (
         "uses",
         0.8,
         re.compile(
-            r"\b(?:switched|moved|migrated|changed|transitioned|went)\s+(?:\w+\s+){0,3}?"
+            r"\b(?:switched|moved|migrated|changed|transitioned|went)\s+"
+            rf"(?:(?:over|away|back|completely|fully|everything|all|{_MOVED})\s+)?"
             r"(?:from|off(?:\s+of)?)\s+"
             r"|\b(?:replaced|swapped(?:\s+out)?|ditched|dropped|abandoned|traded|gave\s+up(?:\s+on)?"
             r"|got\s+rid\s+of|retired|uninstalled|(?:am|are|'m|'re)\s+done\s+with)\s+"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kiprdf.memory.extraction.document import FILE, LINK, PRIVATE, Document
+from kiprdf.memory.extraction.document import FILE, LINK, Document
 from kiprdf.memory.extraction.ordinary_words import word_set
-from kiprdf.memory.extraction.private import is_credential
+from kiprdf.memory.extraction.private import PRIVATE, is_credential
 from kiprdf.memory.extraction.tools import tool_named
 
 MOST_DECISION = 100
@@ -69,7 +69,8 @@ _SEPARATOR = re.compile(
 _NO_CONCEPT = word_set(
     "it this that these those them him her you me us how what when why where who whom if to is are"
     " was not no nothing neither being your his their so very someone everything everyone anything"
-    " former latter same more less way all i we he she they there never none both either one ones doing having way think believe say"
+    " all i we he she they there never none both either one ones doing having way think believe say"
+    " former latter same more less"
 )
 _ITEM_VERB = re.compile(
     r"(?:use|uses|using|used|decided|working|prefer|like|enjoy|am|is|are|have|will|want|went|chose"
@@ -223,9 +224,10 @@ def projects(document: Document, start: int, *, is_made: bool = False) -> Iterat
     What is built or developed may be no thing: trust, a habit, a cold.
     """
     first = _FIRST_NOUN.match(document.prose, start)
-    if first is not None:
-        if _NO_WORK.fullmatch(first[1]) or (is_made and _ABSTRACT.fullmatch(first[1])):
-            return
+    if first is not None and _NO_WORK.fullmatch(first[1]):
+        return
+    if first is not None and is_made and _ABSTRACT.fullmatch(first[1]):
+        return
     end = clause_end(document, start)
     has_name = False
     while start < end:

@@ -6,18 +6,20 @@ import re
 
 from kiprdf.memory.extraction.ordinary_words import TOPICS, word_set
 
-_USERS = word_set("user me human i myself you")
+_USERS = word_set("user me human myself you")
 _OTHERS = word_set(
     "assistant bot ai agent system tool model llm gpt chatgpt claude copilot gemini support chatbot"
 )
 _LABEL = re.compile(
-    r"(?:^(?P<time>[^\w\n]{0,6}(?:\d{4}-\d\d-\d\d[T ,]{1,3})?(?:\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]m)?)?"
-    r"[^\w\n]{0,6})(?P<name>[^\W\d_][\w'.-]{0,20}(?: [\w'.-]{1,20}){0,2})"
+    r"(?:^(?P<time>[^\w\n]{0,6}(?:\d{4}-\d\d-\d\d[T ,]{1,3})?"
+    r"(?:\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]m)?)?[^\w\n]{0,6})"
+    r"(?P<name>[^\W\d_][\w'.-]{1,20}(?: [\w'.-]{1,20}){0,2})"
     r"|(?<=[.!?]\s)(?P<role>user|human|assistant|ai|bot))"
     r"(?:(?:\s?\([^()\n]{1,20}\))?\s{0,3}[:>\]](?=\s|$)|\s{1,3}\[?\d{1,2}:\d\d(?:\s?[ap]m)?\]?\s*$)"
     r"|(?:</?|^#{1,6}\s+)(?P<tag>user|human|assistant|ai|bot|system)(?:>|\s*$)",
     re.I | re.M,
 )
+_MARKED = re.compile(r"<|\d\d:")
 _TALK = re.compile(r"\b(?:i|we|you|my|our|let's)\b", re.I)
 _USER = re.compile(
     r"(?P<before>(?:^|[.!?:;,\n(*•>-]|\b(?:that|and|but|so|because|since|while|today|now))\s{0,6})"
@@ -30,7 +32,7 @@ _USER = re.compile(
 )
 _SAYING = re.compile(
     r"\b(?:the\s+)?user\s+(?:has\s+)?(?:said|says|mentioned|mentions|stated|states|noted|notes|confirmed"
-    r"|confirms|explained|indicated|reported|shared|told\s+me)\s+(?:that\s+)?(?:they|he|she)(?=\s)",
+    r"|confirms|explained|indicated|reported|shared|t(?:old|ells)\s+me)\s+(?:that\s+)?(?:they|he|she)(?=\s)",
     re.I,
 )
 _THEY = re.compile(r"(?<!\w)(I {3,}[^.!?\n]{0,300}[.!?]\s+)(they|she|he)(?=\s)", re.I)
@@ -68,9 +70,10 @@ def _spans(prose: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     for match, speaker in matches:
         if speaker == "name":
             line = prose[match.end() : prose.find("\n", match.end()) % (len(prose) + 1)]
-            has_time = any(map(str.isdigit, match["time"] or ""))
-            is_name = has_time or is_chat or names.count(match["name"]) > 1 or _TALK.search(line)
-            speaker = "name" if is_name else ""
+            is_bracketed = match[0].rstrip().endswith("]") and len(names) < 2
+            speaks = is_chat or names.count(match["name"]) > 1 or _TALK.search(line)
+            if not _MARKED.search(match[0]) and (is_bracketed or not speaks):
+                continue
         if speaker:
             turns.append((match, speaker))
     spans, labels = [], []
@@ -96,4 +99,4 @@ def _speaker(match: re.Match[str]) -> str:
         return "other"
     if TOPICS.isdisjoint(words) and all(word[:1].isupper() for word in name.split()):
         return "name"
-    return "name" if any(map(str.isdigit, match["time"] or "")) else ""
+    return "name" if _MARKED.search(match[0]) else ""
