@@ -45,9 +45,14 @@ class _Table:
 
     commit: int
     keys: tuple[str, ...]  # in their order
-    types: tuple[str, ...]
+    counts: Counter[str]  # of their types
+    types: NDArray[np.intp]  # the place of each key's type in these
     matrix: NDArray[np.float32]  # one row a text
     texts: NDArray[np.intp]  # which text a key has
+
+    def count(self, type: str | None) -> int:
+        """The number of rows of a type."""
+        return len(self.keys) if type is None else self.counts[type]
 
     def rank(self, vector: Vector, type: str | None, limit: int) -> list[Hit]:
         """Return the keys with the largest positive cosines, ties by key."""
@@ -57,7 +62,8 @@ class _Table:
         products = np.einsum("ij,j->i", self.matrix, vector)
         cosines = np.round(products[self.texts].astype(np.float64), DIGITS)
         if type is not None:
-            cosines[[other != type for other in self.types]] = 0
+            place = [*self.counts].index(type) if type in self.counts else -1
+            cosines[self.types != place] = 0
         least = np.partition(cosines, -limit)[-limit] if 0 < limit < len(cosines) else 0
         rows = np.flatnonzero(cosines >= max(least, 10**-DIGITS / 2))
         rows = rows[np.argsort(-cosines[rows], kind="stable")[:limit]]
@@ -172,7 +178,7 @@ class SemanticIndex:
         vector = self._vectors.cached_term(clean(term))
         if vector is None:
             return None
-        return Ranking(table.rank(vector, type, limit), _count(table.types, type), total)
+        return Ranking(table.rank(vector, type, limit), table.count(type), total)
 
     def embedded(self) -> int:
         """The number of rows that had vectors when their kind was last built."""
@@ -226,7 +232,7 @@ class SemanticIndex:
         table = self._table(kind, entries)
         # If the index was emptied or is unfinished, or a row changed meanwhile, this is not the
         # state of a commit, and its vectors must not be deleted.
-        if entries.commit >= 0 and _count(table.types, type) == _count(entries.types, type):
+        if entries.commit >= 0 and table.count(type) == _count(entries.types, type):
             self._finished[kind, type] = entries.commit
         if entries.commit < 0 or len(table.keys) < len(entries.keys):
             return
@@ -263,4 +269,7 @@ def _table_of(entries: Entries, vectors: dict[bytes, Vector]) -> _Table:
     ]
     keys, types, texts = zip(*rows, strict=True) if rows else ((), (), ())
     matrix = np.stack([vectors[key] for key in numbers]) if rows else np.empty((0, 0), np.float32)
-    return _Table(entries.commit, keys, types, matrix, np.array(texts, dtype=np.intp))
+    counts = Counter(types)
+    places = {type: place for place, type in enumerate(counts)}
+    of_type = np.array([places[type] for type in types], dtype=np.intp)
+    return _Table(entries.commit, keys, counts, of_type, matrix, np.array(texts, dtype=np.intp))
