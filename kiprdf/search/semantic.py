@@ -124,7 +124,10 @@ class SemanticIndex:
         return any(self._finished.get((kind, of)) == commit for of in (type, None))
 
     def _words(self, index: TextIndex, kind: Kind, term: str) -> Words:
-        """The words of a term that count, weighted by their rarity, for an additive embedder."""
+        """The words of a term that count, weighted by their rarity (docs/decisions/135).
+
+        Empty for an embedder that is not additive.
+        """
         if not self._vectors.is_additive:
             return ()
         words = dict.fromkeys(_WORD.findall(clean(term)))
