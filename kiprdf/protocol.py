@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 
 BATCH_COMMANDS = 256
 _FIELDS = "The fields are command or commands, parameters, dry_run, as_of."
+_FORMS = {
+    "parameters": '`parameters` is an object, not a text: {"parameters": {"name": "Ada"}}.',
+    "as_of": '`as_of` is {"time": "2026-01-31T12:00:00Z"} or {"seq": 12}.',
+    "dry_run": "`dry_run` is true or false.",
+}
+"""The hints for fields that callers often send in another form."""
 _PLAIN = {"command", "parameters"}
 _STRICT_COMMANDS = "KIP commands to run in order. The first write that fails ends the batch."
 _READ = """\
@@ -94,8 +100,10 @@ def read_request(arguments: Any) -> Request:
     try:
         request = Request.model_validate(arguments)
     except ValidationError as fault:
-        details = "; ".join(map(_detail, fault.errors(include_input=False, include_url=False)[:3]))
-        raise KipError("KIP_1001", f"The request is malformed: {details}.", _FIELDS) from None
+        faults = fault.errors(include_input=False, include_url=False)[:3]
+        message = f"The request is malformed: {'; '.join(map(_detail, faults))}."
+        forms = dict.fromkeys(_hint(item) for item in faults)
+        raise KipError("KIP_1001", message, " ".join(forms)) from None
     except RecursionError:
         raise KipError("KIP_4002", "The request nests too deeply.", "Flatten it.") from None
     if (request.command is None) == (request.commands is None):
@@ -144,6 +152,12 @@ def _detail(item: Any) -> str:
     if item["type"] in ("model_type", "dict_type"):
         return f"{place} must be an object"
     return f"{place}: {item['msg']}"
+
+
+def _hint(item: Any) -> str:
+    """The form of the field of a validation error, or the names of all fields."""
+    places = item["loc"][: -1 if item["type"] == "extra_forbidden" else None]
+    return next((_FORMS[part] for part in reversed(places) if part in _FORMS), _FIELDS)
 
 
 def function_schemas(style: Style = "openai", *, strict: bool = False) -> list[dict[str, Any]]:

@@ -88,6 +88,32 @@ def test_the_error_of_a_malformed_request_names_the_field(
 
 
 @pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        (
+            {"parameters": '{"limit": 3}'},
+            '`parameters` is an object, not a text: {"parameters": {"name": "Ada"}}.',
+        ),
+        ({"dry_run": None}, "`dry_run` is true or false."),
+        (
+            {"as_of": "2026-01-01"},
+            '`as_of` is {"time": "2026-01-31T12:00:00Z"} or {"seq": 12}.',
+        ),
+        (
+            {"as_of": {"when": "2026-01-01"}},
+            '`as_of` is {"time": "2026-01-31T12:00:00Z"} or {"seq": 12}.',
+        ),
+        ({"dryrun": True}, "The fields are command or commands, parameters, dry_run, as_of."),
+    ],
+)
+def test_the_hint_for_a_malformed_field_shows_its_form(
+    nexus: kiprdf.Nexus, given: dict[str, Any], hint: str
+) -> None:
+    assert nexus.execute_kip({"command": DRUGS, **given})["error"]["hint"] == hint
+    assert "error" not in nexus.execute_kip({"command": DRUGS})
+
+
+@pytest.mark.parametrize(
     "request_",
     [
         {"command": DRUGS},
