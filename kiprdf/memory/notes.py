@@ -28,6 +28,7 @@ _OF_USER = {"user", "concept", "decision"}
 """The types of the user, and of what exists only because the user prefers or decided it."""
 
 _MEDIA = ("image", "audio", "video", "file", "document")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _QUOTED_LINE = re.compile("^", re.MULTILINE)
 
 
@@ -250,6 +251,6 @@ def _label(value: object, name: str) -> str | None:
 def _texts(values: object, name: str) -> tuple[str, ...]:
     if isinstance(values, Iterable) and not isinstance(values, str | Mapping):
         listed = tuple(values)
-        if all(isinstance(value, str) for value in listed):
+        if all(isinstance(value, str) and _SURROGATE.search(value) is None for value in listed):
             return listed
-    raise ValueError(f"{name} is a list of texts.")
+    raise ValueError(f"{name} is a list of texts without lone surrogates.")

@@ -181,6 +181,7 @@ def test_an_echo_is_stored_and_is_no_evidence(memory: Memory) -> None:
         ({"after_recall": "mem_a"}, "after_recall is a list of texts"),
         ({"tags": "notes"}, "tags is a list of texts"),
         ({"tags": None}, "tags is a list of texts"),
+        ({"tags": ["\ud800"]}, "tags is a list of texts without lone surrogates"),
     ],
 )
 def test_an_argument_that_is_none_is_refused(
