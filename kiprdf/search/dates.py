@@ -60,6 +60,11 @@ _WITHIN = _numbered(
     "in during since until before after between from last early late im seit en em depuis desde в"
 )
 _GLUE = _numbered("st nd rd th er of de del di the")  # between the parts of a date
+_PARTS = _numbered("last early late mid beginning start middle end about around week month year")
+_OPEN = _numbered(
+    "since after before until|till|by|through", "seit nach vor bis", "depuis|desde après avant"
+)
+_SINCE, _AFTER, _BEFORE, _UNTIL = range(1, 5)
 _GAP = re.compile(r"(?:[^\S\n]|[.,'’-]){0,3}")
 _WORD, _TOKEN = re.compile(r"[^\W\d_]+"), re.compile(r"\d+|[^\W\d_]+")
 _NUMBER = re.compile(r"\d+")
@@ -144,8 +149,11 @@ def _in_numbers(text: str) -> Iterator[_Date]:
 
 
 def _word_before(text: str, place: int) -> str:
-    words = reversed(_WORD.findall(text[max(0, place - 20) : place].lower()))
-    return next((word for word in words if word not in _GLUE), "")
+    """The word before a date; one that leaves an end open also before "the end of" and the like."""
+    words = _WORD.findall(text[max(0, place - 40) : place].lower())
+    words = [word for word in reversed(words) if word not in _GLUE]
+    opening = next((word for word in words if word not in _PARTS), "")
+    return opening if opening in _OPEN else next(iter(words), "")
 
 
 def _in_words(text: str) -> Iterator[_Date]:
@@ -174,16 +182,16 @@ def _in_words(text: str) -> Iterator[_Date]:
         name = word.lower()
         if name not in _NAMES:
             continue
-        first, after = beside(place, -1), beside(place, 1)
+        start, first, after = tokens[place][1], beside(place, -1), beside(place, 1)
         month = _MONTHS.get(name, 0)
         day = number(first, 1, 31) if month else 0
         if day:
-            first = beside(first, -1)
+            start = tokens[first][1]
         elif month and not (name in _OTHER_WORDS and word.islower()):
             day = number(after, 1, 31)
             after = beside(after, 1) if day else after
         year = number(after, 1000, 2999) if month else 0
-        before = tokens[first][0].lower() if first >= 0 else ""
+        before = _word_before(text, start)
         is_other = name in _OTHER_WORDS and before not in _WITHIN
         is_alone = not (is_other or name in _SHORT or text[end : end + 2] in ("'s", "’s"))
         if day or is_alone or (year and (not is_other or name in ("may", "march"))):
@@ -214,10 +222,6 @@ _PHRASE = {text: phrase for phrase, texts in _PHRASES.items() for text in texts.
 _COUNTS = _numbered("a|an|one two three four five six seven eight nine ten")
 _COUNT = rf"(?:(\d{{1,3}}|{'|'.join(_COUNTS)}) )"
 _DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
-_OPEN = _numbered(
-    "since after before until|till|by", "seit nach vor bis", "depuis|desde après avant"
-)
-_SINCE, _AFTER, _BEFORE, _UNTIL = range(1, 5)
 _RELATIVE = re.compile(
     "|".join(
         (
@@ -225,7 +229,8 @@ _RELATIVE = re.compile(
             *(text if text > "\u1100" else rf"\b{text}\b" for text in sorted(_PHRASE)[::-1]),
             rf"\b{_COUNT}(?P<ago>day|week|month|year)s? ago\b",
             rf"\b(?:past {_COUNT}?|last {_COUNT})(?P<span>day|week|month|year)s?\b",
-            rf"\b(?P<in>in|during|im jahr|{'|'.join(_OPEN)}) (?P<year>(?:19|20)\d\d)\b(?![-/.]\d)",
+            rf"\b(?P<in>in|during|from|between|im jahr|{'|'.join(_OPEN)}) (?P<year>(?:19|20)\d\d)"
+            r"(?:(?: ?[-–] ?| (?:and|or|to|until) )(?P<last>(?:19|20)\d\d))?\b(?![-/.]\d)",
         )
     )
 )
@@ -250,7 +255,8 @@ def period(query: str, now: datetime) -> Period | None:
     text = query.lower()
     dates = _dates(query)
     is_range = len(dates) > 1 and _RANGE.search(text) is not None
-    dates = [written for written in dates if _is_period(written, is_range)]
+    meant = [written for written in dates if _is_period(written, is_range)]
+    dates = [date for date in dates if date in meant or (meant and date.before in ("and", "or"))]
     years = {written.year for written in dates if written.year}
     lacks_year = any(written.month and not written.year for written in dates)
     periods: list[tuple[str, Period]] = []
@@ -265,7 +271,10 @@ def period(query: str, now: datetime) -> Period | None:
         elif unit == "year" and lacks_year and not years:
             years.add(now.year - ago)  # last year in June
         else:
-            periods.append((before, _unit(unit, ago, now)))
+            start, end = _unit(unit, ago, now)
+            if match["last"]:
+                end = max(end, _unit("year", now.year - int(match["last"]), now)[1])
+            periods.append((before, (start, end)))
     for written in dates:
         year = written.year or (min(years) if len(years) == 1 else 0)
         periods.append((written.before, _period_of(written, year, now)))
