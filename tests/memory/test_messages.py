@@ -274,3 +274,25 @@ def test_a_rebuild_makes_up_for_a_failed_extraction(memory: Memory) -> None:
     assert uses(memory) == []
     memory.rebuild()
     assert uses(memory) == ["Docker"]
+
+
+def test_an_older_nexus_gets_the_attributes_when_it_is_opened() -> None:
+    nexus = Nexus.memory(strict_schema=True)
+    Memory(nexus)
+    schema = 'FIND(?t.attributes.instance_schema) WHERE { ?t {type: "$ConceptType", name: :name} }'
+    old = {"content": {"type": "string"}, "timestamp": {"type": "string"}}
+    nexus.execute(
+        'UPSERT { CONCEPT { {type: "$ConceptType", name: "MemoryItem"}'
+        " SET ATTRIBUTES { instance_schema: :old } } }",
+        old=old,
+    )
+    assert nexus.execute(schema, name="MemoryItem") == [old]
+    memory = Memory(nexus)
+    assert {"session", "turn", "speaker", "role", "seen", "last_seen", "echo_of"} <= set(
+        nexus.execute(schema, name="MemoryItem")[0]
+    )
+    message = {"role": "user", "content": "I use Docker."}
+    for recalled in ([], ["mem_a"]):
+        memory.add_messages([message, message], session="s", after_recall=recalled)
+        memory.add_messages([{**message, "content": "x"}], session="t", after_recall=recalled)
+    assert sorted(item.seen for item in memory.items()) == [2, 4]
