@@ -238,7 +238,7 @@ def test_the_next_process_goes_on_with_the_turns(tmp_path: Path) -> None:
 
 def test_a_note_in_a_session_of_many_is_added_fast(memory: Memory) -> None:
     """Ten of them in less time than reading the session takes, also after another writer."""
-    count = 3_000
+    count = 1_500
     texts = (f"Note {number}" for number in range(count))
     memory.add_many({"content": text, "session": "s", "speaker": "user"} for text in texts)
     memory.add("Reads the turns", session="s")
