@@ -282,7 +282,7 @@ class Recaller:
         left = ranked
         if str(filters):
             left = [key for key in ranked if filters.admits(key, self.notes)]
-        excluded = sum(key in self.notes.moments for key in ranked) - len(left)
+        excluded = len((question.scores.keys() & moments.keys()) - set(left))
         for at in range(0, len(left), _READ_AT_ONCE):
             nodes = [NamedNode(key) for key in left[at : at + _READ_AT_ONCE]]
             if len(chosen) == question.limit:
@@ -295,7 +295,7 @@ class Recaller:
                 if filters.tags.issubset(item.tags):
                     chosen.append((node, item))
                 else:
-                    excluded += 1
+                    excluded += node.value in question.scores
         return chosen, [*question.reasons, *self._lacks(question, len(chosen), excluded)]
 
     def _lacks(self, question: _Question, number: int, excluded: int) -> Iterator[str]:
