@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, cached_property
@@ -24,8 +23,7 @@ from kiprdf.meta.search import Question
 from kiprdf.prompt import quoted
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import read_object
-from kiprdf.search import Hit as Ranked
-from kiprdf.search import asked_tokens, embedders, is_exact, matches
+from kiprdf.search import asked_tokens, embedders, fuse, is_exact, matches
 from kiprdf.search.dates import period
 from kiprdf.search.embedders import Embedder
 from kiprdf.semantics.arguments import Mode
@@ -33,8 +31,6 @@ from kiprdf.semantics.arguments import Mode
 LIMIT = 10
 MAX_FACTS = 20
 """The most edges of the entities that a query names."""
-MEANING = 0.4
-"""The part of the meaning in a score; the rest is of the words."""
 LEAST = 0.15
 """The least cosine with which a note without a word of the query is found."""
 BEFORE, AFTER = 0.4, 0.1
@@ -47,7 +43,6 @@ _HIGHEST = (1 + BEFORE + AFTER) * (1 + IN_SESSION) + IN_PERIOD + NAMED
 BECAUSE = ("words", "meaning", "time", "session", "entity")
 MOST_NOTES = 3
 """The notes whose facts a context shows."""
-_MANY = 100
 _RANKED, _LIFTING, _OF_SESSIONS = 500, 200, 100
 """The best notes of a ranking that are looked at, that lift those beside them, and that are lifted
 by their sessions."""
@@ -107,14 +102,14 @@ def count(value: object, name: str) -> int:
 
 @dataclass
 class _Question:
-    """A query with what is asked for, and the scores of the notes: by words, meaning, both."""
+    """A query with what is asked for, and the scores of the notes, by words and by meaning."""
 
     text: str
     limit: int
     filters: Filters
     reasons: list[str] = field(default_factory=list)
-    words: dict[str, float] = field(default_factory=dict)
-    meaning: dict[str, float] = field(default_factory=dict)
+    words: set[str] = field(default_factory=set)
+    meaning: set[str] = field(default_factory=set)
     scores: dict[str, float] = field(default_factory=dict)
 
     @cached_property
@@ -165,12 +160,15 @@ class Recaller:
         most = None if str(question.filters) else _RANKED
         asked = Question("concept", question.text, ITEM, mode, most)
         words, meaning, warnings = self._indexer.rankings(asked, embedder)
-        question.words, question.meaning = fused(words, meaning)
-        share = 0.0 if meaning is None else MEANING
-        question.scores = {key: (1 - share) * score for key, score in question.words.items()}
-        for key, score in question.meaning.items():
-            question.scores[key] = question.scores.get(key, 0.0) + share * score
         question.reasons += [warning.message for warning in warnings]
+        exact = [hit.key for hit in words if is_exact(hit)]
+        question.words = {hit.key for hit in words}
+        near = [hit for hit in meaning or () if hit.score >= LEAST or hit.key in question.words]
+        question.meaning = {hit.key for hit in near if 2 * hit.score >= near[0].score}
+        whole = 1 if near else 2  # of a mean, words alone are a half
+        ranked = fuse(words[len(exact) :], near, len(words) + len(near))
+        question.scores = {hit.key: whole * hit.score for hit in ranked}
+        question.scores |= dict.fromkeys(exact, 1.0)
 
     def _answer(self, question: _Question, max_chars: int) -> Recall:
         self.notes.refresh()
@@ -327,7 +325,7 @@ class Recaller:
         names: list[str] = []
         if key in question.words:
             names.append("words")
-        if key in question.meaning and (not names or question.meaning[key] >= 0.5):
+        if key in question.meaning or (key in question.scores and not names):
             names.append("meaning")
         names += because.get(key, [])
         if question.filters.session is not None or item.session in question.text.split():
@@ -341,24 +339,6 @@ class Recaller:
             return None
         attributes = shown.get("attributes", {})
         return texts.item((shown["name"], *(attributes.get(key) for key in _KEYS)))
-
-
-def fused(
-    words: Sequence[Ranked], meaning: Sequence[Ranked] | None
-) -> tuple[dict[str, float], dict[str, float]]:
-    """The scores of notes by words, and by meaning, each as a part of that of the best note.
-
-    What has no word is left out if its meaning is not near.
-    """
-    sums = {hit.key: math.inf if is_exact(hit) else hit.score / (1 - hit.score) for hit in words}
-    best = max(filter(math.isfinite, sums.values()), default=1.0)
-    by_words = {key: min(1.0, value / best) for key, value in sums.items()}
-    hits = [hit for hit in meaning or () if hit.score >= LEAST or hit.key in by_words]
-    # Many embedders give a high cosine to texts that have nothing in common.
-    usual = hits[len(hits) // 2].score if len(hits) >= _MANY else 0.0
-    return by_words, {
-        hit.key: (hit.score - usual) / (hits[0].score - usual) for hit in hits if hit.score > usual
-    }
 
 
 @cache

@@ -89,6 +89,7 @@ def test_a_note_without_a_word_of_the_query_is_found_by_meaning(memory: Memory) 
         "The dentist appointment is on Friday.",
         ("meaning",),
     )
+    assert memory.recall("zebra").notes == ()
 
 
 @pytest.mark.usefixtures("by_words")
