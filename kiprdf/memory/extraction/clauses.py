@@ -162,6 +162,9 @@ _AUXILIARY = re.compile(
     r"(?:\s+(?:\w+ly|still|now|also|busy|just|already|back|all|both|always))*\s*$",
     re.I,
 )
+_BE = re.compile(
+    r"\b(?:is|was|are|were|am|be|been|keeps?|kept|start|beg[ia]n|stays|got)|'s|'re", re.I
+)
 _SELF = word_set("i we i've we've i'll we'll and also then been have i'm we're today now")
 _FILLER = word_set(
     "finally then just already also has have had been recently eventually ultimately now today"
@@ -276,7 +279,9 @@ def is_of_user(document: Document, place: int) -> bool:
 def is_progressive_of_user(document: Document, place: int) -> bool:
     """As ``is_of_user``, for a verb that ends in -ing and may have an auxiliary before it."""
     before = document.prose[start_of_clause(document, place) : place]
-    auxiliary = _AUXILIARY.search(before[-80:])
+    auxiliary = None
+    if document.last(_BE, place - 40, place):
+        auxiliary = _AUXILIARY.search(before[-80:])
     if auxiliary is not None:
         return auxiliary["word"].lower() in _SELF
     return is_of_user(document, place)

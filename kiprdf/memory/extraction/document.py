@@ -119,7 +119,7 @@ def read(text: str) -> Document:
     safe = private.without_private(safe)
     prose = safe
     if "```" in safe or "~~~" in safe:
-        prose = _masked(_FENCE, safe, "\n")
+        prose = _FENCE.sub(lambda match: private.hidden(len(match[0])), safe)
     quotations = [match.span() for match in _QUOTED.finditer(prose)]
     quotations = sorted(quotations + _plans(prose))
     prose = speakers.of_user(prose.translate(_SPACES | _FORMS))

@@ -78,6 +78,14 @@ _VALUES = (
 _HAS_CREDENTIAL = re.compile(_CREDENTIAL, re.I)
 
 
+def hidden(length: int) -> str:
+    """What replaces a part of a text that states nothing: a line of its own.
+
+    Not of line ends alone, since expressions take the square of the length of a run of blanks.
+    """
+    return "\n" * length if length < 3 else "\n" + "\ue003" * (length - 2) + "\n"
+
+
 def is_credential(name: str) -> bool:
     """Whether a name is only the word for a secret, whose value stands beside it."""
     return re.fullmatch(rf"(?:\w+\s+)?{_CREDENTIAL}", name, re.I) is not None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from kiprdf.memory.extraction.ordinary_words import TOPICS, word_set
+from kiprdf.memory.extraction.private import hidden
 
 _USERS = word_set("user me human myself you")
 _OTHERS = word_set(
@@ -43,7 +45,7 @@ def of_user(prose: str) -> str:
     spans, labels = _spans(prose)
     pieces, end = [], 0
     for start, stop in sorted(labels + spans):
-        pieces += [prose[end:start], "\n" * (stop - max(start, end))]
+        pieces += [prose[end:start], hidden(stop - max(start, end))]
         end = max(end, stop)
     prose = "".join([*pieces, prose[end:]])
     if "user" in prose.lower():
@@ -64,14 +66,14 @@ def _spans(prose: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     if not any(mark in prose for mark in ":>]#"):
         return [], []
     matches = [(match, _speaker(match)) for match in _LABEL.finditer(prose)]
-    names = [match["name"] for match, speaker in matches if speaker == "name"]
+    names = Counter(match["name"] for match, speaker in matches if speaker == "name")
     is_chat = any(speaker in ("user", "other") for _, speaker in matches)
     turns = []
     for match, speaker in matches:
         if speaker == "name":
             line = prose[match.end() : prose.find("\n", match.end()) % (len(prose) + 1)]
             is_bracketed = match[0].rstrip().endswith("]") and len(names) < 2
-            speaks = is_chat or names.count(match["name"]) > 1 or _TALK.search(line)
+            speaks = is_chat or names[match["name"]] > 1 or _TALK.search(line)
             if not _MARKED.search(match[0]) and (is_bracketed or not speaks):
                 continue
         if speaker:
