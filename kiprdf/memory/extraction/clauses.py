@@ -87,6 +87,7 @@ _FINITE = any_of(
     don't doesn't didn't use drives goes went comes came
     """
 )
+_WHEN = re.compile(r"\W{0,8}(?:when(?:ever)?|after\s+(?:we|i|they|he|she|it))\b", re.I)
 _UNTIL = re.compile(r"\W{0,8}(?:until|till)\b", re.I)
 _ATTACHED = re.compile(
     r"(?:(?P<ended>\b(?:no\s+longer|stopped|quit|ceased|gave\s+up(?:\s+on)?|done|finished|through"
@@ -255,6 +256,8 @@ def is_topic(document: Document, place: int, end: int) -> bool:
 def is_conditional(document: Document, place: int, *, is_plan: bool = True) -> bool:
     """Whether the rest of a sentence makes a condition of it, or a plan."""
     rest = document.prose[place : min(document.sentence_at(place).end, place + _WINDOW)]
+    if is_plan and _WHEN.match(document.prose, document.sentence_at(place).start):
+        return True
     if is_plan and document.first(_LATER, place, place + len(rest)):
         return True
     condition = document.first(_CONDITION, place, place + len(rest))

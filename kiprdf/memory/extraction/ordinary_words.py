@@ -73,7 +73,7 @@ TOPICS = word_set("""
     reminder confession opinion take truth heads-up quick personal recap rule
     result results saturday setup shell solution stack standup status step subject summary sunday
     task tasks thursday tip title tldr today todo tomorrow tools topic tuesday update updates
-    warning wednesday work yesterday
+    warning wednesday work yesterday misspoke earlier home office honestly
 """)
 """Words of a label before a colon, which is not the name of who speaks."""
 

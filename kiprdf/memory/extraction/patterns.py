@@ -343,7 +343,8 @@ _MOVED = (
 )
 _VERSION = re.compile(r"\s+v?\d")
 _TO = re.compile(
-    r"(?:\s+\w+){0,2}?\s+(?:over\s+)?(?:to|with|by|for|in\s+favou?r\s+of)\s+(?:using\s+)?", re.I
+    r"(?:\s+\w+){0,2}?\s+(?:over\s+)?(?:onto|to|with|by|for|in\s+favou?r\s+of)\s+(?:using\s+)?",
+    re.I,
 )
 
 

@@ -79,7 +79,7 @@ _HAS_CREDENTIAL = re.compile(_CREDENTIAL, re.I)
 
 
 def hidden(length: int) -> str:
-    """What replaces a part of a text that states nothing: a line of its own.
+    """What replaces a part of a text that states nothing: a line without words.
 
     Not of line ends alone, since expressions take the square of the length of a run of blanks.
     """

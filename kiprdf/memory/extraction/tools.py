@@ -29,7 +29,7 @@ COMPOUND = re.compile(
     r"|was|are|has|the|a|an|my|our|together|well|btw|so|by|of|which|that|these|right|all|both|atm"
     r"|lately|much|very|more|most|better|best|i|we|it|they|not|tbh|lol|imo|yet|already|still|version"
     r"|instances?|code|scripts?|plugins?|projects?|apps?|server|heavily|exclusively|after|before"
-    r"|during|under|inside|everyday|always|usually|plus|just|really|either|anymore|any|though|until"
+    r"|during|under|inside|everyday|always|usually|plus|onto|into|just|really|either|anymore|any|though|until"
     r"|till|without)\b)[a-z]"
 )
 """After a word that is also the name of a tool: the noun that makes one thing of both."""
