@@ -4,10 +4,11 @@ FTS5 gets finished tokens: `segment` cuts the texts, and the `ascii` tokenizer k
 """
 
 import os
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import lru_cache, wraps
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain, islice
 from operator import itemgetter
@@ -27,7 +28,7 @@ from kiprdf.search.ranking import (
 )
 from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind, digest, embedded_text
 from kiprdf.search.segment import SEGMENTER_VERSION, exact_token, folded_name, segment
-from kiprdf.search.words import in_name, languages_of, stem_token, stems
+from kiprdf.search.words import in_name, languages_of, stems
 
 # Increased with every change of the schema below or of the tokens of a row.
 INDEX_FILE = "search.sqlite3"
@@ -39,7 +40,10 @@ T = TypeVar("T")
 AT_ONCE = 500  # rows written by one statement
 AT_ONCE_CHARACTERS = 1_000_000  # of the texts of these rows, without the last one
 MERGED_PAGES = 500  # of the words, that one step of `merge` writes
+_TIME = re.compile(r"T(?<=\d{4}-\d\d-\d\dT)\d\d:\d\d(?:[:.\d]*)(?:Z|[+-]\d\d:?\d\d)?")
+"""The time of day after a date: its numbers are in too many texts to find one."""
 CACHED_TEXT = 200  # characters of a text whose tokens are cached
+CACHED_LINE = 40  # characters of a line whose dates are cached: most are a date or a name
 
 _HAS_ID = "SELECT 1 FROM element WHERE id = ?"
 # Keys and types are BLOBs because they may hold what SQLite's TEXT cannot, a lone surrogate.
@@ -444,26 +448,39 @@ def _numbered(
 def _words(row: IndexRow) -> _Words:
     """The tokens of a row: of whole names, of its words with their counts, of their stems."""
     # Lines keep two aliases apart: no pair of characters spans them.
-    fields = (row.name, "\n".join(row.aliases), row.description, row.text)
-    *heads, text = segments = [_segments(field) if field else () for field in fields]
-    body = f"{row.description}\n{row.text}" if row.text else row.description
-    is_short = len(body) <= CACHED_TEXT
-    languages = _languages(body) if is_short else languages_of(body, chain(*segments[2:]))
-    counts = Counter(text)
-    for words, weight in zip(heads, WEIGHTS.values(), strict=False):
+    aliases = "\n".join(row.aliases)
+    row_text = _TIME.sub("", row.text)
+    body = f"{row.description}\n{row_text}" if row_text else row.description
+    # Names and descriptions of predicates repeat; those of concepts do not.
+    is_common = row.kind == "proposition" and len(body) <= CACHED_TEXT
+    segments, stems_in = (_segments, _stems) if is_common else (segment, stems)
+    text = segment(row_text) if row_text else []
+    counts: dict[str, int] = Counter(text)
+    length, count_of = len(text), counts.get
+    for field, weight in zip((row.name, aliases, row.description), WEIGHTS.values(), strict=False):
+        words = segments(field) if field else ()
+        length += len(words)
         for word in words:
-            counts[word] += weight
+            counts[word] = count_of(word, 0) + weight
+    languages: tuple[str, ...] = ()
+    if body:
+        languages = _languages(body) if is_common else languages_of(body, counts)
     tokens = [*_whole_names(row.name), *map(_whole_alias, row.aliases)]
     tokens += [word if count == 1 else f"{word}_{count}" for word, count in counts.items()]
     # Most English words are their own stems, and are found without another token.
-    own = {stem_token(word, "en") for word, count in counts.items() if count == 1}
+    own = {f"__en_{word}" for word in text if counts[word] == 1} if "en" in languages else set()
     for language in languages:
-        named = _stems(row.name, language) | _stems(fields[1], language)
+        named = stems_in(row.name, language)
+        if aliases:
+            named = named | stems_in(aliases, language)  # a cached set stays as it is
         tokens += map(in_name, sorted(named))
-        others = _stems(row.description, language) | _stems(row.text, language)
-        tokens += sorted(others - named - own)
-    tokens += _dates("\n".join((*fields[:2], body)))
-    return _Words(" ".join(tokens), sum(map(len, segments)), languages)
+        tokens += sorted(stems_in(body, language) - named - own)
+    dates: dict[str, None] = {}
+    for line in f"{row.name}\n{aliases}\n{body}".split("\n"):
+        if line:
+            dates |= dict.fromkeys((_dates if len(line) <= CACHED_LINE else date_tokens)(line))
+    tokens += dates
+    return _Words(" ".join(tokens), length, languages)
 
 
 @lru_cache(maxsize=1024)
@@ -476,21 +493,10 @@ def _whole_alias(alias: str) -> str:
     return whole("alias", folded_name(alias))
 
 
-def _cached(function: Callable[..., T]) -> Callable[..., T]:
-    """A function of a text that remembers short texts: predicates and their names repeat."""
-    remembering = lru_cache(maxsize=1024)(function)
-
-    @wraps(function)
-    def cached(text: str, *values: str) -> T:
-        return (remembering if len(text) <= CACHED_TEXT else function)(text, *values)
-
-    return cached
-
-
-_segments = _cached(segment)
-_stems = _cached(stems)
-_dates = _cached(date_tokens)
-_languages = _cached(lambda text: languages_of(text, segment(text)) if text else ())
+_segments = lru_cache(maxsize=1024)(segment)
+_stems = lru_cache(maxsize=1024)(stems)
+_dates = lru_cache(maxsize=1024)(date_tokens)
+_languages = lru_cache(maxsize=1024)(lambda text: languages_of(text, segment(text)))
 
 
 def _stored(connection: sqlite3.Connection, row: IndexRow) -> tuple[object, ...] | None:

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import kiprdf
+from kiprdf.meta.search import all_elements, index_rows
 from kiprdf.search import ranking
-from kiprdf.search.segment import exact_token, segment_term
+from kiprdf.search.segment import segment_term
 from tests.benchmarks import data
 from tests.benchmarks.measure import Ratio, side_by_side
 
@@ -30,11 +31,16 @@ def measured(propositions: int) -> Iterator[Ratio]:
     nexus.execute('SEARCH CONCEPT "pain"')
     columns = ", ".join(ranking.WEIGHTS)
     connection: sqlite3.Connection = nexus._engine.indexer.current()._file._connection
-    connection.execute(
-        f"CREATE VIRTUAL TABLE temp.words USING fts5({columns}, "
-        "tokenize = \"ascii tokenchars '_'\")"
+    connection.execute(f"CREATE VIRTUAL TABLE temp.words USING fts5({columns})")
+    ids = dict(connection.execute("SELECT key, id FROM element"))
+    store = nexus._engine.store
+    connection.executemany(
+        f"INSERT INTO words (rowid, {columns}) VALUES (?, ?, ?, ?, ?)",
+        (
+            (ids[row.key.encode()], row.name, " ".join(row.aliases), row.description, row.text)
+            for row in index_rows(store, all_elements(store))
+        ),
     )
-    connection.execute(f"INSERT INTO words (rowid, {columns}) SELECT rowid, * FROM concept")
     for term in TERMS:
         yield search(nexus, term)
     yield indexing(nexus)
@@ -55,8 +61,8 @@ def search(nexus: kiprdf.Nexus, term: str) -> Ratio:
     """A term, beside the query that finds and ranks the same rows, and gives their texts."""
     connection: sqlite3.Connection = nexus._engine.indexer.current()._file._connection
     command = f'SEARCH CONCEPT "{term}" LIMIT {LIMIT}'
-    tokens = dict.fromkeys((*segment_term(term), exact_token(term)))
-    match = " OR ".join((*(f'"{token}"' for token in tokens), f'"{segment_term(term)[-1]}" *'))
+    tokens = segment_term(term)
+    match = " OR ".join((*(f'"{token}"' for token in tokens), f'"{tokens[-1]}" *'))
     weights = ", ".join(map(str, ranking.WEIGHTS.values()))
     query = (
         "SELECT element.key, element.type, words.name, words.description, "
