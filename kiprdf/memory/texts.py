@@ -81,29 +81,46 @@ def attributes(item: Item) -> dict[str, Any]:
 
 
 def item(row: tuple[Any, ...]) -> Item:
-    """The memory in a row of ``COLUMNS``."""
+    """The memory in a row of ``COLUMNS``. Other programs may have written values of other types
+    into it: these are left out."""
     id, content, more, surrogates, tags, timestamp, *rest = row
     session, speaker, seen, last_seen, role, turn, echo_of = rest
-    text = "".join([content or "", *(more or ())])
-    if surrogates:
-        characters = list(text)
-        for place, code in surrogates:
-            characters[place] = chr(code)
-        text = "".join(characters)
-    time = shown_time(timestamp or "")
+    text = "".join(_strings([content, *_list(more)]))
+    time = shown_time(_string(timestamp) or "")
     return Item(
         id,
-        text,
-        tuple(tags or ()),
+        _with_surrogates(text, surrogates) if surrogates else text,
+        _strings(_list(tags)),
         time,
-        session,
-        speaker,
-        seen or 1,
-        shown_time(last_seen or "") or time,
-        role,
-        turn,
-        tuple(echo_of or ()),
+        _string(session),
+        _string(speaker),
+        seen if isinstance(seen, int) else 1,
+        shown_time(_string(last_seen) or "") or time,
+        _string(role),
+        turn if isinstance(turn, int) else None,
+        _strings(_list(echo_of)),
     )
+
+
+def _with_surrogates(text: str, surrogates: object) -> str:
+    characters = list(text)
+    for pair in _list(surrogates):
+        match pair:
+            case [int(place), int(code)] if 0 <= place < len(text) and 0xD800 <= code < 0xE000:
+                characters[place] = chr(code)
+    return "".join(characters)
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _string(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _strings(values: list[Any]) -> tuple[str, ...]:
+    return tuple(value for value in values if isinstance(value, str))
 
 
 def order(stored: Item) -> tuple[str, str, int, str]:

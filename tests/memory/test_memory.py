@@ -499,3 +499,20 @@ def test_a_newer_decision_that_negates_an_older_one_is_reported(memory: Memory) 
     assert contradiction.older.name == "Use MongoDB"
     assert contradiction.newer.name == "Not to use MongoDB for logs"
     assert len(memory.entities("decision")) == 3
+
+
+def test_a_memory_that_another_program_wrote_with_other_types_does_not_hide_the_rest() -> None:
+    memory = Memory(Nexus.memory())
+    memory.nexus.execute("""
+    UPSERT {
+      CONCEPT { {type: "MemoryItem", name: "odd giraffe"} SET ATTRIBUTES {
+        content: 5, more_content: "x", lone_surrogates: [[9, 5], 3], tags: "giraffe",
+        timestamp: 7, session: ["s"], speaker: {name: "Ann"}, seen: "twice", turn: "third"
+      } }
+    }
+    """)
+    memory.add("A giraffe came by.", id="note")
+    assert {note.item.id for note in memory.recall("giraffe").notes} == {"note", "odd giraffe"}
+    odd = memory.get("odd giraffe")
+    assert odd is not None
+    assert (odd.content, odd.tags, odd.session, odd.speaker, odd.seen) == ("", (), None, None, 1)
