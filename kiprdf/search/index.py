@@ -257,15 +257,17 @@ class TextIndex:
 
     def entries(self, kind: Kind) -> Entries:
         """Return every row of a kind, and the commit they reflect."""
-        statement = "SELECT key, type, digest FROM element WHERE kind = ? ORDER BY key"
+        statement = "SELECT key, type, digest FROM element WHERE kind = ?"
 
         def read(connection: sqlite3.Connection) -> tuple[int, list[tuple[bytes, bytes, bytes]]]:
             return _commit(connection), connection.execute(statement, (kind,)).fetchall()
 
         commit, rows = self._file.use(read)
-        keys = tuple(_text(key) for key, _, _ in rows)
-        types = tuple(_text(type) for _, type, _ in rows)
-        return Entries(commit, keys, types, tuple(digest for _, _, digest in rows))
+        rows.sort()  # faster than in SQLite, which would look up each row
+        keys, types, digests = zip(*rows, strict=True) if rows else ((), (), ())
+        names = {type: _text(type) for type in set(types)}
+        of_type = tuple(map(names.__getitem__, types))
+        return Entries(commit, tuple(map(_text, keys)), of_type, digests)
 
     def close(self) -> None:
         """Close the file; every other method then fails with `sqlite3.ProgrammingError`."""

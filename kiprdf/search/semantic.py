@@ -6,8 +6,8 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from itertools import chain, islice
+from dataclasses import dataclass, replace
+from itertools import chain, compress, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,6 +44,7 @@ class _Table:
     """The vectors of the rows of a kind that have vectors, as of one commit."""
 
     commit: int
+    known: int  # vectors when it was made
     keys: tuple[str, ...]  # in their order
     counts: Counter[str]  # of their types
     types: NDArray[np.intp]  # the place of each key's type in these
@@ -204,8 +205,7 @@ class SemanticIndex:
         """The table of the rows that have vectors now."""
         vectors = self._vectors_of.get(kind, {})
         table = self._tables.get(kind)
-        is_current = table is not None and table.commit == entries.commit
-        if table is None or not is_current or len(table.matrix) < len(vectors):
+        if table is None or (table.commit, table.known) != (entries.commit, len(vectors)):
             table = self._tables[kind] = _table_of(entries, vectors)
         return table
 
@@ -217,10 +217,15 @@ class SemanticIndex:
         if self._loaded.get(kind) != entries.commit:
             vectors.update(self._vectors.load(set(entries.digests) - vectors.keys()))
             self._loaded[kind] = entries.commit
-        rows = zip(entries.keys, entries.types, entries.digests, strict=True)
-        wanted = [(key, of_text) for key, of, of_text in rows if type is None or of == type]
-        missing = {key: of_text for key, of_text in wanted if of_text not in vectors}
-        advance(len(wanted) - len(missing))
+        missing = {}
+        if without := set(entries.digests).difference(vectors):
+            rows = zip(entries.keys, entries.types, entries.digests, strict=True)
+            missing = {
+                key: of_text
+                for key, of, of_text in rows
+                if of_text in without and type in (None, of)
+            }
+        advance(_count(entries.types, type) - len(missing))
         rows_of_text = Counter(missing.values())
         texts = map(embedded_text, rows_of(missing))
         # Batch by batch, so that a text of two rows is embedded once, and nothing is lost when the
@@ -244,6 +249,7 @@ class SemanticIndex:
         self._vectors_of[kind] = dict(
             zip(dict.fromkeys(entries.digests), table.matrix, strict=True)
         )
+        self._tables[kind] = replace(table, known=len(self._vectors_of[kind]))
         if self._is_compared:
             self._vectors.forget(vectors.keys() - set(entries.digests))
             return
@@ -261,18 +267,21 @@ def _count(types: tuple[str, ...], type: str | None) -> int:
 
 def _table_of(entries: Entries, vectors: dict[bytes, Vector]) -> _Table:
     """Return the table of the rows that have vectors."""
-    numbers: dict[bytes, int] = {}
-    for of_text in entries.digests:
-        if of_text in vectors:
-            numbers.setdefault(of_text, len(numbers))
-    rows = [
-        (key, type, numbers[of_text])
-        for key, type, of_text in zip(*entries[1:], strict=True)
-        if of_text in numbers
-    ]
-    keys, types, texts = zip(*rows, strict=True) if rows else ((), (), ())
-    matrix = np.stack([vectors[key] for key in numbers]) if rows else np.empty((0, 0), np.float32)
+    keys, types, digests = entries[1:]
+    if not vectors.keys() >= set(digests):
+        has_vector = [of_text in vectors for of_text in digests]
+        keys, types = tuple(compress(keys, has_vector)), tuple(compress(types, has_vector))
+        digests = tuple(compress(digests, has_vector))
+    numbers = {of_text: number for number, of_text in enumerate(dict.fromkeys(digests))}
     counts = Counter(types)
     places = {type: place for place, type in enumerate(counts)}
-    of_type = np.array([places[type] for type in types], dtype=np.intp)
-    return _Table(entries.commit, keys, counts, of_type, matrix, np.array(texts, dtype=np.intp))
+    matrix = np.concatenate([np.empty(0, np.float32), *map(vectors.__getitem__, numbers)])
+    return _Table(
+        entries.commit,
+        len(vectors),
+        keys,
+        counts,
+        np.fromiter(map(places.__getitem__, types), np.intp, len(types)),
+        matrix.reshape(len(numbers), -1) if keys else np.empty((0, 0), np.float32),
+        np.fromiter(map(numbers.__getitem__, digests), np.intp, len(digests)),
+    )

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from kiprdf.search import EmbeddingError, Hit, IndexRow, Kind, TextIndex, vectors
+from kiprdf.search import semantic as semantic_module
 from kiprdf.search.semantic import SemanticIndex
 from kiprdf.search.vectors import BATCH, SAMPLE
 from tests.search.toys import MEANINGS, Counting, by_meaning, rebuild
@@ -612,3 +613,21 @@ def test_a_term_of_many_words_is_bounded() -> None:
     shelf, embedder = Shelf(concept("a", "tea")), Additive()
     shelf.keys(SemanticIndex(embedder, None), " ".join(f"w{number}" for number in range(10_000)))
     assert len(embedder.words) == 64
+
+
+def test_a_table_is_made_once_for_each_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    table_of = semantic_module._table_of
+    monkeypatch.setattr(
+        semantic_module, "_table_of", lambda *of: (made.append(of[0].commit), table_of(*of))[1]
+    )
+    # Of another type nothing is embedded, so that vectors of earlier texts are kept.
+    shelf = Shelf(concept("a", "tea"), concept("b", "bread", type="Food"))
+    semantic = SemanticIndex(by_meaning, None)
+    for text in ("fever", "aspirin", "coffee"):
+        shelf.put(concept("a", text))
+        assert shelf.keys(semantic, text, type="Drug") == ["a"]
+    before = len(made)
+    for _ in range(3):
+        assert shelf.keys(semantic, "espresso", type="Drug") == ["a"]
+    assert len(made) == before
