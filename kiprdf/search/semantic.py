@@ -44,7 +44,7 @@ class _Table:
     """The vectors of the rows of a kind that have vectors, as of one commit."""
 
     commit: int
-    known: int  # vectors when it was made
+    vectors: int  # that there were when it was made
     keys: tuple[str, ...]  # in their order
     counts: Counter[str]  # of their types
     types: NDArray[np.intp]  # the place of each key's type in these
@@ -205,7 +205,7 @@ class SemanticIndex:
         """The table of the rows that have vectors now."""
         vectors = self._vectors_of.get(kind, {})
         table = self._tables.get(kind)
-        if table is None or (table.commit, table.known) != (entries.commit, len(vectors)):
+        if table is None or (table.commit, table.vectors) != (entries.commit, len(vectors)):
             table = self._tables[kind] = _table_of(entries, vectors)
         return table
 
@@ -249,7 +249,7 @@ class SemanticIndex:
         self._vectors_of[kind] = dict(
             zip(dict.fromkeys(entries.digests), table.matrix, strict=True)
         )
-        self._tables[kind] = replace(table, known=len(self._vectors_of[kind]))
+        self._tables[kind] = replace(table, vectors=len(self._vectors_of[kind]))
         if self._is_compared:
             self._vectors.forget(vectors.keys() - set(entries.digests))
             return
