@@ -166,9 +166,9 @@ OTHER_COMMANDS: dict[str, tuple[str, Any, list[tuple[str, str]]]] = {
         [('?g {type: "Ghost"} matches nothing.', "")],
     ),
     "SEARCH": (
-        'SEARCH CONCEPT "Asprin"',
+        'SEARCH CONCEPT "Asprinn"',
         [],
-        [('No concept is called "Asprin".', 'Did you mean "Aspirin"?')],
+        [('No concept is called "Asprinn".', 'Did you mean "Aspirin"?')],
     ),
     "SEARCH WITH TYPE": (
         'SEARCH CONCEPT "Aspirin" WITH TYPE "Symptom"',
