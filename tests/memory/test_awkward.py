@@ -23,3 +23,14 @@ def test_each_expected_edge_is_one_that_a_memory_can_have(name: str, least: int)
 def test_no_held_out_text_is_among_those_that_are_shown() -> None:
     shown = {case["text"] for case in awkward.cases("awkward")}
     assert not shown & {case["text"] for case in awkward.cases("held_out")}
+
+
+@pytest.mark.parametrize(
+    ("name", "precision", "recall"), [("awkward", 0.95, 0.85), ("held_out", 0.82, 0.7)]
+)
+def test_awkward_notes_are_read_with_the_measured_quality(
+    name: str, precision: float, recall: float
+) -> None:
+    count = awkward.measure(name).counts["all"]
+    assert count.precision >= precision
+    assert count.recall >= recall

@@ -119,6 +119,8 @@ def test_a_decision_ends_with_its_clause(text: str, expected: str) -> None:
             [r"C:\Program Files\App\x.exe", r"\\srv\share\y"],
         ),
         ('It is in "/home/ada/My Notes/plan.md".', ["/home/ada/My Notes/plan.md"]),
+        ("edit /home/john.doe/project/main.py", ["/home/john.doe/project/main.py"]),
+        (r"See C:\Users\kim.lee\run.log now.", [r"C:\Users\kim.lee\run.log"]),
         ("Half is 1/2 and/or 12/05; https://a.b/c/d.py and www.a.b/c, // no", []),
     ],
 )
@@ -146,6 +148,18 @@ def test_a_project_of_the_text_uses_tools() -> None:
         "Decided to call +1 555 123 4567.",
         "Decided to move to 12 Main Street.",
         "Working on bob@example.com",
+        "I prefer the token ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+        "I like 221B Baker Street, London NW1 6XE.",
+        "I prefer the password hunter2.",
+        "Decided to set the admin password to swordfish.",
+        "Going with password: correct-horse-battery",
+        "I like my PIN 4821.",
+        "Decided to use the key sk-proj-9aTf3kLq0ZxW7vBn2MdR8sYc",
+        "I prefer AKIAIOSFODNN7EXAMPLE.",
+        "Working on 0x4f3edf983ac636a65a842ce7c78d9aa706d3b113.",
+        "I decided to move to Hauptstraße 12, 10115 Berlin.",
+        "I like 12 rue de la Paix.",
+        "I like DE89 3704 0044 0532 0130 00.",
     ],
 )
 def test_no_entity_has_personal_data(text: str) -> None:
@@ -178,7 +192,8 @@ def test_a_text_beyond_the_limit_and_bytes_are_refused() -> None:
 @pytest.mark.parametrize(
     "unit",
     ["using ", "I use Python, ", "decided to ", "working on Harbor ./a/b ", "C:\\a b ", "“", "'a ",
-     "1 ", "a@", "/a ", "```\n", "X ", "I like a, ", "a" * 20],
+     "1 ", "a@", "/a ", "```\n", "X ", "I like a, ", "a" * 20, "working on ", "switched from ",
+     "Ada: I use Vim\n", "The user uses Vim. They ", "password ", "if ", "# Ideas\n", "\n\n"],
 )  # fmt: skip
 def test_the_time_is_linear_in_the_length(unit: str) -> None:
     def seconds(length: int) -> float:
@@ -192,3 +207,33 @@ def test_the_time_is_linear_in_the_length(unit: str) -> None:
         return min(times)
 
     assert seconds(20_000) < 10 * max(seconds(5_000), 0.01)
+
+
+def test_what_repeats_a_verb_takes_little_more_than_statements_do() -> None:
+    def seconds(unit: str) -> float:
+        text = (unit * 5000)[:20_000]
+        times = []
+        for _ in range(3):
+            start = time.process_time()
+            extract(text)
+            times.append(time.process_time() - start)
+        return min(times)
+
+    statements = seconds("I use Docker. I decided to use SQLite. Working on Harbor. ")
+    for unit in ("working on ", "decided to ", "using ", "was using ", "no longer "):
+        assert seconds(unit) < 5 * statements
+
+
+def test_a_secret_leaves_what_stands_beside_it() -> None:
+    assert edges("My API key is abcd1234 and I use Docker.") == [("uses", "Docker", 0.8)]
+    assert edges("I prefer password managers.") == [("prefers", "password managers", 1.0)]
+
+
+def test_a_tool_of_the_user_in_a_project_is_one_of_the_project() -> None:
+    stated = [(e.subject.name, e.object.name) for e in extract("I use Go in project Alpha.").edges]
+    assert stated == [("Primary User", "Go"), ("Alpha", "Go")]
+    stated = [
+        (edge.subject.name, edge.object.name)
+        for edge in extract("Working on Stonecrop, which uses Elm.").edges
+    ]
+    assert stated == [("Primary User", "Stonecrop"), ("Stonecrop", "Elm")]

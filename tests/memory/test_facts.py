@@ -221,3 +221,27 @@ def test_a_decision_against_a_tool_contradicts_its_use() -> None:
     (pair,) = memory.contradictions()
     assert (pair.older.name, pair.newer.name) == ("Docker", "Not to use Docker")
     assert pair.memories == ("a", "b")
+
+
+def test_notes_in_plain_words_end_facts() -> None:
+    memory = Memory(Nexus.memory())
+    for text, timestamp in (
+        ("I prefer Python.", JANUARY),
+        ("I don't like Python anymore.", FEBRUARY),
+        ("I use Docker.", JANUARY),
+        ("I no longer use Docker, I use Podman.", FEBRUARY),
+        ("We switched from npm to pnpm.", FEBRUARY),
+        ("We were using Mongo before.", FEBRUARY),
+        ("I misspoke, I don't use Kafka.", FEBRUARY),
+    ):
+        memory.add(text, timestamp=timestamp)
+    assert facts(memory) == {
+        ("prefers", "Python"): FEBRUARY,
+        ("uses", "Podman"): None,
+        ("uses", "pnpm"): None,
+        ("uses", "Docker"): FEBRUARY,
+        ("uses", "npm"): FEBRUARY,
+        ("uses", "MongoDB"): FEBRUARY,
+    }
+    memory.add("I prefer Python.", timestamp=MARCH)
+    assert facts(memory)[("prefers", "Python")] is None
