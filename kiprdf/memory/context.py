@@ -124,11 +124,11 @@ def named_in(query: str, names: Names) -> list[Match]:
     An entity of which another one has all words of the query, and more, is left out. A single
     letter names only what is called so, with a capital letter.
     """
-    text = normalized(query[:LONGEST_QUERY])
+    text = normalized(query)
     asked = [word for word in _content(query) if word not in _COMMON_WORDS]
     everything = set(words(text))
     letters = {
-        word.lower() for word in words(query[:LONGEST_QUERY]) if len(word) == 1 and word.isupper()
+        word.lower() for word in words(query) if len(word) == 1 and word.isupper()
     }
     words_of: dict[NamedNode, set[str]] = {}
     for word in dict.fromkeys([*asked, *words(text)[:1]]):
@@ -175,11 +175,12 @@ def rest_of(query: str, matches: Iterable[Match]) -> str:
 
 
 def _content(query: str) -> list[str]:
-    return list(dict.fromkeys(words(normalized(query[:LONGEST_QUERY]))))[:_MOST_WORDS]
+    return list(dict.fromkeys(words(normalized(query))))[:_MOST_WORDS]
 
 
 def ask(graph: Graph, names: Names, query: str) -> Asked:
     """What a query names and asks for: entities by name, else the user by predicate."""
+    query = query[:LONGEST_QUERY]
     matches = named_in(query, names)
     user = names.entities.get(graph.user_node())
     predicates = asked_predicates(query)

@@ -55,3 +55,18 @@ def test_two_processes_that_add_to_one_memory_lose_nothing(server: Engine) -> No
         atlas = memory.entity("Atlas")
         assert atlas is not None
         assert set(atlas.metadata) == {name.replace("-", "") for name in names}
+
+
+def test_notes_in_a_store_are_recalled_and_other_processes_are_seen(server: Engine) -> None:
+    with Nexus.connect(**server.arguments) as nexus, Nexus.connect(**server.arguments) as second:
+        memory, other = Memory(nexus), Memory(second)
+        memory.add("Where is the key?", session="a", timestamp="2026-01-05", speaker="Eve")
+        assert len(memory.recall("key", session="a").notes) == 1
+        other.add("Under the mat, with my Zed.", session="a", timestamp="2026-01-05", speaker="Al")
+        other.add("I prefer Vim.", timestamp="2026-01-05")
+        notes = memory.recall("Where is the key?", session="a").notes
+        assert [note.item.speaker for note in notes] == ["Eve", "Al"]
+        assert notes[1].because[-1] == "session"
+        answer = memory.recall("vim")
+        assert [fact.predicate for fact in answer.notes[0].facts] == ["prefers"]
+        assert "User --[prefers]--> [tool] Vim (weight: 1.0)" in memory.context("What do I prefer?")
