@@ -127,9 +127,7 @@ def named_in(query: str, names: Names) -> list[Match]:
     text = normalized(query)
     asked = [word for word in _content(query) if word not in _COMMON_WORDS]
     everything = set(words(text))
-    letters = {
-        word.lower() for word in words(query) if len(word) == 1 and word.isupper()
-    }
+    letters = {word.lower() for word in words(query) if len(word) == 1 and word.isupper()}
     words_of: dict[NamedNode, set[str]] = {}
     for word in dict.fromkeys([*asked, *words(text)[:1]]):
         for node in names.with_word(word, as_prefix=len(word) > 2 and word in asked):

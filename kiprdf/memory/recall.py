@@ -111,6 +111,7 @@ class _Question:
     words: set[str] = field(default_factory=set)
     meaning: set[str] = field(default_factory=set)
     scores: dict[str, float] = field(default_factory=dict)
+    excluded: int = 0
 
     @cached_property
     def tokens(self) -> frozenset[str]:
@@ -160,6 +161,14 @@ class Recaller:
         most = None if str(question.filters) else _RANKED
         asked = Question("concept", question.text, ITEM, mode, most)
         words, meaning, warnings = self._indexer.rankings(asked, embedder)
+        if most is None:
+            self._store.read(self.notes.refresh)
+            admitted = [hit for hit in words if question.filters.admits(hit.key, self.notes)]
+            question.excluded = len(words) - len(admitted)
+            words = admitted if question.filters.tags else admitted[:_RANKED]
+            meaning = meaning and [
+                hit for hit in meaning if question.filters.admits(hit.key, self.notes)
+            ]
         question.reasons += [warning.message for warning in warnings]
         exact = [hit.key for hit in words if is_exact(hit)]
         question.words = {hit.key for hit in words}
@@ -280,7 +289,7 @@ class Recaller:
         left = ranked
         if str(filters):
             left = [key for key in ranked if filters.admits(key, self.notes)]
-        excluded = len((question.scores.keys() & moments.keys()) - set(left))
+        excluded = question.excluded
         for at in range(0, len(left), _READ_AT_ONCE):
             nodes = [NamedNode(key) for key in left[at : at + _READ_AT_ONCE]]
             if len(chosen) == question.limit:
