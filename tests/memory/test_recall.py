@@ -94,7 +94,7 @@ def test_a_note_without_a_word_of_the_query_is_found_by_meaning(memory: Memory) 
 
 @pytest.mark.usefixtures("by_words")
 def test_limits_bound_the_notes_and_the_block(memory: Memory) -> None:
-    for number in range(30):
+    for number in range(12):
         memory.add(f"The cabin has number {number}. " + "It is by the lake. " * 50)
     assert len(memory.recall("cabin").notes) == 10
     assert len(memory.recall("cabin", limit=3).notes) == 3
@@ -364,3 +364,53 @@ def test_what_ended_is_shown_after_what_holds(memory: Memory) -> None:
         "  User --[uses]--> [tool] Python (weight: 0.8)",
         "  User --[prefers]--> [tool] Python (until 2026-02-01)",
     ]
+
+
+def test_a_context_reads_each_edge_once(memory: Memory) -> None:
+    memory.add_many(f"I decided to use module {number}." for number in range(400))
+    start = time.process_time()
+    assert len(memory.edges()) == 400
+    of_edges = time.process_time() - start
+    for query in ("What did I decide?", "module 12"):
+        memory.add("The soup is hot.")
+        start = time.process_time()
+        assert "[decision]" in memory.context(query)
+        assert time.process_time() - start < of_edges / 2
+
+
+def test_a_recall_keeps_the_vectors_of_the_embedder_of_others(tmp_path: Path) -> None:
+    if not embedders.is_installed():
+        pytest.skip("needs the extra semantic")
+    calls: list[list[str]] = []
+
+    def embed(texts: list[str]) -> list[list[float]]:
+        calls.append(texts)
+        return [[1.0, float(len(text))] for text in texts]
+
+    with Nexus.open(tmp_path / "n", embedder=embed) as nexus:
+        Memory(nexus).add("The cabin is red.")
+        nexus.embed()
+    with Nexus.open(tmp_path / "n") as nexus:
+        assert contents(Memory(nexus).recall("cabin")) == ["The cabin is red."]
+        assert nexus.search_modes == ["keyword"]
+    calls.clear()
+    with Nexus.open(tmp_path / "n", embedder=embed) as nexus:
+        nexus.embed()
+    assert "The cabin is red." not in [text for texts in calls for text in texts]
+
+
+@pytest.mark.usefixtures("by_words")
+def test_tables_follow_large_commits_and_writes_in_kql(memory: Memory) -> None:
+    memory.add("The cabin is red. I use Docker.", session="a", id="mem_a")
+    assert len(memory.recall("cabin").notes) == 1
+    memory.add_many({"content": f"Note {number}.", "session": "b"} for number in range(1100))
+    memory.nexus.execute(
+        'UPSERT { CONCEPT { {type: "MemoryItem", name: "mem_a"} SET ATTRIBUTES {session: "c"} } }'
+    )
+    assert memory.recall("cabin", session="a").notes == ()
+    assert len(memory.recall("cabin", session="c").notes) == 1
+    memory.nexus.execute(
+        'UPSERT { CONCEPT { {type: "Tool", name: "Docker"} SET ATTRIBUTES {aliases: ["Moby"]} } }'
+    )
+    assert "[tool] Docker" in memory.context("moby")
+    assert memory.recall("moby").notes[0].because == ("entity",)
