@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from kiprdf.budget import check
 from kiprdf.search.dates import date_tokens
 from kiprdf.search.rows import KINDS, Kind
-from kiprdf.search.segment import exact_token, folded_name
+from kiprdf.search.segment import exact_token, folded_name, segment_term
 from kiprdf.search.words import LONGEST_READ, Word, in_name, stem_token, word_of, words_of
 
 # One occurrence in a column counts like this number of occurrences in other text.
@@ -123,7 +123,9 @@ def _exact(postings: "_Postings", term: str) -> dict[int, float]:
     """The rows whose whole name or alias is the term, and what this adds to their scores."""
     if len(term) > LONGEST_READ:
         return {}
-    folded, joined = folded_name(term), exact_token(term)
+    folded = folded_name(term)
+    # Of one word the name itself is the whole.
+    joined = exact_token(term) if len(segment_term(term)) > 1 else ""
     tokens = {whole("name", folded): _EXACT_NAME, whole("alias", folded): EXACT}
     exact: dict[int, float] = {}
     if not folded or not postings.has(*tokens, *filter(None, (joined,))):
