@@ -45,6 +45,7 @@ _WORDS_OF = {
 _ASKED = {word: name for name, group in _WORDS_OF.items() for word in group.split()}
 """The predicates of the user, by the words with which questions ask for them."""
 _ORDERING = [NamedNode(vocab.METADATA + key) for key in ("confidence", "valid_until")]
+_SUPERSEDED_BY, _EDGE_ID = (NamedNode(vocab.METADATA + key) for key in ("superseded_by", "edge_id"))
 _ONE_BY_ONE = 50
 """The most entities whose edges are read one by one; else all edges are read."""
 STATED = 0.5
@@ -193,7 +194,8 @@ def ask(graph: Graph, names: Names, query: str) -> Asked:
 def relations(
     graph: Graph, names: Names, nodes: Collection[NamedNode], predicates: Iterable[str] = PREDICATES
 ) -> list[Relation]:
-    """The edges of some entities, in no order; each triple is read once."""
+    """The edges of some entities, with those that took the place of edges that ended, in no order;
+    each triple is read once."""
     store = graph.nexus._store
     ends, facts = set(nodes), []
     for predicate in predicates:
@@ -214,8 +216,25 @@ def relations(
     store.prefetch((), facts)
     links = [(fact, store.lookup(None, vocab.REIFIES, fact, 1)) for fact in facts]
     store.prefetch(cast(NamedNode, link[0].subject) for _, link in links if link)
-    edges = (relation(graph, names, link[0].subject, fact) for fact, link in links if link)
-    return [edge for edge in edges if edge is not None]
+    edges = [relation(graph, names, link[0].subject, fact) for fact, link in links if link]
+    found = [edge for edge in edges if edge is not None]
+    return [*found, *_superseding(graph, names, found)]
+
+
+def _superseding(graph: Graph, names: Names, edges: Collection[Relation]) -> list[Relation]:
+    """The edges that took the place of some that ended, without these."""
+    store, links = graph.nexus._store, {edge.link for edge in edges}
+    superseding = {}
+    for ended in edges:
+        if ended.valid_until is None:
+            continue
+        for by in store.lookup(ended.link, _SUPERSEDED_BY, None, 1):
+            for new in store.lookup(None, _EDGE_ID, by.object, 1):
+                for fact in store.lookup(new.subject, vocab.REIFIES, None, 1):
+                    superseding[new.subject] = relation(
+                        graph, names, new.subject, cast(Triple, fact.object)
+                    )
+    return [edge for link, edge in superseding.items() if edge is not None and link not in links]
 
 
 def relation(graph: Graph, names: Names, link: Any, fact: Triple) -> Relation | None:
