@@ -247,10 +247,13 @@ def test_notes_in_plain_words_end_facts() -> None:
     assert facts(memory)[("prefers", "Python")] is None
 
 
-def test_the_context_of_what_ended_shows_what_took_its_place() -> None:
+@pytest.mark.parametrize(
+    "text", ["I switched from npm to pnpm.", "I no longer use npm, I use pnpm."]
+)
+def test_the_context_of_what_ended_shows_what_took_its_place(text: str) -> None:
     memory = Memory(Nexus.memory())
     memory.add("I use npm.", timestamp="2026-01-10")
-    memory.add("I switched from npm to pnpm.", timestamp="2026-02-01")
+    memory.add(text, timestamp="2026-02-01")
     shown = [line for line in memory.context("npm").splitlines() if "--[" in line]
     assert shown == [
         "  User --[uses]--> [tool] pnpm (weight: 0.8)",

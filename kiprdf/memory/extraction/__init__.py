@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from kiprdf.memory.extraction import document as documents
 from kiprdf.memory.extraction import tools
@@ -59,6 +60,7 @@ def extract(text: str) -> Extraction:
     statements += _uses_of_projects(source, statements)
     statements += list(_uses_in_project(source, statements))
     statements += _references(document, statements)
+    statements = list(_with_successors(document, statements))
     statements.sort(key=lambda statement: statement[0])
     return _each_once(statements)
 
@@ -139,6 +141,23 @@ def _references(document: Document, statements: Iterable[Statement]) -> Iterator
         for subject, place, file in pairs[:_MOST_REFERENCES]:
             edge = FoundEdge(subject, "references", file, 0.7, "references")
             yield Statement(place, file, edge)
+
+
+def _with_successors(document: Document, statements: list[Statement]) -> Iterator[Statement]:
+    """``I no longer use A, I use B``: B took the place of A, if the sentence states one only."""
+    news: dict[object, dict[object, FoundEdge]] = {}
+    for place, _, edge, is_ended in statements:
+        if edge is not None and not is_ended:
+            kind = document.sentence_at(place).start, edge.subject.key, edge.predicate
+            news.setdefault(kind, {})[edge.key] = edge
+    for statement in statements:
+        edge = statement.edge
+        if edge is not None and statement.is_ended and edge.superseded_by is None:
+            kind = document.sentence_at(statement.place).start, edge.subject.key, edge.predicate
+            of_kind = list(news.get(kind, {}).values())
+            by = of_kind[0] if len(of_kind) == 1 else None
+            statement = statement._replace(edge=replace(edge, superseded_by=by))
+        yield statement
 
 
 def _each_once(statements: Iterable[Statement]) -> Extraction:
