@@ -217,8 +217,8 @@ def relations(
     links = [(fact, store.lookup(None, vocab.REIFIES, fact, 1)) for fact in facts]
     store.prefetch(cast(NamedNode, link[0].subject) for _, link in links if link)
     edges = [relation(graph, names, link[0].subject, fact) for fact, link in links if link]
-    found = [edge for edge in edges if edge is not None]
-    return [*found, *_superseding(graph, names, found)]
+    shown = [edge for edge in edges if edge is not None]
+    return [*shown, *_superseding(graph, names, shown)]
 
 
 def _superseding(graph: Graph, names: Names, edges: Collection[Relation]) -> list[Relation]:
