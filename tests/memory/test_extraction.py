@@ -160,6 +160,11 @@ def test_a_project_of_the_text_uses_tools() -> None:
         "I decided to move to Hauptstraße 12, 10115 Berlin.",
         "I like 12 rue de la Paix.",
         "I like DE89 3704 0044 0532 0130 00.",
+        "I prefer the password swordfish.",
+        "I like pin 1234.",
+        "Going with Bearer abcdef123456",
+        "I like living at Oak Lane 5.",
+        "Decided to keep the recovery code 8F3K-22LM-99QA.",
     ],
 )
 def test_no_entity_has_personal_data(text: str) -> None:

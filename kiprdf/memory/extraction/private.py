@@ -24,8 +24,9 @@ _ADDRESSES = (
         r"\b\d{1,5}[a-z]?\s(?:[a-z][\w'.-]{0,20}\s){1,2}(?:street|avenue|road|lane|boulevard)\b",
         re.I,
     ),
+    re.compile(rf"\b[A-Z][\w'-]{{1,20}}\s(?:{_STREET})\s\d{{1,4}}[A-Za-z]?\b"),
     re.compile(
-        r"\b\w{2,30}(?:straße|strasse|str\.|weg|allee|gasse|platz|straat|gracht)\s\d{1,4}[a-z]?\b",
+        r"\b[\w-]{2,40}(?:straße|strasse|str\.|weg|allee|gasse|platz|straat|gracht)\s\d{1,4}[a-z]?\b",
         re.I,
     ),
     re.compile(
@@ -47,9 +48,11 @@ _TOKEN = re.compile(
     r"[\w+=-]{20,500}(?![\w/\\])"
     r"|(?<![\w./\\-])(?:0x)?(?=[a-f\d-]{0,60}\d)[a-f\d]{24,128}(?![\w/\\])"
 )
+_GROUPS = re.compile(r"\b[A-Z\d]{4}(?:-[A-Z\d]{4,6}){2,8}\b")
 _CREDENTIAL = (
     r"(?:pass(?:word|wd|phrase|code)|pwd|(?-i:PIN)|pin\scode|(?:api|access|secret|private|signing"
-    r"|encryption|license)[\s_-]?keys?|secrets?|tokens?|credentials?|login)"
+    r"|encryption|licen[cs]e)[\s_-]?keys?|(?:door|recovery|security|backup)\scodes?|code|passport|bearer"
+    r"|(?<!\w)\w{0,40}(?:_KEY|_SECRET|_TOKEN|_PASSWORD)(?==)|secrets?|tokens?|credentials?|login)"
 )
 _VALUES = (
     # The password is X, password: X, password=X; set the password to X.
@@ -68,6 +71,15 @@ _VALUES = (
         rf"\b{_CREDENTIAL}\s+[\"'`]?(?P<value>(?=\S{{0,60}}[\d!@#$%^&*_])(?!v?\d+\.\d)\S{{4,200}})",
         re.I,
     ),
+    # The password word, the pin, 1234.
+    re.compile(
+        r"\bpass(?:word|phrase|code)\s(?!(?:manage|generat|polic|reset|protect|field|prompt|hash|rotat"
+        r"|base|auth|stor|vault|file|length|strength|rule|login|and\b|or\b|for\b|in\b|on\b|is\b|was\b"
+        r"|to\b|of\b|with\b|from\b|as\b|at\b|by\b|that\b|which\b))[\"'`]?(?P<value>[^\s.,;!?]{3,60})"
+        r"(?=\W*(?:$|\n|[.,;!?]))",
+        re.I,
+    ),
+    re.compile(r"\bpin\W{1,3}(?P<value>\d{3,12})\b", re.I),
     # X as my password.
     re.compile(
         rf"(?<!\S)[\"'`]?(?P<value>\S{{3,200}})\s(?:as|for)\s(?:my|our|the|a)\s(?:[\w-]{{1,20}}\s)?"
@@ -75,7 +87,7 @@ _VALUES = (
         re.I,
     ),
 )
-_HAS_CREDENTIAL = re.compile(_CREDENTIAL, re.I)
+_HAS_CREDENTIAL = re.compile(rf"{_CREDENTIAL}|pin", re.I)
 
 
 def hidden(length: int) -> str:
@@ -99,7 +111,7 @@ def without_contacts(text: str) -> str:
 
 def without_private(text: str) -> str:
     """A text whose numbers, postal addresses and passwords are masked."""
-    for pattern in (_IBAN, _PHONE, *_ADDRESSES):
+    for pattern in (_IBAN, _GROUPS, _PHONE, *_ADDRESSES):
         text = _masked(pattern, text)
     if _HAS_CREDENTIAL.search(text):
         for pattern in _VALUES:
