@@ -230,7 +230,7 @@ def standing(document: Document, place: int, end: int | None = None) -> Standing
 def _is_stated_after(earlier: str, before: str) -> bool:
     """Whether a clause after a label such as ``Note:`` is a statement; ``Idea:`` makes none."""
     label = _LABEL.search(earlier) if earlier.rstrip().endswith(":") else None
-    if label is None:
+    if label is None or not re.search(r"[^\W\d]", label[1]):
         return True
     words = set(label[1].lower().split())
     if not words.isdisjoint(PLANS):
@@ -293,7 +293,7 @@ def is_progressive_of_user(document: Document, place: int) -> bool:
 def is_decided_by_user(document: Document, place: int) -> bool:
     """Whether the subject directly before ``decided`` is the user, or is left out."""
     before = document.prose[start_of_clause(document, place) : place]
-    words = re.findall(r"\w[\w'-]*|,", before.lower())
+    words = re.findall(r"[^\W\d][\w'-]*|,", before.lower())
     while words and (words[-1] in _FILLER or words[-1] == ","):
         word = words.pop()
         if word in _SELF or word == ",":

@@ -44,11 +44,15 @@ _QUOTED = re.compile(
     r"|\[[^\]\n]{1,200}\](?=\()"
     r"|^[ \t]*(?:\d[\dT:.,/+Z-]{4,25}[ \t]+){0,3}\W{0,2}(?:INFO|DEBUG|WARN(?:ING)?|ERROR"
     r"|TRACE|FATAL|(?:[\w]{1,20}[ \t])?[Ll]og:|Output:|Step[ ]\d)[^\n]*"
+    r"|^\d[^\n]{4,80}\b(?:INFO|DEBUG|WARN(?:ING)?|ERROR)\b[^\n]*"
     r"|^[ \t]*[-*][ \t]*\[ ?\][^\n]*",
     re.MULTILINE,
 )
 _SECTION = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+([^\n]{1,60})|([^\n:.#]{1,40}):[ \t]*)$", re.M)
-_FORWARDED = re.compile(r"^[-_ ]{2,20}(?:original|forwarded) message", re.I | re.M)
+_FORWARDED = re.compile(
+    r"^[-_ ]{2,20}(?:original|forwarded) message|^On [^\n]{5,100} wrote:[ \t]*\n(?!\s{0,9}>)",
+    re.I | re.M,
+)
 _END = re.compile(r"[.!?]+(?=[\s)\]}]|$)|\n+")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(,])(?:e\.?g|i\.?e|etc|vs|cf|approx|ca|resp|incl|esp|Dr|Mr|Mrs|Ms|St|Prof|Inc|Ltd"
