@@ -44,6 +44,22 @@ KEPT = {
     "a reifier in the default graph": """:a a :T . :b a :T . :g { :a :knows :b . }
         :r a rdf:Statement ; rdf:subject :a ; rdf:predicate :knows ; rdf:object :b ;
         :since 1 .""",
+    "an rdf:Statement in several graphs": """:a a :T . :b a :T . :f { :a :knows :b . }
+        :g { :r a rdf:Statement . } :h { :r rdf:subject :a ; :since 1 . }
+        :i { :r rdf:predicate :knows ; rdf:object :b . :r rdf:subject :a . }""",
+    "an rdf:Statement partly with its triple": """:a a :T . :b a :T .
+        :g { :a :knows :b . :r a rdf:Statement ; rdf:subject :a . }
+        :h { :r rdf:predicate :knows ; rdf:object :b ; :since 1 . }""",
+    "two of one triple in several graphs": """:a a :T . :b a :T . :g { :a :knows :b .
+        :r a rdf:Statement ; rdf:subject :a ; rdf:predicate :knows ; rdf:object :b ; :since 1 . }
+        :g { :s a rdf:Statement ; rdf:subject :a . } :h { :s rdf:predicate :knows ;
+        rdf:object :b . } :g { :s :since 2 . }""",
+    "annotations in a graph of a fact in none": """:a a :T . :b a :T ; :p 1 . :a :knows :b .
+        :r a rdf:Statement ; rdf:subject :a ; rdf:predicate :knows ; rdf:object :b ; :until 2 .
+        :g { :r :since 1 . }""",
+    "a reifier without an IRI, in several graphs": """:a a :T . :b a :T . :a :knows :b .
+        _:r a rdf:Statement ; rdf:subject :a . :g { _:r rdf:predicate :knows ; rdf:object :b ;
+        :since 1 . }""",
     "a fact in both graphs and its reifier in one": """:a a :T . :b a :T . :a :knows :b .
         :g { :a :knows :b . :r a rdf:Statement ; rdf:subject :a ; rdf:predicate :knows ;
         rdf:object :b ; :since 1 . }""",

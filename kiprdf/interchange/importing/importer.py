@@ -16,6 +16,7 @@ import functools
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TypeAlias
 
 from pyoxigraph import NamedNode, Quad
@@ -367,7 +368,7 @@ def _attributes_and_metadata(
     attributes, metadata = values.attributes.json(), values.metadata.json()
     if same_as:
         attributes[SAME_AS] = one_or_all(same_as)
-    if values.graphs - {DEFAULT}:
+    if {*values.graphs, *chain(*values.places)} - {DEFAULT}:
         # As in ``ValueReader.add``: the metadata of the import itself come first.
         graph_map = attributes if GRAPH in context.metadata else metadata
         of_graphs = values.graph_values()

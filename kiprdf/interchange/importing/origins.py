@@ -31,7 +31,9 @@ ORIGINAL = "original"
 STATEMENTS = "statements"
 """The attribute with what each of several statements of a fact says; in ``original``, how."""
 REIFIED_IN = "reified_in"
-"""The key of a statement with the graphs of its reifier, where the triple is in others."""
+"""The key of a statement with the graphs of its reifier, where the triple is in others.
+
+An object with graphs by property if the triples that say what it stands for are in several."""
 LISTS = "lists"
 """The key of ``original`` with the places of a link in lists."""
 AXIOMS = "axioms"

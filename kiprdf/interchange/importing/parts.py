@@ -61,9 +61,10 @@ def several(
                 own["id"] = reifier.value
             if others:
                 own[SAME_AS] = list(others)
-            of_reifier = set() if reifier is None else _graphs_of(reifier, statement, context)
-            if of_reifier and of_reifier != set(graphs[statement]):
-                own[REIFIED_IN] = sorted(of_reifier)
+            places = {} if reifier is None else _places(reifier, statement, context)
+            if any(one != sorted(graphs[statement]) for one in places.values()):
+                is_one = len({tuple(one) for one in places.values()}) == 1
+                own[REIFIED_IN] = next(iter(places.values())) if is_one else places
             if own or noted or not reifiers or _has_values(values):
                 parts.append(Part({**own, **noted}, values))
     parts = _with_earlier(parts, fact, context)
@@ -76,11 +77,13 @@ def several(
     return sorted(parts, key=lambda part: statement_order(part.noted, shown_values(part, {})))
 
 
-def _graphs_of(reifier: Node, fact: Statement, context: Context) -> set[str]:
-    """The graphs that say which triple a reifier stands for."""
+def _places(reifier: Node, fact: Statement, context: Context) -> dict[str, Json]:
+    """The graphs of each triple that says what a reifier stands for, by its property."""
     structure = [Statement(reifier, vocab.REIFIES, fact)]
+    structure.append(Statement(reifier, vocab.TYPE, vocab.STATEMENT))
     structure += [Statement(reifier, part, end) for part, end in zip(PARTS, fact, strict=True)]
-    return {graph for one in structure for graph in context.foreign.graphs.get(one, ())}
+    graphs = context.foreign.graphs
+    return {one.predicate.value: sorted(graphs[one]) for one in structure if one in graphs}
 
 
 def _is_bare(fact: Fact, context: Context, facts: Facts) -> bool:

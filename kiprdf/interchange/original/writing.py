@@ -271,10 +271,9 @@ class _Imported(_Writer):
                 triples.append((Triple(own, iri, name), graphs.of(NAMES, OriginalValue(iri, iri))))
         fact = self.facts.get(node)
         if fact is not None:
-            noted = [_graph(name) for name in listed(element.noted(REIFIED_IN))]
             forms, reifier = self._fact(node, fact, bool(triples), rdf11)
             triples += [(one, graphs.all) for one in forms]
-            triples += [(one, noted or graphs.all) for one in reifier]
+            triples += [(one, _reified_in(element, one) or graphs.all) for one in reifier]
         for triple, names_of_graphs in triples:
             for graph in names_of_graphs:
                 yield Quad(triple.subject, triple.predicate, triple.object, graph)
@@ -369,6 +368,16 @@ class _Graphs:
         if not stating and key not in (TYPES, NAMES):
             stating = [name for name in terms if terms[name]]
         return [_graph(name) for name in stating] or [DefaultGraph()]
+
+
+def _reified_in(element: Element, triple: Triple) -> list[Any]:
+    """The graphs of a triple that says what a reifier stands for, if they are noted."""
+    noted = element.noted(REIFIED_IN)
+    if isinstance(noted, dict):
+        # One triple with ``rdf:reifies`` is written for all those of an ``rdf:Statement``.
+        every = {str(name) for one in noted.values() for name in listed(one)}
+        noted = noted.get(triple.predicate.value, sorted(every))
+    return [_graph(name) for name in listed(noted)]
 
 
 def _graph(name: Json) -> Any:
