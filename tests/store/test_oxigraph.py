@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import pytest
@@ -490,3 +491,29 @@ def test_reopening_with_the_same_base_is_fine(tmp_path: Path) -> None:
 def test_quads_of_other_graphs_are_not_matched(store: OxigraphStore) -> None:
     store.engine.add(Quad(A, P, B, NamedNode("urn:g")))
     assert list(store.match(None, None, None)) == []
+
+
+def test_whether_a_folder_can_be_written_is_tried_once_in_ten_seconds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[Path] = []
+
+    def temporary(dir: Path) -> Any:
+        tried.append(dir)
+        if len(tried) == 3:
+            raise OSError(28, "No space left on device")
+        return TemporaryFile(dir=dir)
+
+    monkeypatch.setattr("kiprdf.store.oxigraph.tempfile.TemporaryFile", temporary)
+    now = time.monotonic()
+    store = OxigraphStore.open(tmp_path / "nexus")
+    for later in (0, 1, 9, 11, 15):
+        monkeypatch.setattr("kiprdf.store.oxigraph.time.monotonic", lambda: now + later)  # noqa: B023
+        store.require_writable_files()
+    assert len(tried) == 2
+    monkeypatch.setattr("kiprdf.store.oxigraph.time.monotonic", lambda: now + 22)
+    with pytest.raises(StoreError, match="cannot be written: No space left on device"):
+        store.require_writable_files()
+    store.require_writable_files()  # what is wrong is looked at again at once
+    assert len(tried) == 4
+    store.close()
