@@ -123,7 +123,7 @@ COPIED_QUADS = 500_000
 """The most quads of a graph that a reader copies into memory, to add the commits that it lacks."""
 LOOKED_AFTER_SECONDS = 0.1
 """How often a query, or a write, looks whether files were touched."""
-PROBE_SECONDS = 10
+TRIED_AFTER_SECONDS = 10
 """How often a file is written to find out whether that is possible."""
 COMPACTED_QUADS = 20_000
 """Removed quads after which an engine in memory may be compacted."""
@@ -180,7 +180,7 @@ class OxigraphStore:
         self.journal = journal
         self.sync: Sync | None = None
         """None where nothing is written to a folder."""
-        self._probed = -math.inf
+        self._tried_at = -math.inf
         """When ``require_writable_files`` last wrote a file; a failed write makes it look again."""
         self.failure: str | None = None
         """Why the engine refused the last write."""
@@ -767,12 +767,12 @@ class OxigraphStore:
             with self.writing():
                 if self.failure is not None and not self._reopen():
                     raise StoreError(self.failure)
-        if time.monotonic() < self._probed + PROBE_SECONDS:
+        if time.monotonic() < self._tried_at + TRIED_AFTER_SECONDS:
             return
         try:
             with tempfile.TemporaryFile(dir=self._folder) as file:
                 file.write(bytes(4096))
-            self._probed = time.monotonic()
+            self._tried_at = time.monotonic()
         except OSError as fault:
             raise StoreError(f"The nexus cannot be written: {fault.strerror}.") from None
 
@@ -811,7 +811,7 @@ class OxigraphStore:
             if notes[0] not in engine:
                 raise OSError("the written quads are missing.")
         except BaseException as fault:
-            self._probed = -math.inf
+            self._tried_at = -math.inf
             # Only the graph shows whether the write has happened.
             with suppress(StoreError):
                 self._last = read_commit_number(engine)
