@@ -230,7 +230,7 @@ def standing(document: Document, place: int, end: int | None = None) -> Standing
 def _is_stated_after(earlier: str, before: str) -> bool:
     """Whether a clause after a label such as ``Note:`` is a statement; ``Idea:`` makes none."""
     label = _LABEL.search(earlier) if earlier.rstrip().endswith(":") else None
-    if label is None or not re.search(r"[^\W\d]", label[1]):
+    if label is None or not re.search(r"[^\W\d]", earlier):
         return True
     words = set(label[1].lower().split())
     if not words.isdisjoint(PLANS):
