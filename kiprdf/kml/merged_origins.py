@@ -95,6 +95,19 @@ def merged_parts(record: Json) -> dict[str, dict[str, Any]]:
     }
 
 
+def kept_loops(record: Json, iri: str) -> dict[tuple[Json, Json, Json], dict[str, Any]]:
+    """The links that MERGE deleted between concepts that are one now, by their ends and predicate.
+
+    ``iri`` is that of the ends of which none is noted.
+    """
+    loops = _listed(record, LOOPS) if isinstance(record, dict) else []
+    return {
+        (part.get("subject", iri), loop.get("predicate"), part.get("object", iri)): loop
+        for loop in loops
+        for part in _listed(loop["metadata"].get(ORIGINAL, {}), STATEMENTS) or [{}]
+    }
+
+
 def merged_name(record: Json, iri: str) -> str | None:
     """The name that a concept had under an IRI, before it was merged into another one."""
     if not isinstance(record, dict):

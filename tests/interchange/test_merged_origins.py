@@ -116,12 +116,42 @@ def test_two_merged_concepts_leave_as_they_came_and_a_second_import_changes_noth
     assert home(nexus) == dataset(PREFIXES + text)
     before = facts(nexus)
     again = nexus.import_rdf(PREFIXES + text, **options)
+    assert again["skipped"] == []
     for kind in ("concepts", "propositions"):
         assert again[kind]["created"] == again[kind]["updated"] == 0, kind
     assert facts(nexus) == before
     assert home(nexus) == dataset(PREFIXES + text)
     assert restored(nexus, mapping="original").snapshot() == nexus.snapshot()
     assert nexus.check()["faults"] == []
+
+
+AFTER_A_MERGE = [
+    # What was imported before the merge, what is imported after it, and whether that comes home.
+    (":a :matches :b .", ":a :matches :b .", True),
+    (":a :matches :b .", ":b :matches :a .", False),
+    (":a :matches :b .", ":b :likes :a .", False),
+    (":a :matches :b .", ":c :matches :a, :b .", True),
+    ("", ":a :matches :b .", False),
+    (":a :matches :b {| :sure 0.5 |} .", ":a :matches :b {| :sure 0.5 |} .", True),
+    (":a :matches :b {| :sure 0.5 |} .", ":a :matches :b {| :sure 0.6 |} .", False),
+    (":a :l ( :c :b ) .", ":a :l ( :c :b ) .", True),
+    (":a :l ( :c :b ) .", ":a :l ( :b :c ) .", False),
+    (":a :l ( :c :b ) .", ":a :l :b .", False),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "comes_home"), AFTER_A_MERGE)
+def test_only_links_of_merged_concepts_that_do_not_come_home_are_in_the_report(
+    before: str, after: str, comes_home: bool
+) -> None:
+    things = ':a a :T ; rdfs:label "A" . :b a :T ; rdfs:label "B" . :c a :T . '
+    nexus = imported(things + before)
+    merge(nexus)
+    report = nexus.import_rdf(PREFIXES + things + after, define=True)
+    assert (report["skipped"] == []) is comes_home
+    if comes_home:
+        both = things + before + ("" if after == before else after)
+        assert home(nexus) == dataset(PREFIXES + both)
 
 
 def test_a_merged_concept_has_both_iris() -> None:

@@ -8,13 +8,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from itertools import count
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
 
 from pyoxigraph import NamedNode
 
 from kiprdf.budget import paced
 from kiprdf.interchange.importing.context import Context
 from kiprdf.interchange.importing.foreign import (
+    DEFAULT,
     Items,
     Node,
     Object,
@@ -23,7 +24,8 @@ from kiprdf.interchange.importing.foreign import (
     leaves,
 )
 from kiprdf.interchange.importing.identities import claimed
-from kiprdf.kml.merged_origins import merged_parts
+from kiprdf.interchange.importing.values import listed
+from kiprdf.kml.merged_origins import ORIGINAL, kept_loops, merged_parts
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import PropositionName, proposition_digits
@@ -32,6 +34,7 @@ from kiprdf.rdf.literals import Json
 NO_ELEMENT = "its object is not an element of the data or the nexus"
 Awaited: TypeAlias = Statement | str
 """What must become a proposition first: a statement, or the proposition of an id."""
+Ends: TypeAlias = tuple[NamedNode, NamedNode]
 
 _DEFINITIONS = tuple(f"C:{meta_type}/" for meta_type in META_TYPES)
 
@@ -69,6 +72,8 @@ class Facts:
         self._ids: dict[Awaited, str] = {}
         self._facts: dict[tuple[str, str, str], Fact] = {}
         self.by_reifier: dict[Node, Fact] = {}
+        self.kept: dict[Statement, dict[str, Any]] = {}
+        """Links of two nodes that MERGE joined, which the nexus has kept as they were."""
         self._places: dict[Statement, list[tuple[int, ...]]] = defaultdict(list)
         self.ends: set[Object] = set()
         """The nodes of the data that are ends of facts."""
@@ -235,6 +240,8 @@ class Facts:
             self._foreign.skip(statement, "its predicate cannot be made an identifier")
         elif subject is None or object_ is None:
             self._foreign.skip(statement, NO_ELEMENT)
+        elif subject == object_ and self._is_kept(statement, subject, predicate):
+            pass
         elif subject == object_:
             fault = "a proposition links two different elements; these ends are the same"
             self._foreign.skip(statement, fault)
@@ -242,11 +249,41 @@ class Facts:
             return self._add(statement, (subject, predicate, object_), reifiers)
         return None
 
+    def _is_kept(self, statement: Statement, id: str, predicate: str) -> bool:
+        """Whether MERGE has kept a link of two nodes that are one element now."""
+        own = self._index.originals.get(id, ("",))[0]
+        loops = kept_loops(self._originals.get(id), own)
+        subject, object_ = cast(Ends, statement[::2])
+        loop = loops.get((subject.value, predicate, object_.value))
+        if loop is None:
+            return False
+        metadata = loop["metadata"]
+        if {*listed(metadata.get("graph", DEFAULT))} != {*self._foreign.graphs[statement]}:
+            return False
+        lists: list[Json] = [
+            [statement.predicate.value, number, *place]
+            for number, *place in self._places.get(statement, ())
+            if number
+        ]
+        if lists != metadata.get(ORIGINAL, {}).get("lists", []):
+            return False
+        self.kept[statement] = loop
+        return True
+
+    def _is_apart(self, statement: Statement, fact: Fact) -> bool:
+        """Whether a statement has other ends than others of its fact, which MERGE joined."""
+        merged = self._merged(fact.subject) | self._merged(fact.object)
+        ends = [
+            [end.value if end.value in merged else None for end in cast(Ends, one[::2])]
+            for one in (statement, *(one for one, _, _ in fact.statements))
+        ]
+        return ends[0] not in ends[1:]
+
     def _add(self, statement: Statement, ends: tuple[str, str, str], reifiers: list[Node]) -> Fact:
         property, is_asserted = statement.predicate.value, statement in self.asserted
         if ends not in self._facts:
             self._facts[ends] = Fact(self._id(*ends), *ends)
-        elif is_asserted:
+        elif is_asserted and not self._is_apart(statement, self._facts[ends]):
             self._foreign.skip(statement, _repeats(self._facts[ends], property))
         fact = self._facts[ends]
         fact.properties.add(property)

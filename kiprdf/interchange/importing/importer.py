@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from pyoxigraph import NamedNode, Quad
 
@@ -136,7 +136,7 @@ def plan(
         _proposition(fact, parts[fact.id], context, facts, values, merged_values)
         for fact in paced(placed)
     ]
-    _skip_unused_reifiers(context, facts)
+    _skip_unused_reifiers(context, facts, values)
     _skip_claims(context, facts, propositions)
     concepts = _concepts(context, values, merged_values)
     missing = _missing(context, placed, values)
@@ -259,25 +259,37 @@ def _add_unlinked(statement: Statement, context: Context, values: ValueReader) -
         values.add(statement, context.identities.resources.get(statement.subject))
 
 
-def _skip_unused_reifiers(context: Context, facts: Facts) -> None:
+def _skip_unused_reifiers(context: Context, facts: Facts, values: ValueReader) -> None:
     """Skip the reifiers of triples that are not facts, and those that say nothing of a fact."""
     reified, refused = context.foreign.reified, context.identities.refused
     mentioned: set[Object] = set()
+    kept: set[Node] = set()
     for statement in paced(context.foreign.statements):
         mentioned |= {statement.subject, statement.object}
     for node, fact in paced(reified.items()):
         reason = None
-        if node not in facts.by_reifier:
+        if fact in facts.kept and _states_the_same(node, facts.kept[fact], values):
+            kept.add(node)
+        elif node not in facts.by_reifier:
             reason = refused.get(fact.subject, "it annotates a triple that is not a proposition")
         elif is_blank(node) and node not in mentioned:
             reason = "its subject is a blank node that nothing else is said of"
         if reason is not None:
             context.foreign.skip(Statement(node, vocab.REIFIES, fact), reason)
+    used = kept | facts.by_reifier.keys()
     for statement in paced(context.foreign.statements):
-        if statement.subject in reified and statement.subject not in facts.by_reifier:
+        if statement.subject in reified and statement.subject not in used:
             reason = "it annotates a triple that is not a proposition"
             fault = refused.get(reified[statement.subject].subject, reason)
             context.foreign.skip(statement, fault)
+
+
+def _states_the_same(reifier: Node, loop: JsonMap, values: ValueReader) -> bool:
+    """Whether a reifier has the values with which MERGE has kept the link."""
+    node = values.by_node[reifier]
+    stated = {**node.attributes.json(), **node.metadata.json()}
+    before = {**cast(JsonMap, loop["metadata"]), **cast(JsonMap, loop["attributes"])}
+    return all(key in before and before[key] == value for key, value in stated.items())
 
 
 def _skip_claims(context: Context, facts: Facts, links: Iterable[Proposition]) -> None:
