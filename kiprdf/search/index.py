@@ -6,14 +6,15 @@ FTS5 gets finished tokens: `segment` cuts the texts, and the `ascii` tokenizer k
 import os
 import re
 import sqlite3
-from collections import Counter
+from bisect import bisect_left
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from kiprdf.derived_file import DerivedFile, is_sound, uri_to_read
 from kiprdf.search.dates import date_tokens
@@ -38,6 +39,7 @@ INDEX_VERSION = f"8, segmenter {SEGMENTER_VERSION}"
 T = TypeVar("T")
 
 AT_ONCE = 500  # rows written by one statement
+CHANGES = 100  # updates whose keys are remembered
 AT_ONCE_CHARACTERS = 1_000_000  # of the texts of these rows, without the last one
 MERGED_PAGES = 500  # of the words, that one step of `merge` writes
 _TIME = re.compile(r"T(?<=\d{4}-\d\d-\d\dT)\d\d:\d\d(?:[:.\d]*)(?:Z|[+-]\d\d:?\d\d)?")
@@ -74,6 +76,14 @@ class Entries(NamedTuple):
     keys: tuple[str, ...]
     types: tuple[str, ...]
     digests: tuple[bytes, ...]
+
+
+class _Change(NamedTuple):
+    """The keys of the rows that an update replaced or deleted."""
+
+    before: int
+    commit: int
+    keys: set[str]
 
 
 class State(NamedTuple):
@@ -116,6 +126,7 @@ class TextIndex:
         `sqlite3.Error` is raised if it is absent, damaged or of another version.
         """
         self._file = DerivedFile(path, INDEX_VERSION, _create, read_only)
+        self._changes: deque[_Change] = deque(maxlen=CHANGES)
 
     @property
     def commit(self) -> int:
@@ -129,13 +140,16 @@ class TextIndex:
     def update(self, rows: Iterable[IndexRow], removed: Iterable[str], commit: int) -> None:
         """Delete the `removed` keys and replace the rows of other keys, in one transaction."""
 
-        def updated(connection: sqlite3.Connection) -> None:
-            _delete(connection, removed)
+        def updated(connection: sqlite3.Connection) -> _Change:
+            before, keys = _commit(connection), set(removed)
+            _delete(connection, keys)
             for batch in batches(rows):
                 _put(connection, batch)
+                keys.update(batch)
             connection.execute("UPDATE about SET store_commit = ?", (commit,))
+            return _Change(before, commit, keys)
 
-        self._file.change(updated)
+        self._changes.append(self._file.change(updated))
 
     def begin(self, keys: Iterable[str], commit: int, state: State) -> None:
         """Empty the index, whose rows are all missing then; `fill` writes them.
@@ -155,6 +169,7 @@ class TextIndex:
             _miss(connection, batches, commit)
 
         self._file.change(begun)
+        self._changes.clear()
 
     def postpone(self, keys: Iterable[str], commit: int) -> None:
         """Let the index reflect a commit, but for the rows of some keys."""
@@ -255,19 +270,43 @@ class TextIndex:
 
         return self._file.use(compared)
 
-    def entries(self, kind: Kind) -> Entries:
-        """Return every row of a kind, and the commit they reflect."""
+    def entries(self, kind: Kind, known: Entries | None = None) -> Entries:
+        """Every row of a kind, and the commit they reflect; what is in ``known`` is not read."""
         statement = "SELECT key, type, digest FROM element WHERE kind = ?"
 
-        def read(connection: sqlite3.Connection) -> tuple[int, list[tuple[bytes, bytes, bytes]]]:
-            return _commit(connection), connection.execute(statement, (kind,)).fetchall()
+        def read(connection: sqlite3.Connection) -> Entries:
+            commit = _commit(connection)
+            changed = None if known is None else self._changed(known.commit, commit)
+            if known is None or changed is None:
+                rows = connection.execute(statement, (kind,)).fetchall()
+                rows.sort()  # faster than in SQLite, which would look up each row
+                keys, types, digests = map(list, zip(*rows, strict=True)) if rows else ([], [], [])
+                names = {type: _text(type) for type in set(types)}
+                of_type = tuple(map(names.__getitem__, types))
+                return Entries(commit, tuple(map(_text, keys)), of_type, tuple(digests))
+            columns: list[list[Any]] = [*map(list, known[1:])]
+            for key in changed:
+                row = connection.execute(f"{statement} AND key = ?", (kind, _blob(key))).fetchone()
+                at = bisect_left(columns[0], key)
+                is_known = columns[0][at : at + 1] == [key]
+                values = (key, _text(row[1]), row[2]) if row else ()
+                for place, column in enumerate(columns):
+                    column[at : at + is_known] = values[place : place + 1]
+            return Entries(commit, *map(tuple, columns))
 
-        commit, rows = self._file.use(read)
-        rows.sort()  # faster than in SQLite, which would look up each row
-        keys, types, digests = zip(*rows, strict=True) if rows else ((), (), ())
-        names = {type: _text(type) for type in set(types)}
-        of_type = tuple(map(names.__getitem__, types))
-        return Entries(commit, tuple(map(_text, keys)), of_type, digests)
+        return self._file.use(read)
+
+    def _changed(self, since: int, until: int) -> set[str] | None:
+        """The keys of the rows that changed between two commits, None if that is not known."""
+        keys: set[str] = set()
+        for change in reversed(self._changes):
+            if until == since:
+                break
+            if change.commit != until:
+                return None
+            keys |= change.keys
+            until = change.before
+        return keys if 0 <= since == until and len(keys) <= AT_ONCE else None
 
     def close(self) -> None:
         """Close the file; every other method then fails with `sqlite3.ProgrammingError`."""

@@ -198,7 +198,7 @@ class SemanticIndex:
     def _current_entries(self, index: TextIndex, kind: Kind) -> Entries:
         entries = self._entries.get(kind)
         if entries is None or entries.commit != index.commit:
-            entries = self._entries[kind] = index.entries(kind)
+            entries = self._entries[kind] = index.entries(kind, entries)
         return entries
 
     def _table(self, kind: Kind, entries: Entries) -> _Table:
