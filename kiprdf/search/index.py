@@ -270,28 +270,28 @@ class TextIndex:
 
         return self._file.use(compared)
 
-    def entries(self, kind: Kind, known: Entries | None = None) -> Entries:
-        """Every row of a kind, and the commit they reflect; what is in ``known`` is not read."""
+    def entries(self, kind: Kind, earlier: Entries | None = None) -> Entries:
+        """Every row of a kind, and the commit they reflect; what is in ``earlier`` is not read."""
         statement = "SELECT key, type, digest FROM element WHERE kind = ?"
 
         def read(connection: sqlite3.Connection) -> Entries:
             commit = _commit(connection)
-            changed = None if known is None else self._changed(known.commit, commit)
-            if known is None or changed is None:
+            changed = None if earlier is None else self._changed(earlier.commit, commit)
+            if earlier is None or changed is None:
                 rows = connection.execute(statement, (kind,)).fetchall()
                 rows.sort()  # faster than in SQLite, which would look up each row
                 keys, types, digests = map(list, zip(*rows, strict=True)) if rows else ([], [], [])
                 names = {type: _text(type) for type in set(types)}
                 of_type = tuple(map(names.__getitem__, types))
                 return Entries(commit, tuple(map(_text, keys)), of_type, tuple(digests))
-            columns: list[list[Any]] = [*map(list, known[1:])]
+            columns: list[list[Any]] = [*map(list, earlier[1:])]
             for key in changed:
                 row = connection.execute(f"{statement} AND key = ?", (kind, _blob(key))).fetchone()
                 at = bisect_left(columns[0], key)
-                is_known = columns[0][at : at + 1] == [key]
+                is_there = columns[0][at : at + 1] == [key]
                 values = (key, _text(row[1]), row[2]) if row else ()
                 for place, column in enumerate(columns):
-                    column[at : at + is_known] = values[place : place + 1]
+                    column[at : at + is_there] = values[place : place + 1]
             return Entries(commit, *map(tuple, columns))
 
         return self._file.use(read)

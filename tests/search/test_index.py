@@ -418,10 +418,10 @@ def test_a_rebuild_replaces_everything() -> None:
 
 def test_entries_after_updates_are_those_of_a_new_reading() -> None:
     index = index_of(*(concept(f"k{n}", text="tea", type=f"T{n % 3}") for n in range(9)))
-    known = index.entries("concept")
+    earlier = index.entries("concept")
     index.update([concept("k3", text="cup"), concept("k1a", text="new")], ["k5"], commit=2)
     index.update([proposition("k7", "treats"), concept("\ud800", text="last")], [], commit=4)
-    later = index.entries("concept", known)
+    later = index.entries("concept", earlier)
     assert later == index.entries("concept")
     assert later.commit == 4
     assert later.keys == ("k0", "k1", "k1a", "k2", "k3", "k4", "k6", "k8", "\ud800")
@@ -432,18 +432,18 @@ def test_entries_after_updates_are_those_of_a_new_reading() -> None:
 def test_entries_after_an_update_of_another_program_are_all_read(path: Path) -> None:
     index = TextIndex(path)
     index.update([concept("a", "tea")], [], commit=8)
-    known = index.entries("concept")
+    earlier = index.entries("concept")
     TextIndex(path).update([], ["17"], commit=9)
     index.update([concept("b", "tea")], [], commit=10)
-    assert index.entries("concept", known) == index.entries("concept")
-    assert "17" not in index.entries("concept", known).keys
+    assert index.entries("concept", earlier) == index.entries("concept")
+    assert "17" not in index.entries("concept", earlier).keys
 
 
 def test_entries_after_an_update_take_a_fifth_of_the_time() -> None:
     index = index_of(*(concept(f"k{n:04}", text=f"tea {n}") for n in range(5000)))
-    known = index.entries("concept")
+    earlier = index.entries("concept")
     index.update([concept("new", "tea")], [], commit=2)
-    assert fastest(lambda: index.entries("concept", known)) < 0.2 * fastest(
+    assert fastest(lambda: index.entries("concept", earlier)) < 0.2 * fastest(
         lambda: index.entries("concept")
     )
 
