@@ -35,7 +35,8 @@ I gave up on Haskell. => | uses Haskell
 DENIED = """
 I don't like Python anymore. => | prefers Python
 I misspoke, I don't use Kafka. => | uses Kafka
-Scratch that: not Redis. => | uses Redis, prefers Redis
+Scratch that: not Redis. => | uses Redis, prefers Redis, decided Use Redis
+I use Vim instead of Emacs. => uses Vim | uses Emacs
 We never use Oracle. => | uses Oracle
 I do not prefer tabs. => | prefers tabs
 I'm not using Kubernetes. => | uses Kubernetes
@@ -48,6 +49,33 @@ I do not use either Vim or Emacs. => | uses Vim
 I don't really like Java. => | prefers Java
 The user doesn't use Docker. => | uses Docker
 The user no longer prefers dark mode. => | prefers dark mode
+"""
+
+ORDER = """
+I use Docker. I no longer use Docker. => | uses Docker
+I use Docker. I don't use Docker. => | uses Docker
+I no longer use Docker. I use Docker again. => uses Docker
+I use Docker. I no longer use Docker, I use Podman. => uses Podman | uses Docker
+We decided to use Redis. We reversed the decision to use Redis. => | decided Use Redis
+We dropped the decision not to use Kafka. => | decided Not to use Kafka
+She reversed the decision to use Redis. =>
+"""
+
+REPLACED = """
+I use Podman instead of Docker now. => uses Podman | uses Docker
+I'm using Podman rather than Docker these days. => uses Podman | uses Docker
+I use Vim instead of Emacs for notes now. => uses Vim
+Now using Podman instead of Docker. => uses Podman | uses Docker
+We dropped npm and adopted pnpm. => uses pnpm | uses npm
+I no longer use npm but pnpm. => uses pnpm | uses npm
+I no longer use npm, but I like Docker images. => prefers Docker images | uses npm
+We stopped using Jenkins and moved to GitLab. => uses GitLab | uses Jenkins
+We swapped npm for pnpm. => uses pnpm | uses npm
+Docker has been replaced by Podman. => uses Podman | uses Docker
+In our stack, Docker was replaced with Podman. => uses Podman | uses Docker
+Docker has been replaced by Podman in most companies. =>
+npm is out, pnpm is in. => uses pnpm | uses npm
+Docker 27 is out, and Podman is in trouble. =>
 """
 
 SWITCH = """
@@ -239,14 +267,27 @@ Parsed the log with pandas. => uses pandas
 I like tea. => prefers tea
 We use Redis and Kafka in production. => uses Redis, uses Kafka
 I built the bot with LangChain. => uses LangChain
-I use Podman instead of Docker. => uses Podman
+I use Podman instead of Docker. => uses Podman | uses Docker
 I use Docker although my boss hates it. => uses Docker
 The service was built with Go. => uses Go
 """
 
 
 def cases() -> list[tuple[str, str]]:
-    kinds = (PAST, DENIED, SWITCH, PLAN, OTHERS, TRANSCRIPTS, IDIOMS, MODELS, ENGLISH, PLAIN)
+    kinds = (
+        PAST,
+        DENIED,
+        ORDER,
+        REPLACED,
+        SWITCH,
+        PLAN,
+        OTHERS,
+        TRANSCRIPTS,
+        IDIOMS,
+        MODELS,
+        ENGLISH,
+        PLAIN,
+    )
     lines = [line for kind in kinds for line in kind.splitlines() if line]
     return [
         (text.replace("¶", "\n"), facts.strip()) for text, facts in (s.split("=>") for s in lines)
@@ -267,3 +308,32 @@ def test_a_note_states_what_its_kind_says(text: str, facts: str) -> None:
     extraction = extract(text)
     assert shown(extraction.edges) == sorted(filter(None, held.lower().split(", ")))
     assert shown(extraction.ended) == sorted(filter(None, ended.lower().split(", ")))
+
+
+@pytest.mark.parametrize(
+    ("text", "successor"),
+    [
+        ("I no longer use npm, I use pnpm.", "pnpm"),
+        ("I stopped using npm. I use pnpm now.", "pnpm"),
+        ("I no longer use npm.\nI'm using pnpm instead.", "pnpm"),
+        ("I stopped using npm. I use Docker.", None),
+        ("I stopped using npm. I use pnpm and Docker now.", None),
+        ("I stopped using npm. It was slow. I use pnpm now.", None),
+        ("I use pnpm instead of npm now.", "pnpm"),
+        ("I use pnpm instead of npm.", "pnpm"),
+        ("We dropped npm and adopted pnpm.", "pnpm"),
+        ("npm has been replaced by pnpm.", "pnpm"),
+        ("I use npm. I no longer use npm, I use pnpm.", "pnpm"),
+    ],
+)
+def test_what_took_the_place_of_a_relation(text: str, successor: str | None) -> None:
+    (ended,) = extract(text).ended
+    assert ended.object.name == "npm"
+    assert (ended.superseded_by and ended.superseded_by.object.name) == successor
+
+
+def test_a_correction_ends_the_decisions_before_it_in_the_note() -> None:
+    text = "We decided to use Redis for queues. Scratch that: not Redis. We decided to use Redis."
+    extraction = extract(text)
+    assert shown(extraction.edges) == ["decided use redis"]
+    assert "decided use redis for queues" in shown(extraction.ended)

@@ -23,6 +23,8 @@ _USES = re.compile(
     r"(?:\s+project)?(?:,?\s+(?:which|that))?\s+(?:also\s+|now\s+|still\s+|mainly\s+)?uses\s+", re.I
 )
 _IN_PROJECT = re.compile(r"\b(?:in|inside|within)\s+(?:(?:the|my|our)\s+)?(?:project\s+)?$", re.I)
+_BLANK = re.compile(r"\W*")
+_NOW = re.compile(r"\b(?:now|instead|nowadays|these\s+days)\b", re.I)
 _MOST_REFERENCES = 32
 """References of one sentence; this bounds the time."""
 _BINARY = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd\ud800-\udfff]")
@@ -60,6 +62,7 @@ def extract(text: str) -> Extraction:
     statements += _uses_of_projects(source, statements)
     statements += list(_uses_in_project(source, statements))
     statements += _references(document, statements)
+    statements += list(_corrected(statements))
     statements = list(_with_successors(document, statements))
     statements.sort(key=lambda statement: statement[0])
     return _each_once(statements)
@@ -143,8 +146,22 @@ def _references(document: Document, statements: Iterable[Statement]) -> Iterator
             yield Statement(place, file, edge)
 
 
+def _corrected(statements: list[Statement]) -> Iterator[Statement]:
+    """``Scratch that: not T`` ends each decision before it that names T."""
+    decisions = [each for each in statements if each.edge and each.edge.predicate == "decided"]
+    for place, tool, edge, is_ended in statements if decisions else ():
+        if edge is not None and is_ended and tool.pattern == "corrected":
+            for decision in decisions:
+                words = decision.entity.normalized_name.split()
+                if decision.place < place and tool.normalized_name in words:
+                    yield decision._replace(place=place, is_ended=True)
+
+
 def _with_successors(document: Document, statements: list[Statement]) -> Iterator[Statement]:
-    """``I no longer use A, I use B``: B took the place of A, if the sentence states one only."""
+    """``I no longer use A, I use B``: B took the place of A, if the sentence states one only.
+
+    In the next sentence it is one that is stated with ``now`` or ``instead``.
+    """
     news: dict[object, dict[object, FoundEdge]] = {}
     for place, _, edge, is_ended in statements:
         if edge is not None and not is_ended:
@@ -153,26 +170,34 @@ def _with_successors(document: Document, statements: list[Statement]) -> Iterato
     for statement in statements:
         edge = statement.edge
         if edge is not None and statement.is_ended and edge.superseded_by is None:
-            kind = document.sentence_at(statement.place).start, edge.subject.key, edge.predicate
-            of_kind = list(news.get(kind, {}).values())
+            sentence = document.sentence_at(statement.place)
+            kind = edge.subject.key, edge.predicate
+            of_kind = list(news.get((sentence.start, *kind), {}).values())
+            if not of_kind:
+                blank = _BLANK.match(document.prose, sentence.end)
+                following = document.sentence_at(blank.end() if blank else sentence.end)
+                if _NOW.search(document.prose, following.start, following.end):
+                    of_kind = list(news.get((following.start, *kind), {}).values())
             by = of_kind[0] if len(of_kind) == 1 else None
             statement = statement._replace(edge=replace(edge, superseded_by=by))
         yield statement
 
 
 def _each_once(statements: Iterable[Statement]) -> Extraction:
-    """Each entity once, and each edge once with its highest weight."""
+    """Each entity once, and each edge once with its highest weight; the last place decides."""
     entities: dict[tuple[str, str], Found] = {}
     edges: dict[object, FoundEdge] = {}
-    ended: dict[object, FoundEdge] = {}
+    is_last_ended: dict[object, bool] = {}
     for _, entity, edge, is_ended in statements:
         if not is_ended:
             entities.setdefault(entity.key, entity)
         if edge is not None:
-            group = ended if is_ended else edges
-            previous = group.get(edge.key)
-            if previous is None or edge.weight > previous.weight:
-                group[edge.key] = edge
-    # A text that states both at once says that it holds again.
-    left = (edge for key, edge in ended.items() if key not in edges)
-    return Extraction(tuple(entities.values()), tuple(edges.values()), tuple(left))
+            previous = edges.get(edge.key)
+            by = edge.superseded_by or (previous and is_ended and previous.superseded_by) or None
+            if previous is not None and previous.weight >= edge.weight:
+                edge = previous
+            edges[edge.key] = replace(edge, superseded_by=by)
+            is_last_ended[edge.key] = is_ended
+    held = tuple(edge for key, edge in edges.items() if not is_last_ended[key])
+    ended = tuple(edge for key, edge in edges.items() if is_last_ended[key])
+    return Extraction(tuple(entities.values()), held, ended)

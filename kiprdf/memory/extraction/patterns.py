@@ -217,6 +217,43 @@ def _uses_of_user(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterato
         return
     for mention in mentions:
         yield pattern.statement(mention.start, "tool", mention.name, standing, weight)
+    if mentions:
+        yield from _others_of_use(pattern, text, match, mentions[-1].end, standing)
+
+
+_AND_NOW = re.compile(
+    r"\s*,?\s+(?:(?:and|but)\s+(?:(?:then|now|have|we|i)\s+)*(?:adopted|picked\s+up|(?:switched|moved"
+    r"|migrated|went)\s+(?:over\s+)?to|started\s+using|went\s+with)|but(?:\s+(?:now|rather))?)\s+",
+    re.I,
+)
+_INSTEAD = re.compile(
+    r"\s+(?:(?:now|these\s+days)\s+)?(?:instead\s+of|rather\s+than)\s+(?:using\s+)?", re.I
+)
+_NOWADAYS = re.compile(r"\b(?:now|nowadays|these\s+days|any\s?more)\b", re.I)
+
+
+def _others_of_use(
+    pattern: Pattern, text: Text, match: re.Match[str], end: int, standing: str
+) -> Iterator[Statement]:
+    """``I no longer use A but B``, ``I use B instead of A now``: the other tool of the two.
+
+    Without ``now``, A need not have been used before.
+    """
+    prose = text.document.prose
+    other = (_INSTEAD if standing == HELD else _AND_NOW).match(prose, end)
+    mentions = list(tools_from(text, other.end())) if other and standing != DENIED else []
+    if not mentions or COMPOUND.match(prose, mentions[-1].end):
+        return
+    if standing == HELD:
+        sentence = text.document.sentence_at(end)
+        if _PARTLY_AFTER.match(prose[mentions[-1].end : sentence.end]):
+            return
+        is_new = _NOWADAYS.search(prose, sentence.start, sentence.end)
+        standing = ENDED if is_new else DENIED
+    else:
+        standing = HELD
+    for mention in mentions:
+        yield pattern.statement(mention.start, "tool", mention.name, standing)
 
 
 def _uses(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
@@ -247,6 +284,8 @@ def _uses(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statem
         return
     for mention in mentions:
         yield pattern.statement(mention.start, "tool", mention.name, standing)
+    if is_using:
+        yield from _others_of_use(pattern, text, match, mentions[-1].end, standing)
 
 
 def tools_from(text: Text, place: int) -> Iterator[Mention]:
@@ -360,7 +399,8 @@ def _switches(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[St
     if match["to"]:
         olds, new = [], listed
     else:
-        to = _TO.match(document.prose, listed[-1].end)
+        place = listed[-1].end
+        to = _TO.match(document.prose, place) or _AND_NOW.match(document.prose, place)
         olds, new = listed, list(tools_from(text, to.end())) if to else []
     end = (new or listed)[-1].end
     if _OF_PEOPLE.match(document.prose, end) or (not new and match[0].lower().startswith("went")):
@@ -377,6 +417,45 @@ def _switches(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[St
         yield ended._replace(edge=replace(ended.edge, superseded_by=by))
 
 
+def _replaced(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
+    """``A has been replaced by B``, ``A is out, B is in``."""
+    document = text.document
+    start = clauses.start_of_clause(document, match.start())
+    old = next((tool for tool in text.tools if tool.start >= start), None)
+    new = list(tools_from(text, match.end()))
+    if old is None or old.end != match.start() or len(new) != 1:
+        return
+    if not _OURS.fullmatch(document.prose, start, old.start):
+        return
+    rest = document.prose[new[0].end : document.sentence_at(match.start()).end]
+    if not (_IS_IN if match["out"] else _OUR_END).fullmatch(rest):
+        return
+    if clauses.is_statement(document, match.start()):
+        held = pattern.statement(new[0].start, "tool", new[0].name)
+        yield held
+        yield pattern.statement(old.start, "tool", old.name, ENDED)
+
+
+_OURS = re.compile(r"\W*(?:(?:our|my|for\s+us,|with\s+us,|in\s+our\s+\w+,|at\s+work,)\s+)?", re.I)
+_OUR_END = re.compile(
+    r"(?:\s+(?:now|today|here|everywhere"
+    r"|(?:for|in|on|across)\s+(?:us|(?:our|my|all)\s+[\w ]{1,30})))?\W*",
+    re.I,
+)
+_IS_IN = re.compile(r"\s+is\s+in\W*", re.I)
+
+
+def _reversals(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
+    """``We reversed the decision to use Redis``."""
+    document, place = text.document, match.start()
+    if not clauses.is_statement(document, place) or not clauses.is_of_user(document, place):
+        return
+    negation = "Not to " if match["negation"] else ""
+    name = phrases.decision(document, match.end(), negation)
+    if name is not None:
+        yield pattern.statement(match.end(), "decision", name, ENDED)
+
+
 def _corrections(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
     """``Scratch that: not Redis`` denies each relation to Redis that may have been stated."""
     if text.document.is_quoted(match.start()):
@@ -386,6 +465,9 @@ def _corrections(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator
         assert uses.edge is not None
         yield uses
         yield uses._replace(edge=replace(uses.edge, predicate="prefers"))
+        decision = Found("decision", f"Use {mention.name}", pattern=pattern.name)
+        decided = FoundEdge(USER, "decided", decision, 0.0, pattern.name)
+        yield Statement(mention.start, decision, decided, is_ended=True)
 
 
 def _project_before(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
@@ -576,6 +658,33 @@ PATTERNS = (
             "gave",
         ),
         (("We switched from npm to pnpm.", "pnpm"),),
+    ),
+    Pattern(
+        "replaced",
+        "uses",
+        0.8,
+        re.compile(
+            r"\s+(?:(?:has\s+been|was|got|is)\s+(?:now\s+|recently\s+)?replaced\s+(?:by|with)"
+            r"|is\s+(?P<out>out)(?:,|\s+and)(?:\s+and)?)\s+",
+            re.I,
+        ),
+        _replaced,
+        ("replaced", "is out"),
+        (("Docker has been replaced by Podman.", "Podman"),),
+    ),
+    Pattern(
+        "reversed",
+        "decided",
+        1.0,
+        re.compile(
+            r"\b(?:reversed|undid|revoked|cancel+ed|withdrew|overturned|scrapped|reverted|took\s+back"
+            r"|rolled\s+back|dropped|abandoned)\s+(?:the|our|my)\s+(?:\w+\s+)?decision\s+"
+            r"(?P<negation>not\s+)?to\s+",
+            re.I,
+        ),
+        _reversals,
+        ("decision",),
+        (),
     ),
     Pattern(
         "corrected",
