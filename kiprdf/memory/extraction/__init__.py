@@ -171,13 +171,13 @@ def _with_successors(document: Document, statements: list[Statement]) -> Iterato
         edge = statement.edge
         if edge is not None and statement.is_ended and edge.superseded_by is None:
             sentence = document.sentence_at(statement.place)
-            kind = edge.subject.key, edge.predicate
-            of_kind = list(news.get((sentence.start, *kind), {}).values())
+            relation = edge.subject.key, edge.predicate
+            of_kind = list(news.get((sentence.start, *relation), {}).values())
             if not of_kind:
                 blank = _BLANK.match(document.prose, sentence.end)
                 following = document.sentence_at(blank.end() if blank else sentence.end)
                 if _NOW.search(document.prose, following.start, following.end):
-                    of_kind = list(news.get((following.start, *kind), {}).values())
+                    of_kind = list(news.get((following.start, *relation), {}).values())
             by = of_kind[0] if len(of_kind) == 1 else None
             statement = statement._replace(edge=replace(edge, superseded_by=by))
         yield statement
