@@ -134,6 +134,11 @@ MIXED = {
     "lists with names": """
         :L rdf:first :C ; rdf:rest ( [ owl:complementOf :D ] ) .
         :E a owl:Class ; owl:unionOf :L .""",
+    "lists with names that nothing refers to": """
+        :C a owl:Class . :dates a rdf:List ; rdfs:label "Dates"@en ;
+            rdf:first [ sh:datatype xsd:date ] ; rdf:rest ( [ sh:datatype xsd:dateTime ] ) .
+        :classes rdf:first :C ; rdf:rest :more . :more rdf:first [ owl:complementOf :C ] ;
+            rdf:rest rdf:nil .""",
     "rules": """
         :C a owl:Class . :uncle a swrl:Imp ; swrl:body [ a swrl:AtomList ;
             rdf:first [ a swrl:ClassAtom ; swrl:classPredicate :C ; swrl:argument1 :x ] ;

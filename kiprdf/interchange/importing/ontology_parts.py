@@ -70,7 +70,34 @@ def below(roots: Iterable[Node], groups: Mapping[Node, list[Statement]]) -> set[
 def is_inner(node: Node, groups: Mapping[Node, Collection[Statement]]) -> bool:
     """Whether a node belongs to what leads to it: a blank node, or a cell of a list."""
     is_cell = any(statement.predicate == vocab.FIRST for statement in groups.get(node, ()))
-    return is_cell or isinstance(node, BlankNode) or node.value.startswith(vocab.BLANK)
+    return is_cell or _is_blank(node)
+
+
+def _is_blank(node: Node) -> bool:
+    return isinstance(node, BlankNode) or node.value.startswith(vocab.BLANK)
+
+
+def unlinked_lists(groups: Mapping[Node, list[Statement]]) -> set[Node]:
+    """The heads of lists that nothing refers to, with parts of axioms: values for ``sh:or``."""
+    cells = {
+        s.subject
+        for about in groups.values()
+        for s in about
+        if s.predicate == vocab.FIRST and isinstance(s.object, Node) and _is_blank(s.object)
+        if is_of_ontology(groups.get(s.object, ()))
+    }
+    if not cells:
+        return cells
+    every = [statement for about in groups.values() for statement in about]
+    before = {s.object: s.subject for s in every if s.predicate == vocab.REST}
+    heads: set[Node] = set()
+    for cell in cells:
+        visited = {cell}
+        while cell in before and before[cell] not in visited:
+            cell = before[cell]
+            visited.add(cell)
+        heads.add(cell)
+    return heads - {s.object for s in every}
 
 
 def recorded_and_inner(
@@ -95,5 +122,6 @@ def recorded_and_inner(
             roots.append(node)
         elif is_recorded(node.value):
             heads.append(node)
+    roots += unlinked_lists(groups)
     recorded = below(heads, groups)
     return recorded, {one for one in below(roots, groups) - recorded if is_inner(one, groups)}

@@ -24,7 +24,12 @@ from kiprdf.interchange.importing.foreign import (
     replaced_in,
     statement_text,
 )
-from kiprdf.interchange.importing.ontology_parts import ONTOLOGY, is_inner, is_of_ontology
+from kiprdf.interchange.importing.ontology_parts import (
+    ONTOLOGY,
+    is_inner,
+    is_of_ontology,
+    unlinked_lists,
+)
 from kiprdf.interchange.importing.origins import AXIOMS, IRI, ORIGINAL
 from kiprdf.interchange.importing.plan import Concept, JsonMap, concept
 from kiprdf.interchange.vocabularies.definitions import (
@@ -134,9 +139,10 @@ def _by_definition(
         if owner is not None:
             assigned[owner] += _with_blanks(subject, left)
     if definitions:
+        lists = unlinked_lists(left)
         # A blank node that another one leads to comes with that one.
         for subject in sorted(left, key=lambda node: (is_blank(node), node.value)):
-            if _is_recorded(subject, left.get(subject, ()), index):
+            if subject in lists or _is_recorded(subject, left.get(subject, ()), index):
                 assigned[_name(definitions[0])] += _with_blanks(subject, left)
         # An individual may be of a class without a name.
         recorded = {node for node in groups.keys() - left.keys() if is_inner(node, groups)}
