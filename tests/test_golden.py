@@ -29,6 +29,7 @@ from kiprdf.kql.optimize.push_filters import push_filters
 from kiprdf.kql.optimize.required_values import required_values
 from kiprdf.kql.optimize.standard_conditions import KeyValues, standard_conditions
 from kiprdf.kql.optimize.standard_joins import standard_joins
+from kiprdf.kql.optimize.unread_links import without_unread_links
 from kiprdf.kql.plan import plan_find
 from kiprdf.kql.translate import Translation
 from kiprdf.language import ast, bind, parse
@@ -149,6 +150,7 @@ def sparql_of_pass(name: str, command: str) -> tuple[str, str]:
         "push_filters": lambda p: push_filters(p, values, iris, namer, abilities.texts),
         "order_joins": lambda p: order_joins(p, needed, values, namer, abilities.lateral),
         "fetch_values": lambda p: fetch_values(p, values, namer, iris),
+        "unread_links": lambda p: without_unread_links(p, needed, iris),
     }
     if abilities == EMBEDDED:
         passes["deadlines"] = add_deadline_checks

@@ -36,6 +36,7 @@ from kiprdf.kql.optimize.solutions import (
     named_elements_with_value,
     products,
 )
+from kiprdf.kql.optimize.unread_links import without_unread_links
 from kiprdf.kql.results import Cells, variable_of
 from kiprdf.kql.translate import Path, Translation, translate
 from kiprdf.language import ast
@@ -146,10 +147,26 @@ class Plan:
         )
 
     @cached_property
+    def _read_pattern(self) -> Pattern:
+        """The pattern without the links that no row shows or counts.
+
+        A dataset that others write may have facts without a link.
+        """
+        if not self.abilities.lookups:
+            return self.pattern
+        counted = [count.variable for count in self.counts if count.variable is not None]
+        return without_unread_links(self.pattern, {*self.variables, *counted}, self.iris)
+
+    @cached_property
     def select(self) -> Select:
         """The query without checks of its deadline."""
         return Select(
-            self.variables, self.pattern, self.limit, self.offset, self.counts, self.is_ambiguous
+            self.variables,
+            self._read_pattern,
+            self.limit,
+            self.offset,
+            self.counts,
+            self.is_ambiguous,
         )
 
     @property
@@ -241,7 +258,7 @@ class Plan:
         values = [json_values.get(key) for key in self.json_keys]
         if self._adapted is None or self._adapted.values != values:
             self._adapted = _Adapted(
-                values, self.adapted(self.pattern, json_values), self.abilities
+                values, self.adapted(self._read_pattern, json_values), self.abilities
             )
             self._texts.clear()
         return self._adapted
@@ -379,7 +396,9 @@ def _plan_grouped(find: ast.Find, iris: Iris, abilities: Abilities) -> Plan:
     counted: dict[ast.Aggregate, Count] = {}
     for number, aggregate in enumerate(dict.fromkeys(nodes)):
         node = carriers[aggregate]
-        is_whole = node in certain and not aggregate.distinct
+        is_whole = node in certain and (
+            not aggregate.distinct or not may_duplicate(plan.pattern, {node})
+        )
         name = Variable(f"count_of_{node.value}_{number}")
         counted[aggregate] = whole if is_whole else Count(name, node, aggregate.distinct)
     counts = (*(count for count in counted.values() if count != whole), whole)

@@ -85,7 +85,8 @@ def test_a_group_has_at_most_sixteen_triples(where: str) -> None:
 
 def test_the_largest_where_has_groups_of_sixteen_triples() -> None:
     star = " ".join(f'?l{i} (?a, "p{i}", ?b{i})' for i in range(64))
-    groups = nodes_of(algebra.BGP, pattern(star))
+    links = ", ".join(f"?l{i}" for i in range(64))
+    groups = nodes_of(algebra.BGP, pattern(star, links))
     assert TRIPLES_A_GROUP == 16
     assert max(len(group.triples) for group in groups) == 16
     assert sum(len(group.triples) for group in groups) == 128

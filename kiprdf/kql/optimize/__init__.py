@@ -2,8 +2,8 @@
 
 In order: ``push_filters`` (conditions that a pattern can say), ``order_joins`` (which part of a
 group comes first, with ``hops`` for hop ranges), ``fetch_values`` (the values that FILTERs read,
-and those that are shown), and for what may take long ``deadlines``. ``solutions`` and
-``duplicates`` estimate how many solutions a pattern can have.
+and those that are shown), ``unread_links`` (links that nothing reads), and for what may take long
+``deadlines``. ``solutions`` and ``duplicates`` estimate how many solutions a pattern can have.
 
 An engine that lacks something of SPARQL 1.2 as we write it gets what is equal without it, by
 ``for_engine``: ``as_statements`` (links in RDF 1.1), ``standard_joins`` (no LATERAL) and

@@ -1,0 +1,73 @@
+"""Leaves out links that nothing reads: each fact has exactly one, so its triple says as much.
+
+The engine takes 25 µs to find the link of a fact on disk, and 0.5 µs to count a triple.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from pyoxigraph import NamedNode, Variable
+
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import Iris
+from kiprdf.sparql.algebra import (
+    BGP,
+    Pattern,
+    Project,
+    TriplePattern,
+    TripleTerm,
+    map_patterns,
+    variables,
+)
+
+
+def without_unread_links(pattern: Pattern, read: Set[Variable], iris: Iris) -> Pattern:
+    """As many solutions, alike in the variables that are ``read``.
+
+    >>> s, o, link = map(Variable, "sol")
+    >>> fact = TriplePattern(s, NamedNode("urn:p"), o)
+    >>> whole = TriplePattern(link, vocab.REIFIES, TripleTerm(s, NamedNode("urn:p"), o))
+    >>> without_unread_links(BGP((fact, whole)), {s}, Iris("urn:x/")) == BGP((fact,))
+    True
+    """
+    if isinstance(pattern, BGP):
+        match pattern.triples:
+            case (
+                TriplePattern(
+                    subject=Variable(), predicate=Variable() as p, object=Variable()
+                ) as fact,
+                TriplePattern(subject=Variable() as link, object=TripleTerm() as whole),
+            ) if link not in read and _are_any(fact, whole, link):
+                if fact.names.isdisjoint(read):
+                    # Of values that are not read, the engine counts an index.
+                    return BGP((TriplePattern(link, vocab.REIFIES, fact.object),))
+                is_predicate = TriplePattern(p, vocab.TYPE, iris.type("$PropositionType"))
+                return BGP((is_predicate, fact))
+    return _without(pattern, read)
+
+
+def _without(pattern: Pattern, read: Set[Variable]) -> Pattern:
+    if isinstance(pattern, BGP):
+        return BGP(tuple(t for t in pattern.triples if not _is_unread(t, pattern, read)))
+    if isinstance(pattern, Project):
+        read = read | set(pattern.variables)
+    return map_patterns(pattern, lambda part, _, beside: _without(part, read | variables(beside)))
+
+
+def _is_unread(link: TriplePattern, group: BGP, read: Set[Variable]) -> bool:
+    """Whether a triple only finds the link of a fact of the same group."""
+    fact = link.object
+    if not isinstance(fact, TripleTerm) or not isinstance(link.subject, Variable):
+        return False
+    if not isinstance(fact.predicate, NamedNode) or link.subject in read:
+        return False
+    others = [triple for triple in group.triples if triple is not link]
+    is_stated = TriplePattern(fact.subject, fact.predicate, fact.object) in others
+    return is_stated and all(link.subject not in triple.names for triple in others)
+
+
+def _are_any(fact: TriplePattern, whole: TripleTerm, link: Variable) -> bool:
+    """Whether triples find all facts: four different variables, and those of the fact in both."""
+    terms = (fact.subject, fact.predicate, fact.object)
+    return len({*terms, link}) == 4 and terms == (whole.subject, whole.predicate, whole.object)
