@@ -69,7 +69,7 @@ class Reader:
             return {"type": name.type, "name": name.name}.get(field)
         if field in ("type", "name"):
             return None
-        fact = self._fact(node)
+        fact = self.fact(node)
         if fact is None:
             return None
         if field == "predicate":
@@ -79,7 +79,8 @@ class Reader:
     def predicate_name(self, node: NamedNode) -> str:
         return node.value[len(self.iris.predicates) :]
 
-    def _fact(self, node: NamedNode) -> Triple | None:
+    def fact(self, node: NamedNode) -> Triple | None:
+        """What a proposition states; None for another node."""
         if node not in self._facts:
             triple = next(self._store.match(node, vocab.REIFIES, None), None)
             self._facts[node] = None if triple is None else cast(Triple, triple.object)

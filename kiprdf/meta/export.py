@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from pyoxigraph import NamedNode
 
+from kiprdf.budget import paced
 from kiprdf.kml import statements
 from kiprdf.kql import cursor
 from kiprdf.kql.find import nodes
@@ -15,6 +16,7 @@ from kiprdf.kql.reader import Reader
 from kiprdf.language import ast, to_text
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf.elements import Concept, Element, Proposition, json_map
+from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json
 from kiprdf.semantics.arguments import RESERVED_METADATA, page_size
 from kiprdf.semantics.protected import ACTORS, CORE_DIRECTIVES, SYSTEM
@@ -34,17 +36,18 @@ def export(
     """
     reader = Reader(store)
     heights = _Heights(reader)
-    selected = _ordered(nodes(command.target, command.where, store), reader, heights)
     start, limit = cursor.decode(command), page_size(command.limit)
-    end = len(selected) if limit is None else start + limit
-    page = selected[start:end]
+    end = None if limit is None else start + limit
+    selected = _ordered(nodes(command.target, command.where, store), reader, heights, end)
+    page = [_element(node, reader) for node in selected[start:end]]
     concepts = sum(isinstance(element, Concept) for element in page)
     result = {
         "capsule": _text(page, reader, heights, is_bundled),
         "concepts": concepts,
         "propositions": len(page) - concepts,
     }
-    following = cursor.encode(command, store.commit(), end) if end < len(selected) else None
+    is_last = end is None or end >= len(selected)
+    following = None if is_last else cursor.encode(command, store.commit(), cast(int, end))
     return result, following
 
 
@@ -52,7 +55,8 @@ def capsule(selection: Iterable[NamedNode], store: Store, is_bundled: bool) -> s
     """The capsule of some elements; empty when there are none."""
     reader = Reader(store)
     heights = _Heights(reader)
-    return _text(_ordered(selection, reader, heights), reader, heights, is_bundled)
+    ordered = _ordered(selection, reader, heights)
+    return _text([_element(node, reader) for node in ordered], reader, heights, is_bundled)
 
 
 # The order ------------------------------------------------------------------------------------
@@ -65,26 +69,36 @@ class _Heights:
         self._reader = reader
         self._heights: dict[NamedNode, int] = {}
 
-    def of(self, link: Proposition) -> int:
+    def of(self, link: NamedNode) -> int:
         """Not recursive, since facts about facts may be stacked higher than Python's stack."""
         pending = [link]
         while pending:
             top = pending[-1]
             below = _propositions_below(top, self._reader)
-            unmeasured = [end for end in below if end.node not in self._heights]
+            unmeasured = [end for end in below if end not in self._heights]
             if unmeasured:
                 pending.extend(unmeasured)
             else:
-                heights = (self._heights[end.node] + 1 for end in below)
-                self._heights[top.node] = max(heights, default=0)
+                heights = (self._heights[end] + 1 for end in below)
+                self._heights[top] = max(heights, default=0)
                 pending.pop()
-        return self._heights[link.node]
+        return self._heights[link]
 
 
-def _propositions_below(link: Proposition, reader: Reader) -> list[Proposition]:
+def _propositions_below(link: NamedNode, reader: Reader) -> list[NamedNode]:
     """The propositions among the ends of one."""
-    ends = (_element(end, reader) for end in (link.subject, link.object))
-    return [end for end in ends if isinstance(end, Proposition)]
+    fact = _fact(link, reader)
+    return [end for end in (fact.subject, fact.object) if _is_link(end, reader)]
+
+
+def _is_link(node: NamedNode, reader: Reader) -> bool:
+    return node.value.startswith(reader.iris.propositions)
+
+
+def _fact(link: NamedNode, reader: Reader) -> Any:
+    fact = reader.fact(link)
+    assert fact is not None, link
+    return fact
 
 
 def _element(node: NamedNode, reader: Reader) -> Element:
@@ -93,36 +107,51 @@ def _element(node: NamedNode, reader: Reader) -> Element:
     return element
 
 
-def _ordered(selection: Iterable[NamedNode], reader: Reader, heights: _Heights) -> list[Element]:
-    """Definitions, other concepts, propositions, propositions about these."""
-    elements = [_element(node, reader) for node in selection]
-    concepts = [element for element in elements if isinstance(element, Concept)]
-    links = [element for element in elements if isinstance(element, Proposition)]
-    return [*sorted(concepts, key=_concept_rank), *_ordered_links(links, heights)]
+def _ordered(
+    selection: Iterable[NamedNode], reader: Reader, heights: _Heights, end: int | None = None
+) -> list[NamedNode]:
+    """Definitions, other concepts, propositions, propositions about these.
+
+    What is behind ``end`` may be in any order. Of concepts nothing is read, of links the fact.
+    """
+    concepts: list[NamedNode] = []
+    links: list[NamedNode] = []
+    for node in paced(selection):
+        (links if _is_link(node, reader) else concepts).append(node)
+    concepts.sort(key=lambda node: _concept_rank(node, reader))
+    if end is None or end > len(concepts):
+        reader.prefetch(links)
+        links = _ordered_links(links, reader, heights)
+    return concepts + links
 
 
-def _concept_rank(element: Concept) -> tuple[int, str]:
-    is_definition = element.type in META_TYPES
-    rank = META_TYPES.index(element.type) if is_definition else len(META_TYPES)
-    return rank, element.node.value
+def _concept_rank(node: NamedNode, reader: Reader) -> tuple[int, str]:
+    name = reader.iris.name(node.value)
+    assert isinstance(name, ConceptName), node
+    rank = META_TYPES.index(name.type) if name.type in META_TYPES else len(META_TYPES)
+    return rank, node.value
 
 
-def _ordered_links(links: Iterable[Proposition], heights: _Heights) -> list[Proposition]:
+def _ordered_links(
+    links: Iterable[NamedNode], reader: Reader, heights: _Heights
+) -> list[NamedNode]:
     """By subject, predicate and object: IRIs of propositions differ from nexus to nexus."""
-    levels: dict[int, list[Proposition]] = {}
-    for link in links:
+    levels: dict[int, list[NamedNode]] = {}
+    for link in paced(links):
         levels.setdefault(heights.of(link), []).append(link)
     positions: dict[NamedNode, int] = {}
 
     def rank(node: NamedNode) -> tuple[int, str]:
         return (positions[node], "") if node in positions else (-1, node.value)
 
-    ordered: list[Proposition] = []
+    def key(link: NamedNode) -> tuple[tuple[int, str], str, tuple[int, str]]:
+        fact = _fact(link, reader)
+        return rank(fact.subject), fact.predicate.value, rank(fact.object)
+
+    ordered: list[NamedNode] = []
     for level in sorted(levels):
-        same_height = sorted(
-            levels[level], key=lambda link: (rank(link.subject), link.predicate, rank(link.object))
-        )
-        positions.update((link.node, len(ordered) + n) for n, link in enumerate(same_height))
+        same_height = sorted(levels[level], key=key)
+        positions.update((link, len(ordered) + n) for n, link in enumerate(same_height))
         ordered.extend(same_height)
     return ordered
 
@@ -136,11 +165,12 @@ def _text(page: list[Element], reader: Reader, heights: _Heights, is_bundled: bo
     links = [element for element in page if isinstance(element, Proposition)]
     tall = statements.tall_ends(
         [link.node for link in links],
-        lambda node: [link.node for link in _propositions_below(_link(node, reader), reader)],
-        lambda node: heights.of(_link(node, reader)),
+        lambda node: _propositions_below(node, reader),
+        heights.of,
     )
     if tall:
-        links = _ordered_links([*links, *(_link(node, reader) for node in tall)], heights)
+        ordered = _ordered_links([*(link.node for link in links), *tall], reader, heights)
+        links = [cast(Proposition, _element(node, reader)) for node in ordered]
     references = set(tall)
     elements: list[Element] = [*concepts, *links]
     written = [
@@ -149,10 +179,6 @@ def _text(page: list[Element], reader: Reader, heights: _Heights, is_bundled: bo
     ]
     command = statements.upsert(written, lambda node: _reference(_element(node, reader)))
     return to_text(command) + "\n" if command.blocks else ""
-
-
-def _link(node: NamedNode, reader: Reader) -> Proposition:
-    return cast(Proposition, _element(node, reader))
 
 
 def _reference(

@@ -11,6 +11,7 @@ from pyoxigraph import Literal, NamedNode, Quad
 
 import kiprdf
 from kiprdf.rdf import vocab
+from kiprdf.store import OxigraphStore
 from tests.interchange import nexuses
 from tests.nexus.support import StoppedClock, dataset, medical
 
@@ -322,3 +323,27 @@ def test_an_object_that_other_tools_wrote_is_exported_with_its_keys_in_order() -
         assert nexus.check()["faults"] == []
         capsule = nexus.execute('EXPORT ?x WHERE { ?x {type: "D"} }')["capsule"]
         assert "SET ATTRIBUTES {v: {a: 2, b: 1}}" in capsule
+
+
+def test_a_page_reads_its_own_elements_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    nexus = nexuses.small()
+    target = '{type: "Drug", name: "B"}'
+    block = (
+        f'CONCEPT {{ {{type: "Drug", name: :name}} SET PROPOSITIONS {{ ("treats", {target}) }} }}'
+    )
+    for number in range(50):
+        nexus.execute(f"UPSERT {{ {block} }}", name=f"Drug {number:02}")
+    read: list[NamedNode] = []
+    statements = OxigraphStore.statements
+
+    def noted(store: OxigraphStore, node: NamedNode) -> object:
+        read.append(node)
+        return statements(store, node)
+
+    monkeypatch.setattr(OxigraphStore, "statements", noted)
+    # Two links, and the elements at their ends.
+    for selection, most in (('?x {type: "Drug"}', 2), ('?x (?a, "treats", ?b)', 6)):
+        read.clear()
+        answer = nexus.answer(f"EXPORT ?x WHERE {{ {selection} }} LIMIT 2")
+        assert answer.next_cursor is not None
+        assert 2 <= len(set(read)) <= most
