@@ -7,7 +7,6 @@ import time of the whole package.
 from __future__ import annotations
 
 import re
-from threading import Lock
 from typing import cast
 
 import pyparsing as pp
@@ -21,8 +20,6 @@ from kiprdf.source import Span
 
 _FIRST_WORD = re.compile(r"[A-Za-z_]*")
 _readers = Readers()
-_reader_of: dict[str, Reader] = {}
-_compiling = Lock()
 
 
 def read(bare: str) -> ast.Command:
@@ -44,10 +41,7 @@ def read(bare: str) -> ast.Command:
 
 def _reader(word: str) -> Reader:
     """The reader of a command, compiled on first use: that takes milliseconds."""
-    if word not in _reader_of:
-        with _compiling:
-            _reader_of[word] = _readers.of(grammar.COMMANDS[word])
-    return _reader_of[word]
+    return _readers.of(grammar.COMMANDS[word])
 
 
 def _unknown_command(bare: str, offset: int, word: str) -> KipError:

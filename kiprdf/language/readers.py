@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from threading import RLock
 from typing import Any, TypeAlias, cast
 
 import pyparsing as pp
@@ -53,20 +54,32 @@ class Readers:
 
     def __init__(self) -> None:
         self._readers: dict[int, Reader] = {}
+        self._begun: set[int] = set()
+        self._compiling = RLock()
 
     def of(self, element: pp.ParserElement) -> Reader:
         """The function that reads an element."""
-        key, readers = id(element), self._readers
-        if key not in readers:
-            # A recursive element: until its reader is complete, it is looked up at each call.
-            readers[key] = lambda text, at, parts: self.of(element)(text, at, parts)
-            try:
-                readers[key] = self._make(element.streamline())
-            except BaseException:
-                # For example a RecursionError, which depends on the caller.
-                del readers[key]
-                raise
-        return readers[key]
+        key = id(element)
+        reader = self._readers.get(key)
+        if reader is not None:
+            return reader
+        with self._compiling:
+            if key in self._begun:
+                # A recursive element.
+                return self.later(element)
+            if key not in self._readers:
+                self._begun.add(key)
+                try:
+                    self._readers[key] = self._make(element.streamline())
+                finally:
+                    # For example after a RecursionError, which depends on the caller.
+                    self._begun.discard(key)
+            return self._readers[key]
+
+    def later(self, element: pp.ParserElement) -> Reader:
+        """A reader that is compiled when text first gets there: most commands use few rules."""
+        get, key = self._readers.get, id(element)
+        return lambda text, at, parts: (get(key) or self.of(element))(text, at, parts)
 
     def _make(self, element: pp.ParserElement) -> Reader:
         match element:
@@ -120,7 +133,7 @@ class Readers:
 
     def _choice(self, element: pp.MatchFirst) -> Reader:
         """The first alternative that matches; the next token selects where to start."""
-        options, expected = [self.of(option) for option in element.exprs], element.errmsg
+        options, expected = [self.later(option) for option in element.exprs], element.errmsg
         pattern = re.compile("|".join(f"({_start(option)})" for option in element.exprs))
         assert pattern.groups == len(options)
         starts = pattern.match
@@ -145,7 +158,7 @@ class Readers:
         return read
 
     def _optional(self, element: pp.Opt) -> Reader:
-        inner, starts = self.of(_inner(element)), re.compile(_start(_inner(element))).match
+        inner, starts = self.later(_inner(element)), re.compile(_start(_inner(element))).match
 
         def read(text: str, at: int, parts: list[Any]) -> int:
             if starts(text, at) is None:
@@ -160,7 +173,7 @@ class Readers:
         return read
 
     def _repeated(self, element: pp.ZeroOrMore | pp.OneOrMore) -> Reader:
-        inner, starts = self.of(_inner(element)), re.compile(_start(_inner(element))).match
+        inner, starts = self.later(_inner(element)), re.compile(_start(_inner(element))).match
 
         def read(text: str, at: int, parts: list[Any]) -> int:
             while starts(text, at) is not None:

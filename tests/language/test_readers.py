@@ -7,6 +7,7 @@ import json
 import random
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -171,3 +172,37 @@ except RecursionError:
 print(kiprdf.to_text(kiprdf.parse(text)).split() == text.split())
 """
     assert children.run("-c", code, str(depth)) == (0, "True\n")
+
+
+def test_a_command_compiles_the_rules_that_it_uses(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[object] = []
+    make = Readers._make
+
+    def noted(readers: Readers, element: pp.ParserElement) -> Any:
+        compiled.append(element)
+        return make(readers, element)
+
+    monkeypatch.setattr(Readers, "_make", noted)
+    readers = Readers()
+    plain = 'FIND(?d.name) WHERE { ?d {type: "Drug"} }'
+    readers.of(grammar.COMMANDS["FIND"])(plain, 0, [])
+    used = len(compiled)
+    more = (
+        'FIND(COUNT(?d)) WHERE { NOT { ?l (?d, "p"{1,2}, ?s) } FILTER(!(?d.name == "a")) } LIMIT 1'
+    )
+    readers.of(grammar.COMMANDS["FIND"])(more, 0, [])
+    assert 0 < used < 0.7 * len(compiled)
+    readers.of(grammar.COMMANDS["FIND"])(more, 0, [])
+    assert len({*map(id, compiled)}) == len(compiled), "each rule is compiled once"
+
+
+def test_threads_may_read_the_first_command_together() -> None:
+    inner = '?l (?d, "p", ?s) NOT { ?d {type: "T"} }'
+    text = f'FIND(?d) WHERE {{ NOT {{ {inner} }} FILTER(!(?d.name == "a")) }}'
+    readers = Readers()
+
+    def read(_: int) -> int:
+        return readers.of(grammar.COMMANDS["FIND"])(text, 0, [])
+
+    with ThreadPoolExecutor(8) as threads:
+        assert {*threads.map(read, range(64))} == {len(text)}
