@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -14,13 +15,13 @@ from kiprdf.kql import cursor
 from kiprdf.kql.find import nodes
 from kiprdf.kql.reader import Reader
 from kiprdf.language import ast, to_text
-from kiprdf.language.names import META_TYPES
 from kiprdf.rdf.elements import Concept, Element, Proposition, json_map
-from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json
 from kiprdf.semantics.arguments import RESERVED_METADATA, page_size
 from kiprdf.semantics.protected import ACTORS, CORE_DIRECTIVES, SYSTEM
 from kiprdf.store import Store
+
+_VALUE = attrgetter("value")
 
 
 def export(
@@ -114,22 +115,19 @@ def _ordered(
 
     What is behind ``end`` may be in any order. Of concepts nothing is read, of links the fact.
     """
-    concepts: list[NamedNode] = []
-    links: list[NamedNode] = []
+    iris = reader.iris
+    kinds: dict[str, list[NamedNode]] = {
+        prefix: [] for prefix in (iris.concept_types, iris.predicates, iris.propositions, "")
+    }
+    prefixes = [*kinds]
     for node in paced(selection):
-        (links if _is_link(node, reader) else concepts).append(node)
-    concepts.sort(key=lambda node: _concept_rank(node, reader))
+        kinds[next(filter(node.value.startswith, prefixes))].append(node)
+    links = kinds.pop(iris.propositions)
+    concepts = [node for some in kinds.values() for node in sorted(some, key=_VALUE)]
     if end is None or end > len(concepts):
         reader.prefetch(links)
         links = _ordered_links(links, reader, heights)
     return concepts + links
-
-
-def _concept_rank(node: NamedNode, reader: Reader) -> tuple[int, str]:
-    name = reader.iris.name(node.value)
-    assert isinstance(name, ConceptName), node
-    rank = META_TYPES.index(name.type) if name.type in META_TYPES else len(META_TYPES)
-    return rank, node.value
 
 
 def _ordered_links(
