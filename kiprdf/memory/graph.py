@@ -52,6 +52,9 @@ _OWN_KEYS = ("evidence", "memory_ids", "valid_until", "superseded_by")
 _MERGE = "MERGE CONCEPT ?a INTO ?b WHERE { ?a {type: :type, name: :a} ?b {type: :type, name: :b} }"
 _EVIDENCE = ("memory_id", "src", "timestamp", "pattern")
 _STATED = (*_EVIDENCE, "superseded", "superseded_by")
+_TURN = "?m.attributes.session, ?m.attributes.turn"
+SUCCESSOR = " > "
+"""In ``denies``, between the name of a relation and the id of the one that took its place."""
 
 
 @dataclass(frozen=True)
@@ -81,11 +84,12 @@ class Statement:
     """What one memory states: the evidence of an edge, with its weight.
 
     It ends the edge if its evidence has ``superseded``; with a weight of 0 it is no evidence that
-    the edge ever held.
+    the edge ever held. ``turn`` is the session of the memory and its place there.
     """
 
     weight: float
     evidence: dict[str, Any]
+    turn: tuple[str, int] | None = None
 
     @property
     def ends(self) -> bool:
@@ -101,6 +105,20 @@ class Statement:
     def strength(self) -> tuple[float, str, str]:
         """The strongest statement has the greatest; of equal weights, the newest."""
         return self.weight, self.time, str(self.evidence.get("memory_id") or "")
+
+
+def turn_of(session: object, turn: object) -> tuple[str, int] | None:
+    """The session of a memory and its place there, if it has both."""
+    return (session, turn) if isinstance(session, str) and isinstance(turn, int) else None
+
+
+def denial(
+    memory_id: str, timestamp: str, turn: tuple[str, int] | None, by: str | None
+) -> Statement:
+    """That an edge does not hold, as a memory states that denies it."""
+    evidence = {"memory_id": memory_id, "src": "deterministic", "timestamp": timestamp}
+    end = {"superseded": True} if by is None else {"superseded": True, "superseded_by": by}
+    return Statement(0.0, {**evidence, **end}, turn)
 
 
 def type_name(type: str) -> str:
@@ -211,13 +229,14 @@ class Graph:
         """What memories state about the propositions ``?l`` of a pattern; the oldest first."""
         keys = ", ".join(f"?x.metadata.{key}" for key in _STATED[1:])
         command = (
-            f"FIND(?l.id, ?m.name, ?x.metadata.confidence, {keys})"
+            f"FIND(?l.id, ?m.name, ?x.metadata.confidence, {_TURN}, {keys})"
             f' WHERE {{ {pattern} ?x (?m, "states", ?l) }}'
         )
         stated: dict[str, list[Statement]] = {}
-        for id, memory_id, weight, *rest in self.rows(command, **values):
-            evidence = dict(zip(_STATED, (memory_id, *rest), strict=True))
-            stated.setdefault(id, []).append(Statement(weight, _without_nulls(evidence)))
+        for id, memory_id, weight, session, turn, *rest in self.rows(command, **values):
+            evidence = _without_nulls(dict(zip(_STATED, (memory_id, *rest), strict=True)))
+            statement = Statement(weight, evidence, turn_of(session, turn))
+            stated.setdefault(id, []).append(statement)
         for group in stated.values():
             group.sort(key=lambda statement: statement.strength[1:])
         return stated
@@ -229,14 +248,21 @@ class Graph:
         type, name = node
         return self.statements(f"?l ({subject}, {_EDGES}, {object_})", type=type, name=name)
 
-    def denials(self, names: Iterable[str]) -> list[tuple[str, str]]:
-        """The ids and times of the memories that deny a relation, by its names in ``denies``."""
+    def denials(self, names: Iterable[str]) -> list[Statement]:
+        """What the memories state that deny a relation, by its names in ``denies``."""
         command = (
-            "FIND(?m.name, ?m.attributes.timestamp)"
+            f"FIND(?m.name, ?m.attributes.timestamp, {_TURN}, ?m.attributes.denies)"
             " WHERE { ?m {type: :type} FILTER(IN(:name, ?m.attributes.denies)) }"
         )
-        rows = [row for name in names for row in self.rows(command, type=ITEM, name=name)]
-        return [(id, shown_time(timestamp)) for id, timestamp in rows]
+        statements = []
+        for name in names:
+            for id, time, session, turn, denies in self.rows(command, type=ITEM, name=name):
+                start = f"{name}{SUCCESSOR}"
+                by = [each.removeprefix(start) for each in denies if each.startswith(start)]
+                statements.append(
+                    denial(id, shown_time(time), turn_of(session, turn), next(iter(by), None))
+                )
+        return statements
 
     def denying(self) -> list[str]:
         """The memories that deny anything."""
@@ -444,15 +470,24 @@ def _end_of(edge: Edge) -> dict[str, Any]:
 def drafted_edge(link: Proposition, draft: Draft) -> tuple[EdgeLink, list[Statement]]:
     """The edge that a proposition of a draft stores, without its ends, and what memories state."""
     values = json_map(link.metadata)
-    keys = (values.get(key) for key in (*_EDGE_KEYS, *_OWN_KEYS))
+    edge = [values.get(key) for key in (*_EDGE_KEYS, *_OWN_KEYS)]
     stated = []
     for other in draft.links_at(link.node):
         memory = draft.element(other.subject)
         if other.predicate == STATES and isinstance(memory, Concept):
             evidence = {**json_map(other.metadata), "memory_id": memory.name}
             weight = evidence.pop("confidence")
-            stated.append(Statement(weight, {key: evidence.get(key) for key in _STATED}))
-    return _edge((draft.id(link.node), "", link.predicate, "", *keys)), stated
+            values = json_map(memory.attributes)
+            turn = turn_of(values.get("session"), values.get("turn"))
+            stated.append(Statement(weight, {key: evidence.get(key) for key in _STATED}, turn))
+    return _edge((draft.id(link.node), "", link.predicate, "", *edge)), stated
+
+
+def draft_statement(link: Proposition, draft: Draft, statement: Statement) -> None:
+    """Write into a draft what a stored memory states about the edge of a proposition."""
+    values = {"confidence": statement.weight, **statement.evidence}
+    stated = draft.link(draft.named(ITEM, values.pop("memory_id")), STATES, link.node)
+    stated.metadata.update((key, to_term(value)) for key, value in values.items())
 
 
 def write_resolved(link: Proposition, edge: Edge) -> None:

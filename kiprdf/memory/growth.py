@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import groupby
 from typing import Any, TypeAlias
 
 from kiprdf.memory.graph import (
+    SUCCESSOR,
     Change,
     EdgeLink,
     EntityNode,
@@ -15,8 +17,10 @@ from kiprdf.memory.graph import (
     Key,
     Node,
     Statement,
+    denial,
     edge_id,
     entity_id,
+    turn_of,
     type_name,
 )
 from kiprdf.memory.items import (
@@ -71,8 +75,8 @@ class Growth:
         self._links: dict[_EdgeKey, EdgeLink] = {}
         self._statements: dict[_EdgeKey, list[Statement]] = {}
         self._mentions: list[tuple[str, Node]] = []
-        self._denials: dict[str, dict[str, str]] = {}
-        """By the name of a relation, the ids and times of the memories that deny it."""
+        self._denials: dict[str, dict[str, Statement]] = {}
+        """By the name of a relation, what the memories state that deny it, by their ids."""
 
     @property
     def entities(self) -> list[EntityNode]:
@@ -118,9 +122,11 @@ class Growth:
         for memory_id, mentioned in self._mentions:
             change.write_mention(memory_id, mentioned)
         denies: dict[str, list[str]] = {}
-        for name, times in self._denials.items():
-            for memory_id in times:
-                denies.setdefault(memory_id, []).append(name)
+        for name, denials in self._denials.items():
+            for memory_id, denied in denials.items():
+                by = denied.evidence.get("superseded_by")
+                names = [name] if by is None else [name, f"{name}{SUCCESSOR}{by}"]
+                denies.setdefault(memory_id, []).extend(names)
         for memory_id in [*denies, *(self._graph.denying() if self._builds else ())]:
             change.write_item(memory_id, {"denies": denies.get(memory_id)})
         return change
@@ -188,7 +194,7 @@ class Growth:
             evidence["pattern"] = stated.pattern
         if ends:
             evidence |= {"superseded": True, "superseded_by": self._id_of(stated.superseded_by)}
-        statement = Statement(stated.weight, evidence)
+        statement = Statement(stated.weight, evidence, turn_of(memory.session, memory.turn))
         edge = self._current_edge(key)
         if edge is None:
             nodes = (subject.entity.id, stated.predicate, object_.entity.id)
@@ -219,8 +225,10 @@ class Growth:
 
     def _denial(self, stated: FoundEdge, memory: Item) -> None:
         """Add that a memory denies a relation of the user, and end the edge if there is one."""
-        name = _denied_name(stated, stated.object.normalized_name)
-        self._denials.setdefault(name, {})[memory.id] = memory.timestamp
+        name = denied_name(stated.predicate, stated.object.type, stated.object.normalized_name)
+        turn = turn_of(memory.session, memory.turn)
+        statement = denial(memory.id, memory.timestamp, turn, self._id_of(stated.superseded_by))
+        self._denials.setdefault(name, {})[memory.id] = statement
         object_ = stated.object.key
         if self._builds and object_ in self._kept:
             entity = self._kept[object_].entity
@@ -232,28 +240,28 @@ class Growth:
         edge = self._current_edge(key)
         if edge is not None:
             self._edges[key] = edge
-            self._statements.setdefault(key, []).append(_denial(memory.id, memory.timestamp))
+            self._statements.setdefault(key, []).append(statement)
 
     def _denied(self, stated: FoundEdge, object_: EntityNode) -> list[Statement]:
         """What memories deny of an edge that is created."""
         if stated.subject.key != USER.key:
             return []
-        names = (stated.object.normalized_name, object_.entity.normalized_name, *object_.aliases)
-        names = tuple(dict.fromkeys(_denied_name(stated, normalized(name)) for name in names))
-        denials = [pair for name in names for pair in self._denials.get(name, {}).items()]
+        names = denied_names(stated.predicate, object_, stated.object.normalized_name)
+        denials = [each for name in names for each in self._denials.get(name, {}).values()]
         if not self._builds:
             denials += self._graph.denials(names)
-        return [_denial(*pair) for pair in dict(denials).items()]
+        return list({each.evidence["memory_id"]: each for each in denials}.values())
 
 
-def _denied_name(stated: FoundEdge, normalized_name: str) -> str:
+def denied_name(predicate: str, type: str, normalized_name: str) -> str:
     """The name of a relation of the user in the attribute ``denies`` of a memory."""
-    return f"{stated.predicate} {stated.object.type} {normalized_name}"
+    return f"{predicate} {type} {normalized_name}"
 
 
-def _denial(memory_id: str, timestamp: str) -> Statement:
-    evidence = {"memory_id": memory_id, "src": "deterministic", "timestamp": timestamp}
-    return Statement(0.0, {**evidence, "superseded": True})
+def denied_names(predicate: str, object_: EntityNode, *names: str) -> list[str]:
+    """The names of a relation of the user by all names of its object."""
+    names = (*names, object_.entity.normalized_name, *map(normalized, object_.aliases))
+    return [denied_name(predicate, object_.entity.type, name) for name in dict.fromkeys(names)]
 
 
 def statements_of(link: EdgeLink, stated: list[Statement]) -> list[Statement]:
@@ -273,11 +281,12 @@ def resolved(edge: Edge, statements: list[Statement]) -> Edge:
     """An edge after all its statements: it holds if the newest says so.
 
     It ends with the first statement after those that it holds; of two of the same time, the one
-    that ends it is the later.
+    that ends it is the later, unless both are of one session.
     """
     holding = [statement for statement in statements if not statement.ends]
     strongest = max(holding or statements, key=lambda statement: statement.strength)
-    last = max((statement.time for statement in holding), default="")
+    statements = _by_turn(statements)
+    last = max((statement.time for statement in statements if not statement.ends), default="")
     ending = sorted(
         (each for each in statements if each.ends and each.time >= last),
         key=lambda statement: (statement.time, str(statement.evidence.get("memory_id"))),
@@ -292,6 +301,29 @@ def resolved(edge: Edge, statements: list[Statement]) -> Edge:
         valid_until=ending[0].evidence.get("timestamp"),
         superseded_by=next(filter(None, superseding), None),
     )
+
+
+def _by_turn(statements: list[Statement]) -> list[Statement]:
+    """Statements without those that a later turn of their session takes back at their time.
+
+    None is of an earlier time than those of the turns before it: a clock may have gone back.
+    """
+    left = [statement for statement in statements if statement.turn is None]
+    turns = sorted(
+        (statement for statement in statements if statement.turn is not None),
+        key=lambda statement: statement.turn or (),
+    )
+    for _, session in groupby(turns, lambda statement: statement.turn and statement.turn[0]):
+        kept: list[Statement] = []
+        for statement in session:
+            if kept and statement.time <= kept[-1].time:
+                time = kept[-1].evidence.get("timestamp")
+                statement = replace(statement, evidence={**statement.evidence, "timestamp": time})
+            while kept and kept[-1].time == statement.time and kept[-1].ends != statement.ends:
+                kept.pop()
+            kept.append(statement)
+        left += kept
+    return left
 
 
 def strengthened(edge: Edge, statement: Statement) -> Edge:

@@ -105,6 +105,7 @@ def importing(
         by_id[entity.id] = node
     edges = [_edge(value, number) for number, value in enumerate(snapshot["edges"])]
     written: set[tuple[Any, ...]] = set()
+    ids = _present_ids(graph, edges, by_id) if merge else {}
     for edge in edges:
         ends = [by_id.get(id) for id in (edge.subject_id, edge.object_id)]
         subject, object_ = ends
@@ -117,6 +118,8 @@ def importing(
         time = edge.created_ts or moment
         end = {key: value for key in _END if (value := getattr(edge, key)) is not None}
         if merge:
+            if edge.superseded_by in ids:
+                end["superseded_by"] = ids[edge.superseded_by]
             statement = Statement(edge.weight, {**edge.evidence, **end})
             is_new = add_edge(
                 graph, change, subject, edge.predicate, object_, statement, time, edge.id
@@ -128,6 +131,20 @@ def importing(
     total = len(snapshot["entities"]) + len(edges)
     counts = {"entities": len(snapshot["entities"]), "edges": len(edges)}
     return change, {**counts, "created": min(created, total), "updated": max(total - created, 0)}
+
+
+def _present_ids(
+    graph: Graph, edges: Iterable[Edge], by_id: Mapping[str, EntityNode]
+) -> dict[str | None, str]:
+    """The ids in the graph of the edges of a snapshot that took the place of others."""
+    successors = {edge.superseded_by for edge in edges}
+    ids: dict[str | None, str] = {}
+    for edge in edges:
+        ends = by_id.get(edge.subject_id), by_id.get(edge.object_id)
+        if edge.id in successors and ends[0] is not None and ends[1] is not None:
+            link = graph.edge(ends[0].node, edge.predicate, ends[1].node)
+            ids[edge.id] = edge.id if link is None else link.edge.id
+    return ids
 
 
 def _replace_edge(

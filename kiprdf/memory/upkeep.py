@@ -15,13 +15,14 @@ from kiprdf.memory.graph import (
     EdgeLink,
     EntityNode,
     Graph,
-    Node,
     Statement,
+    draft_statement,
     drafted_edge,
+    type_name,
     write_resolved,
 )
-from kiprdf.memory.growth import resolved, statements_of
-from kiprdf.memory.items import PREDICATES, USER_ID, Entity, normalized
+from kiprdf.memory.growth import denied_names, resolved, statements_of
+from kiprdf.memory.items import PREDICATES, USER_ID, USER_NAME, Entity, normalized
 from kiprdf.rdf.literals import to_json, to_term
 
 _NEGATION = re.compile(r"^(?:not to|never|no longer|stop|drop)\s+", re.I)
@@ -97,20 +98,30 @@ def merge(graph: Graph, source: EntityNode, target: EntityNode) -> str:
             f"{source.entity.name} is a {source.entity.type}, "
             f"{target.entity.name} a {target.entity.type}; entities of one type merge."
         )
-    graph.merge(source.node, target.node, lambda draft: _join(draft, source, target.node))
+    graph.merge(source.node, target.node, lambda draft: _join(graph, draft, source, target))
     return target.entity.id
 
 
-def _join(draft: Draft, source: EntityNode, target: Node) -> None:
+def _join(graph: Graph, draft: Draft, source: EntityNode, target: EntityNode) -> None:
     """Give an entity the names of one that was merged into it, and each edge its strongest
-    statement, and its end."""
-    concept = draft.concept(*target)
+    statement, and its end, also by what memories deny of one of its names."""
+    concept = draft.concept(*target.node)
     aliases = to_json(concept.attributes[ALIASES])
     names = [*cast("list[str]", aliases), *source.aliases, source.entity.normalized_name]
-    concept.attributes[ALIASES] = to_term(list(dict.fromkeys([*names, *map(normalized, names)])))
+    names = list(dict.fromkeys([*names, *map(normalized, names)]))
+    concept.attributes[ALIASES] = to_term(names)
+    target = replace(target, aliases=tuple(names))
+    user = draft.named(type_name("user"), USER_NAME)
     for link in draft.links_at(concept.node):
         if link.predicate in PREDICATES and "edge_id" in link.metadata:
             edge, stated = drafted_edge(link, draft)
+            if link.subject == user:
+                known = {each.evidence["memory_id"] for each in stated}
+                for denied in graph.denials(denied_names(link.predicate, target)):
+                    if denied.evidence["memory_id"] not in known:
+                        known.add(denied.evidence["memory_id"])
+                        draft_statement(link, draft, denied)
+                        stated.append(denied)
             write_resolved(link, resolved(edge.edge, statements_of(edge, stated)))
 
 

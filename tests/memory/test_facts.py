@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import permutations
 from typing import Any
 
@@ -22,11 +23,14 @@ def read(text: str) -> Extraction:
     """An extractor of a small notation, so that these tests do not depend on patterns.
 
     ``+ uses Vim`` holds, ``- uses Vim`` held before, ``~ uses Vim`` is denied,
-    ``> Vim Helix`` is a switch.
+    ``> Vim Helix`` is a switch, ``= Vim Helix`` uses Helix and denies Vim.
     """
     mark, *words = text.split()
     if mark == "+":
         return Extraction((), (edge(*words),))
+    if mark == "=":
+        new = edge("uses", words[1])
+        return Extraction((), (new,), (edge("uses", words[0], weight=0.0, superseded_by=new),))
     if mark == ">":
         new = edge("uses", words[1])
         return Extraction((), (new,), (edge("uses", words[0], superseded_by=new),))
@@ -85,12 +89,14 @@ NOTES = (
     ("e", "+ uses Vim", MARCH),
     ("f", "~ uses Vim", FEBRUARY),
     ("g", "~ uses Kafka", JANUARY),
+    ("h", "= Slack Zulip", FEBRUARY),
+    ("i", "+ uses Slack", JANUARY),
 )
 
 
 def test_only_the_times_of_the_memories_count_and_a_rebuild_changes_nothing() -> None:
     snapshots = []
-    for order in list(permutations(NOTES))[::840]:
+    for order in list(permutations(NOTES))[::60480]:
         memory = Memory(Nexus.memory(), extractor=read)
         for id, text, timestamp in order:
             memory.add(text, id=id, timestamp=timestamp)
@@ -104,7 +110,11 @@ def test_only_the_times_of_the_memories_count_and_a_rebuild_changes_nothing() ->
         ("uses", "npm"): FEBRUARY,
         ("uses", "pnpm"): None,
         ("uses", "Vim"): None,
+        ("uses", "Slack"): FEBRUARY,
+        ("uses", "Zulip"): None,
     }
+    ids = {each.entity.name: each.edge for each in memory.neighbors("primary user")}
+    assert ids["Slack"].superseded_by == ids["Zulip"].id
 
 
 def test_a_rebuild_takes_back_what_an_extractor_denied_before() -> None:
@@ -260,3 +270,60 @@ def test_the_context_of_what_ended_shows_what_took_its_place(text: str) -> None:
         "  User --[uses]--> [tool] npm (until 2026-02-01)",
     ]
     assert [fact.valid_until is None for fact in memory.recall("npm").facts] == [True, False]
+
+
+@pytest.mark.parametrize("times", [(MARCH, FEBRUARY, JANUARY), (MARCH, MARCH, MARCH)])
+def test_in_a_session_the_turns_decide_where_the_clock_goes_back(times: tuple[str, ...]) -> None:
+    memory = Memory(Nexus.memory(), extractor=read)
+    seen = []
+    for text, timestamp in zip(("+ uses Vim", "~ uses Vim", "+ uses Vim"), times, strict=True):
+        memory.add(text, id=f"{len(seen)}", timestamp=timestamp, session="s")
+        seen.append(facts(memory)[("uses", "Vim")])
+        before = memory.export()["edges"]
+        memory.rebuild()
+        assert memory.export()["edges"] == before
+    assert seen == [None, MARCH, None]
+    assert [item.timestamp for item in memory.items()] == sorted(times)
+    memory.forget("2")
+    assert facts(memory) == {("uses", "Vim"): MARCH}
+    memory.add("+ uses Vim", timestamp=JANUARY, session="other")
+    assert facts(memory) == {("uses", "Vim"): MARCH}
+    memory.add("+ uses Vim", timestamp="2026-03-02T00:00:00Z", session="other")
+    assert facts(memory) == {("uses", "Vim"): None}
+
+
+def test_a_session_of_notes_in_plain_words_whose_clock_goes_back() -> None:
+    memory = Memory(Nexus.memory())
+    memory.add("I use Docker.", session="s", timestamp=MARCH)
+    memory.add("I no longer use Docker.", session="s", timestamp=FEBRUARY)
+    assert facts(memory) == {("uses", "Docker"): MARCH}
+    memory.rebuild()
+    assert facts(memory) == {("uses", "Docker"): MARCH}
+
+
+def test_what_was_denied_under_another_name_ends_at_the_merge(memory: Memory) -> None:
+    memory.add("+ uses Vim", timestamp=JANUARY)
+    memory.add("+ prefers Neovim", timestamp=JANUARY)
+    memory.add("~ uses Neovim", id="b", timestamp=FEBRUARY)
+    assert facts(memory)[("uses", "Vim")] is None
+    memory.merge("neovim", "vim")
+    assert facts(memory) == {("uses", "Vim"): FEBRUARY, ("prefers", "Vim"): None}
+    merged = memory.export()["edges"]
+    memory.rebuild()
+    assert memory.export()["edges"] == merged
+    memory.forget("b")
+    assert facts(memory) == {("uses", "Vim"): None, ("prefers", "Vim"): None}
+
+
+def test_an_import_names_what_took_the_place_by_the_id_that_it_has_here(memory: Memory) -> None:
+    memory.add("> npm pnpm", timestamp=FEBRUARY)
+    snapshot = memory.export()
+    text = json.dumps(snapshot).replace(snapshot["edges"][0]["id"], "edge:theirs")
+    other = Memory(Nexus.memory(), extractor=read)
+    other.add("+ uses pnpm", timestamp=MARCH)
+    other.import_(text, merge=True)
+    edges = {each.entity.name: each.edge for each in other.neighbors("primary user")}
+    assert edges["npm"].superseded_by == edges["pnpm"].id != "edge:theirs"
+    new = Memory(Nexus.memory(), extractor=read)
+    new.import_(text, merge=True)
+    assert {edge["superseded_by"] for edge in new.export()["edges"][1:]} == {"edge:theirs"}
