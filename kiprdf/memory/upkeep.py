@@ -116,10 +116,10 @@ def _join(graph: Graph, draft: Draft, source: EntityNode, target: EntityNode) ->
         if link.predicate in PREDICATES and "edge_id" in link.metadata:
             edge, stated = drafted_edge(link, draft)
             if link.subject == user:
-                known = {each.evidence["memory_id"] for each in stated}
+                memories = {each.evidence["memory_id"] for each in stated}
                 for denied in graph.denials(denied_names(link.predicate, target)):
-                    if denied.evidence["memory_id"] not in known:
-                        known.add(denied.evidence["memory_id"])
+                    if denied.evidence["memory_id"] not in memories:
+                        memories.add(denied.evidence["memory_id"])
                         draft_statement(link, draft, denied)
                         stated.append(denied)
             write_resolved(link, resolved(edge.edge, statements_of(edge, stated)))
