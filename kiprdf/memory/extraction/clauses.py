@@ -166,6 +166,41 @@ _AUXILIARY = re.compile(
 _BE = re.compile(
     r"\b(?:is|was|are|were|am|be|been|keeps?|kept|start|beg[ia]n|stays|got)|'s|'re", re.I
 )
+_MAKING = re.compile(
+    r"\b(?:(?P<participle>(?:re)?built|made|(?:re)?written|drawn|sent|kept|shot|set\s+up|run|done|driven)"
+    r"|(?:re)?(?:builds?|wrote|writes?|runs?|ran|draws?|drew|sends?|keeps?|makes?|shoots?)"
+    r"|set(?:s|ting)?\s+up|reads?|(?:do|did)\s+(?=\w)|us(?:e|ed|es|ing)|(?:work|stay|stick)(?:s|ed)?"
+    r"|(?:re)?(?:build|writ|runn|draw|send|keep|mak|shoot|read|do|work|stay|stick)ing"
+    r"|(?P<stem>analy[sz]|animat|annotat|arrang|automat|cach|calculat|compil|compos|comput|configur"
+    r"|creat|generat|handl|illustrat|manag|measur|migrat|orchestrat|organi[sz]|packag|pars"
+    r"|produc|profil|releas|sav|schedul|scrap|serv|shar|simulat|solv|stor|styl|trac|transcrib|translat"
+    r"|tun|typ|validat|visuali[sz]|cod|replac|prototyp|rewir|queu|automatis|bundl"
+    r"|back|benchmark|chart|check|clean|collaborat|connect|control|convert|crawl|debug|deploy|design"
+    r"|develop|document|download|draft|edit|encrypt|export|extract|fetch|filter|fix|format|host|implement"
+    r"|import|index|inspect|install|lint|load|log|maintain|mix|model|monitor|paint|plot|port|present"
+    r"|print|process|program|provision|publish|push|query|record|refactor|render|review|scaffold|scan"
+    r"|search|ship|sign|sketch|stream|sync|test|track|train|transform|upload|wrap)"
+    r"(?:e|es|s|(?P<past>(?:[bdglmnpt]?ed|ied))|[bdglmnpt]?ing|ies)?)\b",
+    re.I,
+)
+"""A verb that may have an instrument: ``deployed with``, ``drawing using``."""
+_GOVERNS = re.compile(
+    r"(?:^|[,;:&/-]|\b(?:i|we|and|then|but|or|that|it|also|now|still|just|already|always|usually|mostly"
+    r"|often|sometimes|never|again|all|both|finally|currently|mainly|only|today|yesterday|\w+ly"
+    r"|am|is|are|was|were|be|been|being|get|gets|got|have|has|had|do|did|could"
+    r"|like|likes|enjoy|enjoys|love|loves|prefer|prefers|start|started|keep|keeps|kept|began|busy"
+    r"|(?:decided|chose|opted|agreed|managed|started|began|continue|prefer|like|love|enjoy)\s+to)"
+    r"|'(?:m|re|ve|s))\s*$",
+    re.I,
+)
+_DIRECT = re.compile(
+    r"(?:^\W*|\b(?:i|we|am|are|'m|'re|was|were|be|been|keep|kept|start|started|began|continue|continued"
+    r"|like|enjoy|love|prefer|hate|back\s+to|switched\s+to|moved\s+to|ended\s+up)\s+|,\s+|'m\s+|'re\s+|'ve\s+)"
+    r"(?:(?:also|still|now|just|already|always|usually|mostly|mainly|all|both|currently|happily|then"
+    r"|today|and|so|been|been\s+happily|\w+ly)\s+){0,3}$",
+    re.I,
+)
+_SPENDS = re.compile(r"\b(?:spen[dt]|wast(?:e|ed)|busy|'ve\s+been|have\s+been|'m|am|'re|are)\b", re.I)
 _SELF = word_set("i we i've we've i'll we'll and also then been have i'm we're today now")
 _FILLER = word_set(
     "finally then just already also has have had been recently eventually ultimately now today"
@@ -299,3 +334,28 @@ def is_decided_by_user(document: Document, place: int) -> bool:
         if word in _SELF or word == ",":
             return is_of_user(document, place)
     return not words or words[-1] in _SELF
+
+
+def is_instrument(document: Document, place: int) -> bool:
+    """Whether ``with``, ``via`` or ``using`` at a place says how the user does something.
+
+    Its verb is the last one before it that makes something, unless that belongs to a noun, as in
+    "an app built with Flask".
+    """
+    before = document.prose[start_of_clause(document, place) : place]
+    for match in reversed(list(_MAKING.finditer(before))):
+        if _GOVERNS.search(before, max(0, match.start() - 40), match.start()):
+            return True
+        verb = match[0].lower()
+        if verb.endswith("ing"):
+            return _SPENDS.search(before, 0, match.start()) is not None
+        if match["participle"] or match["past"]:
+            return False
+    return False
+
+
+def is_direct(document: Document, place: int) -> bool:
+    """Whether a verb that ends in -ing is that of its clause: ``I'm using``, ``Using``."""
+    start = start_of_clause(document, place)
+    before = document.prose[start:place]
+    return _DIRECT.search(before, max(0, len(before) - 60)) is not None

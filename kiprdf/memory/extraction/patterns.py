@@ -269,6 +269,9 @@ def _uses(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statem
     is_user = clauses.is_progressive_of_user if is_using else clauses.is_of_user
     if _NO_USE.search(before) or not is_user(document, place):
         return
+    is_direct = is_using and (standing != HELD or clauses.is_direct(document, place))
+    if not is_direct and not clauses.is_instrument(document, place):
+        return
     if not is_using and (
         _NO_INSTRUMENT.search(before)
         or _BE.search(before)
