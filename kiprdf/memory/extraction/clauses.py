@@ -194,14 +194,15 @@ _GOVERNS = re.compile(
     re.I,
 )
 _DIRECT = re.compile(
-    r"(?:^\W*|\b(?:i|we|am|are|'m|'re|was|were|be|been|keep|kept|start|started|began|continue|continued"
-    r"|like|enjoy|love|prefer|hate|back\s+to|switched\s+to|moved\s+to|ended\s+up)\s+|,\s+|'m\s+|'re\s+|'ve\s+)"
+    r"(?:^\W*|\b(?:i|we|am|is|are|was|were|be|been|keep|keeps|kept|start|started|began|continue|continued"
+    r"|like|enjoy|love|prefer|hate|back\s+to|switched\s+to|moved\s+to|ended\s+up)\s+|,\s+|'(?:m|re|s|ve)\s+)"
     r"(?:(?:also|still|now|just|already|always|usually|mostly|mainly|all|both|currently|happily|then"
     r"|today|and|so|been|been\s+happily|\w+ly)\s+){0,3}$",
     re.I,
 )
 _SPENDS = re.compile(r"\b(?:spen[dt]|wast(?:e|ed)|busy|'ve\s+been|have\s+been|'m|am|'re|are)\b", re.I)
 _SELF = word_set("i we i've we've i'll we'll and also then been have i'm we're today now")
+_FIRST = word_set("i we i've we've i'll we'll i'm we're")
 _FILLER = word_set(
     "finally then just already also has have had been recently eventually ultimately now today"
     " yesterday and so was it later jointly together formally officially again"
@@ -321,7 +322,8 @@ def is_progressive_of_user(document: Document, place: int) -> bool:
     if document.last(_BE, place - 40, place):
         auxiliary = _AUXILIARY.search(before[-80:])
     if auxiliary is not None:
-        return auxiliary["word"].lower() in _SELF
+        word = auxiliary["word"].lower()
+        return word in _SELF and (word in _FIRST or is_of_user(document, place))
     return is_of_user(document, place)
 
 
@@ -359,3 +361,9 @@ def is_direct(document: Document, place: int) -> bool:
     start = start_of_clause(document, place)
     before = document.prose[start:place]
     return _DIRECT.search(before, max(0, len(before) - 60)) is not None
+
+
+def is_main(document: Document, place: int) -> bool:
+    """Whether a verb that ends in -ing is no participle of a noun: "a friend building boats"."""
+    before = document.prose[start_of_clause(document, place) : place]
+    return is_direct(document, place) or _SPENDS.search(before) is not None

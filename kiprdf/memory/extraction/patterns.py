@@ -360,6 +360,8 @@ def _work(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statem
     if _LIKING.search(document.prose, max(0, place - 12), place):
         return
     standing = clauses.standing(document, place, match.end())
+    if standing == HELD and not clauses.is_main(document, place):
+        return
     if not standing or not clauses.is_progressive_of_user(document, place):
         return
     if standing == HELD and clauses.is_conditional(document, match.end()):
