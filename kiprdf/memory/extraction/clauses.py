@@ -6,7 +6,7 @@ import re
 from typing import TypeAlias
 
 from kiprdf.memory.extraction.document import Document
-from kiprdf.memory.extraction.ordinary_words import PLANS, TOPICS, any_of, word_set
+from kiprdf.memory.extraction.ordinary_words import PEOPLE, PLANS, TOPICS, any_of, word_set
 
 _WINDOW = 160
 """The characters before a verb that are read for its subject; this bounds the time."""
@@ -127,10 +127,6 @@ _PRONOUN = re.compile(
     r"\b(?:(?P<user>i|we|my|our|me|us)|(?P<other>he|she|they|them|you|your|his|her|their|who|someone"
     r"|anyone|everyone|people|nobody|others))\b",
     re.I,
-)
-PEOPLE = (
-    r"colleagues?|co-?workers?|friends?|boss|manager|teammates?|clients?|customers?|company"
-    r"|vendors?|brother|sister|wife|husband|interns?|contractors?|guys|folks|developers?|students?"
 )
 _OTHER_START = re.compile(
     rf"\W*(?:(?:[A-Z][a-z]+)|(?:(?:[Tt]he|[Aa]|[Mm]y|[Oo]ur|[Oo]ne\s+of\s+\w+)\s+)?"

@@ -48,7 +48,10 @@ _QUOTED = re.compile(
     r"|^[ \t]*[-*][ \t]*\[ ?\][^\n]*",
     re.MULTILINE,
 )
-_SECTION = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+([^\n]{1,60})|([^\n:.#]{1,40}):[ \t]*)$", re.M)
+_SECTION = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+([^\n]{1,60})|([^\n:.#]{1,40}):[ \t]*)$"
+    r"|^(?=[A-Z])([^\n:.#!?]{1,40})$(?=\n[ \t]*[-*•])",
+    re.M,
+)
 _FORWARDED = re.compile(
     r"^[-_ ]{2,20}(?:original|forwarded) message|^On [^\n]{5,100} wrote:[ \t]*\n(?!\s{0,9}>)",
     re.I | re.M,
@@ -137,7 +140,7 @@ def _plans(prose: str) -> list[tuple[int, int]]:
     ends = [*(match.start() for match in headings), len(prose)][1:]
     spans = []
     for heading, end in zip(headings, ends, strict=False):
-        words = re.findall(r"\w+", (heading[1] or heading[2]).lower())
+        words = re.findall(r"\w+", (heading[1] or heading[2] or heading[3]).lower())
         if not PLANS.isdisjoint(words):
             paragraph = prose.find("\n\n", heading.end() + 2, end)
             spans.append((heading.start(), end if heading[1] or paragraph < 0 else paragraph))

@@ -85,3 +85,9 @@ PLANS = word_set(
     " topic subject quote dream someday maybe backlog roadmap future pros cons against advice"
 )
 """Words of a label or heading under which nothing is stated."""
+
+PEOPLE = (
+    r"colleagues?|co-?workers?|friends?|boss|manager|teammates?|clients?|customers?|company"
+    r"|vendors?|brother|sister|wife|husband|interns?|contractors?|guys|folks|developers?|students?|girlfriend|boyfriend|partner|mother|father|daughter|son"
+    r"|kids|children|parents|mum|mom|dad|neighbou?rs?|teachers?|doctor"
+)

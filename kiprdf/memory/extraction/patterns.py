@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 from kiprdf.memory.extraction import clauses, phrases
 from kiprdf.memory.extraction.clauses import DENIED, ENDED, HELD
 from kiprdf.memory.extraction.document import Document
-from kiprdf.memory.extraction.ordinary_words import NO_PROJECT_NAME
+from kiprdf.memory.extraction.ordinary_words import NO_PROJECT_NAME, PEOPLE
 from kiprdf.memory.extraction.tools import COMPOUND, Mention
 from kiprdf.memory.items import USER, Found, FoundEdge
 
@@ -312,6 +312,8 @@ def _decisions(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[S
     is_verb_to = match["choice"] is None
     is_user = clauses.is_decided_by_user if is_verb_to else clauses.is_progressive_of_user
     standing = clauses.standing(document, place, None if is_verb_to else match.end())
+    if is_verb_to and _WHEN.search(document.prose, max(0, place - 40), place):
+        return
     if not standing or not is_user(document, place):
         return
     if is_verb_to and standing != HELD:
@@ -326,11 +328,17 @@ def _decisions(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[S
         yield pattern.statement(match.end(), "decision", name, standing)
 
 
+_WHEN = re.compile(
+    r"\b(?:since|when|whenever|before|after|until|once|day|time|moment|year|week|night)"
+    r"\s+(?:i|we)\s+(?:\w+ly\s+|first\s+)?$",
+    re.I,
+)
 _GENERAL = re.compile(r"\b(?:before|after|when|while|for|of|about|on|the|without|than)\s*$", re.I)
 _NO_CHOICE = re.compile(
-    rf"(?:(?:my|our|his|her|their)\s+)?(?:{clauses.PEOPLE}|family|kids?|parents|mom|dad|gut|hunch"
+    rf"(?:(?:the|my|our|his|her|their)\s+)?(?:{PEOPLE}|family|kids?|parents|mom|dad|gut|hunch"
     r"|flow|heart|crowd|words|battles|sides?|teams)\b"
     rf"|(?:the\s+)?(?:flow|crowd|wind|tide)\b|{phrases.ABSTRACT}\b|(?-i:[A-Z]\w+)\s+to\s+(?!use\b)"
+    r"|[^,;]{1,30}\sto\s+(?:the|a|an|my|our|(?-i:[A-Z]))"
     r"|(?:between|among|from|whether|how|which|what|it|this|that|them|him|her|you|me|us)\b",
     re.I,
 )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from kiprdf.memory.extraction.document import FILE, LINK, Document
-from kiprdf.memory.extraction.ordinary_words import word_set
+from kiprdf.memory.extraction.ordinary_words import PEOPLE, word_set
 from kiprdf.memory.extraction.private import PRIVATE, is_credential
 from kiprdf.memory.extraction.tools import tool_named
 
@@ -19,7 +19,9 @@ _CLAUSE_END = re.compile(
     r"|,?\s+(?:because|since|so|but|although|though|whereas|while|unless|until)\b"
     r"|,?\s+(?:and|then)\s+(?=(?:i|we|he|she|they|you|it|there|that|this)\b)"
     r"|,\s*(?=(?:i|we|he|she|they|you|it|which|who|where|when|if|as|not|then|hence)\b)"
-    r"|,?\s+and\s+(?=(?:decided|prefer|enjoy|like|am|working|using|going|choosing|i'm)\b)",
+    r"|,?\s+and\s+(?=(?:decided|(?:prefer|enjoy|like|hate|dislike|use|work|want|need)s?|preferred|enjoyed|liked|used|worked"
+    r"|am|is|are|was|were|has|have|had|does|do|don't|doesn't|can|can't|will|would|never|always|often"
+    r"|working|using|going|choosing|went|chose|i'm)\b)",
     re.I,
 )
 _VERB = (
@@ -27,9 +29,9 @@ _VERB = (
     r"|works?|worked|seems?|looks?|feels?|went|goes|got|gets|comes|came|helps?|helped"
 )
 _CONCEPT_END = re.compile(
-    rf"\s+(?:over|than|rather|instead|for|in|on|at|with|as|when|whenever|where|if|every|after|before"
-    rf"|by|from|these|right|now|very|most|best|better|more|much|especially|particularly|too|again"
-    rf"|please|less|today|here|anyway|either|via|using|during|to|without|compared|lately|that|which|who|{_VERB}"
+    rf"\s+(?:over|than|rather|instead|for|in(?!\s+(?-i:[A-Z]))|on|at|as|when|whenever|where|if|every|after|before"
+    rf"|by|these|right|now|very|most|best|better|more|much|especially|particularly|too|again"
+    rf"|please|less|today|here|anyway|either|via|using|during|to|compared|lately|{_VERB}"
     rf"|any\s?(?:more|longer)|at\s+all|nowadays|a\s+lot|of\s+course|tbh|imo|lol|btw|i\s+guess|haha|honestly)\b|\s*[{LINK}]|:",
     re.I,
 )
@@ -55,6 +57,7 @@ _LEADING = re.compile(
     r"|mostly|mainly|pure|modern)\s+)+",
     re.I,
 )
+_DETAIL = re.compile(r"\s+(?:with|without|from|in|that|which|who|about|of)\s", re.I)
 _ARTICLE = re.compile(r"(?:the|a|an|my|our|both|some)\s+", re.I)
 _NAMED = re.compile(r".*?\b(?:called|named)\s+", re.I | re.S)
 _PROJECT_WORD = re.compile(r"^projects?\s+|\s+projects?$", re.I)
@@ -84,10 +87,13 @@ _NO_PROJECT = word_set(
     " better improving fixing making getting adding writing refactoring learning understanding"
     " moving migrating testing finding more one getting tests bugs myself being"
 )
+_PERSON = re.compile(rf"(?:\w+\s+)?(?:{PEOPLE})", re.I)
 _IDEA = re.compile(
-    r"^(?:\w+\s+)?(?:ideas?|thought|fact|concept|notion|prospect|possibility)\b", re.I
+    r"^(?:\w+\s+)?(?:ideas?|way|thought|fact|concept|notion|prospect|possibility)\b", re.I
 )
-_VAGUE = re.compile(r"^\w+(?:\s+(?:with|for|on|to))?\s+(?:it|this|that|them|him|her|so)$", re.I)
+_SAYING = re.compile(r"(?:think|thinking|go|say|saying|see|believe|imagine|pretend|joke|point|remind)\b", re.I)
+_OF_PERSON = re.compile(r"[A-Z]\w+'s\s")
+_VAGUE = re.compile(r"^(?:dis)?agree$|^differ$|^\w+(?:\s+(?:with|for|on|to))?\s+(?:it|this|that|them|him|her|so)$", re.I)
 _OF_OTHER = re.compile(r"\s+(?:on|is|was|are|uses|has|will|does)\b", re.I)
 _NO_LAST = word_set("it this that them him her one ones you me us and or less")
 _CLAUSE = re.compile(r"that\s+\w+\s+(?:is|has|can|does|was|are)\b", re.I)
@@ -163,14 +169,16 @@ def concepts(document: Document, start: int) -> Iterator[tuple[int, str, bool]]:
     if is_verb:
         start, phrase = start + 3, phrase[3:]
     is_gerund = is_verb or re.match(r"\w+ing\b", phrase) is not None
-    phrase = phrase[: _item_end(phrase, 0, _GERUND_END if is_gerund else _CONCEPT_END)]
+    leading = _LEADING.match(phrase)
+    first = leading.end() if leading else 0
+    phrase = phrase[: _item_end(phrase, first, _GERUND_END if is_gerund else _CONCEPT_END)]
     items = [(0, phrase)]
     if not is_gerund and _as_tool(_separated(phrase)[0][1]) is not None:
         items = _separated(phrase)
     for place, item in items:
         if (place and _ITEM_VERB.match(item)) or not item.strip():
             return
-        tool = _as_tool(item)
+        tool = None if is_verb else _as_tool(item)
         if tool is not None:
             yield start + place, tool, True
             continue
@@ -195,7 +203,8 @@ def _separated(phrase: str) -> list[tuple[int, str]]:
 
 
 def _as_tool(item: str) -> str | None:
-    words = _LEADING.sub("", item.strip(_MARKS))
+    """The tool that an item names: ``Python with type hints`` names Python."""
+    words = _LEADING.sub("", _DETAIL.split(item)[0].strip(_MARKS))
     return tool_named(words) or tool_named(re.sub(r"\s+v?\d[\d.]*$", "", words))
 
 
@@ -210,6 +219,9 @@ def _concept_name(document: Document, start: int, item: str) -> str | None:
     if (
         words[-1] in _NO_LAST
         or _IDEA.search(name)
+        or _SAYING.match(name)
+        or _OF_PERSON.match(name)
+        or _PERSON.fullmatch(name)
         or is_credential(name)
         or _NO_NAME.search(item)
         or not any(map(str.isalnum, name))
