@@ -35,7 +35,7 @@ _HEDGE = any_of(
     suggest(?:s|ed|ing)? recommend(?:s|ed|ing)? let's lets talk(?:ed|ing|s)?_about
     discuss(?:ed|ing|es)? dream(?:ed|ing|t)?_of how_to evaluat(?:e|ed|ing) i'd we'd i'll we'll
 
-    hopefully ideally ideal soon tomorrow eventually for_example some_point (?:in|for)_the_future
+    hopefully ideally ideal soon tomorrow eventually for_(?:example|instance) lied it's_false in_(?:a|my)_dream some_point (?:in|for)_the_future
     next_(?:week|month|quarter|year|sprint|time) starting_(?:in|on|from|next|\\w+day) by_20\\d\\d
     from_(?:next|\\w+day) pending debating curious undecided not_sure guess apparently supposedly
     allegedly looks_like seems_(?:like|that) looking_(?:into|at|forward) lean(?:ing|s)?_towards?
@@ -165,7 +165,7 @@ _BE = re.compile(
 _MAKING = re.compile(
     r"\b(?:(?P<participle>(?:re)?built|made|(?:re)?written|drawn|sent|kept|shot|set\s+up|run|done|driven)"
     r"|(?:re)?(?:builds?|wrote|writes?|runs?|ran|draws?|drew|sends?|keeps?|makes?|shoots?)"
-    r"|set(?:s|ting)?\s+up|reads?|(?:do|did)\s+(?=\w)|us(?:e|ed|es|ing)|(?:work|stay|stick)(?:s|ed)?"
+    r"|set(?:s|ting)?\s+up|reads?|(?:do|did)\s+(?=\w)|us(?:e|ed|es|ing)|(?:stay|stick)(?:s|ed)?|works?"
     r"|(?:re)?(?:build|writ|runn|draw|send|keep|mak|shoot|read|do|work|stay|stick)ing"
     r"|(?P<stem>analy[sz]|animat|annotat|arrang|automat|cach|calculat|compil|compos|comput|configur"
     r"|creat|generat|handl|illustrat|manag|measur|migrat|orchestrat|organi[sz]|packag|pars"
@@ -175,8 +175,8 @@ _MAKING = re.compile(
     r"|develop|document|download|draft|edit|encrypt|export|extract|fetch|filter|fix|format|host|implement"
     r"|import|index|inspect|install|lint|load|log|maintain|mix|model|monitor|paint|plot|port|present"
     r"|print|process|program|provision|publish|push|query|record|refactor|render|review|scaffold|scan"
-    r"|search|ship|sign|sketch|stream|sync|test|track|train|transform|upload|wrap)"
-    r"(?:e|es|s|(?P<past>(?:[bdglmnpt]?ed|ied))|[bdglmnpt]?ing|ies)?)\b",
+    r"|search|ship|sketch|stream|sync|test|track|train|transform|upload|wrap)"
+    r"(?:e|es|s|(?P<past>(?:[bdglmnpt]?ed|ied))|[bdglmnpt]?ing|ies)?)\b(?!\s+(?:in|out|into|away|off)\b)",
     re.I,
 )
 """A verb that may have an instrument: ``deployed with``, ``drawing using``."""
@@ -187,6 +187,12 @@ _GOVERNS = re.compile(
     r"|like|likes|enjoy|enjoys|love|loves|prefer|prefers|start|started|keep|keeps|kept|began|busy"
     r"|(?:decided|chose|opted|agreed|managed|started|began|continue|prefer|like|love|enjoy)\s+to)"
     r"|'(?:m|re|ve|s))\s*$",
+    re.I,
+)
+_PASSIVE_SELF = re.compile(r"\b(?:i|we)\s+(?:was|were|got|am|are)\s+(?:\w+ly\s+)?$", re.I)
+_AFTER_PREPOSITION = re.compile(
+    r"(?<!responsible )(?<!charge )(?<!middle )(?<!process )(?<!busy )(?<!job )(?<!back )"
+    r"\b(?:at|in|of|for|about|to|from|by|on|against|towards?|without|than|with)\s+$",
     re.I,
 )
 _DIRECT = re.compile(
@@ -342,6 +348,8 @@ def is_instrument(document: Document, place: int) -> bool:
     """
     before = document.prose[start_of_clause(document, place) : place]
     for match in reversed(list(_MAKING.finditer(before))):
+        if match["participle"] and _PASSIVE_SELF.search(before, 0, match.start()):
+            return False
         if _GOVERNS.search(before, max(0, match.start() - 40), match.start()):
             return True
         verb = match[0].lower()
@@ -362,4 +370,6 @@ def is_direct(document: Document, place: int) -> bool:
 def is_main(document: Document, place: int) -> bool:
     """Whether a verb that ends in -ing is no participle of a noun: "a friend building boats"."""
     before = document.prose[start_of_clause(document, place) : place]
-    return is_direct(document, place) or _SPENDS.search(before) is not None
+    if is_direct(document, place):
+        return True
+    return _SPENDS.search(before) is not None and _AFTER_PREPOSITION.search(before) is None

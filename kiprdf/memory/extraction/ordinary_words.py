@@ -82,7 +82,7 @@ PLANS = word_set(
     " goal goals idea ideas plan plans planned planning todo next tomorrow wish wishlist proposal"
     " proposals suggestion suggestions option options alternative alternatives rejected question"
     " example examples task tasks requirement requirements advert ad job title article headline"
-    " topic subject quote dream someday maybe backlog roadmap future pros cons against advice"
+    " topic subject quote story scenario dream someday maybe backlog roadmap future pros cons against advice"
 )
 """Words of a label or heading under which nothing is stated."""
 
@@ -91,3 +91,6 @@ PEOPLE = (
     r"|vendors?|brother|sister|wife|husband|interns?|contractors?|guys|folks|developers?|students?|girlfriend|boyfriend|partner|mother|father|daughter|son"
     r"|kids|children|parents|mum|mom|dad|neighbou?rs?|teachers?|doctor"
 )
+
+GIVEN_NAMES = word_set("cassandra crystal dart hugo julia pascal ruby")
+"""Tools that have the name of a person: "with Ruby" alone is no use of it."""

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 from kiprdf.memory.extraction import clauses, phrases
 from kiprdf.memory.extraction.clauses import DENIED, ENDED, HELD
 from kiprdf.memory.extraction.document import Document
-from kiprdf.memory.extraction.ordinary_words import NO_PROJECT_NAME, PEOPLE
+from kiprdf.memory.extraction.ordinary_words import GIVEN_NAMES, NO_PROJECT_NAME, PEOPLE
 from kiprdf.memory.extraction.tools import COMPOUND, Mention
 from kiprdf.memory.items import USER, Found, FoundEdge
 
@@ -269,6 +269,11 @@ def _uses(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statem
     is_user = clauses.is_progressive_of_user if is_using else clauses.is_of_user
     if _NO_USE.search(before) or not is_user(document, place):
         return
+    names = {mention.name.lower() for mention in mentions}
+    if names <= GIVEN_NAMES and (not is_using or COMPOUND.match(document.prose, mentions[-1].end)):
+        return
+    if _USED_TO.search(document.prose, max(0, place - 40), place):
+        return
     is_direct = is_using and (standing != HELD or clauses.is_direct(document, place))
     if not is_direct and not clauses.is_instrument(document, place):
         return
@@ -328,6 +333,7 @@ def _decisions(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[S
         yield pattern.statement(match.end(), "decision", name, standing)
 
 
+_USED_TO = re.compile(r"\b(?:i|we)\s+used\s+to\s+[^,.;\n]{0,30}$", re.I)
 _WHEN = re.compile(
     r"\b(?:since|when|whenever|before|after|until|once|day|time|moment|year|week|night)"
     r"\s+(?:i|we)\s+(?:\w+ly\s+|first\s+)?$",
