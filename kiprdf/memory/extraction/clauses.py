@@ -35,7 +35,9 @@ _HEDGE = any_of(
     suggest(?:s|ed|ing)? recommend(?:s|ed|ing)? let's lets talk(?:ed|ing|s)?_about
     discuss(?:ed|ing|es)? dream(?:ed|ing|t)?_of how_to evaluat(?:e|ed|ing) i'd we'd i'll we'll
 
-    hopefully ideally ideal soon tomorrow eventually for_(?:example|instance) lied it's_false in_(?:a|my)_dream some_point (?:in|for)_the_future
+    hopefully ideally ideal soon tomorrow eventually for_(?:example|instance)
+    lied yeah_right it's_false in_(?:a|my)_dream (?:like|as_if|as_though)_(?:i'm|i_am|i_was|i_were)
+    some_point (?:in|for)_the_future
     next_(?:week|month|quarter|year|sprint|time) starting_(?:in|on|from|next|\\w+day) by_20\\d\\d
     from_(?:next|\\w+day) pending debating curious undecided not_sure guess apparently supposedly
     allegedly looks_like seems_(?:like|that) looking_(?:into|at|forward) lean(?:ing|s)?_towards?
@@ -73,7 +75,9 @@ _ASKS = re.compile(
     re.I,
 )
 _IRONY = re.compile(
-    r"/s\b|\bchanged\s+(?:my|our)\s+minds?\b|\bas\s+much\s+as\b|\bnot!|\bsaid\s+no\s?(?:one|body)\b",
+    r"/s\b|\bchanged\s+(?:my|our)\s+minds?\b|\bas\s+much\s+as\b|\bnot!"
+    r"|\bbut\s+(?:we\s+|i\s+)?(?:later|then)\s+(?:revers|revert|cancel|undid|chang|gave)"
+    r"|\bsaid\s+no\s?(?:one|body)\b",
     re.I,
 )
 _MAKER = re.compile(r"\bby\s+(?!me\b|us\b|hand\b|default\b|using\b|\d)", re.I)
@@ -141,7 +145,7 @@ _PASSIVE = re.compile(
     r"(?:\w+ed|written|built|made|done|run|set|sent|kept|drawn|shown|put)\b"
 )
 _SUBJECTLESS = re.compile(
-    r"\W{0,8}(?:(?:after|during|in|on|at|for|since|by|from|this)\b[^,]{0,60},\s*)?"
+    r"\W{0,8}(?:\d[\d:./T-]{3,20}\s+)?(?:(?:after|during|in|on|at|for|since|by|from|this)\b[^,]{0,60},\s*)?"
     r"(?:(?:\w+ly|ok|okay|yes|yeah|well|alright|first|next|then|also|just|now|today|yesterday|and"
     r"|so|again|still|been|no\s+longer|not|never|have|has|had)"
     r"[\s,]+){0,4}"
@@ -150,7 +154,7 @@ _SUBJECTLESS = re.compile(
     r"|busy|live|done)\b)",
     re.I,
 )
-_USED = re.compile(r"(?:used|liked|preferred|enjoyed|worked)\b", re.I)
+_USED = re.compile(r"(?:used|loved|liked|preferred|enjoyed|worked)\b", re.I)
 _WORKING = re.compile(r"(?:working\s+on|building|developing)\b", re.I)
 _AUXILIARY = re.compile(
     r"(?P<word>[\w'-]+)(?:\s+(?:\w+ly|still|now|also|just|already|have|has|had|then|both|all))*"
@@ -181,7 +185,7 @@ _MAKING = re.compile(
 )
 """A verb that may have an instrument: ``deployed with``, ``drawing using``."""
 _GOVERNS = re.compile(
-    r"(?:^|[,;:&/-]|\b(?:i|we|and|then|but|or|that|it|also|now|still|just|already|always|usually|mostly"
+    r"(?:^\W*|[,;:&/-]|\b(?:i|we|and|then|but|or|that|it|also|now|still|just|already|always|usually|mostly"
     r"|often|sometimes|never|again|all|both|finally|currently|mainly|only|today|yesterday|\w+ly"
     r"|am|is|are|was|were|be|been|being|get|gets|got|have|has|had|do|did|could"
     r"|like|likes|enjoy|enjoys|love|loves|prefer|prefers|start|started|keep|keeps|kept|began|busy"
@@ -202,7 +206,9 @@ _DIRECT = re.compile(
     r"|today|and|so|been|been\s+happily|\w+ly)\s+){0,3}$",
     re.I,
 )
-_SPENDS = re.compile(r"\b(?:spen[dt]|wast(?:e|ed)|busy|'ve\s+been|have\s+been|'m|am|'re|are)\b", re.I)
+_SPENDS = re.compile(
+    r"\b(?:spen[dt]|wast(?:e|ed)|busy|'ve\s+been|have\s+been|'m|am|'re|are)\b", re.I
+)
 _SELF = word_set("i we i've we've i'll we'll and also then been have i'm we're today now")
 _FIRST = word_set("i we i've we've i'll we'll i'm we're")
 _FILLER = word_set(
@@ -307,6 +313,8 @@ def is_of_user(document: Document, place: int) -> bool:
     start = start_of_clause(document, place)
     before = document.prose[start:place]
     last = document.last(_PRONOUN, start, place)
+    while last is not None and last[0].lower() in ("my", "our"):
+        last = document.last(_PRONOUN, start, last.start())
     if last is not None and last["other"]:
         return False
     if last is not None and last[0].lower() in ("i", "we"):
@@ -346,15 +354,17 @@ def is_instrument(document: Document, place: int) -> bool:
     Its verb is the last one before it that makes something, unless that belongs to a noun, as in
     "an app built with Flask".
     """
-    before = document.prose[start_of_clause(document, place) : place]
-    for match in reversed(list(_MAKING.finditer(before))):
-        if match["participle"] and _PASSIVE_SELF.search(before, 0, match.start()):
+    start = start_of_clause(document, place)
+    end = place
+    while (match := document.last(_MAKING, start, end)) is not None:
+        end = match.start()
+        before = document.prose[start:end]
+        if match["participle"] and _PASSIVE_SELF.search(before[-40:]):
             return False
-        if _GOVERNS.search(before, max(0, match.start() - 40), match.start()):
+        if _GOVERNS.search(before[-40:]):
             return True
-        verb = match[0].lower()
-        if verb.endswith("ing"):
-            return _SPENDS.search(before, 0, match.start()) is not None
+        if match[0].lower().endswith("ing"):
+            return _SPENDS.search(before) is not None
         if match["participle"] or match["past"]:
             return False
     return False

@@ -82,7 +82,8 @@ PLANS = word_set(
     " goal goals idea ideas plan plans planned planning todo next tomorrow wish wishlist proposal"
     " proposals suggestion suggestions option options alternative alternatives rejected question"
     " example examples task tasks requirement requirements advert ad job title article headline"
-    " topic subject quote story scenario dream someday maybe backlog roadmap future pros cons against advice"
+    " topic subject quote story scenario dream"
+    " someday maybe backlog roadmap future pros cons against advice"
 )
 """Words of a label or heading under which nothing is stated."""
 

@@ -87,7 +87,7 @@ _ADVERB = (
 )
 _SUBJECT = (
     r"\b(?:i|we)(?:(?:\s+(?:am|are|(?P<perfect>have))|'m|'re|(?P<short>'ve))"
-    r"(?=\s+(?:always\s+)?(?:use|prefer|like|enjoy)))?"
+    r"(?=\s+(?:always\s+)?(?:use|prefer|like|enjoy|work)))?"
     r"(?:\s*,?\s*(?:too|personally|myself|for\s+one)\s*,)?\s+"
 )
 _NEGATED = (
@@ -118,7 +118,7 @@ _SINCE = re.compile(
     r"\b(?:always|since|for\s+(?:\w+\s+){0,2}(?:years|months|ages|decades))\b", re.I
 )
 _BE = re.compile(r"(?:\b(?:am|is|are|was|were|be|been)|'m|'re|'s)\s*$", re.I)
-_OF_PERSONS = ("prefers", "likes", "enjoys", "dislikes", "hates")
+_OF_PERSONS = ("prefers", "loves", "likes", "enjoys", "dislikes", "hates")
 _DISLIKING = ("hate", "dislike", "stand")
 _OF_PEOPLE = re.compile(
     r"(?:\s+v?\d[\d.]*)?[\s-]+(?:(?:people|folks|team|guys|community|devs?|developers?|engineers?|users?|fans?|meetups?"
@@ -213,7 +213,8 @@ def _uses_of_user(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterato
     )
     weight = 0.9 if is_mostly else None
     mentions = list(tools_from(text, match.end()))
-    if mentions and standing == DENIED and COMPOUND.match(text.document.prose, mentions[-1].end):
+    is_plain = match["verb"].lower().startswith("u") and standing != DENIED
+    if mentions and not is_plain and COMPOUND.match(text.document.prose, mentions[-1].end):
         return
     for mention in mentions:
         yield pattern.statement(mention.start, "tool", mention.name, standing, weight)
@@ -277,6 +278,10 @@ def _uses(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statem
     is_direct = is_using and (standing != HELD or clauses.is_direct(document, place))
     if not is_direct and not clauses.is_instrument(document, place):
         return
+    if match[0].lower().startswith(("in", "on")) and not _PLACE_OF_WORK.search(
+        document.prose, clauses.start_of_clause(document, place), place
+    ):
+        return
     if not is_using and (
         _NO_INSTRUMENT.search(before)
         or _BE.search(before)
@@ -294,6 +299,19 @@ def _uses(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statem
         yield pattern.statement(mention.start, "tool", mention.name, standing)
     if is_using:
         yield from _others_of_use(pattern, text, match, mentions[-1].end, standing)
+
+
+def _on(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
+    """``We're on Django``."""
+    document = text.document
+    mentions = list(tools_from(text, match.end()))
+    if not mentions or clauses.standing(document, match.start()) != HELD:
+        return
+    end = mentions[-1].end
+    if COMPOUND.match(document.prose, end) or clauses.is_conditional(document, end):
+        return
+    for mention in mentions:
+        yield pattern.statement(mention.start, "tool", mention.name)
 
 
 def tools_from(text: Text, place: int) -> Iterator[Mention]:
@@ -314,6 +332,11 @@ def tools_from(text: Text, place: int) -> Iterator[Mention]:
 
 def _decisions(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
     document, place = text.document, match.start()
+    if match["label"]:
+        yield from _decision_of_label(pattern, text, match)
+        return
+    if match["noun"] and _NO_CHOICE.match(document.prose, match.end()):
+        return
     is_verb_to = match["choice"] is None
     is_user = clauses.is_decided_by_user if is_verb_to else clauses.is_progressive_of_user
     standing = clauses.standing(document, place, None if is_verb_to else match.end())
@@ -333,7 +356,33 @@ def _decisions(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[S
         yield pattern.statement(match.end(), "decision", name, standing)
 
 
+_PLACE_OF_WORK = re.compile(
+    r"\b(?:i|we)\b.{0,60}\b(?:(?:re)?(?:writ(?:e|es|ing)|wrote|draws?|drawing|drew)"
+    r"|(?:cod|program+|implement|prototyp|sketch|draft|design|model|script|edit|host|deploy|run+"
+    r"|track|manag|document)(?:e|s|es|ed|ing)?|ran|keep|keeps|do|does)\b",
+    re.I,
+)
 _USED_TO = re.compile(r"\b(?:i|we)\s+used\s+to\s+[^,.;\n]{0,30}$", re.I)
+_UNDECIDED = re.compile(
+    r"\W*(?:none|tbd|tba|pending|postponed|deferred|see|open|no|nothing|unclear|later|not\s+yet|n/a"
+    r"|going\s+with|choosing|yes|ok|approved|rejected|it|this|that|up\s+to|waiting)\b",
+    re.I,
+)
+
+
+def _decision_of_label(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
+    """``Decision: use SQLite``."""
+    document, end = text.document, match.end()
+    sentence = document.sentence_at(end)
+    if sentence.is_question or document.is_quoted(match.start()):
+        return
+    if _UNDECIDED.match(document.prose, end) or clauses.is_conditional(document, end):
+        return
+    name = phrases.decision(document, end)
+    if name is not None:
+        yield pattern.statement(end, "decision", name)
+
+
 _WHEN = re.compile(
     r"\b(?:since|when|whenever|before|after|until|once|day|time|moment|year|week|night)"
     r"\s+(?:i|we)\s+(?:\w+ly\s+|first\s+)?$",
@@ -349,7 +398,9 @@ _NO_CHOICE = re.compile(
     re.I,
 )
 _PREDICATE = re.compile(
-    r"\s(?:is|was|are|were|takes|took|can\s+be|will\s+be|depends|seems)\s", re.I
+    r"\s(?:is|was|are|were|takes|took|can\s+be|will\s+be|depends|seems|means|meant|makes|made|gives"
+    r"|gave|feels|felt|sounds|would|saves|saved|helps|helped|requires|comes|works|worked)\s",
+    re.I,
 )
 
 
@@ -424,6 +475,12 @@ def _switches(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[St
     end = (new or listed)[-1].end
     if _OF_PEOPLE.match(document.prose, end) or (not new and match[0].lower().startswith("went")):
         return
+    is_replaced = match[0].lower().startswith("replaced")
+    if new and is_replaced and listed[-1].end + 1 < new[0].start:
+        # "replaced Redis calls with Kafka events"
+        between = document.prose[listed[-1].end : new[0].start]
+        if COMPOUND.match(between):
+            return
     # "dropped Node 16", "dropped Slack messages": not the tool itself.
     if not new and (COMPOUND.match(document.prose, end) or _VERSION.match(document.prose, end)):
         return
@@ -580,27 +637,41 @@ PATTERNS = (
         "uses_x",
         "uses",
         0.8,
-        re.compile(r"\b(?:using|with|via)\s+", re.I),
+        re.compile(r"\b(?:using|with|via|in|on)\s+", re.I),
         _uses,
-        ("using", "with", "via"),
+        ("using", "with", "via", "in", "on"),
         (("Parsed it using pandas.", "pandas"), ("Deployed via Kubernetes.", "Kubernetes")),
     ),
     Pattern(
         "i_use_x",
         "uses",
         0.8,
-        _verb(r"uses?|used(?!\s+to\b)"),
+        _verb(r"uses?|used(?!\s+to\b)|runs?|rely\s+on|relies\s+on"),
         _uses_of_user,
-        ("use",),
+        ("use", "run", "rel"),
         (("I use Vim.", "Vim"), ("We always use Docker.", "Docker")),
+    ),
+    Pattern(
+        "on_x",
+        "uses",
+        0.8,
+        re.compile(
+            rf"\b(?:i|we)(?:'m|'re|\s+am|\s+are|'ve\s+been|\s+have\s+been)\s+(?:{_ADVERB}\s+)?on\s+",
+            re.I,
+        ),
+        _on,
+        ("on",),
+        (("We're on Django.", "Django"),),
     ),
     Pattern(
         "prefers_x",
         "prefers",
         1.0,
-        _verb(r"(?:prefer|like|enjoy)s?|preferred|liked|enjoyed|hates?|dislikes?|stand"),
+        _verb(
+            r"(?:prefer|like|enjoy|love|adore)s?|loved|preferred|liked|enjoyed|hates?|dislikes?|stand"
+        ),
         _preferences,
-        ("prefer", "like", "enjoy", "hate", "stand"),
+        ("prefer", "like", "enjoy", "love", "adore", "hate", "stand"),
         (("I prefer Python.", "Python"), ("I like dark mode.", "dark mode")),
     ),
     Pattern(
@@ -608,15 +679,19 @@ PATTERNS = (
         "decided",
         1.0,
         re.compile(
-            r"\b(?:decided|agreed|opted|chose)\s+"
+            r"\b(?:decided|(?<=have )decide|agreed|opted|chose)\s+"
             r"(?:(?:today|finally|now|then|instead|together|yesterday|for(?=\s+to\b))\s+)?"
-            r"(?P<negation>not\s+)?to\s+"
+            r"(?P<negation>not\s+)?to\s+(?!(?:the|an?|all|his|her|their|this|that|these|those)\s)"
             r"|\bdecided\s+(?P<against>against)\s+"
+            r"|\b(?P<noun>(?:decided|settled|agreed)\s+on|opted\s+for|chose(?!\s+(?:not\s+)?to\b)"
+            r"|have\s+(?:\w+ly\s+)?chosen|'ve\s+(?:\w+ly\s+)?chosen)\s+"
+            r"|^\W{0,6}(?P<label>(?:final\s+)?(?:decision|decided|agreed|resolved)):\s+"
+            r"(?:(?:we|i)(?:'ll|\s+will)?\s+|to\s+)?"
             r"|\b(?P<choice>choosing|going\s+with)\s+",
-            re.I,
+            re.I | re.M,
         ),
         _decisions,
-        ("decided", "agreed", "opted", "chose", "choosing", "going"),
+        ("deci", "agreed", "opted", "chose", "choosing", "going", "settled", "resolved"),
         (("Decided to use SQLite for KG.", "Use SQLite for KG"), ("Going with uv.", "Uv")),
     ),
     Pattern(
@@ -635,12 +710,13 @@ PATTERNS = (
         re.compile(
             r"\bmy\s+(?:(?:all-time|current|absolute|personal)\s+)?"
             r"(?:favou?rite|preferred|go-to)\s+(?:\w+\s+){1,3}?(?:is|are|remains)\s+"
+            r"|\b(?:i|we)\s+(?:have|has|had|expressed)\s+(?:a|an)\s+(?:\w+\s+)?preference\s+for\s+"
             r"|^[-\ ]{0,6}(?:my\s+)?(?:favou?rite|preferred)\s+\w+(?:\s+\w+)?:\s+"
             rf"(?:{_ADVERB}\s+)?",
             re.I | re.M,
         ),
         _favorites,
-        ("favorite", "favourite", "preferred", "go-to"),
+        ("favorite", "favourite", "prefer", "go-to"),
         (("My favourite editor is Helix.", "Helix"),),
     ),
     Pattern(

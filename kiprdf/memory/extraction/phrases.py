@@ -16,7 +16,9 @@ _MOST_PROJECT_WORDS = 4
 _MOST_CONCEPT_WORDS = 7
 _CLAUSE_END = re.compile(
     r"[;!?\n()\[\]]|\s(?:-{1,3}|[–—])\s|—|:(?=\s|$)"
-    r"|,?\s+(?:because|since|so|but|although|though|whereas|while|unless|until)\b"
+    r"|,?\s+as\s+(?:it|we|they|he|she|i|this|that|there)\b|,\s+(?=\w+\s+(?:agrees|disagrees|says|said|is|was)\b)"
+    r"|,?\s+(?:because|since|so|but|although|though|whereas|while|unless"
+    r"|until(?!\s+\w+(?:\s+\w+)?$))\b"
     r"|,?\s+(?:and|then)\s+(?=(?:i|we|he|she|they|you|it|there|that|this)\b)"
     r"|,\s*(?=(?:i|we|he|she|they|you|it|which|who|where|when|if|as|not|then|hence)\b)"
     r"|,?\s+and\s+(?=(?:decided|(?:prefer|enjoy|like|hate|dislike|use|work|want|need)s?|preferred|enjoyed|liked|used|worked"
@@ -85,15 +87,22 @@ _ITEM_VERB = re.compile(
 _NO_PROJECT = word_set(
     "it this that these those them something anything everything nothing things stuff what how"
     " better improving fixing making getting adding writing refactoring learning understanding"
-    " moving migrating testing finding more one getting tests bugs myself being"
+    " moving migrating testing finding more one getting tests bugs myself being why whether where"
+    " when who if same bug issue issues fix fixes solution surprise request requests task tasks"
+    " ticket problem problems answer answers response point points details"
 )
 _PERSON = re.compile(rf"(?:\w+\s+)?(?:{PEOPLE})", re.I)
 _IDEA = re.compile(
     r"^(?:\w+\s+)?(?:ideas?|way|thought|fact|concept|notion|prospect|possibility)\b", re.I
 )
-_SAYING = re.compile(r"(?:think|thinking|go|say|saying|see|believe|imagine|pretend|joke|point|remind)\b", re.I)
+_SAYING = re.compile(
+    r"(?:think|thinking|go|say|saying|see|believe|imagine|pretend|joke|point|remind)\b", re.I
+)
 _OF_PERSON = re.compile(r"[A-Z]\w+'s\s")
-_VAGUE = re.compile(r"^(?:dis)?agree$|^differ$|^\w+(?:\s+(?:with|for|on|to))?\s+(?:it|this|that|them|him|her|so)$", re.I)
+_VAGUE = re.compile(
+    r"^(?:dis)?agree$|^differ$|^\w+(?:\s+(?:with|for|on|to))?\s+(?:it|this|that|them|him|her|so)$",
+    re.I,
+)
 _OF_OTHER = re.compile(r"\s+(?:on|is|was|are|uses|has|will|does)\b", re.I)
 _NO_LAST = word_set("it this that them him her one ones you me us and or less")
 _CLAUSE = re.compile(r"that\s+\w+\s+(?:is|has|can|does|was|are)\b", re.I)
@@ -114,7 +123,9 @@ ABSTRACT = (
     r"|tastes?|feelings?|crush|interest|appetite|skills?|character|rapport|consensus|bridges?|courage|up"
     r"|wealth|credit|stamina|strength|endurance|tension|pressure|hope|excitement|anticipation|empathy"
     r"|intuition|instincts?|symptoms?|condition|cancer|disease|infection|addiction|obsession|fondness"
-    r"|love|hatred|fear|phobia|routines?|reputation|career|famil(?:y|ies)|team|teams|community"
+    r"|li(?:fe|ves)|fires?|campfire|cases?|future|brand|audience|following|savings|knowledge|culture"
+    r"|understanding|fast|faster|quickly|slowly|rapidly|well|further|films?|photos?|pictures|(?:sand)?castles?"
+    r"|snowm[ae]n|igloos?|forts?|tents?|legos?|debt|up|on|for|in|with|as|love|hatred|fear|phobia|routines?|reputation|career|famil(?:y|ies)|team|teams|community"
     r"|communities|connections?|networks?|friends\w*|\w+(?:ness|ships?|ence|ance|ility|itude|hood|ism))"
 )
 _ABSTRACT = re.compile(ABSTRACT, re.I)
@@ -131,6 +142,10 @@ def decision(document: Document, start: int, negation: str = "") -> str | None:
     text = f"{negation}{_slice(document, start, MOST_DECISION * 3)}"
     text = " ".join(text.replace("`", "").replace("**", "").split()).strip(_MARKS)
     text = _TAIL.sub("", text)
+    while text and not (text[-1].isalnum() or text[-1] in ")]}%+#/'\"\ue000"):
+        text = text[:-1]
+    if text.count('"') % 2:
+        text = text.replace('"', "")
     if len(text) > MOST_DECISION:
         text = text[: MOST_DECISION + 1].rsplit(" ", 1)[0][:MOST_DECISION].rstrip(_MARKS)
     if not text or _PRIVATE.search(text) or is_credential(text) or _VAGUE.search(text):
@@ -230,6 +245,24 @@ def _concept_name(document: Document, start: int, item: str) -> str | None:
     return " ".join(name.split())
 
 
+_PLACE = re.compile(
+    r"(?:ships?|boats?|farms?|rigs?|islands?|campus|site|sites|mac|pc|computers?|cars?|windows|screen)",
+    re.I,
+)
+_OWN_WORK = re.compile(
+    r"(?:\w*(?:app|page|site|book|shop|bot|base|work|ware|list|room|paper)s?|thesis|dissertation|novels?|stor(?:y|ies)|portfolio|blog|articles?"
+    r"|essays?|talks?|slides|presentation|speech|cv|resume|resumé|garden|kitchen|boat|cars?|bikes?|house"
+    r"|projects?|prototypes?|library|plugin|scripts?|games?|album|songs?|podcasts?|films?|movies?|videos?"
+    r"|paintings?|sculptures?|quilts?|masters?|phd|homework|assignments?|reports?|memoirs?|startup|business"
+    r"|course|lectures?|curriculum|compilers?|drones?|robots?|collection|channel|newsletter|poems?|poetry"
+    r"|applications?|proposal|manuscript|screenplay|comics?|designs?|dotfiles|setup|homelab|server|api)",
+    re.I,
+)
+_OTHERS = re.compile(r"(?:this|that|these|those|your|his|her|their|its)\s|[\w-]+'s\s", re.I)
+_OWN = re.compile(r"(?:my|our)\s+(?-i:([a-z][\w-]*))\s*$", re.I)
+_DOING = re.compile(r"[a-z]+ing\s+\w")
+
+
 def projects(document: Document, start: int, *, is_made: bool = False) -> Iterator[tuple[int, str]]:
     """The projects that the words after a verb list: place and name.
 
@@ -241,6 +274,17 @@ def projects(document: Document, start: int, *, is_made: bool = False) -> Iterat
     if first is not None and is_made and _ABSTRACT.fullmatch(first[1]):
         return
     end = clause_end(document, start)
+    if _OTHERS.match(document.prose, start, end):
+        return
+    if not is_made:
+        if first is not None and (
+            _PLACE.fullmatch(first[1]) or _DOING.match(document.prose, start)
+        ):
+            return
+        stop = _item_end(document.prose[start:end], 3, _PROJECT_END)
+        own = _OWN.match(document.prose[start : start + stop])
+        if own is not None and _OWN_WORK.fullmatch(own[1]) is None:
+            return
     has_name = False
     while start < end:
         name, next_ = _project_at(document, start, end, must_be_name=has_name)

@@ -29,7 +29,7 @@ _USER = re.compile(
     r"(?=\s+(?:(?:also|still|now|always|often|has|have|\w+ly)\s+){0,2}(?:prefers|likes|enjoys|uses|works|is|was|has|had|does"
     r"|doesn't|do|don't|decided|agreed|chose|opted|no\s+longer|never|used|using|switched|moved"
     r"|migrated|replaced|dropped|ditched|swapped|stopped|quit|gave|hates|dislikes|working|building"
-    r"|went|favou?rite|preferred|go-to)\b)",
+    r"|went|expressed|loves|settled|favou?rite|preferred|go-to)\b)",
     re.I | re.M,
 )
 _SAYING = re.compile(
