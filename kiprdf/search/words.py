@@ -283,8 +283,7 @@ def word_of(token: str, plain: str, languages: Collection[str]) -> Word:
     """A word with its stems in some languages; ``plain`` is the word with its accents."""
     if _INFLECTED.fullmatch(token):
         return Word(token, (), token[0])
-    stems = {name: stem for name in languages if (stem := _stem(plain, name))}
-    return Word(token, tuple(stem_token(stem, name) for name, stem in stems.items()))
+    return Word(token, tuple(filter(None, (_stem_tokens(name)[plain] for name in languages))))
 
 
 def _stop_words(tokens: Collection[str]) -> set[str]:

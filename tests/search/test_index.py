@@ -313,6 +313,22 @@ def test_a_common_word_gives_as_many_hits_as_are_asked_for() -> None:
         assert len(keys(index_of(*common(500)), "tea", limit=limit)) == limit
 
 
+def test_of_many_equal_scores_the_first_keys_are_found() -> None:
+    rows = [proposition(f"{n:04}", "treats") for n in reversed(range(1500))]
+    others = [concept(f"0{n:04}", "tea") for n in range(300)]
+    index = index_of(*rows, *others, proposition("x", "treats", "treats"))
+    for type in (None, "treats"):
+        found = keys(index, "treats", "proposition", type, limit=4)
+        assert found == ["x", "0000", "0001", "0002"]
+    assert keys(index, "treats", "proposition", "cures") == []
+
+
+def test_a_predicate_of_all_rows_takes_a_few_microseconds_for_each_row() -> None:
+    index = index_of(*(proposition(f"{n}", "treats", f"A{n}", f"B{n % 9}") for n in range(5000)))
+    several = fastest(lambda: index.search("proposition", "treats"))
+    assert several < 5 * fastest(lambda: [n / (n + 1) for n in range(50_000)])
+
+
 def test_two_keys_of_one_digest_are_two_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index, "blake2b", lambda *_, **__: hashlib.blake2b(b"", digest_size=5))
     both = index_of(concept("a", "tea"), concept("b", "tea"))
