@@ -318,8 +318,8 @@ def test_of_many_equal_scores_the_first_keys_are_found() -> None:
     others = [concept(f"0{n:04}", "tea") for n in range(300)]
     index = index_of(*rows, *others, proposition("x", "treats", "treats"))
     for type in (None, "treats"):
-        found = keys(index, "treats", "proposition", type, limit=4)
-        assert found == ["x", "0000", "0001", "0002"]
+        first = keys(index, "treats", "proposition", type, limit=4)
+        assert first == ["x", "0000", "0001", "0002"]
     assert keys(index, "treats", "proposition", "cures") == []
 
 
