@@ -24,7 +24,7 @@ from kiprdf.prompt import quoted
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import read_object
 from kiprdf.search import asked_tokens, embedders, fuse, is_exact, matches
-from kiprdf.search.dates import period
+from kiprdf.search.dates import Period, period, without_period
 from kiprdf.search.embedders import Embedder
 from kiprdf.semantics.arguments import Mode
 
@@ -112,6 +112,8 @@ class _Question:
     meaning: set[str] = field(default_factory=set)
     scores: dict[str, float] = field(default_factory=dict)
     excluded: int = 0
+    span: Period | None = None
+    is_only_span: bool = False
 
     @cached_property
     def tokens(self) -> frozenset[str]:
@@ -144,8 +146,12 @@ class Recaller:
             question.reasons.append(
                 f"Only the first {context.LONGEST_QUERY} characters of the query were read."
             )
-        if question.tokens and self._graph.is_ready:
-            self._rank(question)
+        question.span = period(question.text, self._clock())
+        searched = question.text
+        if question.span is not None:
+            searched, question.is_only_span = without_period(searched)
+        if question.tokens and searched and self._graph.is_ready:
+            self._rank(question, searched)
         return self._store.read(lambda: self._answer(question, max_chars))
 
     @cached_property
@@ -153,13 +159,13 @@ class Recaller:
         """The embedder of the extra ``semantic``, for a nexus that was opened without one."""
         return _embedder() if embedders.is_installed() else None
 
-    def _rank(self, question: _Question) -> None:
-        """Rank all notes: by words, and by meaning where that is possible."""
+    def _rank(self, question: _Question, searched: str) -> None:
+        """Rank all notes: by words, and by meaning where that is possible; a date has none."""
         embedder = self._installed
         is_hybrid = embedder is not None or "hybrid" in self._indexer.modes
-        mode: Mode = "hybrid" if is_hybrid else "keyword"
+        mode: Mode = "hybrid" if is_hybrid and not question.is_only_span else "keyword"
         most = None if str(question.filters) else _RANKED
-        asked = Question("concept", question.text, ITEM, mode, most)
+        asked = Question("concept", searched, ITEM, mode, most)
         words, meaning, warnings = self._indexer.rankings(asked, embedder)
         if most is None:
             self._store.read(self.notes.refresh)
@@ -174,7 +180,8 @@ class Recaller:
         question.words = {hit.key for hit in words}
         near = [hit for hit in meaning or () if hit.score >= LEAST or hit.key in question.words]
         question.meaning = {hit.key for hit in near if 2 * hit.score >= near[0].score}
-        whole = 1 if near else 2  # of a mean, words alone are a half
+        # Of a mean, words alone are a half.
+        whole = 1 if near or question.is_only_span else 2
         ranked = fuse(words[len(exact) :], near, len(words) + len(near))
         question.scores = {hit.key: whole * hit.score for hit in ranked}
         question.scores |= dict.fromkeys(exact, 1.0)
@@ -242,12 +249,11 @@ class Recaller:
                 lift(before, AFTER * score, "session")
         for key, by in self._of_sessions(scores):
             scores[key] += by
-        span = period(question.text, self._clock())
-        if span is not None:
-            start, end = (comparable(texts.iso_time(moment)) for moment in span)
+        if question.span is not None:
+            start, end = (comparable(texts.iso_time(moment)) for moment in question.span)
             for key, moment in self.notes.moments.items():
                 if start <= moment < end:
-                    lift(key, IN_PERIOD, "time")
+                    lift(key, 1.0 if question.is_only_span else IN_PERIOD, "time")
         for node in self._stating(asked):
             lift(node.value, NAMED, "entity")
         return scores, because
@@ -323,7 +329,8 @@ class Recaller:
             matching = f"{excluded} {'other ' * (number > 0)}note{'s' * (excluded > 1)}"
             yield f"{matching} matched, but not the filter: {filters}."
         elif not number:
-            yield "No note has a word of the query."
+            has = "is of the time" if question.is_only_span else "has a word"
+            yield f"No note {has} of the query."
         else:
             yield f"Only {number} note{'s' * (number > 1)} matched."
 

@@ -13,6 +13,9 @@ from datetime import date, datetime, timedelta
 from typing import NamedTuple
 from unicodedata import normalize
 
+from kiprdf.search.segment import segment_term
+from kiprdf.search.words import words_of
+
 Period = tuple[datetime, datetime]
 """From its start to before its end."""
 
@@ -57,7 +60,8 @@ _SHORT = _numbered("jan feb mar apr jun jul aug sep sept oct nov dec")
 _OTHER_WORDS = _numbered("may march mars mayo augustus марта мая мае")
 """Months that are dates only beside a number or after one of these words."""
 _WITHIN = _numbered(
-    "in during since until before after between from last early late im seit en em depuis desde в"
+    "in during since until before after between from last next early late month week im seit en em"
+    " depuis desde в"
 )
 _GLUE = _numbered("st nd rd th er of de del di the")  # between the parts of a date
 _PARTS = _numbered("last early late mid beginning start middle end about around week month year")
@@ -153,7 +157,10 @@ def _word_before(text: str, place: int) -> str:
     words = _WORD.findall(text[max(0, place - 40) : place].lower())
     words = [word for word in reversed(words) if word not in _GLUE]
     opening = next((word for word in words if word not in _PARTS), "")
-    return opening if opening in _OPEN else next(iter(words), "")
+    if opening not in _OPEN:
+        return "" if _OPEN.keys() & words[1:2] else next(iter(words), "")
+    ends = "end" in words[: words.index(opening)]
+    return "until" if ends and _OPEN[opening] == _BEFORE else opening
 
 
 def _in_words(text: str) -> Iterator[_Date]:
@@ -207,11 +214,20 @@ _PHRASES = {
     ): "today|tonight|this morning|this afternoon|this evening|heute|hoy|hoje|oggi|今天|今日",
     ("day", 1): "yesterday|last night|gestern|ayer|ontem|ieri|gisteren|вчера|昨天|昨日|어제",
     ("day", 2): "the day before yesterday|vorgestern|anteayer|позавчера|前天|一昨日",
+    (
+        "day",
+        -1,
+    ): "tomorrow|demain|amanhã|domani|завтра|明天|明日|내일",
+    ("week", -1): "next week|nächste woche|semaine prochaine|semana que viene|下周|来週|다음주",
+    ("weekend", -1): "next weekend",
+    ("month", -1): "next month|nächsten monat|mois prochain|mes que viene|下个月|来月|다음달",
+    ("year", -1): "next year|nächstes jahr|année prochaine|año que viene|明年|来年|내년",
     ("week", 0): "this week|diese woche|cette semaine|esta semana|本周|今週",
     (
         "week",
         1,
     ): "last week|letzte woche|semaine dernière|semana pasada|semana passada|上周|先週|지난주",
+    ("weekend", 0): "this weekend",
     ("weekend", 1): "last weekend",
     ("month", 0): "this month|diesen monat|ce mois-ci|este mes|este mês|本月|今月",
     ("month", 1): "last month|letzten monat|mois dernier|mes pasado|mês passado|上个月|先月|지난달",
@@ -221,6 +237,12 @@ _PHRASES = {
 _PHRASE = {text: phrase for phrase, texts in _PHRASES.items() for text in texts.split("|")}
 _COUNTS = _numbered("a|an|one two three four five six seven eight nine ten")
 _COUNT = rf"(?:(\d{{1,3}}|{'|'.join(_COUNTS)}) )"
+_SEASONS = _numbered(
+    "winter spring summer autumn|fall",
+    "winter frühling|frühjahr sommer herbst",
+    "hiver printemps été automne",
+    "invierno primavera verano otoño",
+)
 _DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
 _RELATIVE = re.compile(
     "|".join(
@@ -231,9 +253,20 @@ _RELATIVE = re.compile(
             rf"\b(?:past {_COUNT}?|last {_COUNT})(?P<span>day|week|month|year)s?\b",
             rf"\b(?P<in>in|during|from|between|im jahr|{'|'.join(_OPEN)}) (?P<year>(?:19|20)\d\d)"
             r"(?:(?: ?[-–] ?| (?:and|or|to|until) )(?P<last>(?:19|20)\d\d))?\b(?![-/.]\d)",
+            rf"\b(?:(?P<which>last|this|next) )?(?P<season>{'|'.join(_SEASONS)})\b"
+            r"(?:(?: of| de)? (?P<of>(?:19|20)\d\d)\b)?",
         )
-    )
+    ),
+    re.IGNORECASE,
 )
+_WEEKDAY_BY_CLOCK = re.compile(rf"\b(?:last|next) (?:{'|'.join(_WEEKDAYS)})\b", re.IGNORECASE)
+_ASKING = frozenset(
+    """
+    anything do done event events everything go going happen happened happening happens know list
+    memories memory new note notes remember said say show something tell thing things told went
+    """.split()
+)
+"""Words of a question about a time that ask for whatever there is."""
 _RANGE = re.compile(r"\b(?:between|from|zwischen|von|entre|tra|tussen)\b")
 LONGEST_QUERY = 2000  # characters of a query in which a period is looked for
 _PEOPLE = (4, 5, 6, 8)  # April, May, June and August are names, too
@@ -243,7 +276,7 @@ def period(query: str, now: datetime) -> Period | None:
     """The time that a query is about, by a clock; None if it is about none.
 
     An open end is the first or the last ``datetime``. A day or a month without a year is the last
-    one that has begun, and a weekday the last one before today.
+    one that has begun, and a weekday the last one before today; after "next", the first to come.
 
     >>> now = datetime(2026, 2, 4, 9, 30)
     >>> [str(time) for time in period("What did I eat last week?", now)]
@@ -265,7 +298,11 @@ def period(query: str, now: datetime) -> Period | None:
         unit, ago = _PHRASE.get(match[0], (match["ago"], _count(match[1])))
         if match["year"]:
             unit, ago = "year", now.year - int(match["year"])
-        if match["span"]:
+        if match["season"]:
+            if match["which"] or match["of"]:
+                number = _SEASONS[match["season"]]
+                periods.append((before, _season(number, match["which"], match["of"], now)))
+        elif match["span"]:
             days = _DAYS[match["span"]] * _count(match[3] or match[4])
             periods.append((before, (_midnight(now, days), now)))
         elif unit == "year" and lacks_year and not years:
@@ -281,12 +318,35 @@ def period(query: str, now: datetime) -> Period | None:
     return _joined(periods, now) if periods else None
 
 
+def without_period(query: str) -> tuple[str, bool]:
+    """What of a query with a period is searched for, and whether the query is only about a time.
+
+    What only the clock explains, such as "last week", is searched for in no note.
+
+    >>> without_period("soup last week"), without_period("What did I do last Tuesday?")
+    (('soup  ', False), ('', True))
+    >>> without_period("on 14 February")
+    ('on 14 February', True)
+    """
+    rest = _RELATIVE.sub(
+        lambda match: match[0] if match["year"] or match["season"] else " ", query[:LONGEST_QUERY]
+    )
+    rest = _WEEKDAY_BY_CLOCK.sub(" ", rest) + query[LONGEST_QUERY:]
+    counting = {word.token for word in words_of(query, ())}.intersection(segment_term(rest))
+    counting -= _ASKING
+    dates = {word for word in counting if word[0].isdecimal() or word in _NAMES | _SEASONS.keys()}
+    if counting - dates - _PARTS.keys() - _WITHIN.keys() - _OPEN.keys():
+        return rest, False
+    return rest if dates else "", True
+
+
 def _is_period(written: _Date, is_range: bool) -> bool:
     """Whether a date in a query is a time, and not a person or a habit."""
     year, month, day, weekday, before = written
     if weekday:
-        return before in ("on", "last", "am") or before in _OPEN
-    is_person = month in _PEOPLE and (before == "from" or _OPEN.get(before, _SINCE) != _SINCE)
+        return before in ("on", "last", "next", "am") or before in _OPEN
+    opens = before == "from" or _OPEN.get(before, _SINCE) != _SINCE
+    is_person = month in _PEOPLE and opens and before != "until"
     return bool(year or day or is_range or (before in _WITHIN and not is_person))
 
 
@@ -307,15 +367,28 @@ def _joined(periods: list[tuple[str, Period]], now: datetime) -> Period | None:
 
 
 def _period_of(written: _Date, year: int, now: datetime) -> Period:
+    is_next = written.before == "next"
     if written.weekday:
-        return _unit("day", (now.isoweekday() - written.weekday - 1) % 7 + 1, now)
-    start = now
-    for tried in (year,) if year else range(now.year, now.year - 9, -1):
+        ago = now.isoweekday() - written.weekday
+        return _unit("day", (ago - 1) % 7 + 1 if not is_next else ago % 7 - 7, now)
+    start, step = now, 1 if is_next else -1
+    for tried in (year,) if year else range(now.year, now.year + 9 * step, step):
         with suppress(ValueError):  # the 29th of February
             start = datetime(tried, written.month, written.day or 1, tzinfo=now.tzinfo)
-            if start <= now:
+            if (start > now) is is_next:
                 break
-    return _unit("day" if written.day else "month", 0, start)
+    of_day = "week" if written.before == "week" else "day"
+    return _unit(of_day if written.day else "month", 0, start)
+
+
+def _season(number: int, which: str | None, year: str | None, now: datetime) -> Period:
+    """Three months, of the north: winter begins in December."""
+    years = [int(year)] if year else range(now.year - 2, now.year + 2)
+    starts = [_midnight(now).replace(year, 3 * number - 3 or 12, 1) for year in years]
+    seasons = [(start, _unit("month", -2, start)[1]) for start in starts]
+    if year or which == "last":
+        return [times for times in seasons if year or times[1] <= now][-1]
+    return next(times for times in seasons if times[which == "this"] > now)
 
 
 def _unit(unit: str, ago: int, now: datetime) -> Period:

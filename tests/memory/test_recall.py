@@ -268,6 +268,44 @@ def test_a_period_in_the_query_prefers_notes_of_that_time(memory: Memory) -> Non
     assert ("time",) in [note.because for note in answer.notes]
 
 
+@pytest.mark.parametrize("has_meaning", [True, False])
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("14 February", ["Dinner with Bob on 2026-02-14."]),
+        ("February 14th", ["Dinner with Bob on 2026-02-14."]),
+        ("this month", ["Bought a drill.", "Cleaned the gutters."]),
+        ("last year", ["Ski trip."]),
+        ("what did I do last Tuesday", ["Cleaned the gutters."]),
+        ("What happened last week?", ["Cleaned the gutters."]),
+        ("yesterday", ["Bought a drill."]),
+        ("in the summer of 2023", ["A walk at the lake."]),
+    ],
+)
+def test_a_query_of_nothing_but_a_time_lists_the_notes_of_it(
+    query: str, expected: list[str], has_meaning: bool
+) -> None:
+    if has_meaning and not embedders.is_installed():
+        pytest.skip("needs the extra semantic")
+    memory = Memory(Nexus.memory(), clock=lambda: datetime(2026, 3, 10, 9, tzinfo=UTC))
+    for day, text in (
+        ("2026-03-09", "Bought a drill."),
+        ("2026-03-03", "Cleaned the gutters."),
+        ("2026-01-01", "New year's swim."),
+        ("2025-12-27", "Ski trip."),
+        ("2026-02-10", "Dinner with Bob on 2026-02-14."),
+        ("2026-02-20", "Flight to Oslo, departs 5 April 2026."),
+        ("2023-07-04", "A walk at the lake."),  # a Tuesday
+    ):
+        memory.add(text, timestamp=day)
+    with patch.object(embedders, "is_installed", lambda: has_meaning):
+        assert contents(memory.recall(query)) == expected
+        for empty in ("today", "What happened next week?"):
+            answer = memory.recall(empty)
+            assert answer.notes == ()
+            assert answer.reasons == ("No note is of the time of the query.",)
+
+
 @pytest.mark.usefixtures("by_words")
 def test_facts_are_those_of_the_notes_and_of_the_entities(memory: Memory) -> None:
     memory.add("I prefer Python.", timestamp="2026-01-05", id="mem_a")
