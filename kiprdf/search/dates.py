@@ -260,11 +260,9 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 _WEEKDAY_BY_CLOCK = re.compile(rf"\b(?:last|next) (?:{'|'.join(_WEEKDAYS)})\b", re.IGNORECASE)
-_ASKING = frozenset(
-    """
-    anything do done event events everything go going happen happened happening happens know list
-    memories memory new note notes remember said say show something tell thing things told went
-    """.split()
+_ASKING = _numbered(
+    "anything do done event events everything go going happen happened happening happens know list",
+    "memories memory new note notes remember said say show something tell thing things told went",
 )
 """Words of a question about a time that ask for whatever there is."""
 _RANGE = re.compile(r"\b(?:between|from|zwischen|von|entre|tra|tussen)\b")
@@ -333,7 +331,7 @@ def without_period(query: str) -> tuple[str, bool]:
     )
     rest = _WEEKDAY_BY_CLOCK.sub(" ", rest) + query[LONGEST_QUERY:]
     counting = {word.token for word in words_of(query, ())}.intersection(segment_term(rest))
-    counting -= _ASKING
+    counting -= _ASKING.keys()
     dates = {word for word in counting if word[0].isdecimal() or word in _NAMES | _SEASONS.keys()}
     if counting - dates - _PARTS.keys() - _WITHIN.keys() - _OPEN.keys():
         return rest, False
