@@ -262,7 +262,7 @@ _RELATIVE = re.compile(
 _WEEKDAY_BY_CLOCK = re.compile(rf"\b(?:last|next) (?:{'|'.join(_WEEKDAYS)})\b", re.IGNORECASE)
 _ASKING = _numbered(
     "anything do done event events everything go going happen happened happening happens know list",
-    "memories memory new note notes remember said say show something tell thing things told went",
+    "memories memory new note notes remember said say show something tell thing things went",
 )
 """Words of a question about a time that ask for whatever there is."""
 _RANGE = re.compile(r"\b(?:between|from|zwischen|von|entre|tra|tussen)\b")
