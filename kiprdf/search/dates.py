@@ -262,9 +262,9 @@ _RELATIVE = re.compile(
 _WEEKDAY_BY_CLOCK = re.compile(rf"\b(?:last|next) (?:{'|'.join(_WEEKDAYS)})\b", re.IGNORECASE)
 _ASKING = _numbered(
     "anything do done event events everything go going happen happened happening happens know list",
-    "memories memory new note notes remember said say show something tell thing things went",
+    "memories memory new note notes remember said say show something thing things went",
 )
-"""Words of a question about a time that ask for whatever there is."""
+"""Words of a question about a time that ask for no other word."""
 _RANGE = re.compile(r"\b(?:between|from|zwischen|von|entre|tra|tussen)\b")
 LONGEST_QUERY = 2000  # characters of a query in which a period is looked for
 _PEOPLE = (4, 5, 6, 8)  # April, May, June and August are names, too
