@@ -31,7 +31,7 @@ from kiprdf.semantics.arguments import Mode
 LIMIT = 10
 MAX_FACTS = 20
 """The most edges of the entities that a query names."""
-LEAST = 0.15
+LEAST = 0.2
 """The least cosine with which a note without a word of the query is found."""
 BEFORE, AFTER = 0.4, 0.1
 """The part of a note's score that the next note in its session gets, and the one before it."""

@@ -76,6 +76,9 @@ class _SafeAdditive(_Safe):
     def embed_words(self, words: list[str], /) -> Any:
         return _checked(self._embedder.embed_words, words)
 
+    def knows(self, word: str) -> bool:
+        return getattr(self._embedder, "knows", lambda _: True)(word) is not False
+
 
 def _checked(embed: Callable[[list[str]], Any], texts: list[str]) -> Any:
     # Imported here: numpy takes longer to load than a nexus to open.
@@ -130,6 +133,12 @@ class _WordLlama:
         # One by one: for a batch the tokenizer starts threads.
         tokens = (model.tokenizer.encode(word, add_special_tokens=False) for word in words)
         return [model.embedding[encoded.ids].sum(axis=0) for encoded in tokens]
+
+    def knows(self, word: str) -> bool:
+        """Whether the model has more of an English word than pieces of two letters or less."""
+        with self._lock:
+            pieces = len(self._loaded().tokenizer.encode(word, add_special_tokens=False).ids)
+        return pieces == 1 or len(word) > 2 * pieces or not word.isascii()
 
     def _loaded(self) -> Any:
         if self._model is None:

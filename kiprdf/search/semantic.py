@@ -26,6 +26,7 @@ RowsOf = Callable[[Iterable[str]], Iterable[IndexRow]]
 Advance = Callable[[int], None]
 """Called with the number of rows that have vectors now and had none before."""
 _WORD = re.compile(r"\w+")
+_IN_NO_ROW = "__"  # a token
 MOST_WORDS = 64  # of a term, that are weighted
 DIGITS = 6
 """Digits of a cosine; further digits depend on the machine, and would decide ties."""
@@ -134,12 +135,18 @@ class SemanticIndex:
         words = dict.fromkeys(_WORD.findall(clean(term)))
         tokens = {word: segment_term(word) for word in islice(words, MOST_WORDS)}
         counting = {word.token for word in words_of(clean(term), ())}
-        rarity = index.rarity(kind, counting.intersection(chain(*tokens.values())))
+        counting.intersection_update(chain(*tokens.values()))
+        rarity = index.rarity(kind, {_IN_NO_ROW, *counting})
         weights = {
             word: max((rarity.get(token, 0.0) for token in parts), default=0.0)
             for word, parts in tokens.items()
         }
-        return tuple((word, weight) for word, weight in weights.items() if weight)
+        rarest = rarity[_IN_NO_ROW]
+        return tuple(
+            (word, weight if weight < rarest or self._vectors.knows(word) else 0.0)
+            for word, weight in weights.items()
+            if weight
+        )
 
     def build(
         self,

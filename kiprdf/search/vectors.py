@@ -87,6 +87,10 @@ class Vectors:
         """Whether the vector of a text is the sum of its words' vectors."""
         return isinstance(self._embedder, AdditiveEmbedder)
 
+    def knows(self, word: str) -> bool:
+        """Whether a word has a meaning for the embedder, as far as it says so."""
+        return bool(getattr(self._embedder, "knows", lambda _: True)(word))
+
     def term(self, text: str, words: Words = ()) -> Vector:
         """Return the vector of a term, or of its words with weights; it is cached and not stored.
 

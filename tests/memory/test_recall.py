@@ -92,6 +92,14 @@ def test_a_note_without_a_word_of_the_query_is_found_by_meaning(memory: Memory) 
     assert memory.recall("zebra").notes == ()
 
 
+@pytest.mark.parametrize("query", ["zzzz yyyy", "qqq", "xyzzy", "wkjhf asdf", "xylophone"])
+def test_words_that_no_note_and_no_model_has_mean_nothing(memory: Memory, query: str) -> None:
+    for text in TWELVE:
+        memory.add(text)
+    assert memory.recall(query).notes == ()
+    assert contents(memory.recall(f"{query} peanuts"))[0] == TWELVE[1]
+
+
 @pytest.mark.usefixtures("by_words")
 def test_limits_bound_the_notes_and_the_block(memory: Memory) -> None:
     for number in range(12):
