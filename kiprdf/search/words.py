@@ -87,6 +87,8 @@ LANGUAGES = tuple(_ALGORITHMS)
 # One of these alone does not make a term one of another language.
 _ALSO_ENGLISH = """also come dan den die do er fare had has hat he hoe in is lui man me men no of
 over pour so son ten ton van want war was will"""
+_WITH_CAPITALS = set("i sie ihr ihre ihnen ihrem ihren ihrer".split())
+"""Stop words that have a capital inside a sentence, and are no names."""
 # Pairs of characters, as terms are cut.
 _UNSPACED_STOP_WORDS = """什么 怎么 哪里 哪个 哪些 时候 为什 多少 是否 我们 你们 他们
 什麼 怎麼 哪裡 時候 為什 です ます まし した すか いつ どこ だれ なに なぜ から まで こと する
@@ -246,15 +248,17 @@ def words_of(term: str, languages: Collection[str], names: Names = lambda texts:
 
     >>> [word.token for word in words_of("When did she go to The Who?", (), lambda texts: texts)]
     ['when', 'did', 'she', 'go', 'to', 'the', 'who']
-    >>> [word.token for word in words_of("When did she go to the circus?", ())]
-    ['go', 'circus']
+    >>> [word.token for word in words_of("When did she go to the circus with Will?", ())]
+    ['go', 'circus', 'will']
     """
     term = term[:LONGEST_READ]
     tokens = segment_term(term)[:MOST_TOKENS]
     acronyms: set[str] = set()
+    capitals: set[str] = set()
     if not (term.islower() or term.isupper()):
         acronyms.update(word.lower() for word in _ACRONYM.findall(term))
-    stop_words = _stop_words(tokens) - acronyms
+        capitals = _capitals(term, tokens)
+    stop_words = _stop_words(tokens, capitals) - acronyms - capitals.difference(tokens[:1])
     kept = _without(tokens, stop_words, names) or tokens if stop_words else tokens
     plain = {folded_name(word): word for word in plain_words(term)}
     return [
@@ -286,16 +290,29 @@ def word_of(token: str, plain: str, languages: Collection[str]) -> Word:
     return Word(token, tuple(filter(None, (_stem_tokens(name)[plain] for name in languages))))
 
 
-def _stop_words(tokens: Collection[str]) -> set[str]:
-    """The stop words of the language of a term."""
+def _capitals(term: str, tokens: Collection[str]) -> set[str]:
+    """The words of a term with a capital that may be names: Will, Mia, Ben."""
+    table = _languages_of()
+    found = set(map(folded_name, _NAME.findall(term)))
+    first = set(tokens[:1] if term.lstrip()[:1].isupper() else ())
+    if set(tokens) <= table.keys() | found | first:  # a title: every word has a capital
+        found.clear()
+    found.update(token for token in first if "en" not in table.get(token, ()))
+    return found - _WITH_CAPITALS
+
+
+def _stop_words(tokens: Collection[str], capitals: Collection[str]) -> set[str]:
+    """The stop words of the language of a term; of this, words with a capital tell nothing."""
     table = _languages_of()
     unspaced = _unspaced_stop_words().intersection(tokens)
     if table.keys().isdisjoint(tokens):
         return unspaced
-    evidence = _evidence(tokens)
+    evidence = _evidence(set(tokens).difference(capitals))
     most = max(evidence.values())
-    best = {name for name in LANGUAGES if evidence[name] == most}
+    best = {name for name in LANGUAGES if evidence[name] == most} if most else {"en"}
     of_best = {token for token in table.keys() & tokens if not best.isdisjoint(table[token])}
+    if "en" in best:
+        of_best.difference_update(capitals)
     if len(of_best) == 1 and of_best <= set(_ALSO_ENGLISH.split()):
         of_best = {token for token in of_best if "en" in table[token]}
     return of_best | unspaced

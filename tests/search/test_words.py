@@ -165,6 +165,30 @@ def test_a_stop_word_in_capitals_is_an_acronym() -> None:
     assert keys(index, "it office") == []
 
 
+@pytest.mark.parametrize(
+    ("name", "term"),
+    [
+        ("Ben", "goulash in Ghent with Ben"),  # Dutch: am
+        ("Ben", "Ghent goulash Ben"),
+        ("Mia", "Mia's goulash"),  # Italian: my
+        ("Sara", "Sara goulash in Ghent"),  # Italian: will be
+        ("Will", "does Will like goulash"),
+        ("Don", "what did Don eat in Ghent"),
+    ],
+)
+def test_a_stop_word_that_is_written_as_a_name_counts(name: str, term: str) -> None:
+    index = index_of(note("a", "Goulash in Ghent"), note("b", f"Goulash in Ghent, said {name}"))
+    assert keys(index, term)[0] == "b"
+
+
+@pytest.mark.parametrize(
+    "term", ["Haben Sie den Schlüssel", "When did I see the Schlüssel", "Where Is The Schlüssel"]
+)
+def test_a_stop_word_with_a_capital_is_not_always_a_name(term: str) -> None:
+    row = note("a", "Sie hatten es. I had it. Is it the one?")
+    assert keys(index_of(row, note("b", "Der Schlüssel")), term) == ["b"]
+
+
 def test_the_word_of_one_language_is_not_the_stop_word_of_another() -> None:
     index = index_of(note("a", "A red hat"), note("b", "Er hat es"), note("c", "Red wine"))
     assert keys(index, "red hat")[0] == "a"
