@@ -87,7 +87,7 @@ LANGUAGES = tuple(_ALGORITHMS)
 # One of these alone does not make a term one of another language.
 _ALSO_ENGLISH = """also come dan den die do er fare had has hat he hoe in is lui man me men no of
 over pour so son ten ton van want war was will"""
-_WITH_CAPITALS = set("i sie ihr ihre ihnen ihrem ihren ihrer".split())
+_WITH_CAPITALS = {"i", "sie", "ihr", "ihre", "ihnen", "ihrem", "ihren", "ihrer"}
 """Stop words that have a capital inside a sentence, and are no names."""
 # Pairs of characters, as terms are cut.
 _UNSPACED_STOP_WORDS = """什么 怎么 哪里 哪个 哪些 时候 为什 多少 是否 我们 你们 他们
