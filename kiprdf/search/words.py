@@ -290,7 +290,7 @@ def word_of(token: str, plain: str, languages: Collection[str]) -> Word:
     return Word(token, tuple(filter(None, (_stem_tokens(name)[plain] for name in languages))))
 
 
-def _capitals(term: str, tokens: Collection[str]) -> set[str]:
+def _capitals(term: str, tokens: list[str]) -> set[str]:
     """The words of a term with a capital that may be names: Will, Mia, Ben."""
     table = _languages_of()
     found = set(map(folded_name, _NAME.findall(term)))
