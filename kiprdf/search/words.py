@@ -293,12 +293,12 @@ def word_of(token: str, plain: str, languages: Collection[str]) -> Word:
 def _capitals(term: str, tokens: list[str]) -> set[str]:
     """The words of a term with a capital that may be names: Will, Mia, Ben."""
     table = _languages_of()
-    found = set(map(folded_name, _NAME.findall(term)))
+    capitals = set(map(folded_name, _NAME.findall(term)))
     first = set(tokens[:1] if term.lstrip()[:1].isupper() else ())
-    if set(tokens) <= table.keys() | found | first:  # a title: every word has a capital
-        found.clear()
-    found.update(token for token in first if "en" not in table.get(token, ()))
-    return found - _WITH_CAPITALS
+    if set(tokens) <= table.keys() | capitals | first:  # a title: every word has a capital
+        capitals.clear()
+    capitals.update(token for token in first if "en" not in table.get(token, ()))
+    return capitals - _WITH_CAPITALS
 
 
 def _stop_words(tokens: Collection[str], capitals: Collection[str]) -> set[str]:
