@@ -302,7 +302,7 @@ def _capitals(term: str, tokens: list[str]) -> set[str]:
 
 
 def _stop_words(tokens: Collection[str], capitals: Collection[str]) -> set[str]:
-    """The stop words of the language of a term; of this, words with a capital tell nothing."""
+    """The stop words of the language of a term, which is not judged by words with a capital."""
     table = _languages_of()
     unspaced = _unspaced_stop_words().intersection(tokens)
     if table.keys().isdisjoint(tokens):
