@@ -178,8 +178,8 @@ def _with_successors(document: Document, statements: list[Statement]) -> Iterato
                 following = document.sentence_at(blank.end() if blank else sentence.end)
                 if _NOW.search(document.prose, following.start, following.end):
                     of_kind = list(news.get((following.start, *relation), {}).values())
-            by = of_kind[0] if len(of_kind) == 1 else None
-            statement = statement._replace(edge=replace(edge, superseded_by=by))
+            if len(of_kind) == 1:
+                statement = statement._replace(edge=replace(edge, superseded_by=of_kind[0]))
         yield statement
 
 
@@ -196,7 +196,7 @@ def _each_once(statements: Iterable[Statement]) -> Extraction:
             by = edge.superseded_by or (previous and is_ended and previous.superseded_by) or None
             if previous is not None and previous.weight >= edge.weight:
                 edge = previous
-            edges[edge.key] = replace(edge, superseded_by=by)
+            edges[edge.key] = edge if edge.superseded_by is by else replace(edge, superseded_by=by)
             is_last_ended[edge.key] = is_ended
     held = tuple(edge for key, edge in edges.items() if not is_last_ended[key])
     ended = tuple(edge for key, edge in edges.items() if is_last_ended[key])

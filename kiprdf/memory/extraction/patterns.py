@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice, pairwise
 from typing import NamedTuple, TypeAlias
 
 from kiprdf.memory.extraction import clauses, phrases
@@ -15,6 +15,9 @@ from kiprdf.memory.extraction.document import Document
 from kiprdf.memory.extraction.ordinary_words import GIVEN_NAMES, NO_PROJECT_NAME, PEOPLE
 from kiprdf.memory.extraction.tools import COMPOUND, Mention
 from kiprdf.memory.items import USER, Found, FoundEdge
+
+_MOST_MATCHES = 20
+"""Matches of one pattern in one sentence; this bounds the time of a text that repeats itself."""
 
 
 class Statement(NamedTuple):
@@ -63,10 +66,22 @@ class Pattern:
 
     def find(self, text: Text) -> Iterator[Statement]:
         """What a text states in this way."""
-        if not any(word in text.lowered for word in self.words):
+        lowered, document = text.lowered, text.document
+        for word in self.words:
+            if word in lowered:
+                break
+        else:
             return
-        for match in self.expression.finditer(text.document.prose):
-            if "\n" not in match[0] and not text.document.is_quoted(match.start()):
+        count = end = 0
+        for match, following in pairwise(chain(self.expression.finditer(document.prose), (None,))):
+            assert match is not None
+            if match.start() >= end:
+                count, end = 0, document.sentence_at(match.start()).end
+            count += 1
+            if count > _MOST_MATCHES or "\n" in match[0] or document.is_quoted(match.start()):
+                continue
+            # A repetition: "I use I use" names nothing.
+            if following is None or following.start() != match.end():
                 yield from self.read(self, text, match)
 
     def statement(

@@ -87,7 +87,11 @@ _VALUES = (
         re.I,
     ),
 )
-_HAS_CREDENTIAL = re.compile(rf"{_CREDENTIAL}|pin", re.I)
+_CREDENTIAL_WORDS = (
+    *("pass", "pwd", "pin", "key", "code", "bearer", "secret", "token", "credential", "login"),
+)
+"""Each credential has one of them in its name."""
+_DIGIT = re.compile(r"\d")
 
 
 def hidden(length: int) -> str:
@@ -111,9 +115,11 @@ def without_contacts(text: str) -> str:
 
 def without_private(text: str) -> str:
     """A text whose numbers, postal addresses and passwords are masked."""
-    for pattern in (_IBAN, _GROUPS, _PHONE, *_ADDRESSES):
-        text = _masked(pattern, text)
-    if _HAS_CREDENTIAL.search(text):
+    if _DIGIT.search(text):
+        for pattern in (_IBAN, _GROUPS, _PHONE, *_ADDRESSES):
+            text = _masked(pattern, text)
+    lowered = text.lower()
+    if any(word in lowered for word in _CREDENTIAL_WORDS):
         for pattern in _VALUES:
             text = pattern.sub(_without_value, text)
     return text
