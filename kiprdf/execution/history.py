@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from pyoxigraph import Literal, NamedNode, Triple
@@ -23,7 +23,7 @@ from kiprdf.rdf.elements import read_object
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, normal, to_json, to_term
 from kiprdf.store import NexusStore, Origin, OxigraphStore
-from kiprdf.store.commit_index import SOURCE, type_of
+from kiprdf.store.commit_index import LOCATED, SOURCE, CommitIndex, type_of
 from kiprdf.store.journal_files import Commit
 from kiprdf.store.past import journal_of, number_at
 
@@ -33,6 +33,8 @@ BEGIN_AGAIN = (
 )
 LIMIT = 100
 MOST = 10_000
+FEW = 64
+"""Commits that are read one by one where an index would first have to read all."""
 DIGITS = 20
 """The digits of a cursor at most, more than those of any commit."""
 _MERGED_FROM = vocab.metadata(vocab.MERGED_FROM)
@@ -169,8 +171,20 @@ class Log:
         self.journal = journal_of(store)
         self.last = store.commit()
         self.earliest = self.journal.earliest(self.last)
-        self._index = self.journal.indexed(self.last, store.iris, self._sources)
+        self._base = self.journal.base
         self._changed = lru_cache(maxsize=8)(self._read)
+        self._later: tuple[int, dict[tuple[NamedNode, NamedNode], list[int]]] | None = None
+
+    @cached_property
+    def _index(self) -> CommitIndex:
+        """The index of all commits, which takes long where large ones are new to it."""
+        if self.journal.base != self._base:
+            raise StoreError("The history was compacted while it was read; ask again.")
+        return self.journal.indexed(self.last, self._store.iris, self._sources)
+
+    @cached_property
+    def _is_indexed(self) -> bool:
+        return self.journal.is_indexed(self.last)
 
     def require_whole(self) -> None:
         """Raise ``StoreError`` where earlier records are damaged or missing: some would be left
@@ -192,8 +206,10 @@ class Log:
         """The numbers of the commits that mention what is chosen, or more; see ``CommitIndex``."""
         after = max(after, self.earliest)
         until = self.last if until is None else until
-        numbers = self._index.numbers(after, until, **chosen)
-        # Without a choice the index gives every number.
+        is_choice = any(value is not None for key, value in chosen.items() if key != "newest_first")
+        # Without a choice an index gives every number, whatever it has.
+        index = self._index if is_choice else self.journal.index
+        numbers = index.numbers(after, until, **chosen)
         return (number for number in numbers if self.journal.gap_at(number) is None)
 
     def step(self, number: int, only: Collection[NamedNode] | None = None) -> Step:
@@ -236,7 +252,7 @@ class Log:
 
     def _value(self, node: NamedNode, predicate: NamedNode, number: int) -> Any:
         """A value of an element as of a commit; None without one."""
-        later = self._index.next_change(node, predicate, number, self.last)
+        later = self._next_change(node, predicate, number)
         if later:
             _, removed, _ = self._changed(later)
             return removed.get(node, {}).get(predicate)
@@ -244,6 +260,26 @@ class Log:
             value = triple.object
             return normal(value) if isinstance(value, Literal) else value
         return None
+
+    def _next_change(self, node: NamedNode, predicate: NamedNode, number: int) -> int:
+        """The first commit above a number that changed a value of an element; 0 for none."""
+        if number >= self.last:
+            return 0
+        if self.last - number > FEW or self._is_indexed:
+            return self._index.next_change(node, predicate, number, self.last)
+        numbers = self._later_changes(number).get((node, predicate), [])
+        return next((later for later in numbers if later > number), 0)
+
+    def _later_changes(self, number: int) -> dict[tuple[NamedNode, NamedNode], list[int]]:
+        """The commits above a number, or more of them, that changed what an index locates."""
+        if self._later is None or self._later[0] > number:
+            changes: dict[tuple[NamedNode, NamedNode], list[int]] = {}
+            for commit in self.journal.commits(number, self.last):
+                for subject, predicate, _ in paced((*commit.removed, *commit.added)):
+                    if predicate in LOCATED:
+                        changes.setdefault((subject, predicate), []).append(commit.number)
+            self._later = number, changes
+        return self._later[1]
 
 
 def _by_subject(store: NexusStore, triples: Iterable[Any]) -> dict[NamedNode, State]:

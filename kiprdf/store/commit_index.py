@@ -88,6 +88,14 @@ class CommitIndex:
                 self._file = DerivedFile(None, _VERSION, _create)
                 add(0)
 
+    def is_current(self, records: Callable[[int, int], Iterator[bytes]], until: int) -> bool:
+        """Whether the commits up to a number are indexed."""
+        with self._lock:
+            try:
+                return self._indexed(records) >= until
+            except sqlite3.Error:
+                return False
+
     def _indexed(self, records: Callable[[int, int], Iterator[bytes]]) -> int:
         """The last commit that is indexed; another journal begins another index."""
         is_new = self._file is None

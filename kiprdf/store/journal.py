@@ -469,6 +469,11 @@ class Journal:
             self.index.catch_up(self.records, self.earliest(until), until, iris, sources)
         return self.index
 
+    def is_indexed(self, until: int) -> bool:
+        """Whether the index has the commits up to a number already."""
+        with _reading():
+            return self.index.is_current(self.records, until)
+
     def commit(self, number: int) -> Commit:
         """One commit, or those without a record of which it is one.
 

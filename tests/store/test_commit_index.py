@@ -14,7 +14,9 @@ import pytest
 
 import kiprdf
 from kiprdf.checksums import drop_note
+from kiprdf.execution import history
 from kiprdf.execution.history import Log
+from kiprdf.store import commit_index, journal_files
 from kiprdf.store import journal as journals
 from tests.long_runs import SEED, amount
 from tests.store.test_past import SCHEMA, Clock, change
@@ -197,6 +199,48 @@ def test_question_that_a_compaction_interrupts_is_asked_again(tmp_path: Path) ->
             return list(logs[-1].numbers(type="Drug"))
 
         assert (nexus._store.read(numbers), len(logs)) == ([last], 2)
+
+
+def test_changes_since_a_late_commit_read_no_earlier_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoded: list[int] = []
+
+    def noted(data: bytes) -> journal_files.Commit:
+        commit = journal_files.decoded(data)
+        decoded.append(commit.number)
+        return commit
+
+    monkeypatch.setattr(journals, "decoded", noted)
+    monkeypatch.setattr(commit_index, "decoded", noted)
+    with filled(tmp_path / "kb") as nexus:
+        nexus.execute(DRUG, name="A", risk=7)
+        last = nexus.info()["commit"]
+        decoded.clear()
+        commits = nexus.changes(last - 2)["commits"]
+        assert [commit["seq"] for commit in commits] == [last - 1, last]
+        assert {*decoded} == {last - 1, last}
+        decoded.clear()
+        commits = nexus.changes(last - 1, type="Drug")["commits"]
+        assert [commit["seq"] for commit in commits] == [last]
+        assert 1 in decoded, "a choice is looked up in the index of all commits"
+
+
+def test_changes_are_the_same_with_an_index_and_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with filled(tmp_path / "kb") as nexus:
+        for source in ("doc-2", "doc-3", "doc-2"):
+            nexus.execute(DRUG, name="A", risk=len(source))
+            nexus.execute(
+                "UPDATE ?d SET ATTRIBUTES {seen: true} SET METADATA {source: :source} "
+                'WHERE { ?d {type: "Drug"} }',
+                source=source,
+            )
+            nexus.execute('UPDATE ?d SET ATTRIBUTES {seen: false} WHERE { ?d {type: "Drug"} }')
+        without_index = nexus.changes(None, source="doc-2"), nexus.changes(0)
+        monkeypatch.setattr(history, "FEW", 0)
+        assert (nexus.changes(None, source="doc-2"), nexus.changes(0)) == without_index
 
 
 def test_writes_do_not_touch_the_index(tmp_path: Path) -> None:
