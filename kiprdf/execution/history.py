@@ -207,7 +207,7 @@ class Log:
         after = max(after, self.earliest)
         until = self.last if until is None else until
         is_choice = any(value is not None for key, value in chosen.items() if key != "newest_first")
-        # Without a choice an index gives every number, whatever it has.
+        # Without a choice an index of no commit gives every number, too.
         index = self._index if is_choice else self.journal.index
         numbers = index.numbers(after, until, **chosen)
         return (number for number in numbers if self.journal.gap_at(number) is None)
