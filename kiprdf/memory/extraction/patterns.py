@@ -117,11 +117,16 @@ _DETERMINER = re.compile(
     r"|modern|local|good|old|of|either)\s+)*",
     re.I,
 )
-_NEXT_TOOL = re.compile(
-    r"(?:\s+v?\d[\d.x+]*)?(?:\s+for\s+(?:\w+\s+){0,2}\w+(?=,|\s+and\b))?(?:\s*,\s*(?:and\s+)?|\s+(?:and|plus|as\s+well\s+as)\s+|\s*[&/+]\s*)"
-    r"(?:(?:also|the|a|an|my|our|then|with)\s+)*",
-    re.I,
+_NEXT_TOOL, _NEXT_OF_NONE = (
+    re.compile(
+        r"(?:\s+v?\d[\d.x+]*)?(?:\s+for\s+(?:\w+\s+){0,2}\w+(?=,|\s+and\b))?"
+        rf"(?:\s*,\s*(?:{joint}\s+)?|\s+(?:{joint}|plus|as\s+well\s+as)\s+|\s*[&/+]\s*)"
+        r"(?:(?:also|the|a|an|my|our|then|with)\s+)*",
+        re.I,
+    )
+    for joint in ("and", "(?:and|n?or)")
 )
+"""What is between the tools of a list; of those that are not used, ``or`` joins them, too."""
 _LESS = re.compile(r"[^,.;!?]{0,50}\sless\b", re.I)
 _PARTLY = re.compile(r"\b(?:just|only|always|usually|often|mostly|all|daily|every)\b", re.I)
 _PARTLY_AFTER = re.compile(
@@ -227,7 +232,8 @@ def _uses_of_user(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterato
         text.document.prose, match.end(), end
     )
     weight = 0.9 if is_mostly else None
-    mentions = list(tools_from(text, match.end()))
+    between = _NEXT_TOOL if standing == HELD else _NEXT_OF_NONE
+    mentions = list(tools_from(text, match.end(), between))
     is_plain = match["verb"].lower().startswith("u") and standing != DENIED
     if mentions and not is_plain and COMPOUND.match(text.document.prose, mentions[-1].end):
         return
@@ -329,7 +335,7 @@ def _on(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statemen
         yield pattern.statement(mention.start, "tool", mention.name)
 
 
-def tools_from(text: Text, place: int) -> Iterator[Mention]:
+def tools_from(text: Text, place: int, between: re.Pattern[str] = _NEXT_TOOL) -> Iterator[Mention]:
     """The tools of a list that begins at a place."""
     prose = text.document.prose
     while True:
@@ -339,7 +345,7 @@ def tools_from(text: Text, place: int) -> Iterator[Mention]:
         if mention is None:
             return
         yield mention
-        separator = _NEXT_TOOL.match(prose, mention.end)
+        separator = between.match(prose, mention.end)
         if separator is None:
             return
         place = separator.end()
