@@ -29,7 +29,7 @@ from kiprdf.search.ranking import (
 )
 from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind, digest, embedded_text
 from kiprdf.search.segment import SEGMENTER_VERSION, exact_token, folded_name, segment
-from kiprdf.search.words import in_name, languages_of, stems
+from kiprdf.search.words import in_name, languages_of, stem_token, stems
 
 # Increased with every change of the schema below or of the tokens of a row.
 INDEX_FILE = "search.sqlite3"
@@ -491,7 +491,8 @@ def _words(row: IndexRow) -> _Words:
     # Lines keep two aliases apart: no pair of characters spans them.
     aliases = "\n".join(row.aliases)
     row_text = _TIME.sub("", row.text)
-    body = f"{row.description}\n{row_text}" if row_text else row.description
+    both = row.description and row_text
+    body = f"{row.description}\n{row_text}" if both else row.description or row_text
     # Names and descriptions of predicates repeat; those of concepts do not.
     is_common = row.kind == "proposition" and len(body) <= CACHED_TEXT
     segments, stems_in = (_segments, _stems) if is_common else (segment, stems)
@@ -509,13 +510,17 @@ def _words(row: IndexRow) -> _Words:
     tokens = [*_whole_names(row.name), *map(_whole_alias, row.aliases)]
     tokens += [word if count == 1 else f"{word}_{count}" for word, count in counts.items()]
     # Most English words are their own stems, and are found without another token.
-    own = {f"__en_{word}" for word in text if counts[word] == 1} if "en" in languages else set()
+    own = stem_token("", "en")
     for language in languages:
         named = stems_in(row.name, language)
         if aliases:
             named = named | stems_in(aliases, language)  # a cached set stays as it is
         tokens += map(in_name, sorted(named))
-        tokens += sorted(stems_in(body, language) - named - own)
+        tokens += sorted(
+            token
+            for token in stems_in(body, language) - named
+            if not (token.startswith(own) and counts.get(token[len(own) :]) == 1)
+        )
     dates: dict[str, None] = {}
     for line in f"{row.name}\n{aliases}\n{body}".split("\n"):
         if line:

@@ -9,7 +9,7 @@ A token contains letters, digits and the marks that belong to them; only `exact_
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -88,6 +88,7 @@ def folded_name(name: str) -> str:
     return " ".join(plain.lower().translate(_STROKED_LETTERS).replace("_", " ").split())
 
 
+@lru_cache(maxsize=8)  # a row's texts are cut into words, plain words and whole names
 def _runs(text: str) -> list[str]:
     if not text.isascii():
         return _patterns().run.findall(_fold(text))

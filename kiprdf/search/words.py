@@ -177,6 +177,8 @@ def stems(text: str, language: str) -> set[str]:
     ({'__en_run'}, {'__de_haus'})
     """
     words = set(plain_words(text))
+    if not words:
+        return words
     if language != "de" and not (text.islower() or text.isupper()):
         words.difference_update(map(str.casefold, _NAME.findall(text)))
     tokens_of = _stem_tokens(language)
