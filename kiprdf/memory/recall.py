@@ -43,7 +43,7 @@ _HIGHEST = (1 + BEFORE + AFTER) * (1 + IN_SESSION) + IN_PERIOD + NAMED
 BECAUSE = ("words", "meaning", "time", "session", "entity")
 MOST_NOTES = 3
 """The notes whose facts a context shows."""
-_RANKED, _LIFTING, _OF_SESSIONS = 500, 200, 100
+_RANKED, _LIFTING, _OF_SESSIONS = 300, 200, 100
 """The best notes of a ranking that are looked at, that lift those beside them, and that are lifted
 by their sessions."""
 _READ_AT_ONCE = 100

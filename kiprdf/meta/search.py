@@ -45,9 +45,9 @@ MOST_HITS = 100
 READ_AT_ONCE = 500
 """The elements that are read ahead for the rows of the index."""
 ALL_HITS = 1_000_000
-FUSED_HITS = 1000
-"""The hits of each ranking that a hybrid search merges; far more than it returns, since an element
-in the middle of both rankings may beat one at the top of one."""
+FUSED_WORDS, FUSED_HITS = 300, 1000
+"""The hits by words and by meaning that a hybrid search merges; far more than it returns, since an
+element in the middle of both rankings may beat one at the top of one."""
 _MICRO = 1_000_000
 """A score is rounded to millionths, and stays below 1."""
 
@@ -150,7 +150,7 @@ def rankings(question: Question, index: TextIndex, meaning: Meaning | None = Non
     kind, term, type, mode, limit = question
     limit = ALL_HITS if limit is None else limit
     ranked_words = index.find(
-        kind, term, type, max(FUSED_HITS, limit) if mode == "hybrid" else limit
+        kind, term, type, max(FUSED_WORDS, limit) if mode == "hybrid" else limit
     )
     words, warnings = ranked_words.hits, _searched(ranked_words)
     if mode == "keyword":
