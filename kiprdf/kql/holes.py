@@ -26,7 +26,8 @@ Role: TypeAlias = OneOf["name", "concept id", "proposition id", "operand", "comp
 Roles: TypeAlias = dict[str, Role]
 """What each placeholder of a FIND is used as."""
 PlanKey: TypeAlias = tuple[tuple[str, Any], ...]
-"""The arguments that share a compiled plan: of each its kind, and its value where that matters."""
+"""The arguments that share a compiled plan: of each its kind, and its value where that matters, or
+the first argument that it is equal to."""
 
 _CONCEPT_ID = re.compile(r"C:[^/]+/.+")
 _PROPOSITION_ID = re.compile(r"P:[0-9a-f]{16}:[a-zA-Z_][a-zA-Z0-9_]*")
@@ -162,7 +163,20 @@ def plan_key(roles: Roles, parameters: Mapping[str, Any]) -> PlanKey | None:
         if kind is None:
             return None
         key.append((kind, value if kind.startswith("the ") else None))
+    if len(set(parameters.values())) < len(key):
+        _merge(key, [*roles], parameters)
     return tuple(key)
+
+
+def _merge(key: list[tuple[str, Any]], names: list[str], parameters: Mapping[str, Any]) -> None:
+    """Let equal arguments share the hole of the first: they join as one constant does."""
+    firsts: dict[tuple[str, type, str], str] = {}
+    for number, name in enumerate(names):
+        kind, value = key[number][0], parameters[name]
+        if not kind.startswith("the "):
+            # 7 and 7.0 are different terms, and so are 0.0 and -0.0.
+            first = firsts.setdefault((kind, type(value), repr(value)), name)
+            key[number] = kind, None if first == name else first
 
 
 def _kind(value: Any, role: Role) -> str | None:
@@ -189,7 +203,7 @@ def _kind(value: Any, role: Role) -> str | None:
 def with_holes(find: ast.Find, roles: Roles, key: PlanKey) -> ast.Find:
     """A parsed FIND whose placeholders are open, or bound to the values that the key holds."""
     values: dict[str, ast.Value] = {
-        name: from_json(value) if kind.startswith("the ") else OpenPlaceholder(name, kind)  # type: ignore[arg-type]
+        name: from_json(value) if kind.startswith("the ") else OpenPlaceholder(value or name, kind)  # type: ignore[arg-type]
         for name, (kind, value) in zip(roles, key, strict=True)
     }
     return cast(ast.Find, _replaced(find, values))

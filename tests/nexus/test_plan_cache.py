@@ -9,6 +9,7 @@ import pytest
 
 import kiprdf
 from kiprdf.execution.literals import opened
+from kiprdf.kql import find
 from kiprdf.language import limits
 from tests.nexus.support import code, medical
 from tests.shortcuts import no_shortcuts
@@ -200,6 +201,46 @@ def test_two_names_may_be_one(nexus: kiprdf.Nexus) -> None:
     odd = 'Odd "name" \\ <x> % é 阿'
     assert warm(nexus, pair, one="Aspirin", other=odd) == [odd]
     assert nexus.execute(pair, one="Aspirin", other="Aspirin") == ["Aspirin"]
+
+
+def test_equal_arguments_have_a_plan_of_their_own(
+    nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = (
+        'FIND(?d.name) WHERE { (?d, "treats", {type: "Symptom", name: :one}) '
+        '(?d, "treats", {type: "Symptom", name: :other}) FILTER(?d.name != :third) }'
+    )
+    compiled: list[object] = []
+    plan_find = find.plan_find
+
+    def noted(*arguments: Any, **options: Any) -> Any:
+        compiled.append(arguments)
+        return plan_find(*arguments, **options)
+
+    fever = ["Aspirin", 'Odd "name" \\ <x> % é 阿']
+    calls: list[tuple[str, str, str, list[str]]] = [
+        ("Fever", "Headache", "x", ["Aspirin"]),
+        ("Fever", "Fever", "x", fever),
+        ("Headache", "Headache", "Fever", ["Aspirin"]),
+        ("Fever", "Headache", "Fever", ["Aspirin"]),
+        ("Fever", "Fever", "Fever", fever),
+        ("Headache", "Headache", "Headache", ["Aspirin"]),
+    ]
+
+    def ask(one: str, other: str, third: str) -> list[str]:
+        return sorted(nexus.execute(both, one=one, other=other, third=third))
+
+    for *arguments, answer in calls * 2:
+        assert ask(*arguments) == answer
+    monkeypatch.setattr(find, "plan_find", noted)
+    for *arguments, answer in calls:
+        assert ask(*arguments) == answer
+    assert compiled == []
+    number = 'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(:a == :b && :b == :c) }'
+    for values in ((7, 7.0, 7), (7, 7, 7), (0.0, -0.0, 0)):
+        for _ in range(4):
+            rows = nexus.execute(number, a=values[0], b=values[1], c=values[2])
+            assert len(rows) == len(nexus.execute('FIND(?d) WHERE { ?d {type: "Drug"} }'))
 
 
 def test_the_cache_is_bounded(nexus: kiprdf.Nexus) -> None:
