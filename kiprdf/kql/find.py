@@ -87,8 +87,8 @@ class PreparedFind:
     ) -> FindResult | None:
         """Run it with parameters of the kinds it was compiled for.
 
-        None when a required element does not exist, and for equal constants: they may be joined
-        in another order than different ones, and so may the next page. ``bound`` returns the FIND
+        None when a required element does not exist, and where a parameter is equal to a constant:
+        they may be joined in another order than different ones, and so may the next page. ``bound`` returns the FIND
         with its parameters, which a cursor is made from.
         """
         bindings = Arguments(parameters, store.iris)
