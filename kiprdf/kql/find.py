@@ -88,8 +88,8 @@ class PreparedFind:
         """Run it with parameters of the kinds it was compiled for.
 
         None when a required element does not exist, and where a parameter is equal to a constant:
-        they may be joined in another order than different ones, and so may the next page. ``bound`` returns the FIND
-        with its parameters, which a cursor is made from.
+        they may be joined in another order than different ones, and so may the next page.
+        ``bound`` returns the FIND with its parameters, which a cursor is made from.
         """
         bindings = Arguments(parameters, store.iris)
         terms = {bindings[hole] for hole in self.holes}
