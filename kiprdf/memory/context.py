@@ -25,6 +25,8 @@ MAX_CHARACTERS = 1500
 LONGEST_QUERY = 10_000
 """Characters of a query that are read."""
 _MOST_WORDS = 64
+_LONGEST_PHRASE = 4
+"""Words of a question without a verb, such as "my current projects?"."""
 _WORD = re.compile(r"[\w.+#/-]+")
 _COMMON_WORDS = word_set("""
     a about all am an and any are as at be by can d did do does for from get getting go going has
@@ -40,7 +42,7 @@ _WORDS_OF = {
     " preferences preferred prefers",
     "decided": "choice choices choose chose chosen decide decided decision decisions",
     "works_on": "build building develop developing project projects work working works",
-    "uses": "tool tools use used uses using",
+    "uses": "stack tool tools use used uses using",
 }
 _ASKED = {word: name for name, group in _WORDS_OF.items() for word in group.split()}
 """The predicates of the user, by the words with which questions ask for them."""
@@ -162,7 +164,10 @@ def asked_predicates(query: str) -> list[str]:
     (['uses'], [])
     """
     asked = set(words(normalized(query)))
-    if asked.isdisjoint(_FIRST_PERSON) or asked.isdisjoint(_ASKING):
+    is_question = not asked.isdisjoint(_ASKING) or (
+        len(asked) <= _LONGEST_PHRASE and not asked.isdisjoint(("my", "our"))
+    )
+    if asked.isdisjoint(_FIRST_PERSON) or not is_question:
         return []
     return [name for name in PREDICATES if any(_ASKED.get(word) == name for word in asked)]
 

@@ -74,6 +74,10 @@ SCHEMAS: tuple[dict[str, Any], ...] = (
         },
     },
 )
+_EXAMPLES = {
+    REMEMBER: '{"text": "I use Docker.", "tags": ["work"]}',
+    RECALL: '{"query": "docker", "since": "2026-01-31"}',
+}
 _SCHEMA_OF = {schema["name"]: schema for schema in SCHEMAS}
 NAMES = frozenset(_SCHEMA_OF)
 
@@ -95,7 +99,8 @@ class MemoryFunctions:
         try:
             return {"result": self._run(name, arguments)}
         except (ValueError, TypeError) as fault:
-            error = KipError("KIP_1001", str(fault), f"Send the arguments of {name}.")
+            hint = f"Send the arguments of {name}, such as {_EXAMPLES[name]}."
+            error = KipError("KIP_1001", str(fault), hint)
         except StoreError as fault:
             folder = self._nexus._store.folder
             error = KipError(

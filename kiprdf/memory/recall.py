@@ -217,8 +217,10 @@ class Recaller:
             )
             for node, item in chosen
         ]
-        of_entities = sorted(asked.relations, key=context.relation_order)[:MAX_FACTS]
-        facts = facts_of(relation.link for relation in of_entities)
+        # What an entity has may be from outside of a filter.
+        of_entities = () if str(question.filters) else asked.relations
+        best = sorted(of_entities, key=context.relation_order)[:MAX_FACTS]
+        facts = facts_of(relation.link for relation in best)
         facts = _ordered([*facts, *(edge for note in notes for edge in note.facts)])
         nodes = [match.named.node for match in asked.matches[:MAX_FACTS]]
         entities = [
@@ -226,6 +228,8 @@ class Recaller:
             for node, match in zip(self._graph.read_entities(nodes), asked.matches, strict=False)
         ]
         text = block(notes, [lines[edge.id] for edge in facts], reasons, max_chars)
+        if not text and (notes or facts):
+            reasons.append(f"Nothing fits into max_chars={max_chars}.")
         return Recall(tuple(notes), tuple(entities), tuple(facts), tuple(reasons), text)
 
     # Scores -----------------------------------------------------------------------------------

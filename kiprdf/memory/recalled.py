@@ -142,7 +142,8 @@ def block(
 
 def _heading(item: Item) -> str:
     of_whom = [shown(part) for part in (item.speaker, item.session) if part]
-    return f"[{shown(item.id)}] {', '.join([shown(item.timestamp), *of_whom])}"
+    time = re.sub(r"\.\d+", "", item.timestamp)
+    return f"[{shown(item.id)}] {', '.join([shown(time), *of_whom])}"
 
 
 def shown(name: str) -> str:

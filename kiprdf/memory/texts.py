@@ -39,7 +39,10 @@ def iso_time(moment: object) -> str:
             raise ValueError(f"{moment!r} is no time in ISO 8601.") from None
     if not isinstance(moment, datetime):
         raise ValueError(f"A timestamp is a text in ISO 8601 or a datetime, not {moment!r}.")
-    aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    try:
+        aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError(f"{moment} is outside of the calendar in UTC.") from None
     return aware.isoformat().replace("+00:00", "Z")
 
 

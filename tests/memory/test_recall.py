@@ -13,8 +13,10 @@ import pytest
 
 from kiprdf import Nexus
 from kiprdf.memory import Extraction, Found, FoundEdge, Memory, Recall, extract
+from kiprdf.memory.functions import MemoryFunctions
 from kiprdf.memory.items import USER
 from kiprdf.search import embedders
+from tests.memory.recall import conversations
 
 NOW = datetime(2026, 2, 4, 9, 30, tzinfo=UTC)
 
@@ -92,10 +94,10 @@ def test_a_note_without_a_word_of_the_query_is_found_by_meaning(memory: Memory) 
     assert memory.recall("zebra").notes == ()
 
 
-@pytest.mark.parametrize("query", ["zzzz yyyy", "qqq", "xyzzy", "wkjhf asdf", "xylophone"])
+@pytest.mark.parametrize("query", ["zzzz yyyy", "qqq", "xyzzy", "xylophone"])
 def test_words_that_no_note_and_no_model_has_mean_nothing(memory: Memory, query: str) -> None:
-    for text in TWELVE:
-        memory.add(text)
+    turns = [turn.content for each in conversations()[:3] for turn in each.turns]
+    memory.add_many([*turns[:200], TWELVE[1]])
     assert memory.recall(query).notes == ()
     assert contents(memory.recall(f"{query} peanuts"))[0] == TWELVE[1]
 
@@ -177,6 +179,42 @@ def test_an_answer_says_what_it_lacks(memory: Memory) -> None:
     assert memory.recall("cabin").reasons == ("Only 2 notes matched.",)
     assert memory.recall("cabin", limit=2).reasons == ()
     assert "\nNo note has a word of the query.\n```" in str(memory.recall("zebra"))
+
+
+@pytest.mark.usefixtures("by_words")
+def test_a_filter_excludes_facts_and_a_block_of_no_room_says_so(memory: Memory) -> None:
+    memory.add("I use Docker.", session="a")
+    memory.add("I use Podman.", session="b")
+    assert [note.item.session for note in memory.recall("docker", session="a").notes] == ["a"]
+    assert len(memory.recall("docker", session="a").facts) == 1
+    answer = memory.recall("docker", session="b")
+    assert (answer.notes, answer.facts) == ((), ())
+    answer = memory.recall("docker", limit=1, max_chars=0)
+    assert (str(answer), answer.reasons) == ("", ("Nothing fits into max_chars=0.",))
+
+
+@pytest.mark.usefixtures("by_words")
+def test_the_block_has_times_in_seconds(memory: Memory) -> None:
+    memory.add("The cabin is red.", timestamp="2026-01-05T10:11:12.345678Z", id="mem_a")
+    assert "\n1. [mem_a] 2026-01-05T10:11:12Z: " in str(memory.recall("cabin"))
+
+
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00"])
+def test_a_time_outside_of_the_calendar_is_refused(memory: Memory, moment: str) -> None:
+    with pytest.raises(ValueError, match="is outside of the calendar in UTC"):
+        memory.add("x", timestamp=moment)
+    with pytest.raises(ValueError, match="is outside of the calendar in UTC"):
+        memory.recall("x", since=moment)
+
+
+def test_a_model_is_told_the_form_of_the_arguments(memory: Memory) -> None:
+    functions = MemoryFunctions(memory.nexus)
+    error = functions.call("recall", {"query": "vim", "since": "soon"})["error"]
+    assert error["hint"] == (
+        'Send the arguments of recall, such as {"query": "docker", "since": "2026-01-31"}.'
+    )
+    error = functions.call("remember", {"content": "x"})["error"]
+    assert '{"text": "I use Docker.", "tags": ["work"]}' in error["hint"]
 
 
 @pytest.mark.usefixtures("by_words")
@@ -361,6 +399,9 @@ def lumen(memory: Memory) -> Memory:
         ("What do I prefer?", "prefers", ["dark mode"]),
         ("What am I working on?", "works_on", ["Lumen"]),
         ("Which tools do I use?", "uses", ["Figma", "Go", "PostgreSQL"]),
+        ("my tools", "uses", ["Figma", "Go", "PostgreSQL"]),
+        ("What's my tech stack?", "uses", ["Figma", "Go", "PostgreSQL"]),
+        ("my current projects?", "works_on", ["Lumen"]),
     ],
 )
 def test_questions_of_the_user_ask_for_a_predicate(
