@@ -80,6 +80,9 @@ def add(
     speaker: Annotated[
         str | None, typer.Option(metavar="NAME", help="Who says it, if it is not the user.")
     ] = None,
+    timestamp: Annotated[
+        str | None, typer.Option(metavar="TIME", help="When it was said, if not now.")
+    ] = None,
     nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
@@ -93,7 +96,9 @@ def add(
     """
     content = inputs.read_text(inputs.STDIN) if text == "-" else text
     with _opened(nexus, inputs.open_to_write) as opened:
-        id = opened.add(content, tags=tag or (), session=session, speaker=speaker)
+        id = opened.add(
+            content, tags=tag or (), session=session, speaker=speaker, timestamp=timestamp
+        )
     if as_json:
         output.show_json({"id": id})
     else:

@@ -123,14 +123,17 @@ class Memory:
         tags: Iterable[str] = (),
         after_recall: Iterable[str] = (),
     ) -> list[str]:
-        """Store the messages of a conversation as ``add_many`` does; return an id for each.
+        """Store the messages of a conversation as ``add_many`` does; return an id for each, or ""
+        for one without a text, which is left out.
 
         A message has a ``role`` and ``content``, as text or in parts, and may have a ``name`` and a
         ``timestamp``. The first person is the user in a message with the role ``user``, and its
         author in all others.
         """
         options = {"session": session, "tags": tuple(tags), "after_recall": tuple(after_recall)}
-        return self._add(notes.messages(self._clock, messages, **options))
+        given = notes.messages(self._clock, messages, **options)
+        ids = iter(self._add([note for note in given if note is not None]))
+        return ["" if note is None else next(ids) for note in given]
 
     def _add(self, given: Sequence[notes.Note]) -> list[str]:
         """Store notes as one commit, and what they state as another; return their ids."""

@@ -19,6 +19,8 @@ from kiprdf.memory.texts import Clock, iso_time
 
 ROLES = {
     **{role: role for role in ("user", "assistant", "system", "tool")},
+    "human": "user",
+    **dict.fromkeys(("ai", "model"), "assistant"),
     "developer": "system",
     "function": "tool",
 }
@@ -117,14 +119,15 @@ def notes(clock: Clock, given: Iterable[str | Mapping[str, Any]]) -> list[Note]:
     return checked
 
 
-def messages(clock: Clock, given: Iterable[Mapping[str, Any]], **options: Any) -> list[Note]:
-    """The notes of the messages of a conversation, in the forms of OpenAI and Anthropic.
+def messages(clock: Clock, given: Iterable[Mapping[str, Any]], **options: Any) -> list[Note | None]:
+    """The notes of the messages of a conversation, in the forms of OpenAI and Anthropic; None for
+    a message without a text.
 
     Raises ``ValueError`` with the place in the list, from 0, for what is no message.
     """
     if _label(options["session"], "session") is None:
         raise ValueError("session is the name of the conversation; it is not empty.")
-    checked = []
+    checked: list[Note | None] = []
     for number, value in _numbered(given, "messages"):
         with _at(f"Message {number}"):
             if not isinstance(value, Mapping):
@@ -137,7 +140,10 @@ def messages(clock: Clock, given: Iterable[Mapping[str, Any]], **options: Any) -
                 role = "tool"
             stored = {"role": role, "speaker": value.get("name") or role}
             moment = value.get("timestamp")
-            checked.append(note(clock, _text_of(value), timestamp=moment, **stored, **options))
+            text = _text_of(value)
+            checked.append(
+                note(clock, text, timestamp=moment, **stored, **options) if text.strip() else None
+            )
     return checked
 
 
@@ -161,7 +167,7 @@ def of_speaker(item: Item, extraction: Extraction) -> Extraction:
 
 def _text_of(message: Mapping[str, Any]) -> str:
     """The text of a message: its content, then a line for each call of a tool."""
-    content = message.get("content")
+    content = message.get("content", message.get("parts"))  # of Gemini
     lines = [] if content is None else [_part(content)]
     calls = message.get("tool_calls") or []
     if not isinstance(calls, list):

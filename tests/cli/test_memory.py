@@ -68,6 +68,14 @@ def run(nexus: str, *arguments: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+def test_a_text_is_of_the_time_that_is_given(nexus: str) -> None:
+    run(nexus, "add", "I went to Rome.", "--timestamp", "2024-05-07T10:00:00+02:00")
+    assert run(nexus, "list")[-1].endswith(" 2024-05-07T08:00:00Z I went to Rome.")
+    done = runner.invoke("memory", "add", "x", "--timestamp", "May", "--nexus", nexus)
+    assert done.exit_code != 0
+    assert "'May' is no time in ISO 8601." in done.output
+
+
 def test_texts_are_listed_the_newest_first(nexus: str, id: str) -> None:
     second = run(nexus, "add", "I went\nto Rome.", "--session", "s 1", "--speaker", "Melanie")[0]
     third = run(nexus, "add", "x" * 200, "--session", "t")[0]

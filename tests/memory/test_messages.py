@@ -100,13 +100,34 @@ CALL = {"id": "1", "type": "function", "function": {"name": "find", "arguments":
         ),
         ({"content": [{"type": "place", "at": [1, 2]}]}, '{"type": "place", "at": [1, 2]}'),
         ({"content": ["a", "b"]}, "a\nb"),
-        ({"content": None}, ""),
     ],
 )
 def test_the_content_of_a_message_is_text_parts_or_calls(
     memory: Memory, message: dict[str, Any], text: str
 ) -> None:
     assert [item.content for item in stored(memory, {"role": "assistant", **message})] == [text]
+
+
+def test_a_message_without_a_text_is_left_out(memory: Memory) -> None:
+    given = [{"content": None}, {"content": "Tea."}, {"content": " \n"}, {}, {"content": []}]
+    ids = memory.add_messages([{"role": "user", **each} for each in given], session="s")
+    (item,) = memory.items()
+    assert (ids, item.content, item.seen) == (["", item.id, "", "", ""], "Tea.", 1)
+
+
+def test_roles_of_other_programs_are_those_of_the_user_and_the_assistant(memory: Memory) -> None:
+    items = stored(
+        memory,
+        {"role": "human", "content": "I use Docker."},
+        {"role": "ai", "content": "I use Podman."},
+        {"role": "model", "parts": [{"text": "I use Kafka."}]},
+    )
+    assert [(item.role, item.content) for item in items] == [
+        ("user", "I use Docker."),
+        ("assistant", "I use Podman."),
+        ("assistant", "I use Kafka."),
+    ]
+    assert uses(memory) == ["Docker"]
 
 
 def test_what_a_tool_returned_is_no_statement_of_the_user(memory: Memory) -> None:
