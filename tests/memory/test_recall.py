@@ -207,7 +207,7 @@ def test_a_time_outside_of_the_calendar_is_refused(memory: Memory, moment: str) 
         memory.recall("x", since=moment)
 
 
-def test_a_model_is_told_the_form_of_the_arguments(memory: Memory) -> None:
+def test_an_error_shows_the_form_of_the_arguments(memory: Memory) -> None:
     functions = MemoryFunctions(memory.nexus)
     error = functions.call("recall", {"query": "vim", "since": "soon"})["error"]
     assert error["hint"] == (
