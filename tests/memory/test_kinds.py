@@ -322,6 +322,8 @@ def test_a_note_states_what_its_kind_says(text: str, facts: str) -> None:
         ("I stopped using npm. I use pnpm and Docker now.", None),
         ("I stopped using npm. It was slow. I use pnpm now.", None),
         ("I use pnpm instead of npm now.", "pnpm"),
+        ("We switched from npm to pnpm, and I use Docker.", "pnpm"),
+        ("We switched from npm to pnpm and Bun.", None),
         ("I use pnpm instead of npm.", "pnpm"),
         ("We dropped npm and adopted pnpm.", "pnpm"),
         ("npm has been replaced by pnpm.", "pnpm"),

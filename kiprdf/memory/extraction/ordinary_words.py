@@ -78,7 +78,7 @@ TOPICS = word_set("""
 """Words of a label before a colon, which is not the name of who speaks."""
 
 PLANS = word_set(
-    "considered questions wishes todos candidates possibilities rejected discarded unsure"
+    "considered questions wishes todos candidates possibilities discarded unsure"
     " goal goals idea ideas plan plans planned planning todo next tomorrow wish wishlist proposal"
     " proposals suggestion suggestions option options alternative alternatives rejected question"
     " example examples task tasks requirement requirements advert ad job title article headline"

@@ -16,7 +16,7 @@ from kiprdf.memory.extraction.ordinary_words import GIVEN_NAMES, NO_PROJECT_NAME
 from kiprdf.memory.extraction.tools import COMPOUND, Mention
 from kiprdf.memory.items import USER, Found, FoundEdge
 
-_MOST_MATCHES = 20
+_MOST_MATCHES = 12
 """Matches of one pattern in one sentence; this bounds the time of a text that repeats itself."""
 
 
@@ -486,7 +486,6 @@ def _switches(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[St
     listed = list(tools_from(text, match.end()))
     if not listed or clauses.is_conditional(document, listed[-1].end):
         return
-    news: list[Statement] = []
     if match["to"]:
         olds, new = [], listed
     else:
@@ -510,7 +509,7 @@ def _switches(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[St
     for mention in olds:
         ended = pattern.statement(mention.start, "tool", mention.name, ENDED)
         assert ended.edge is not None
-        by = news[0].edge if news else None
+        by = news[0].edge if len(news) == 1 else None
         yield ended._replace(edge=replace(ended.edge, superseded_by=by))
 
 
@@ -528,8 +527,7 @@ def _replaced(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[St
     if not (_IS_IN if match["out"] else _OUR_END).fullmatch(rest):
         return
     if clauses.is_statement(document, match.start()):
-        held = pattern.statement(new[0].start, "tool", new[0].name)
-        yield held
+        yield pattern.statement(new[0].start, "tool", new[0].name)
         yield pattern.statement(old.start, "tool", old.name, ENDED)
 
 

@@ -87,7 +87,7 @@ _ITEM_VERB = re.compile(
 _NO_PROJECT = word_set(
     "it this that these those them something anything everything nothing things stuff what how"
     " better improving fixing making getting adding writing refactoring learning understanding"
-    " moving migrating testing finding more one getting tests bugs myself being why whether where"
+    " moving migrating testing finding more one tests bugs myself being why whether where"
     " when who if same bug issue issues fix fixes solution surprise request requests task tasks"
     " ticket problem problems answer answers response point points details"
 )
