@@ -32,7 +32,7 @@ _HEDGE = any_of(
     wonder(?:ed|ing)? consider(?:ed|ing)? thinking_(?:of|about) think_about thought_about
     want(?:s|ed)?_to wanna like_to love_to suppos(?:e|ing) imagin(?:e|ing) pretend assum(?:e|ing)
     doubt someday one_day in_theory plan(?:s|ned|ning)?_(?:to|on|for) tempted propos(?:e|ed|es|ing)
-    suggest(?:s|ed|ing)? recommend(?:s|ed|ing)? let's lets talk(?:ed|ing|s)?_about
+    suggest(?:s|ed|ing)? recommend(?:s|ed|ing)? let's lets talk(?:ed|ing|s)?_about according_to
     discuss(?:ed|ing|es)? dream(?:ed|ing|t)?_of how_to evaluat(?:e|ed|ing) i'd we'd i'll we'll
 
     hopefully ideally ideal soon tomorrow eventually for_(?:example|instance)
@@ -123,6 +123,11 @@ _REPORTED = re.compile(
     re.I,
 )
 _ATTRIBUTED = re.compile(r",\s*(?:said|says|wrote|according\s+to|quoth)\s+(?!i\b)", re.I)
+_NAME_LABEL = re.compile(
+    r"(?:^|\n)\W*(?:(?P<name>[A-Z][\w.]+(?: [A-Z][\w.]+)?)\s+[-–—]{1,3}\s*$"
+    r"|(?P<own>(?!Today|Yesterday)[A-Z]\w+'s\s[^:;.\n]{1,40}:\s*$))"
+)
+"""Before what somebody else does or says: ``Tom - using Vim``, ``Tom's setup: I use Vim``."""
 _LABEL = re.compile(r"([^:;.\n]{1,60}):\s*$")
 Standing: TypeAlias = str
 """Whether what a verb says holds: ``HELD``, ``ENDED``, ``DENIED``, or empty for no statement."""
@@ -273,13 +278,19 @@ def standing(document: Document, place: int, end: int | None = None) -> Standing
 
 def _is_stated_after(earlier: str, before: str) -> bool:
     """Whether a clause after a label such as ``Note:`` is a statement; ``Idea:`` makes none."""
+    is_user = re.search(r"\b(?:i|we)\b", before, re.I) is not None
+    name = _NAME_LABEL.search(earlier)
+    if name is not None and name["own"]:
+        return False
+    if name is not None and not is_user and TOPICS.isdisjoint(name["name"].lower().split()):
+        return False
     label = _LABEL.search(earlier) if earlier.rstrip().endswith(":") else None
     if label is None or not re.search(r"[^\W\d]", earlier):
         return True
     words = set(label[1].lower().split())
     if not words.isdisjoint(PLANS):
         return False
-    return re.search(r"\b(?:i|we)\b", before, re.I) is not None or not words.isdisjoint(TOPICS)
+    return is_user or not words.isdisjoint(TOPICS)
 
 
 def has_ended(rest: str) -> bool:

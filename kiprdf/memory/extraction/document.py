@@ -54,7 +54,8 @@ _SECTION = re.compile(
     re.M,
 )
 _FORWARDED = re.compile(
-    r"^[-_ ]{2,20}(?:original|forwarded) message|^On [^\n]{5,100} wrote:[ \t]*\n(?!\s{0,9}>)",
+    r"^[-_ ]{2,20}(?:original|forwarded) message|^Begin forwarded message"
+    r"|^On [^\n]{5,100} wrote:[ \t]*\n(?!\s{0,9}>)",
     re.I | re.M,
 )
 _END = re.compile(r"[.!?]+(?=[\s)\]}]|$)|\n+")

@@ -495,12 +495,10 @@ def _switches(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[St
     end = (new or listed)[-1].end
     if _OF_PEOPLE.match(document.prose, end) or (not new and match[0].lower().startswith("went")):
         return
+    # "replaced Redis calls with Kafka events"
     is_replaced = match[0].lower().startswith("replaced")
-    if new and is_replaced and listed[-1].end + 1 < new[0].start:
-        # "replaced Redis calls with Kafka events"
-        between = document.prose[listed[-1].end : new[0].start]
-        if COMPOUND.match(between):
-            return
+    if new and is_replaced and COMPOUND.match(document.prose, listed[-1].end):
+        return
     # "dropped Node 16", "dropped Slack messages": not the tool itself.
     if not new and (COMPOUND.match(document.prose, end) or _VERSION.match(document.prose, end)):
         return

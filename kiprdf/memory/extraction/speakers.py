@@ -18,6 +18,8 @@ _LABEL = re.compile(
     r"(?P<name>[^\W\d_][\w'.-]{1,20}(?: [\w'.-]{1,20}){0,2})"
     r"|(?<=[.!?]\s)(?P<role>user|human|assistant|ai|bot))"
     r"(?:(?:\s?\([^()\n]{1,20}\))?\s{0,3}[:>\]](?=\s|$)|\s{1,3}\[?\d{1,2}:\d\d(?:\s?[ap]m)?\]?\s*$)"
+    r"|^[\[(]?(?P<part>user|human|me|assistant|ai|bot|system)"
+    r"(?:[\])]:?(?=\s)|[ \t]{1,3}[-–—](?=\s)|[ \t]*$)"
     r"|(?:</?|^#{1,6}\s+)(?P<tag>user|human|assistant|ai|bot|system)(?:>|\s*$)",
     re.I | re.M,
 )
@@ -63,7 +65,7 @@ def _as_i(match: re.Match[str]) -> str:
 
 def _spans(prose: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """The parts that others say, and the labels of the user."""
-    if not any(mark in prose for mark in ":>]#"):
+    if not any(mark in prose for mark in ":>])#-–—\n"):
         return [], []
     matches = [(match, _speaker(match)) for match in _LABEL.finditer(prose)]
     names = Counter(match["name"] for match, speaker in matches if speaker == "name")
@@ -93,7 +95,7 @@ def _spans(prose: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
 
 def _speaker(match: re.Match[str]) -> str:
     """``user``, ``other``, ``name`` for what may be the name of a person, or empty."""
-    name = match["name"] or match["role"] or match["tag"]
+    name = match["name"] or match["role"] or match["part"] or match["tag"]
     words = name.lower().split()
     if len(words) == 1 and words[0] in _USERS:
         return "user"
