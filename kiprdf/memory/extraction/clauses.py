@@ -123,6 +123,8 @@ _REPORTED = re.compile(
     re.I,
 )
 _ATTRIBUTED = re.compile(r",\s*(?:said|says|wrote|according\s+to|quoth)\s+(?!i\b)", re.I)
+_PER = re.compile(r"\W*(?:as\s+)?(?:per|from|quoting)\s", re.I)
+_ONCE = re.compile(r"\W{0,8}once\s+(?!(?:a|an|per|every|in|again|more|upon)\b)", re.I)
 _NAME_LABEL = re.compile(
     r"(?:^|\n)\W*(?:(?P<name>[A-Z][\w.]+(?: [A-Z][\w.]+)?)\s+[-–—]{1,3}\s*$"
     r"|(?P<own>(?!Today|Yesterday)[A-Z]\w+'s\s[^:;.\n]{1,40}:\s*$))"
@@ -251,6 +253,7 @@ def standing(document: Document, place: int, end: int | None = None) -> Standing
         document.first(_IRONY, place, place + len(rest))
         or document.last(_HEDGE, start, place)
         or _HAD.match(before)
+        or _ONCE.match(prose, sentence.start)
     ):
         return ""
     if earlier.rstrip().endswith(",") and document.last(
@@ -288,7 +291,7 @@ def _is_stated_after(earlier: str, before: str) -> bool:
     if label is None or not re.search(r"[^\W\d]", earlier):
         return True
     words = set(label[1].lower().split())
-    if not words.isdisjoint(PLANS):
+    if not words.isdisjoint(PLANS) or _PER.match(label[1]):
         return False
     return is_user or not words.isdisjoint(TOPICS)
 

@@ -104,6 +104,8 @@ def hidden(length: int) -> str:
 
 def is_credential(name: str) -> bool:
     """Whether a name is only the word for a secret, whose value stands beside it."""
+    if re.search(r"\bpass(?:phrase|code)\b", name, re.I):
+        return True
     return re.fullmatch(rf"(?:\w+\s+)?{_CREDENTIAL}", name, re.I) is not None
 
 
