@@ -8,7 +8,7 @@ from kiprdf.memory.items import PREDICATES
 from tests.memory import awkward
 
 
-@pytest.mark.parametrize(("name", "least"), [("awkward", 320), ("held_out", 190)])
+@pytest.mark.parametrize(("name", "least"), [("awkward", 650), ("held_out", 190)])
 def test_each_expected_edge_is_one_that_a_memory_can_have(name: str, least: int) -> None:
     cases = awkward.cases(name)
     assert len(cases) >= least
@@ -26,7 +26,7 @@ def test_no_held_out_text_is_among_those_that_are_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "precision", "recall"), [("awkward", 0.95, 0.85), ("held_out", 0.82, 0.7)]
+    ("name", "precision", "recall"), [("awkward", 0.97, 0.84), ("held_out", 0.87, 0.8)]
 )
 def test_awkward_notes_are_read_with_the_measured_quality(
     name: str, precision: float, recall: float

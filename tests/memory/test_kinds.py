@@ -104,6 +104,9 @@ We went from MySQL to PostgreSQL. => uses PostgreSQL | uses MySQL
 """
 
 PLAN = """
+Ideas for 2027¶- building a greenhouse¶- going with heat pumps =>
+Once the grant arrives we're building a lab. =>
+Explain it like I'm using Git for the first time. =>
 If the budget allows, we're going with Snowflake. =>
 Once approved, we are using Terraform. =>
 We'll be using Docker next year =>
@@ -134,6 +137,17 @@ We have yet to start using Bazel. =>
 """
 
 OTHERS = """
+Tom left Google and is building a robot. =>
+I have a friend building boats. =>
+I inherited a site built with Drupal. =>
+I was given an example using Flask. =>
+Compared to using Maven, Gradle is faster. =>
+Spent the evening with Julia and Ruby. =>
+Priya - working on Atlas =>
+Tom's setup: I use Emacs =>
+Per the vendor: we use SFTP and prefer Docker. =>
+The day I decided to quit was sunny. =>
+I'm good at building boats. =>
 Competitors using Snowflake win. =>
 Today I read about using Rust with WebAssembly for games. =>
 a tutorial on building chatbots with LangChain =>
@@ -257,6 +271,15 @@ i'm use vim => uses Vim
 """
 
 PLAIN = """
+I write all my scripts in Ruby. => uses Ruby
+We're on Django. => uses Django
+We run PostgreSQL in production. => uses PostgreSQL
+For deployments we rely on Ansible. => uses Ansible
+We've settled on MySQL. => decided MySQL
+Decision: keep the old logo until summer => decided Keep the old logo until summer
+I love hiking. => prefers hiking
+I prefer answers in French. => prefers answers in French
+I host my blog with Netlify. => uses Netlify
 I use Docker. => uses Docker
 I prefer Python. => prefers Python
 I'm working on Harbor. => works_on Harbor

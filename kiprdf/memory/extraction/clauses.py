@@ -388,6 +388,8 @@ def is_direct(document: Document, place: int) -> bool:
     """Whether a verb that ends in -ing is that of its clause: ``I'm using``, ``Using``."""
     start = start_of_clause(document, place)
     before = document.prose[start:place]
+    if before[-3:].lower() in ("'m ", "'re ", "am "):
+        return True
     return _DIRECT.search(before, max(0, len(before) - 60)) is not None
 
 

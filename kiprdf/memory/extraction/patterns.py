@@ -292,7 +292,8 @@ def _uses(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statem
     if _NO_USE.search(before) or not is_user(document, place):
         return
     names = {mention.name.lower() for mention in mentions}
-    if names <= GIVEN_NAMES and (not is_using or COMPOUND.match(document.prose, mentions[-1].end)):
+    is_with = match[0].lower().startswith(("with", "via"))
+    if names <= GIVEN_NAMES and (is_with or COMPOUND.match(document.prose, mentions[-1].end)):
         return
     if _USED_TO.search(document.prose, max(0, place - 40), place):
         return
@@ -385,7 +386,7 @@ _PLACE_OF_WORK = re.compile(
 )
 _USED_TO = re.compile(r"\b(?:i|we)\s+used\s+to\s+[^,.;\n]{0,30}$", re.I)
 _UNDECIDED = re.compile(
-    r"\W*(?:none|tbd|tba|pending|postponed|deferred|see|open|no|nothing|unclear|later|not\s+yet|n/a"
+    r"\W*(?:i|we|none|tbd|tba|pending|postponed|deferred|see|open|no|nothing|unclear|later|not\s+yet|n/a"
     r"|going\s+with|choosing|yes|ok|approved|rejected|it|this|that|up\s+to|waiting)\b",
     re.I,
 )
@@ -703,7 +704,7 @@ PATTERNS = (
             r"|\b(?P<noun>(?:decided|settled|agreed)\s+on|opted\s+for|chose(?!\s+(?:not\s+)?to\b)"
             r"|have\s+(?:\w+ly\s+)?chosen|'ve\s+(?:\w+ly\s+)?chosen)\s+"
             r"|^\W{0,6}(?P<label>(?:final\s+)?(?:decision|decided|agreed|resolved)):\s+"
-            r"(?:(?:we|i)(?:'ll|\s+will)?\s+|to\s+)?"
+            r"(?:(?:we|i)(?:'ll|\s+will)\s+|to\s+)?"
             r"|\b(?P<choice>choosing|going\s+with)\s+",
             re.I | re.M,
         ),

@@ -18,7 +18,7 @@ _CLAUSE_END = re.compile(
     r"[;!?\n()\[\]]|\s(?:-{1,3}|[–—])\s|—|:(?=\s|$)"
     r"|,?\s+as\s+(?:it|we|they|he|she|i|this|that|there)\b|,\s+(?=\w+\s+(?:agrees|disagrees|says|said|is|was)\b)"
     r"|,?\s+(?:because|since|so|but|although|though|whereas|while|unless"
-    r"|until(?!\s+\w+(?:\s+\w+)?$))\b"
+    r"|until(?!\s+\w+(?:\s+\w+)?\s*$))\b"
     r"|,?\s+(?:and|then)\s+(?=(?:i|we|he|she|they|you|it|there|that|this)\b)"
     r"|,\s*(?=(?:i|we|he|she|they|you|it|which|who|where|when|if|as|not|then|hence)\b)"
     r"|,?\s+and\s+(?=(?:decided|(?:prefer|enjoy|like|hate|dislike|use|work|want|need)s?|preferred|enjoyed|liked|used|worked"
