@@ -129,7 +129,7 @@ _NAME_LABEL = re.compile(
     r"(?:^|\n)\W*(?:(?P<name>[A-Z][\w.]+(?: [A-Z][\w.]+)?)\s+[-–—]{1,3}\s*$"
     r"|(?P<own>(?!Today|Yesterday)[A-Z]\w+'s\s[^:;.\n]{1,40}:\s*$))"
 )
-"""Before what somebody else does or says: ``Tom - using Vim``, ``Tom's setup: I use Vim``."""
+"""Before what another person does or says: ``Tom - using Vim``, ``Tom's setup: I use Vim``."""
 _LABEL = re.compile(r"([^:;.\n]{1,60}):\s*$")
 Standing: TypeAlias = str
 """Whether what a verb says holds: ``HELD``, ``ENDED``, ``DENIED``, or empty for no statement."""
