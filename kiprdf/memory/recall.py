@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache, cached_property
 from heapq import nlargest
 from itertools import islice
 from operator import itemgetter
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from pyoxigraph import NamedNode, Triple
 
+from kiprdf.budget import check, current, spend
+from kiprdf.errors import KipError
 from kiprdf.memory import context, texts
 from kiprdf.memory.graph import ITEM, MENTIONS, STATES, Graph
 from kiprdf.memory.items import Edge, Hit, Item
@@ -27,6 +29,8 @@ from kiprdf.search import asked_tokens, embedders, fuse, is_exact, matches
 from kiprdf.search.dates import Period, period, without_period
 from kiprdf.search.embedders import Embedder
 from kiprdf.semantics.arguments import Mode
+
+T = TypeVar("T")
 
 LIMIT = 10
 MAX_FACTS = 20
@@ -166,7 +170,15 @@ class Recaller:
         mode: Mode = "hybrid" if is_hybrid and not question.is_only_span else "keyword"
         most = None if str(question.filters) else _RANKED
         asked = Question("concept", searched, ITEM, mode, most)
-        words, meaning, warnings = self._indexer.rankings(asked, embedder)
+        try:
+            rankings = _in_a_share(lambda: self._indexer.rankings(asked, embedder))
+        except KipError as error:
+            check()  # the time of the whole recall may be over, too
+            if error.code != "KIP_4001":
+                raise
+            question.reasons.append(f"{error.message} {error.hint}".strip())
+            return
+        words, meaning, warnings = rankings
         if most is None:
             self._store.read(self.notes.refresh)
             admitted = [hit for hit in words if question.filters.admits(hit.key, self.notes)]
@@ -359,6 +371,17 @@ class Recaller:
             return None
         attributes = shown.get("attributes", {})
         return texts.item((shown["name"], *(attributes.get(key) for key in _KEYS)))
+
+
+def _in_a_share(function: Callable[[], T]) -> T:
+    """Call a function in half of the time that is left: the rest is for the answer."""
+    spending = current()
+    if spending is None or spending.budget.timeout_s is None:
+        return function()
+    share = spending.seconds_left() / 2
+    if spending.cancellation is not None:  # its time has begun earlier
+        share = spending.budget.timeout_s - share
+    return spend(replace(spending.budget, timeout_s=max(share, 1e-3)), function)
 
 
 @cache

@@ -374,6 +374,22 @@ def test_facts_are_those_of_the_notes_and_of_the_entities(memory: Memory) -> Non
 
 
 @pytest.mark.usefixtures("by_words")
+def test_a_recall_answers_while_the_index_is_built(tmp_path: Path) -> None:
+    with Nexus.open(tmp_path / "n") as nexus:
+        bulk = Memory(nexus, extractor=lambda text: Extraction())
+        bulk.add_many(f"Cabin {number} " + "is red " * 200 for number in range(1000))
+        Memory(nexus).add("I use Docker.", timestamp="2020-01-05")
+    with Nexus.open(tmp_path / "n", read_only=True) as nexus:
+        memory = Memory(nexus)
+        with nexus.limited(timeout_s=0.5):
+            answer = memory.recall("Do I use Docker?")
+        assert [note.because for note in answer.notes] == [("entity",)]
+        assert "the text index is being built" in answer.reasons[0]
+        nexus.build_index()
+        assert memory.recall("Do I use Docker?").notes[0].because == ("words", "entity")
+
+
+@pytest.mark.usefixtures("by_words")
 def test_a_nexus_without_a_memory_has_nothing_to_recall(tmp_path: Path) -> None:
     Nexus.open(tmp_path / "n").close()
     with Nexus.open(tmp_path / "n", read_only=True) as nexus:
