@@ -157,12 +157,10 @@ def _best(
         least = heapq.nlargest(most, scores.values())[-1] if 0 < most < len(scores) else 0.0
         rows = [row for row, score in scores.items() if score > least]
         tied = {row for row, score in scores.items() if score == least}
-        if len(tied) > _MANY:
-            some = _first(connection, tied, type, limit)
-        else:
-            some = _keys(connection, [*tied], type)
-        both = chain(_keys(connection, rows, type), some)
-        hits = [(scores[row], key) for row, key in both]
+        is_many = len(tied) > _MANY
+        first = _first(connection, tied, type, limit) if is_many else ()
+        others = _keys(connection, rows if is_many else [*rows, *tied], type)
+        hits = [(scores[row], key) for row, key in chain(others, first)]
         if len(hits) >= limit or len(rows) + len(tied) == len(scores):
             return sorted(hits, key=lambda hit: (-hit[0], hit[1]))[:limit]
         most *= 8
@@ -205,6 +203,7 @@ class _Postings:
             (kind,),
         ).fetchone()
         self._norms = _Norms(max(1.0, length / max(1, self._total)))
+        self._values: dict[tuple[int, float], _Values] = {}
         self.languages = sorted(codes.decode().split(",")) if codes else []
 
     def rarity(self, matching: Collection[int]) -> float:
@@ -271,7 +270,9 @@ class _Postings:
         return matching
 
     def _valued(self, rows: Iterable[int], count: int, weight: float) -> dict[int, float]:
-        values = _Values(self._norms, count, weight)
+        if (count, weight) not in self._values:
+            self._values[count, weight] = _Values(self._norms, count, weight)
+        values = self._values[count, weight]
         return {row: values[row & LONGEST_ROW] for row in rows}
 
     def names(self, texts: Collection[str]) -> list[str]:
@@ -319,6 +320,9 @@ def _numbers(joined: bytes | None) -> list[int]:
 def _raise(matching: dict[int, float], other: dict[int, float]) -> None:
     """Give each row the higher of its values."""
     both = matching.keys() & other.keys()
+    if not both:
+        matching |= other
+        return
     highest = [*map(max, map(matching.__getitem__, both), map(other.__getitem__, both))]
     matching |= other
     matching.update(zip(both, highest, strict=True))
