@@ -200,6 +200,10 @@ ChatGPT: I recommend Rust. I use Rust.¶Me: I use Zig. => uses Zig
 """
 
 IDIOMS = """
+What I like most is working with people. =>
+What I like best about Rust is the compiler. =>
+I like to inform you that we finished the report. =>
+I like to tell stories. => prefers tell stories
 working on the weekend =>
 building trust with customers =>
 Going with my gut here: skip the rewrite. =>

@@ -105,7 +105,14 @@ _VAGUE = re.compile(
 )
 _OF_OTHER = re.compile(r"\s+(?:on|is|was|are|uses|has|will|does)\b", re.I)
 _NO_LAST = word_set("it this that them him her one ones you me us and or less")
-_CLAUSE = re.compile(r"that\s+\w+\s+(?:is|has|can|does|was|are)\b", re.I)
+_NO_THING = re.compile(
+    r"that\s+\w+\s+(?:is|has|can|does|was|are)\b"
+    # "I like to inform you that ..." is a formula; "what I like most is ..." has its object later.
+    r"|to\s+(?:inform|notify|tell|remind|thank|assure|announce|mention|point\s+out|confirm|report)"
+    r"\s+(?:you|everyone|all|that)\b"
+    r"|(?:the\s+)?(?:most|best|least)(?:\s+about\s+(?:\w+\s+){1,4})?\s*(?:,|is\b|are\b|was\b)",
+    re.I,
+)
 _FIRST_NOUN = re.compile(
     r"(?:(?:the|a|an|my|our|this|that|some|another|up|more|better|own|good|bad|new|strong)\s+)*([\w'-]+)",
     re.I,
@@ -178,7 +185,7 @@ def concepts(document: Document, start: int) -> Iterator[tuple[int, str, bool]]:
         first = _item_end(phrase, using.end(), _CONCEPT_END)
         if _as_tool(_separated(phrase[using.end() : first])[0][1]) is not None:
             start, phrase = start + using.end(), phrase[using.end() :]
-    if _CLAUSE.match(phrase):
+    if _NO_THING.match(phrase):
         return
     is_verb = phrase[:3].lower() == "to "
     if is_verb:
