@@ -108,7 +108,7 @@ _NO_LAST = word_set("it this that them him her one ones you me us and or less")
 _NO_THING = re.compile(
     r"that\s+\w+\s+(?:is|has|can|does|was|are)\b"
     # "I like to inform you that ..." is a formula; "what I like most is ..." has its object later.
-    r"|to\s+(?:inform|notify|tell|remind|thank|assure|announce|mention|point\s+out|confirm|report)"
+    r"|to\s+(?:inform|notify|let|remind|thank|assure|announce|mention|point\s+out|confirm|report)"
     r"\s+(?:you|everyone|all|that)\b"
     r"|(?:the\s+)?(?:most|best|least)(?:\s+about\s+(?:\w+\s+){1,4})?\s*(?:,|is\b|are\b|was\b)",
     re.I,
