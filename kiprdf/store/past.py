@@ -60,14 +60,23 @@ def net(commits: Iterable[Commit]) -> Net:
 class PastStore(OxigraphStore):
     """The dataset as of a commit, to read; its files are removed when it is closed."""
 
+    _files: Path | None = None
+
     def __init__(self, engine: Engine, base: str, files: Path | None) -> None:
         super().__init__(engine, base, read_only=True)
+        self._files = files
         # One that an interrupt keeps from its user is never closed.
         self._removal = weakref.finalize(self, _remove, files)
 
     def close(self) -> None:
         super().close()
         self._removal()
+
+    def __del__(self) -> None:
+        # The engine writes files when it ends, perhaps after they were removed.
+        if self._files is not None and not self.is_forked:
+            self.__dict__.pop("_engine", None)
+            _remove(self._files)
 
     def abandon(self) -> None:
         super().abandon()
