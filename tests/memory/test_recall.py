@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -15,7 +16,7 @@ from kiprdf import Nexus
 from kiprdf.memory import Extraction, Found, FoundEdge, Memory, Recall, extract
 from kiprdf.memory.functions import MemoryFunctions
 from kiprdf.memory.items import USER
-from kiprdf.search import embedders
+from kiprdf.search import TextIndex, embedders
 from tests.memory.recall import conversations
 
 NOW = datetime(2026, 2, 4, 9, 30, tzinfo=UTC)
@@ -375,13 +376,19 @@ def test_facts_are_those_of_the_notes_and_of_the_entities(memory: Memory) -> Non
 
 @pytest.mark.usefixtures("by_words")
 def test_a_recall_answers_while_the_index_is_built(tmp_path: Path) -> None:
+    fill = TextIndex.fill
+
+    def slowly(*arguments: Any) -> bool:
+        time.sleep(1.5)
+        return fill(*arguments)
+
     with Nexus.open(tmp_path / "n") as nexus:
         bulk = Memory(nexus, extractor=lambda text: Extraction())
-        bulk.add_many(f"Cabin {number} " + "is red " * 200 for number in range(1000))
+        bulk.add_many(f"Cabin {number} is red." for number in range(1000))
         Memory(nexus).add("I use Docker.", timestamp="2020-01-05")
     with Nexus.open(tmp_path / "n", read_only=True) as nexus:
         memory = Memory(nexus)
-        with nexus.limited(timeout_s=0.5):
+        with nexus.limited(timeout_s=4), patch.object(TextIndex, "fill", slowly):
             answer = memory.recall("Do I use Docker?")
         assert [note.because for note in answer.notes] == [("entity",)]
         assert "the text index is being built" in answer.reasons[0]
