@@ -134,8 +134,8 @@ def test_an_error_has_its_code_and_hint(
             'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.attributes.risk > 0) }',
         ),
         (
-            'SEARCH CONCEPT "aspirinn" LIMIT 3',
-            "No concept is called &quot;aspirinn&quot;.",
+            'SEARCH CONCEPT "aspirinnn" LIMIT 3',
+            "No concept is called &quot;aspirinnn&quot;.",
             'SEARCH CONCEPT "Aspirin" LIMIT 3',
         ),
         (
