@@ -7,7 +7,7 @@ differ: they count neither as wrong nor as missed) and ``never`` (texts that mus
 An object that readers write in several ways has them all, separated by " | ".
 
 ``held_out.jsonl`` is more than a third of the notes, chosen at random; ``held_out_2.jsonl`` was
-written after the patterns, by somebody who had not seen them. Who writes patterns does not look at
+written after the patterns, by an author who had not seen them. Who writes patterns does not look at
 these: their faults are never printed, only their figures.
 """
 
