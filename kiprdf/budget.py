@@ -23,6 +23,8 @@ T = TypeVar("T")
 
 WIDTH = 8
 """The variables of one solution; a wider one counts as several."""
+_LEAST_SECONDS = 1e-6
+"""Seconds of a part of a request whose time is over; a budget is above 0."""
 _CHECK_INTERVAL = 256
 """How many items are processed between two checks of the deadline."""
 
@@ -94,15 +96,21 @@ class Cancellation:
 
 @dataclass(slots=True)
 class Spending:
-    """One running request; ``deadline`` is on the clock of ``time.monotonic``."""
+    """One running request, or a part of one that began later.
+
+    Times are on the clock of ``time.monotonic``.
+    """
 
     budget: Budget
     cancellation: Cancellation | None = None
+    begun: float | None = None
     deadline: float = field(init=False)
 
     def __post_init__(self) -> None:
         seconds = self.budget.timeout_s
-        begun = time.monotonic() if self.cancellation is None else self.cancellation.begun
+        begun = self.begun
+        if begun is None:
+            begun = time.monotonic() if self.cancellation is None else self.cancellation.begun
         self.deadline = math.inf if seconds is None else begun + seconds
         if self.cancellation is not None:
             self.cancellation.call_on_cancel(self._end)
@@ -172,6 +180,40 @@ def spend(budget: Budget, function: Callable[[], T]) -> T:
     2.5
     """
     return copy_context().run(_call, Spending(budget, _cancellation.get()), function)
+
+
+def spend_part(budget: Budget, function: Callable[[], T]) -> T:
+    """Call a function as a part of the running request, with another budget.
+
+    Its time begins now, also in a request that can be cancelled and has waited for a thread, and
+    ends with the time of the request at the latest.
+
+    >>> part = Budget(timeout_s=9)
+    >>> spend(Budget(timeout_s=2), lambda: spend_part(part, lambda: current().seconds_left() <= 2))
+    True
+    """
+    spending = current()
+    if spending is None:
+        return spend(budget, function)
+    left = spending.seconds_left()
+    seconds = left if budget.timeout_s is None else min(budget.timeout_s, left)
+    if seconds != math.inf:
+        budget = replace(budget, timeout_s=max(seconds, _LEAST_SECONDS))
+    part = Spending(budget, spending.cancellation, time.monotonic())
+    return copy_context().run(_call, part, function)
+
+
+def spend_half(function: Callable[[], T]) -> T:
+    """Call a function in half of the time that the running request has left, if that is limited.
+
+    The other half is for the answer.
+    """
+    spending = current()
+    if spending is None or spending.deadline == math.inf:
+        return function()
+    spending.check()
+    half = replace(spending.budget, timeout_s=spending.seconds_left() / 2)
+    return spend_part(half, function)
 
 
 def cancellable(cancellation: Cancellation, function: Callable[[], T]) -> T:

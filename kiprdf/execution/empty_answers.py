@@ -109,7 +109,7 @@ def reasons(
     if is_any_abandoned() or spending is None or not isinstance(text, str):
         return ()
     warnings: list[KipWarning] = []
-    limit = Budget(max(1e-6, min(SECONDS, spending.seconds_left())), max_product_rows=None)
+    limit = Budget(SECONDS, max_product_rows=None)
 
     def explain() -> None:
         for warning in _explained(command, text, store, indexer, lacks):
@@ -120,7 +120,7 @@ def reasons(
         run_cancellable(lambda _: context.run(store.try_read, explain), budget.current())
 
     try:
-        budget.spend(limit, run)
+        budget.spend_part(limit, run)
     except KipError:
         pass  # what was seen in time is complete
     except Exception:

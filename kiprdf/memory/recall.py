@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, cached_property
 from heapq import nlargest
 from itertools import islice
 from operator import itemgetter
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from pyoxigraph import NamedNode, Triple
 
-from kiprdf.budget import check, current, spend
+from kiprdf.budget import check, spend_half
 from kiprdf.errors import KipError
 from kiprdf.memory import context, texts
 from kiprdf.memory.graph import ITEM, MENTIONS, STATES, Graph
@@ -29,8 +29,6 @@ from kiprdf.search import asked_tokens, embedders, fuse, is_exact, matches
 from kiprdf.search.dates import Period, period, without_period
 from kiprdf.search.embedders import Embedder
 from kiprdf.semantics.arguments import Mode
-
-T = TypeVar("T")
 
 LIMIT = 10
 MAX_FACTS = 20
@@ -66,7 +64,7 @@ class Filters:
 
     @classmethod
     def of(cls, since: object, until: object, tags: object, session: object) -> Filters:
-        """The filters of a recall; ``ValueError`` for what is none."""
+        """The filters of a recall; ``ValueError`` for invalid arguments."""
         if isinstance(tags, str) or not isinstance(tags, Iterable):
             raise ValueError("tags is a list of texts.")
         tags = frozenset(tags)
@@ -98,7 +96,7 @@ class Filters:
 
 
 def count(value: object, name: str) -> int:
-    """A number that bounds a recall; ``ValueError`` for what is none."""
+    """A number that bounds a recall; ``ValueError`` for other values."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ValueError(f"{name} is a number from 0.")
     return value
@@ -171,7 +169,7 @@ class Recaller:
         most = None if str(question.filters) else _RANKED
         asked = Question("concept", searched, ITEM, mode, most)
         try:
-            rankings = _in_a_share(lambda: self._indexer.rankings(asked, embedder))
+            rankings = spend_half(lambda: self._indexer.rankings(asked, embedder))
         except KipError as error:
             check()  # the time of the whole recall may be over, too
             if error.code != "KIP_4001":
@@ -371,17 +369,6 @@ class Recaller:
             return None
         attributes = shown.get("attributes", {})
         return texts.item((shown["name"], *(attributes.get(key) for key in _KEYS)))
-
-
-def _in_a_share(function: Callable[[], T]) -> T:
-    """Call a function in half of the time that is left: the rest is for the answer."""
-    spending = current()
-    if spending is None or spending.budget.timeout_s is None:
-        return function()
-    share = spending.seconds_left() / 2
-    if spending.cancellation is not None:  # its time has begun earlier
-        share = spending.budget.timeout_s - share
-    return spend(replace(spending.budget, timeout_s=max(share, 1e-3)), function)
 
 
 @cache

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from pyoxigraph import NamedNode
 
-from kiprdf.budget import current, spend
+from kiprdf.budget import current, spend_half
 from kiprdf.errors import KipError, KipWarning
 from kiprdf.kql.reader import Reader
 from kiprdf.language import ast
@@ -55,8 +54,6 @@ _BELOW_EXACT = 1 - 2 / _MICRO
 
 Meaning = Callable[[], "Semantic"]
 """Returns the semantic index, which is opened when it is first needed."""
-_SHARE = 0.5
-"""The part of the remaining time that a search spends on vectors; the rest is for the answer."""
 _log = logging.getLogger(__name__)
 
 
@@ -92,7 +89,7 @@ def search(
     """The elements that match a term best, each with ``metadata._score`` in [0, 1).
 
     Without ``meaning``, or when it fails, every mode degrades to keyword, and a warning says so.
-    Raises KIP_1001 for a term without a word that is no name.
+    Raises KIP_1001 for a term that has no word and is not a name.
     """
     mode = search_mode(command.mode)
     term = text_of(command.term, "The term of SEARCH")
@@ -186,16 +183,11 @@ def _prepared(semantic: Semantic, question: Question) -> str | None:
         context = copy_context()  # the deadline, and whether an embedder is running
         run_cancellable(lambda _: context.run(prepare), current())
 
-    spending = current()
     try:
         if semantic.ranks.is_ready(semantic.index, kind, term, type):
             prepare()
-        elif spending is None or spending.deadline == math.inf:
-            run()
         else:
-            spending.check()
-            seconds = max(_SHARE * spending.seconds_left(), 1e-3)
-            spend(replace(spending.budget, timeout_s=seconds), run)
+            spend_half(run)
     except EmbeddingError as fault:
         _log.warning("The embedder failed: %s", fault)
         return f"the embedder failed ({fault})"
@@ -332,7 +324,7 @@ def _text(attributes: Terms, description: bool = False) -> str:
 
 
 def _content_of(name: str, attributes: Terms) -> str:
-    """The ``content`` of an element and its ``speaker``, with a name that is no id."""
+    """The ``content`` of an element and its ``speaker``, with its name unless that is an id."""
     content = _strings(attributes.get("content"))
     is_id = " " not in name and any(map(str.isdecimal, name))
     head = [*([] if is_id else [name]), *_strings(attributes.get("speaker"))]

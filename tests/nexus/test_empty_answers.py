@@ -13,6 +13,7 @@ import pytest
 from pyoxigraph import DefaultGraph, Quad
 
 import kiprdf
+from kiprdf.budget import Cancellation, cancellable
 from kiprdf.execution import empty_answers
 from kiprdf.rdf.literals import to_term
 from kiprdf.rdf.vocab import ATTRIBUTE
@@ -368,6 +369,29 @@ def test_an_explanation_ends_with_its_time(
         )
     assert time.monotonic() - started < empty_answers.SECONDS * SLACK
     wait_for_the_last()
+
+
+def test_the_time_of_an_explanation_begins_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request that can be cancelled has begun before, when it waited for a thread."""
+    explain = empty_answers._explained
+
+    def slowly(*arguments: Any) -> Iterator[kiprdf.KipWarning]:
+        time.sleep(0.02)
+        yield from explain(*arguments)
+
+    monkeypatch.setattr(empty_answers, "_explained", slowly)
+    monkeypatch.setattr(empty_answers, "SECONDS", 1.0)
+    cancellation = Cancellation()
+    cancellation.begun -= 10
+    with kiprdf.Nexus.memory() as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "N"} } }')
+        nexus.execute('UPSERT { CONCEPT { {type: "N", name: "Aspirin"} } }')
+        request = {"command": 'SEARCH CONCEPT "Asprinn"'}
+        answer = cancellable(cancellation, lambda: nexus.execute_kip(request))
+        assert [warning["name"] for warning in answer["warnings"]] == ["UnknownName"]
+        cancellation.begun -= 30
+        late = cancellable(cancellation, lambda: nexus.execute_kip(request))
+        assert late["error"]["code"] == "KIP_4001"
 
 
 def test_a_misspelt_key_is_seen_in_a_large_nexus(large: kiprdf.Nexus) -> None:
