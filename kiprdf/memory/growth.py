@@ -283,8 +283,7 @@ def resolved(edge: Edge, statements: list[Statement]) -> Edge:
     It ends with the first statement after those that it holds; of two of the same time, the one
     that ends it is the later, unless both are of one session.
     """
-    holding = [statement for statement in statements if not statement.ends]
-    strongest = max(holding or statements, key=lambda statement: statement.strength)
+    strongest = max(holding(statements), key=lambda statement: statement.strength)
     statements = _by_turn(statements)
     last = max((statement.time for statement in statements if not statement.ends), default="")
     ending = sorted(
@@ -301,6 +300,11 @@ def resolved(edge: Edge, statements: list[Statement]) -> Edge:
         valid_until=ending[0].evidence.get("timestamp"),
         superseded_by=next(filter(None, superseding), None),
     )
+
+
+def holding(statements: list[Statement]) -> list[Statement]:
+    """The statements by which an edge holds; all of them, if each ends it."""
+    return [statement for statement in statements if not statement.ends] or statements
 
 
 def _by_turn(statements: list[Statement]) -> list[Statement]:

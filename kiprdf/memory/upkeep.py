@@ -21,7 +21,7 @@ from kiprdf.memory.graph import (
     type_name,
     write_resolved,
 )
-from kiprdf.memory.growth import denied_names, resolved, statements_of
+from kiprdf.memory.growth import denied_names, holding, resolved, statements_of
 from kiprdf.memory.items import PREDICATES, USER_ID, USER_NAME, Entity, normalized
 from kiprdf.rdf.literals import to_json, to_term
 
@@ -60,7 +60,7 @@ def decay(graph: Graph, half_life_days: float, now: datetime) -> int:
     for link in graph.edges():
         weights = [
             statement.weight * 0.5 ** (_age(statement, link, now) / (half_life_days * _DAY))
-            for statement in _holding(statements_of(link, stated.get(link.link, [])))
+            for statement in holding(statements_of(link, stated.get(link.link, [])))
         ]
         weight = round(max(weights), 6)
         if weight != link.edge.weight:
@@ -69,11 +69,6 @@ def decay(graph: Graph, half_life_days: float, now: datetime) -> int:
             count += 1
     graph.commit(change)
     return count
-
-
-def _holding(statements: list[Statement]) -> list[Statement]:
-    """The statements that an edge holds; those that it ended if there is no other."""
-    return [statement for statement in statements if not statement.ends] or statements
 
 
 def _age(statement: Statement, link: EdgeLink, now: datetime) -> float:
