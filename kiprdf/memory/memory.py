@@ -111,7 +111,7 @@ class Memory:
     def add_many(self, texts: Iterable[str | Mapping[str, Any]]) -> list[str]:
         """Store texts, or dicts with the arguments of ``add``, as ``add`` does; return their ids.
 
-        At most two commits for all. If one of them is no memory, none is stored.
+        At most two commits for all. If one of them cannot be stored, nothing is stored.
         """
         return self._add(notes.notes(self._clock, texts))
 

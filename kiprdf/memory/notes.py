@@ -123,7 +123,7 @@ def messages(clock: Clock, given: Iterable[Mapping[str, Any]], **options: Any) -
     """The notes of the messages of a conversation, in the forms of OpenAI and Anthropic; None for
     a message without a text.
 
-    Raises ``ValueError`` with the place in the list, from 0, for what is no message.
+    Raises ``ValueError`` with the place in the list, from 0, of an invalid message.
     """
     if _label(options["session"], "session") is None:
         raise ValueError("session is the name of the conversation; it is not empty.")

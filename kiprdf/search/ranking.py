@@ -63,7 +63,7 @@ class Ranked(NamedTuple):
 def rank(
     connection: sqlite3.Connection, kind: Kind, term: str, type: str | None, limit: int
 ) -> Ranked:
-    """Rank the rows of a kind; raises NoWordError for a term without a word that is no name."""
+    """Rank the rows of a kind; raises NoWordError for a term that has no word and is not a name."""
     postings = _Postings(connection, kind)
     exact = _exact(postings, term)
     words = words_of(term, postings.languages, postings.names)
