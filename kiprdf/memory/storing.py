@@ -95,7 +95,10 @@ class Notebook:
 
 
 def repeated(before: Item, item: Item) -> Item:
-    """A memory after its text was added again; an echo that is repeated without recall is no longer one."""
+    """A memory after its text was added again.
+
+    An echo that is repeated without recall is evidence from then on.
+    """
     last_seen = max(before.last_seen, item.last_seen, key=lambda time: time.rstrip("Z"))
     echo_of = before.echo_of if item.echo_of else ()
     return replace(before, seen=before.seen + 1, last_seen=last_seen, echo_of=echo_of)
