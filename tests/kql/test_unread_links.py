@@ -69,6 +69,7 @@ def test_all_links_are_counted_without_their_facts(nexus: kiprdf.Nexus) -> None:
         ("COUNT(?l)", '?l (?s, "p", ?o) (?t, "q", ?l)', 1),
         ("COUNT(?t), COUNT(?l)", '?t {type: "T"} OPTIONAL { ?l (?t, "q", ?o) }', [4, 2]),
         ("?l.subject", '?l (?s, "q", {type: "T", name: "B"})', ["C:T/C"]),
+        ("COUNT(?s)", '?l (?s, "p", ?o) ?l (?t, "p", {type: "T", name: "A"})', 2),
         ("COUNT(DISTINCT ?l)", '?l (?s, "p"{1,2}, ?o)', 3),
         ("COUNT(?l)", "?l (?s, ?p, ?s)", 0),
     ],

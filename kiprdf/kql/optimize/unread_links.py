@@ -5,7 +5,10 @@ The engine takes 25 µs to find the link of a fact on disk, and 0.5 µs to count
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Set
+from functools import reduce
+from operator import or_
 
 from pyoxigraph import NamedNode, Variable
 
@@ -13,12 +16,12 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.sparql.algebra import (
     BGP,
+    Condition,
     Pattern,
-    Project,
     TriplePattern,
     TripleTerm,
+    Union,
     map_patterns,
-    variables,
 )
 
 
@@ -44,27 +47,42 @@ def without_unread_links(pattern: Pattern, read: Set[Variable], iris: Iris) -> P
                     return BGP((TriplePattern(link, vocab.REIFIES, fact.object),))
                 is_predicate = TriplePattern(p, vocab.TYPE, iris.type("$PropositionType"))
                 return BGP((is_predicate, fact))
-    return _without(pattern, read)
+    uses = _uses(pattern)
+    return _without(pattern, {name for name, times in uses.items() if times == 1} - read)
 
 
-def _without(pattern: Pattern, read: Set[Variable]) -> Pattern:
+def _without(pattern: Pattern, unread: Set[Variable]) -> Pattern:
     if isinstance(pattern, BGP):
-        return BGP(tuple(t for t in pattern.triples if not _is_unread(t, pattern, read)))
-    if isinstance(pattern, Project):
-        read = read | set(pattern.variables)
-    return map_patterns(pattern, lambda part, _, beside: _without(part, read | variables(beside)))
+        return BGP(tuple(t for t in pattern.triples if not _is_unread(t, pattern, unread)))
+    return map_patterns(pattern, lambda part, *_: _without(part, unread))
 
 
-def _is_unread(link: TriplePattern, group: BGP, read: Set[Variable]) -> bool:
+def _is_unread(link: TriplePattern, group: BGP, unread: Set[Variable]) -> bool:
     """Whether a triple only finds the link of a fact of the same group."""
     fact = link.object
-    if not isinstance(fact, TripleTerm) or not isinstance(link.subject, Variable):
+    if not isinstance(fact, TripleTerm) or link.subject not in unread:
         return False
-    if not isinstance(fact.predicate, NamedNode) or link.subject in read:
+    if not isinstance(fact.predicate, NamedNode):
         return False
-    others = [triple for triple in group.triples if triple is not link]
-    is_stated = TriplePattern(fact.subject, fact.predicate, fact.object) in others
-    return is_stated and all(link.subject not in triple.names for triple in others)
+    return TriplePattern(fact.subject, fact.predicate, fact.object) in group.triples
+
+
+def _uses(node: object) -> Counter[Variable]:
+    """How many places mention each variable. Of branches, one has a solution at a time."""
+    if isinstance(node, Variable):
+        return Counter((node,))
+    if isinstance(node, TriplePattern | Condition):
+        return Counter(node.names)
+    if isinstance(node, Union):
+        return reduce(or_, map(_uses, node.branches), Counter())
+    parts = node if isinstance(node, tuple) else ()
+    uses: Counter[Variable] = Counter()
+    for part in (
+        *parts,
+        *(getattr(node, name) for name in getattr(node, "__dataclass_fields__", ())),
+    ):
+        uses.update(_uses(part))
+    return uses
 
 
 def _are_any(fact: TriplePattern, whole: TripleTerm, link: Variable) -> bool:
