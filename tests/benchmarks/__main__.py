@@ -21,6 +21,7 @@ from tests.benchmarks import (
     searching,
     serving,
     starting,
+    values,
     writing,
 )
 from tests.benchmarks.measure import Ratio
@@ -29,6 +30,7 @@ SCALES = {"small": 10_000, "medium": 100_000, "large": 1_000_000}
 """Propositions."""
 PARTS: dict[str, Callable[[int], Iterator[Ratio]]] = {
     "questions": questions.measured,
+    "values": values.measured,
     "parsing": parsing.measured,
     "writing": writing.measured,
     "carrying": carrying.measured,

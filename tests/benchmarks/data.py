@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import kiprdf
@@ -105,49 +105,54 @@ _META = ("$ConceptType", "$PropositionType")
 
 def write_turtle(propositions: int, path: Path) -> None:
     """Such a knowledge base as a snapshot, in seconds: as many propositions of the same kinds."""
+    types, predicates = ("Drug", "Symptom", "Author"), ("treats", "interacts_with", "broader")
+    write_snapshot(path, types, (*predicates, "stated"), _statements(propositions))
+
+
+def write_snapshot(
+    path: Path, types: Iterable[str], predicates: Iterable[str], statements: Iterable[str]
+) -> None:
+    """A snapshot with definitions, and with ``statements`` that ``concept`` and ``fact`` return."""
     with path.open("w", encoding="utf-8") as file:
         file.write(_PREFIXES)
-        for meta, names in zip(
-            _META,
-            (("Drug", "Symptom", "Author"), ("treats", "interacts_with", "broader", "stated")),
-            strict=True,
-        ):
+        for meta, names in zip(_META, (types, predicates), strict=True):
             for name in names:
-                file.write(_concept(meta, name))
-        for text in _statements(propositions):
-            file.write(text)
+                file.write(concept(meta, name))
+        file.writelines(statements)
 
 
 def _statements(propositions: int) -> Iterator[str]:
     chance = random.Random(20261122)
     drugs, symptoms, authors = sizes(propositions)
     for number in range(symptoms):
-        yield _concept("Symptom", f"S{number}")
+        yield concept("Symptom", f"S{number}")
         if number:
-            yield _fact("Symptom", f"S{number}", "broader", f"C:Symptom/S{(number - 1) // 3}")
+            yield fact("Symptom", f"S{number}", "broader", f"C:Symptom/S{(number - 1) // 3}")
     for number in range(authors):
-        yield _concept("Author", f"A{number}")
+        yield concept("Author", f"A{number}")
     for number in range(drugs):
         properties = f'attr:risk {chance.randrange(5)} ; attr:description "Relieves '
         properties += f'{chance.choice(WORDS)} and {chance.choice(WORDS)}."'
         sure = f'meta:confidence "{chance.randrange(100) / 100}"^^xsd:double'
-        yield _concept("Drug", f"D{number}", f" ; {properties} ; {sure}")
+        yield concept("Drug", f"D{number}", f" ; {properties} ; {sure}")
         treated = chance.sample(range(symptoms), 4)
         for other in treated:
-            yield _fact("Drug", f"D{number}", "treats", f"C:Symptom/S{other}", f" ; {sure}")
+            yield fact("Drug", f"D{number}", "treats", f"C:Symptom/S{other}", f" ; {sure}")
         for other in chance.sample(range(number), min(number, 4)):
-            yield _fact("Drug", f"D{number}", "interacts_with", f"C:Drug/D{other}", f" ; {sure}")
+            yield fact("Drug", f"D{number}", "interacts_with", f"C:Drug/D{other}", f" ; {sure}")
         for other in treated[:2] if number % 8 == 0 else ():
             about = _id(f"C:Drug/D{number}", "treats", f"C:Symptom/S{other}")
-            yield _fact("Author", f"A{chance.randrange(authors)}", "stated", about)
+            yield fact("Author", f"A{chance.randrange(authors)}", "stated", about)
 
 
-def _concept(type: str, name: str, rest: str = "") -> str:
+def concept(type: str, name: str, rest: str = "") -> str:
+    """A concept of a snapshot."""
     node, typed = f"<urn:kip:nexus/{type}/{name}>", f"<urn:kip:nexus/$ConceptType/{type}>"
     return f'{node} a {typed} ; rdfs:label "{name}" ; {_ENGINE}{rest} .\n'
 
 
-def _fact(type: str, name: str, predicate: str, object: str, rest: str = "") -> str:
+def fact(type: str, name: str, predicate: str, object: str, rest: str = "") -> str:
+    """A proposition of a snapshot."""
     link, subject, value = (
         f"<urn:kip:nexus/{_path(id)}>"
         for id in (_id(f"C:{type}/{name}", predicate, object), f"C:{type}/{name}", object)
