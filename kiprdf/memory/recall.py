@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from heapq import nlargest
 from itertools import islice
 from operator import itemgetter
-from typing import Any, cast
+from typing import cast
 
 from pyoxigraph import NamedNode, Triple
 
@@ -20,11 +20,11 @@ from kiprdf.memory import context, texts
 from kiprdf.memory.graph import ITEM, MENTIONS, STATES, Graph
 from kiprdf.memory.items import Edge, Hit, Item
 from kiprdf.memory.recalled import NO_NOTES, Recall, RecalledNote, block, excerpt, shown
+from kiprdf.memory.storing import read_item
 from kiprdf.memory.tables import Names, Notes, comparable
 from kiprdf.meta.search import Question
 from kiprdf.prompt import quoted
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import read_object
 from kiprdf.search import asked_tokens, embedders, fuse, is_exact, matches
 from kiprdf.search.dates import Period, period, without_period
 from kiprdf.search.embedders import Embedder
@@ -50,7 +50,6 @@ _RANKED, _LIFTING, _OF_SESSIONS = 300, 200, 100
 by their sessions."""
 _READ_AT_ONCE = 100
 _MOST_STATING = 1_000
-_KEYS = [name.rpartition(".")[2] for name in texts.COLUMNS.split(", ")][1:]
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ class Recaller:
         hits = self._indexer.rank("concept", text, ITEM, limit=MOST_NOTES)[0] if tokens else ()
         for hit in hits:
             node = NamedNode(hit.key)
-            item = self._item(node)
+            item = read_item(self._graph, node)
             if item is not None and matches(item.content, tokens):
                 yield node
 
@@ -316,7 +315,7 @@ class Recaller:
                 break
             self._store.prefetch(nodes)
             for node in nodes:
-                item = self._item(node) if len(chosen) < question.limit else None
+                item = read_item(self._graph, node) if len(chosen) < question.limit else None
                 if item is None:
                     continue
                 if filters.tags.issubset(item.tags):
@@ -361,14 +360,6 @@ class Recaller:
         if question.filters.session is not None or item.session in question.text.split():
             names.append("session")
         return tuple(name for name in BECAUSE if name in names)
-
-    def _item(self, node: NamedNode) -> Item | None:
-        """The note that a concept stores."""
-        shown: Any = read_object(self._store.iris, node, self._store.statements(node))
-        if shown is None:
-            return None
-        attributes = shown.get("attributes", {})
-        return texts.item((shown["name"], *(attributes.get(key) for key in _KEYS)))
 
 
 @cache

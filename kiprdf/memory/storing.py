@@ -5,15 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from heapq import nlargest
-from itertools import chain
 from typing import Any
+
+from pyoxigraph import NamedNode
 
 from kiprdf.memory import notes, texts
 from kiprdf.memory.graph import ITEM, MENTIONS, STATES, Change, Graph
 from kiprdf.memory.growth import is_name
 from kiprdf.memory.items import Item
-from kiprdf.memory.tables import Notes, Place, Turns
-from kiprdf.rdf.iris import ConceptName
+from kiprdf.memory.tables import Notes, Turns
+from kiprdf.rdf.elements import read_object
+
+_KEYS = [name.rpartition(".")[2] for name in texts.COLUMNS.split(", ")][1:]
+
+
+def read_item(graph: Graph, node: NamedNode) -> Item | None:
+    """The memory that a concept stores."""
+    store = graph.nexus._store
+    shown: Any = read_object(store.iris, node, store.statements(node))
+    if shown is None:
+        return None
+    attributes = shown.get("attributes", {})
+    return texts.item((shown["name"], *map(attributes.get, _KEYS)))
 
 
 class Notebook:
@@ -29,19 +42,24 @@ class Notebook:
         if newest is None:
             filter = "" if session is None else "FILTER(?m.attributes.session == :session)"
             return sorted(self._rows(filter, session=session), key=texts.order)
-        ids = self._graph.nexus._store.read(lambda: self._newest(session, newest))
-        return sorted((item for id in ids if (item := self.get(id))), key=texts.order)
+        items = self._graph.nexus._store.read(lambda: self._newest(session, newest))
+        return sorted(items, key=texts.order)
 
-    def _newest(self, session: str | None, count: int) -> list[str]:
+    def _newest(self, session: str | None, count: int) -> list[Item]:
+        """The newest notes, in no order."""
         places = self._places
-        places.refresh()
-        listed: Iterable[Place] = places.sessions.get(session or "", ())
         if session is None:
-            moments = places.moments.items()
-            alone = (Place(at, 0, key) for key, at in moments if key not in places.session_of)
-            listed = chain(alone, *places.sessions.values())
-        names = (self._graph.nexus._store.iris.name(place.key) for place in nlargest(count, listed))
-        return [name.name for name in names if isinstance(name, ConceptName)]
+            places.times.refresh()
+            moments = places.moments
+            least = min(nlargest(count, moments.values()), default="")
+            keys = [key for key, moment in moments.items() if moment >= least]
+        if session is not None or len(keys) > count:  # of the same time, the turn decides
+            places.refresh()
+            listed = (
+                map(places.place, keys) if session is None else places.sessions.get(session, ())
+            )
+            keys = [place.key for place in nlargest(count, listed)]
+        return [item for key in keys if (item := read_item(self._graph, NamedNode(key)))]
 
     def _rows(self, filter: str, **parameters: Any) -> Iterable[Item]:
         """The memories ``?m`` that a FILTER leaves, in no order."""
@@ -60,8 +78,6 @@ class Notebook:
         ids: list[str] = []
         items: dict[str, Item] = {}
         missing: dict[str, Item] = {}
-        if any(note.item.session is not None for note in given):
-            self._turns.refresh()
         last: dict[str, int] = {}
         for note in given:
             before = items.get(note.item.id) or self.get(note.item.id)
@@ -70,7 +86,7 @@ class Notebook:
                 item = replace(note.item, id=id)
                 session = item.session
                 if session is not None:
-                    last[session] = last.get(session, self._turns.last.get(session, 0)) + 1
+                    last[session] = (last.get(session) or self._turns.last(session)) + 1
                     item = replace(item, turn=last[session])
                 missing[id] = item
             elif note.has_own_id:

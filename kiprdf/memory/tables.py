@@ -14,12 +14,15 @@ from typing import Any, NamedTuple, cast
 
 from pyoxigraph import NamedNode
 
+from kiprdf import collector
 from kiprdf.memory.graph import ITEM, Graph
 from kiprdf.memory.items import TYPES, normalized
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
-from kiprdf.rdf.literals import to_json
+from kiprdf.rdf.literals import to_json, to_term
 
+_MANY = 1_000
+"""The notes of a session of which it is faster to read an attribute of all notes."""
 _WORD = re.compile(r"[\w.+#/-]+(?:['’][\w.+#/-]+)*")
 _MARKS = ".,-/"
 _PART = re.compile("[/-]")
@@ -34,6 +37,10 @@ def words(text: str) -> list[str]:
     """
     stripped = (_ENDING.sub("", word).strip(_MARKS) for word in _WORD.findall(text))
     return [word for word in stripped if word]
+
+
+def _attribute(key: str) -> NamedNode:
+    return NamedNode(vocab.ATTRIBUTE + key)
 
 
 def comparable(moment: str) -> str:
@@ -81,9 +88,7 @@ class _Table:
             self._commit = None  # an interrupt leaves a table that is read again
             if touched is None:
                 self._clear()
-                columns = [dict(self._values(key)) for key in self.keys]
-                for node in columns[0]:
-                    self._put(node, [column.get(node) for column in columns])
+                collector.paused(self._read)
             else:
                 self._store.prefetch(touched)
                 for node in touched:
@@ -91,9 +96,14 @@ class _Table:
             self._sort()
             self._commit = commit
 
+    def _read(self) -> None:
+        columns = [dict(self._values(key)) for key in self.keys]
+        for node in columns[0]:
+            self._put(node, [column.get(node) for column in columns])
+
     def _values(self, key: str, node: NamedNode | None = None) -> Iterator[tuple[NamedNode, Any]]:
         """The values of an attribute: of one element, or of all that have it."""
-        for triple in self._store.match(node, NamedNode(vocab.ATTRIBUTE + key), None):
+        for triple in self._store.match(node, _attribute(key), None):
             yield cast(NamedNode, triple.subject), to_json(cast(Any, triple.object))
 
     def _clear(self) -> None:
@@ -103,35 +113,57 @@ class _Table:
         raise NotImplementedError
 
     def _sort(self) -> None:
-        raise NotImplementedError
+        """Nothing, unless a table has an order."""
+
+
+class Times(_Table):
+    """The times of the notes, by IRI, in a form that sorts by time."""
+
+    keys = ("timestamp",)
+
+    def _clear(self) -> None:
+        self._prefix = self._store.iris.concept(ITEM, "x").value[:-1]
+        self.moments: dict[str, str] = {}
+
+    def _put(self, node: NamedNode, values: list[Any]) -> None:
+        key, (moment,) = node.value, values
+        if isinstance(moment, str) and key.startswith(self._prefix):
+            self.moments[key] = comparable(moment)
+        else:
+            self.moments.pop(key, None)
 
 
 class Notes(_Table):
     """The notes, by IRI: their times, and the notes beside them in their sessions."""
 
-    keys = ("timestamp", "session", "turn")
+    keys = ("session", "turn")
+
+    def __init__(self, graph: Graph) -> None:
+        self.times = Times(graph)
+        super().__init__(graph)
+
+    @property
+    def moments(self) -> dict[str, str]:
+        """The time of each note."""
+        return self.times.moments
+
+    def refresh(self) -> None:
+        """Bring the tables to the last commit."""
+        self.times.refresh()
+        super().refresh()
 
     def _clear(self) -> None:
-        self._prefix = self._store.iris.concept(ITEM, "x").value[:-1]
-        self.moments: dict[str, str] = {}
         self.session_of: dict[str, str] = {}
         self.sessions: dict[str, list[Place]] = {}
         self._places: dict[str, Place] = {}
         self._unsorted: set[str] = set()
 
     def _put(self, node: NamedNode, values: list[Any]) -> None:
-        key = node.value
-        if not key.startswith(self._prefix):
-            return
-        session = self.session_of.pop(key, None)
-        if session is not None:
-            self.sessions[session].remove(self._places.pop(key))
-        self.moments.pop(key, None)
-        moment, session, turn = values
-        if not isinstance(moment, str):
-            return
-        self.moments[key] = comparable(moment)
-        if isinstance(session, str):
+        key, (session, turn) = node.value, values
+        before = self.session_of.pop(key, None)
+        if before is not None:
+            self.sessions[before].remove(self._places.pop(key))
+        if isinstance(session, str) and key in self.moments:
             is_number = isinstance(turn, int | float)
             place = Place(self.moments[key], turn if is_number else 0, key)
             self._places[key], self.session_of[key] = place, session
@@ -141,6 +173,10 @@ class Notes(_Table):
     def _sort(self) -> None:
         while self._unsorted:
             self.sessions[self._unsorted.pop()].sort()
+
+    def place(self, key: str) -> Place:
+        """Where a note is; without a session, the turn is 0."""
+        return self._places.get(key) or Place(self.moments[key], 0, key)
 
     def beside(self, key: str) -> tuple[str | None, str | None]:
         """The notes before and after one, in its session."""
@@ -154,20 +190,34 @@ class Notes(_Table):
 
 
 class Turns(_Table):
-    """The last turn of each session, also of a note that was forgotten since."""
+    """The last turn of each session that was asked for, also of a note that was forgotten since."""
 
     keys = ("session", "turn")
 
+    def last(self, session: str) -> int:
+        """The last turn of a session, 0 if it has none."""
+        self.refresh()
+        if session not in self._last:
+            of_session = self._store.match(None, _attribute("session"), to_term(session))
+            nodes = {cast(NamedNode, triple.subject) for triple in of_session}
+            if len(nodes) > _MANY:
+                turns = [turn for node, turn in self._values("turn") if node in nodes]
+            else:
+                self._store.prefetch(nodes)
+                turns = [turn for node in nodes for _, turn in self._values("turn", node)]
+            self._last[session] = max((turn for turn in turns if isinstance(turn, int)), default=0)
+        return self._last[session]
+
     def _clear(self) -> None:
-        self.last: dict[str, int] = {}
+        self._last: dict[str, int] = {}
+
+    def _read(self) -> None:
+        """Nothing: a session is read when it is asked for."""
 
     def _put(self, node: NamedNode, values: list[Any]) -> None:
         session, turn = values
-        if isinstance(session, str) and isinstance(turn, int):
-            self.last[session] = max(turn, self.last.get(session, 0))
-
-    def _sort(self) -> None:
-        """Nothing: a table of turns has no order."""
+        if isinstance(session, str) and session in self._last and isinstance(turn, int):
+            self._last[session] = max(turn, self._last[session])
 
 
 class Names(_Table):

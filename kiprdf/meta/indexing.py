@@ -12,6 +12,7 @@ from _thread import get_ident, start_new_thread
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
@@ -24,6 +25,7 @@ from kiprdf.errors import ClosedError, KipError, KipWarning, StoreError, clear_f
 from kiprdf.language import ast
 from kiprdf.loading import load
 from kiprdf.meta.search import (
+    READ_AT_ONCE,
     Hits,
     Meaning,
     Question,
@@ -367,8 +369,9 @@ class Indexer:
 
     def _semantic(self, index: TextIndex, embedder: Embedder) -> Semantic:
         def rows(keys: Iterable[str]) -> Iterable[IndexRow]:
-            nodes = list(map(NamedNode, keys))
-            return self._store.read(lambda: list(index_rows(self._store, nodes)))
+            remaining = map(NamedNode, keys)
+            while nodes := list(islice(remaining, READ_AT_ONCE)):
+                yield from self._store.read(partial(_listed, self._store, nodes))
 
         return Semantic(self._semantic_index(embedder), index, rows)
 
@@ -573,6 +576,10 @@ class Indexer:
         self._pending.clear()
         self._kept_characters = 0
         self._noted_from = self._noted_to = None
+
+
+def _listed(store: NexusStore, nodes: list[NamedNode]) -> list[IndexRow]:
+    return list(index_rows(store, nodes))
 
 
 def _run(reference: weakref.ref[Indexer], building: threading.Lock) -> None:
