@@ -14,7 +14,7 @@ from typing import cast
 
 from pyoxigraph import NamedNode, Triple
 
-from kiprdf.budget import check, spend_half
+from kiprdf.budget import check, spend_half, without_limit
 from kiprdf.errors import KipError
 from kiprdf.memory import context, texts
 from kiprdf.memory.graph import ITEM, MENTIONS, STATES, Graph
@@ -78,12 +78,19 @@ class Filters:
         )
         return cls(first, last, tags, session)
 
+    def prepare(self, notes: Notes) -> None:
+        """Read what ``admits`` needs."""
+        notes.refresh()
+        if self.since is not None or self.until is not None:
+            notes.read_times()
+        if self.session is not None:
+            notes.read_session(self.session)
+
     def admits(self, key: str, notes: Notes) -> bool:
         """Whether a note passes all but the tags."""
-        moment = notes.moments.get(key)
+        moment = notes.moments.get(key, "")
         return (
-            moment is not None
-            and (self.since is None or moment >= self.since)
+            (self.since is None or moment >= self.since)
             and (self.until is None or moment <= self.until)
             and (self.session is None or notes.session_of.get(key) == self.session)
         )
@@ -153,7 +160,8 @@ class Recaller:
             searched, question.is_only_span = without_period(searched)
         if question.tokens and searched and self._graph.is_ready:
             self._rank(question, searched)
-        return self._store.read(lambda: self._answer(question, max_chars))
+        # The time of the request bounds the search; the tables serve the next recall, too.
+        return without_limit(lambda: self._store.read(lambda: self._answer(question, max_chars)))
 
     @cached_property
     def _installed(self) -> Embedder | None:
@@ -177,13 +185,12 @@ class Recaller:
             return
         words, meaning, warnings = rankings
         if most is None:
-            self._store.read(self.notes.refresh)
-            admitted = [hit for hit in words if question.filters.admits(hit.key, self.notes)]
+            filters = question.filters
+            without_limit(lambda: self._store.read(lambda: filters.prepare(self.notes)))
+            admitted = [hit for hit in words if filters.admits(hit.key, self.notes)]
             question.excluded = len(words) - len(admitted)
-            words = admitted if question.filters.tags else admitted[:_RANKED]
-            meaning = meaning and [
-                hit for hit in meaning if question.filters.admits(hit.key, self.notes)
-            ]
+            words = admitted if filters.tags else admitted[:_RANKED]
+            meaning = meaning and [hit for hit in meaning if filters.admits(hit.key, self.notes)]
         question.reasons += [warning.message for warning in warnings]
         exact = [hit.key for hit in words if is_exact(hit)]
         question.words = {hit.key for hit in words}
@@ -196,7 +203,7 @@ class Recaller:
         question.scores |= dict.fromkeys(exact, 1.0)
 
     def _answer(self, question: _Question, max_chars: int) -> Recall:
-        self.notes.refresh()
+        question.filters.prepare(self.notes)
         self.names.refresh()
         asked = context.ask(self._graph, self.names, question.text)
         scores, because = self._scores(question, asked)
@@ -254,7 +261,9 @@ class Recaller:
                 because.setdefault(key, []).append(reason)
             scores[key] = scores.get(key, 0.0) + by
 
-        for key, score in nlargest(_LIFTING, question.scores.items(), key=itemgetter(1)):
+        best = nlargest(_LIFTING, question.scores.items(), key=itemgetter(1))
+        self.notes.read(key for key, _ in best)
+        for key, score in best:
             before, after = self.notes.beside(key)
             if after is not None:
                 lift(after, BEFORE * score, "session")
@@ -263,6 +272,7 @@ class Recaller:
         for key, by in self._of_sessions(scores):
             scores[key] += by
         if question.span is not None:
+            self.notes.read_times()
             start, end = (comparable(texts.iso_time(moment)) for moment in question.span)
             for key, moment in self.notes.moments.items():
                 if start <= moment < end:
@@ -303,6 +313,7 @@ class Recaller:
     ) -> tuple[list[tuple[NamedNode, Item]], list[str]]:
         """The best notes that pass the filters, and why they are fewer than asked."""
         filters, chosen = question.filters, list[tuple[NamedNode, Item]]()
+        self.notes.read(scores)
         moments = self.notes.moments  # of equal notes, the newest is first
         ranked = sorted(scores, key=lambda key: (scores[key], moments.get(key, "")), reverse=True)
         left = ranked
@@ -331,10 +342,11 @@ class Recaller:
             if not question.limit:
                 yield "The limit is 0."
             return
-        if not self.notes.moments:
+        item = self._store.iris.type(ITEM)
+        if not number and next(self._store.match(None, vocab.TYPE, item), None) is None:
             yield NO_NOTES
             return
-        if filters.session is not None and filters.session not in self.notes.sessions:
+        if filters.session is not None and not self.notes.sessions.get(filters.session):
             yield f"No note has the session {quoted(filters.session)}."
         if not question.tokens:
             yield "The query has no word to search for."

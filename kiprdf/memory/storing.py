@@ -13,7 +13,7 @@ from kiprdf.memory import notes, texts
 from kiprdf.memory.graph import ITEM, MENTIONS, STATES, Change, Graph
 from kiprdf.memory.growth import is_name
 from kiprdf.memory.items import Item
-from kiprdf.memory.tables import Notes, Turns
+from kiprdf.memory.tables import Notes, Place, Turns
 from kiprdf.rdf.elements import read_object
 
 _KEYS = [name.rpartition(".")[2] for name in texts.COLUMNS.split(", ")][1:]
@@ -48,18 +48,21 @@ class Notebook:
     def _newest(self, session: str | None, count: int) -> list[Item]:
         """The newest notes, in no order."""
         places = self._places
-        if session is None:
-            places.times.refresh()
+        places.refresh()
+        if session is not None:
+            places.read_session(session)
+            listed: Iterable[Place] = places.sessions.get(session, ())
+        else:
+            places.read_times()
             moments = places.moments
             least = min(nlargest(count, moments.values()), default="")
             keys = [key for key, moment in moments.items() if moment >= least]
-        if session is not None or len(keys) > count:  # of the same time, the turn decides
-            places.refresh()
-            listed = (
-                map(places.place, keys) if session is None else places.sessions.get(session, ())
-            )
-            keys = [place.key for place in nlargest(count, listed)]
-        return [item for key in keys if (item := read_item(self._graph, NamedNode(key)))]
+            if len(keys) > count:  # of the same time, the turn decides
+                places.read_all()
+            listed = map(places.place, keys)
+        nodes = [NamedNode(place.key) for place in nlargest(count, listed)]
+        self._graph.nexus._store.prefetch(nodes)
+        return [item for node in nodes if (item := read_item(self._graph, node))]
 
     def _rows(self, filter: str, **parameters: Any) -> Iterable[Item]:
         """The memories ``?m`` that a FILTER leaves, in no order."""

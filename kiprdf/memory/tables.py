@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import threading
-from bisect import bisect_left
-from collections.abc import Iterator
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any, NamedTuple, cast
 
 from pyoxigraph import NamedNode
@@ -92,14 +93,22 @@ class _Table:
             else:
                 self._store.prefetch(touched)
                 for node in touched:
-                    self._put(node, [dict(self._values(key, node)).get(node) for key in self.keys])
+                    self._put(node, [self._value(key, node) for key in self.keys])
             self._sort()
             self._commit = commit
 
     def _read(self) -> None:
+        for node, values in self._rows():
+            self._put(node, values)
+
+    def _rows(self) -> Iterator[tuple[NamedNode, list[Any]]]:
+        """The elements with the first attribute, and their values of all attributes."""
         columns = [dict(self._values(key)) for key in self.keys]
         for node in columns[0]:
-            self._put(node, [column.get(node) for column in columns])
+            yield node, [column.get(node) for column in columns]
+
+    def _value(self, key: str, node: NamedNode) -> Any:
+        return dict(self._values(key, node)).get(node)
 
     def _values(self, key: str, node: NamedNode | None = None) -> Iterator[tuple[NamedNode, Any]]:
         """The values of an attribute: of one element, or of all that have it."""
@@ -116,63 +125,100 @@ class _Table:
         """Nothing, unless a table has an order."""
 
 
-class Times(_Table):
-    """The times of the notes, by IRI, in a form that sorts by time."""
+class Notes(_Table):
+    """The notes, by IRI: their times, and the notes beside them in their sessions.
 
-    keys = ("timestamp",)
+    It has what was asked for: notes with their sessions, the times of all notes, or all of it.
+    """
+
+    keys = ("timestamp", "session", "turn")
 
     def _clear(self) -> None:
         self._prefix = self._store.iris.concept(ITEM, "x").value[:-1]
         self.moments: dict[str, str] = {}
-
-    def _put(self, node: NamedNode, values: list[Any]) -> None:
-        key, (moment,) = node.value, values
-        if isinstance(moment, str) and key.startswith(self._prefix):
-            self.moments[key] = comparable(moment)
-        else:
-            self.moments.pop(key, None)
-
-
-class Notes(_Table):
-    """The notes, by IRI: their times, and the notes beside them in their sessions."""
-
-    keys = ("session", "turn")
-
-    def __init__(self, graph: Graph) -> None:
-        self.times = Times(graph)
-        super().__init__(graph)
-
-    @property
-    def moments(self) -> dict[str, str]:
-        """The time of each note."""
-        return self.times.moments
-
-    def refresh(self) -> None:
-        """Bring the tables to the last commit."""
-        self.times.refresh()
-        super().refresh()
-
-    def _clear(self) -> None:
         self.session_of: dict[str, str] = {}
         self.sessions: dict[str, list[Place]] = {}
         self._places: dict[str, Place] = {}
-        self._unsorted: set[str] = set()
+        self._known: set[str] = set()
+        self._has_times = self._is_whole = False
+
+    def _read(self) -> None:
+        """Nothing: what is asked for is read."""
+
+    def read(self, keys: Iterable[str]) -> None:
+        """Read notes, and all notes of their sessions."""
+        unknown = [key for key in keys if key not in self._known]
+        if unknown and self._store.is_shared:
+            self.read_all()  # each of the others would be a request
+        for node in () if self._is_whole else map(NamedNode, unknown):
+            session = self._value("session", node)
+            if isinstance(session, str):
+                self.read_session(session)
+            if node.value not in self.session_of:
+                self._add([(node, [self._value("timestamp", node), None, None])])
+            self._known.add(node.value)
+
+    def read_session(self, session: str) -> None:
+        """Read the notes of a session; all notes, if it has many."""
+        if self._is_whole or session in self.sessions:
+            return
+        of_session = self._store.match(None, _attribute("session"), to_term(session))
+        nodes = [cast(NamedNode, triple.subject) for triple in islice(of_session, _MANY)]
+        if len(nodes) == _MANY:
+            self.read_all()
+            return
+        self._store.prefetch(nodes)
+        self.sessions.setdefault(session, [])  # without notes
+        self._add(
+            (node, [self._value("timestamp", node), session, self._value("turn", node)])
+            for node in nodes
+        )
+
+    def read_times(self) -> None:
+        """Read the times of all notes."""
+        if not self._has_times:
+            times = collector.paused(lambda: dict(self._values("timestamp")))
+            self._add((node, [moment, None, None]) for node, moment in times.items())
+            self._has_times = True
+
+    def read_all(self) -> None:
+        """Read all notes."""
+        if not self._is_whole:
+            collector.paused(lambda: self._add(self._rows()))
+            self._has_times = self._is_whole = True
+
+    def _add(self, rows: Iterable[tuple[NamedNode, list[Any]]]) -> None:
+        """Add notes, with all notes of their sessions; other threads see a session as a whole."""
+        sessions: dict[str, list[Place]] = {}
+        for node, (moment, session, turn) in rows:
+            key = node.value
+            if isinstance(moment, str) and key.startswith(self._prefix):
+                self.moments[key] = comparable(moment)
+                if isinstance(session, str):
+                    place = self._placed(key, session, turn)
+                    sessions.setdefault(session, []).append(place)
+        for places in sessions.values():
+            places.sort()
+        self.sessions |= sessions
+
+    def _placed(self, key: str, session: str, turn: Any) -> Place:
+        place = Place(self.moments[key], turn if isinstance(turn, int | float) else 0, key)
+        self._places[key], self.session_of[key] = place, session
+        return place
 
     def _put(self, node: NamedNode, values: list[Any]) -> None:
-        key, (session, turn) = node.value, values
+        key, (moment, session, turn) = node.value, values
         before = self.session_of.pop(key, None)
         if before is not None:
             self.sessions[before].remove(self._places.pop(key))
-        if isinstance(session, str) and key in self.moments:
-            is_number = isinstance(turn, int | float)
-            place = Place(self.moments[key], turn if is_number else 0, key)
-            self._places[key], self.session_of[key] = place, session
-            self.sessions.setdefault(session, []).append(place)
-            self._unsorted.add(session)
-
-    def _sort(self) -> None:
-        while self._unsorted:
-            self.sessions[self._unsorted.pop()].sort()
+        self.moments.pop(key, None)
+        self._known.discard(key)
+        self._add([(node, [moment, None, None])])
+        if key in self.moments and isinstance(session, str):
+            if self._is_whole:
+                self.sessions.setdefault(session, [])
+            if session in self.sessions:
+                insort(self.sessions[session], self._placed(key, session, turn))
 
     def place(self, key: str) -> Place:
         """Where a note is; without a session, the turn is 0."""
@@ -180,10 +226,9 @@ class Notes(_Table):
 
     def beside(self, key: str) -> tuple[str | None, str | None]:
         """The notes before and after one, in its session."""
-        place = self._places.get(key)
-        if place is None:
+        place, places = self._places.get(key), self.sessions.get(self.session_of.get(key, ""))
+        if place is None or places is None:
             return None, None
-        places = self.sessions[self.session_of[key]]
         at = bisect_left(places, place)
         before = places[at - 1].key if at else None
         return before, places[at + 1].key if at + 1 < len(places) else None
