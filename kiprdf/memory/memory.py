@@ -188,7 +188,8 @@ class Memory:
 
     def items(self, *, session: str | None = None, newest: int | None = None) -> Iterator[Item]:
         """The memories, or those of a session, by time; ``newest`` for at most so many of them."""
-        return iter(self._notebook.items(session, newest))
+        budgets = self.nexus._engine.budgets
+        return iter(budgets.spend_as_work(lambda: self._notebook.items(session, newest)))
 
     def forget(self, id: str) -> bool:
         """Delete a memory, and what nothing else is evidence for; whether there was one."""

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, cached_property
 from heapq import nlargest
-from itertools import islice
+from itertools import groupby, islice
 from operator import itemgetter
 from typing import cast
 
 from pyoxigraph import NamedNode, Triple
 
-from kiprdf.budget import check, spend_half, without_limit
+from kiprdf.budget import spend_half, without_limit
 from kiprdf.errors import KipError
 from kiprdf.memory import context, texts
 from kiprdf.memory.graph import ITEM, MENTIONS, STATES, Graph
@@ -25,7 +25,7 @@ from kiprdf.memory.tables import Names, Notes, comparable
 from kiprdf.meta.search import Question
 from kiprdf.prompt import quoted
 from kiprdf.rdf import vocab
-from kiprdf.search import asked_tokens, embedders, fuse, is_exact, matches
+from kiprdf.search import NoWordError, asked_tokens, embedders, fuse, is_exact, matches
 from kiprdf.search.dates import Period, period, without_period
 from kiprdf.search.embedders import Embedder
 from kiprdf.semantics.arguments import Mode
@@ -49,6 +49,10 @@ _RANKED, _LIFTING, _OF_SESSIONS = 300, 200, 100
 """The best notes of a ranking that are looked at, that lift those beside them, and that are lifted
 by their sessions."""
 _READ_AT_ONCE = 100
+_VECTOR_SECONDS = 2
+"""The most time of a recall for vectors that are missing."""
+_MOST_EMBEDDED = 0.9
+"""The part of the notes that have vectors, below which a recall is by words."""
 _MOST_STATING = 1_000
 
 
@@ -158,7 +162,7 @@ class Recaller:
         searched = question.text
         if question.span is not None:
             searched, question.is_only_span = without_period(searched)
-        if question.tokens and searched and self._graph.is_ready:
+        if searched and self._graph.is_ready:
             self._rank(question, searched)
         # The time of the request bounds the search; the tables serve the next recall, too.
         return without_limit(lambda: self._store.read(lambda: self._answer(question, max_chars)))
@@ -174,16 +178,20 @@ class Recaller:
         is_hybrid = embedder is not None or "hybrid" in self._indexer.modes
         mode: Mode = "hybrid" if is_hybrid and not question.is_only_span else "keyword"
         most = None if str(question.filters) else _RANKED
-        asked = Question("concept", searched, ITEM, mode, most)
+        asked = Question("concept", searched, ITEM, mode, most, _VECTOR_SECONDS)
         try:
             rankings = spend_half(lambda: self._indexer.rankings(asked, embedder))
+        except NoWordError:
+            return
         except KipError as error:
-            check()  # the time of the whole recall may be over, too
             if error.code != "KIP_4001":
                 raise
             question.reasons.append(f"{error.message} {error.hint}".strip())
             return
-        words, meaning, warnings = rankings
+        words, meaning, warnings, embedded = rankings
+        if meaning and words and embedded < _MOST_EMBEDDED:
+            # A note with a vector would be before a better one that has none yet.
+            meaning = None
         if most is None:
             filters = question.filters
             without_limit(lambda: self._store.read(lambda: filters.prepare(self.notes)))
@@ -191,7 +199,12 @@ class Recaller:
             question.excluded = len(words) - len(admitted)
             words = admitted if filters.tags else admitted[:_RANKED]
             meaning = meaning and [hit for hit in meaning if filters.admits(hit.key, self.notes)]
-        question.reasons += [warning.message for warning in warnings]
+        for warning in warnings:
+            is_left_out = meaning is None and warning.name == "UnfinishedIndex"
+            head = warning.message.partition(";")[0]
+            question.reasons.append(
+                f"{head}: these notes are by words." if is_left_out else warning.message
+            )
         exact = [hit.key for hit in words if is_exact(hit)]
         question.words = {hit.key for hit in words}
         near = [hit for hit in meaning or () if hit.score >= LEAST or hit.key in question.words]
@@ -227,7 +240,7 @@ class Recaller:
             RecalledNote(
                 item,
                 round(scores[node.value] / _HIGHEST, 6),
-                excerpt(item.content, question.tokens),
+                excerpt(item.content, lambda: question.tokens),
                 tuple(facts_of(self._graph.stated_links(node))),
                 self._reasons(question, node.value, item, because),
             )
@@ -313,16 +326,14 @@ class Recaller:
     ) -> tuple[list[tuple[NamedNode, Item]], list[str]]:
         """The best notes that pass the filters, and why they are fewer than asked."""
         filters, chosen = question.filters, list[tuple[NamedNode, Item]]()
-        self.notes.read(scores)
-        moments = self.notes.moments  # of equal notes, the newest is first
-        ranked = sorted(scores, key=lambda key: (scores[key], moments.get(key, "")), reverse=True)
-        left = ranked
+        left = self._best_first(scores)
         if str(filters):
-            left = [key for key in ranked if filters.admits(key, self.notes)]
+            left = (key for key in left if filters.admits(key, self.notes))
         excluded = question.excluded
-        for at in range(0, len(left), _READ_AT_ONCE):
-            nodes = [NamedNode(key) for key in left[at : at + _READ_AT_ONCE]]
-            if len(chosen) == question.limit:
+        while len(chosen) < question.limit:
+            count = _READ_AT_ONCE if filters.tags else question.limit - len(chosen)
+            nodes = [NamedNode(key) for key in islice(left, count)]
+            if not nodes:
                 break
             self._store.prefetch(nodes)
             for node in nodes:
@@ -334,6 +345,17 @@ class Recaller:
                 else:
                     excluded += node.value in question.scores
         return chosen, [*question.reasons, *self._lacks(question, len(chosen), excluded)]
+
+    def _best_first(self, scores: dict[str, float]) -> Iterator[str]:
+        """The notes by score; of equal ones, the newest is first."""
+        ranked = sorted(scores, key=scores.__getitem__, reverse=True)
+        moments = self.notes.moments
+        for _, group in groupby(ranked, key=scores.__getitem__):
+            equal = list(group)
+            if len(equal) > 1:
+                self.notes.read(equal)
+                equal.sort(key=lambda key: moments.get(key, ""), reverse=True)
+            yield from equal
 
     def _lacks(self, question: _Question, number: int, excluded: int) -> Iterator[str]:
         """Why there are fewer notes than asked."""

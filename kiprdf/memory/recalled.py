@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -64,16 +64,17 @@ class Recall:
         return fields
 
 
-def excerpt(text: str, tokens: frozenset[str], most: int = LONGEST_EXCERPT) -> str:
+def excerpt(text: str, asked: Callable[[], frozenset[str]], most: int = LONGEST_EXCERPT) -> str:
     """The part of a text with the most words that match, of whole words, with ellipses.
 
-    >>> excerpt("one two three four five six", frozenset(["four"]), most=19)
+    >>> excerpt("one two three four five six", lambda: frozenset(["four"]), most=19)
     '… three four five …'
     """
     text = text.strip()
     if len(text) <= most:
         return text
     chunks = [match.span() for match in _CHUNK.finditer(text, 0, _SEARCHED)]
+    tokens = asked()
     hits = [n for n, (start, end) in enumerate(chunks) if matches(text[start:end], tokens)] or [0]
     room = most - 4  # two ellipses with their blanks
     best, last = (0, 0), 0

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from pyoxigraph import NamedNode
 
-from kiprdf.budget import current, spend_half
+from kiprdf.budget import Budget, current, spend_half, spend_part
 from kiprdf.errors import KipError, KipWarning
 from kiprdf.kql.reader import Reader
 from kiprdf.language import ast
@@ -67,13 +67,17 @@ class Semantic:
 
 
 class Question(NamedTuple):
-    """What a SEARCH asks for, in any mode; without a limit, all that matches."""
+    """What a SEARCH asks for, in any mode; without a limit, all that matches.
+
+    ``seconds`` bounds the time for vectors that are missing, besides half of the time that is left.
+    """
 
     kind: Kind
     term: str
     type: str | None = None
     mode: Mode = "keyword"
     limit: int | None = MOST_HITS
+    seconds: float | None = None
 
 
 class Hits(NamedTuple):
@@ -115,11 +119,12 @@ def search(
 
 class Rankings(NamedTuple):
     """The rows by words, those by meaning if the mode asks for them, None where it cannot be
-    served, and the warnings."""
+    served, the warnings, and the part of the rows that have vectors."""
 
     words: list[Hit]
     meaning: list[Hit] | None
     warnings: tuple[KipWarning, ...] = ()
+    embedded: float = 1.0
 
 
 def rank(
@@ -130,7 +135,7 @@ def rank(
     In every mode those come first whose name or alias is the term.
     """
     limit = ALL_HITS if question.limit is None else question.limit
-    words, hits, warnings = rankings(question, index, meaning)
+    words, hits, warnings, _ = rankings(question, index, meaning)
     if hits is None:
         return words[:limit], warnings
     exact = {hit.key: hit for hit in words if is_exact(hit)}
@@ -144,7 +149,7 @@ def rank(
 
 def rankings(question: Question, index: TextIndex, meaning: Meaning | None = None) -> Rankings:
     """The two rankings of a mode, apart."""
-    kind, term, type, mode, limit = question
+    kind, term, type, mode, limit, _ = question
     limit = ALL_HITS if limit is None else limit
     ranked_words = index.find(
         kind, term, type, max(FUSED_WORDS, limit) if mode == "hybrid" else limit
@@ -165,7 +170,7 @@ def rankings(question: Question, index: TextIndex, meaning: Meaning | None = Non
         return Rankings(words, None, (why, *warnings))
     if ranking.embedded < ranking.total:
         warnings = (_unfinished(question, ranking, fault), *warnings)
-    return Rankings(words, ranking.hits, warnings)
+    return Rankings(words, ranking.hits, warnings, ranking.embedded / max(1, ranking.total))
 
 
 def _prepared(semantic: Semantic, question: Question) -> str | None:
@@ -187,7 +192,8 @@ def _prepared(semantic: Semantic, question: Question) -> str | None:
         if semantic.ranks.is_ready(semantic.index, kind, term, type):
             prepare()
         else:
-            spend_half(run)
+            share = Budget(timeout_s=question.seconds)
+            spend_half(lambda: spend_part(share, run))
     except EmbeddingError as fault:
         _log.warning("The embedder failed: %s", fault)
         return f"the embedder failed ({fault})"

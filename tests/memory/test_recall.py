@@ -11,11 +11,13 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from pyoxigraph import NamedNode
 
 from kiprdf import Nexus
 from kiprdf.memory import Extraction, Found, FoundEdge, Memory, Recall, extract
 from kiprdf.memory.functions import MemoryFunctions
 from kiprdf.memory.items import USER
+from kiprdf.rdf.vocab import ATTRIBUTE
 from kiprdf.search import TextIndex, embedders
 from tests.memory.recall import conversations
 
@@ -524,3 +526,94 @@ def test_tables_follow_large_commits_and_writes_in_kql(memory: Memory) -> None:
     )
     assert "[tool] Docker" in memory.context("moby")
     assert memory.recall("moby").notes[0].because == ("entity",)
+
+
+@pytest.mark.usefixtures("by_words")
+def test_a_recall_whose_time_is_over_says_so_and_answers(memory: Memory) -> None:
+    memory.add("I use Docker.", id="mem_d")
+    memory.recall("docker")
+    with memory.nexus.limited(timeout_s=1e-9):
+        answer = memory.recall("Do I use Docker?")
+    assert "took longer than" in answer.reasons[0]
+    assert [note.item.id for note in answer.notes] == ["mem_d"]
+
+
+@pytest.mark.usefixtures("by_words")
+def test_a_recall_reads_the_sessions_of_its_hits_and_follows_writes(tmp_path: Path) -> None:
+    """What was read on demand, and followed 40 writes, is what a new memory reads at once."""
+    with Nexus.open(tmp_path / "n") as nexus:
+        memory = Memory(nexus, extractor=lambda text: Extraction())
+        memory.add_many(
+            {"content": f"Note {number % 40}.", "session": f"s{number % 40}"}
+            for number in range(400)
+        )
+        memory.add_many(["Note alone.", "Note two alone."])
+        followed = Memory(nexus)._recaller.notes
+        followed.refresh()
+        some = next(iter(nexus._store.match(None, NamedNode(ATTRIBUTE + "session"), None)))
+        followed.read([some.subject.value])
+        assert len(followed.moments) == 10
+        for number in range(20):
+            session = f"s{number % 5}" if number % 7 else None
+            memory.add(f"Later {number}", session=session, id=f"later_{number}")
+            if number % 3 == 0:
+                memory.forget(f"later_{number}")
+            followed.refresh()
+            followed.read_session("s3")
+        nexus.execute(
+            'UPSERT { CONCEPT { {type: "MemoryItem", name: "later_8"} SET ATTRIBUTES'
+            ' {session: "s4", timestamp: "1999-01-01T00:00:00.000000Z"} } }'
+        )
+        whole = Memory(nexus)._recaller.notes
+        whole.refresh()
+        whole.read_all()
+        followed.refresh()
+        followed.read(whole.moments)
+        assert followed.sessions == whole.sessions
+        assert followed.moments == whole.moments
+        assert {key: followed.beside(key) for key in whole.moments} == {
+            key: whole.beside(key) for key in whole.moments
+        }
+        newest = [item.id for item in memory.items(newest=2)]
+        assert newest == ["later_17", "later_19"]
+
+
+def test_a_recall_is_by_words_while_few_notes_have_vectors() -> None:
+    """A note that has a vector is not before a better one that has none yet."""
+
+    def embed(texts: list[str]) -> list[list[float]]:
+        if any("Cabin 99" in text for text in texts):
+            raise ConnectionError("the service is down")
+        return [[1.0, 1.0] for _ in texts]
+
+    nexus = Nexus.memory(embedder=embed)
+    memory = Memory(nexus, extractor=lambda text: Extraction())
+    memory.add_many(
+        {"content": f"Cabin {number} is red.", "id": f"mem_{number:03}"} for number in range(120)
+    )
+    answer = memory.recall("cabin 99", limit=3)
+    assert contents(answer)[0] == "Cabin 99 is red."
+    assert answer.notes[0].because == ("words",)
+    assert answer.reasons == (
+        "96 of 120 elements of MemoryItem have vectors: these notes are by words.",
+    )
+
+
+def test_the_first_note_of_a_session_reads_that_session_only(tmp_path: Path) -> None:
+    with Nexus.open(tmp_path / "n") as nexus:
+        memory = Memory(nexus, extractor=lambda text: Extraction())
+        memory.add_many({"content": f"Note {n}.", "session": f"s{n % 50}"} for n in range(500))
+    with Nexus.open(tmp_path / "n") as nexus:
+        memory = Memory(nexus, extractor=lambda text: Extraction())
+        read, match = [0], nexus._store.match
+
+        def counted(*pattern: Any) -> Iterator[Any]:
+            for triple in match(*pattern):
+                read[0] += 1
+                yield triple
+
+        with patch.object(nexus._store, "match", counted):
+            memory.add("One more.", session="s7", id="mem_more")
+        item = memory.get("mem_more")
+        assert item is not None
+        assert (item.turn, read[0] < 100) == (11, True)

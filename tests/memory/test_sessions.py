@@ -6,10 +6,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import process_time
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
-from kiprdf import Nexus
+from kiprdf import Budget, KipError, Nexus
 from kiprdf.memory import Extraction, Found, FoundEdge, Memory
 from kiprdf.memory.functions import MemoryFunctions
 from kiprdf.memory.items import USER
@@ -224,6 +225,14 @@ def test_the_newest_memories_of_a_session_are_listed_by_time(memory: Memory) -> 
     )
     newest = [item.content for item in memory.items(newest=3)]
     assert newest == ["Word 6", "Word 7", "Word 8"]
+
+
+def test_a_long_session_is_listed_without_a_limit_of_time(memory: Memory) -> None:
+    memory.add("Note", session="s")
+    with patch.object(memory.nexus._engine.budgets, "budget", Budget(timeout_s=1e-9)):
+        with pytest.raises(KipError, match="KIP_4001"):
+            memory.nexus.execute('FIND(?m) WHERE { ?m {type: "MemoryItem"} }')
+        assert [item.content for item in memory.items(session="s")] == ["Note"]
 
 
 def test_the_next_process_goes_on_with_the_turns(tmp_path: Path) -> None:
