@@ -139,7 +139,7 @@ class Notes(_Table):
         self.session_of: dict[str, str] = {}
         self.sessions: dict[str, list[Place]] = {}
         self._places: dict[str, Place] = {}
-        self._known: set[str] = set()
+        self._complete: set[str] = set()
         self._has_times = self._is_whole = False
 
     def _read(self) -> None:
@@ -147,7 +147,7 @@ class Notes(_Table):
 
     def read(self, keys: Iterable[str]) -> None:
         """Read notes, and all notes of their sessions."""
-        unknown = [key for key in keys if key not in self._known]
+        unknown = [key for key in keys if key not in self._complete]
         if unknown and self._store.is_shared:
             self.read_all()  # each of the others would be a request
         for node in () if self._is_whole else map(NamedNode, unknown):
@@ -156,7 +156,7 @@ class Notes(_Table):
                 self.read_session(session)
             if node.value not in self.session_of:
                 self._add([(node, [self._value("timestamp", node), None, None])])
-            self._known.add(node.value)
+            self._complete.add(node.value)
 
     def read_session(self, session: str) -> None:
         """Read the notes of a session; all notes, if it has many."""
@@ -212,7 +212,7 @@ class Notes(_Table):
         if before is not None:
             self.sessions[before].remove(self._places.pop(key))
         self.moments.pop(key, None)
-        self._known.discard(key)
+        self._complete.discard(key)
         self._add([(node, [moment, None, None])])
         if key in self.moments and isinstance(session, str):
             if self._is_whole:
