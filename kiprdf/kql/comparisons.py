@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, cast
 from pyoxigraph import Literal, NamedNode, Variable
 from pyoxigraph import Store as Engine
 
-from kiprdf.kql.holes import value_term
+from kiprdf.kql.holes import MOST_EXACT, NumberOf, ValueOf, as_number, value_term
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import canonical_json, to_json, to_term
@@ -169,6 +169,56 @@ def _test(name: str, *operands: Operand) -> Expression:
     if python is not None and all(isinstance(term, Literal | NamedNode) for term in terms):
         return TRUE if python(*terms) else FALSE
     return Condition(name, terms, OPERATORS[name].sparql(*operands))
+
+
+# By index -----------------------------------------------------------------------------------------
+
+Terms: TypeAlias = tuple[Literal | NamedNode | Hole, ...]
+
+
+_BOTH = (False, True)
+
+
+def equal_terms(constant: Literal | NamedNode | Hole) -> tuple[Terms, Terms] | None:
+    """What a value that is equal to a constant is, or else holds; None where that is not finite.
+
+    >>> equal_terms(Literal("a"))
+    ((<Literal value=a>,), (<Literal value=a>,))
+    """
+    if isinstance(constant, Hole):
+        if constant.kind == "text":
+            return (constant,), (constant,)
+        if constant.kind != "number":
+            return None
+        parameter = cast(ValueOf, constant.key).parameter
+        integer, double = (Hole(NumberOf(parameter, is_double), "number") for is_double in _BOTH)
+        return (integer, double), (double,)
+    value = read(constant)
+    if isinstance(value, str | bool):
+        return (to_term(value),), (to_term(value),)
+    if not isinstance(value, int | float) or abs(value) >= MOST_EXACT:
+        return None
+    terms = [as_number(value, is_double) for is_double in _BOTH]
+    if value == 0:
+        return (*terms, to_term(0.0), to_term(-0.0)), (to_term(0.0),)
+    return tuple(term for term in terms if term != vocab.NONE), (terms[1],)
+
+
+def options(test: Condition) -> tuple[Variable, Terms] | None:
+    """What a test compares with constants: it holds for each value that is equal to one of them.
+
+    None for other tests.
+    """
+    if test.name not in ("==", "IN"):
+        return None
+    variable, constant = test.operands
+    if test.name == "IN" and isinstance(constant, Variable):
+        variable, constant = constant, variable
+    if not isinstance(variable, Variable) or isinstance(constant, Variable):
+        return None
+    if test.name == "IN" and variable == test.operands[0]:
+        return variable, tuple(to_term(item) for item in to_json(cast(Literal, constant)))
+    return variable, (constant,)
 
 
 # In SPARQL ----------------------------------------------------------------------------------------

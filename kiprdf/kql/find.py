@@ -13,7 +13,7 @@ from kiprdf.errors import KipError
 from kiprdf.kql import cursor, results
 from kiprdf.kql.clauses import required
 from kiprdf.kql.comparisons import TESTS
-from kiprdf.kql.holes import Arguments
+from kiprdf.kql.holes import Arguments, argument
 from kiprdf.kql.identities import check_identities, check_patterns, exists
 from kiprdf.kql.lookup import MOST_READS
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
@@ -23,6 +23,7 @@ from kiprdf.kql.plan import Plan, plan_bindings, plan_find
 from kiprdf.kql.queries import json_values
 from kiprdf.kql.reader import Reader
 from kiprdf.language import ast
+from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json
 from kiprdf.rdf.vocab import query_prefixes
 from kiprdf.semantics.arguments import page_size
@@ -111,9 +112,10 @@ def prepare(find: ast.Find, store: Store) -> PreparedFind | None:
         return None
     check_patterns(find.where)
     mentioned = constants(plan.pattern)
-    holes = {term for term in mentioned if isinstance(term, Hole)}
+    mentioned_holes = {term for term in mentioned if isinstance(term, Hole)}
+    holes = set(map(argument, mentioned_holes))
     named = tuple(required(find.where, store.iris))
-    return PreparedFind(find, plan, named, tuple(holes), frozenset(mentioned - holes))
+    return PreparedFind(find, plan, named, tuple(holes), frozenset(mentioned - mentioned_holes))
 
 
 def _rows_where_all_exist(
@@ -197,6 +199,7 @@ def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row
 
     Of an ordered FIND, rows that cannot be on its page may be missing.
     """
+    plan = _suited(plan, store)
     spending = current()
     budget = None if spending is None else spending.budget
     if budget is None or budget.allows(MOST_READS):
@@ -234,6 +237,12 @@ def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row
     if plan.counts:
         _check_rows(selected, plan)
     return plan.one_value.rows(selected, bindings) if plan.one_value else selected
+
+
+def _suited(plan: Plan, store: Store) -> Plan:
+    """A plan that finds by index what can be found so in a store."""
+    has_many = any(store.lookup(None, k, vocab.MANY, 1, vocab.TEXTS) for k in plan.number_keys)
+    return plan.comparing if has_many else plan
 
 
 def _tests(store: Store) -> Tests:
@@ -293,13 +302,14 @@ def _check_product(plan: Plan, spending: Spending, store: Store) -> None:
 def count_solutions(where: ast.Block, store: Store, most: int) -> int:
     """How many solutions a checked WHERE has; counting stops at ``most``."""
     plan = plan_bindings(map(ast.Variable, exported(where)), where, store.iris, store.abilities)
+    plan = _suited(plan, store)
     distinct = plan.variables if most > 1 and plan.is_ambiguous else ()
     return _count(plan.pattern, most, plan, store, distinct)
 
 
 def explain(find: ast.Find, store: Store) -> str:
     """The SPARQL of a checked FIND, without checks of its deadline."""
-    plan = plan_find(find, store.iris, abilities=store.abilities)
+    plan = _suited(plan_find(find, store.iris, abilities=store.abilities), store)
     select = plan.query(json_values(plan.needed_keys, store))
     return render(select, query_prefixes(store.iris.base), store.abilities)
 

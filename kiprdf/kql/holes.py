@@ -18,6 +18,7 @@ from pyoxigraph import Literal, NamedNode
 from kiprdf.language import ast, limits
 from kiprdf.language.names import name_fault
 from kiprdf.language.parameters import from_json, to_json
+from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import to_term
 from kiprdf.sparql.algebra import Hole
@@ -40,7 +41,7 @@ _COMPARED = ("id", "type", "subject", "object")
 class OpenPlaceholder(ast.Placeholder):
     """A placeholder; only the kind of its value is known."""
 
-    kind: OneOf["iri", "text", "number"]
+    kind: OneOf["iri", "text", "number", "large number"]
 
 
 class ConceptOf(NamedTuple):
@@ -73,6 +74,16 @@ class ValueOf(NamedTuple):
         return to_term(parameters[self.parameter])
 
 
+class NumberOf(NamedTuple):
+    """The key of a hole: a parameter as a number of one datatype."""
+
+    parameter: str
+    is_double: bool
+
+    def term(self, parameters: Mapping[str, Any], iris: Iris) -> NamedNode | Literal:
+        return as_number(parameters[self.parameter], self.is_double)
+
+
 class Arguments(dict[Hole, NamedNode | Literal]):
     """The terms for the holes of a plan, made from parameters, each when it is first read."""
 
@@ -81,9 +92,24 @@ class Arguments(dict[Hole, NamedNode | Literal]):
         self._iris = iris
 
     def __missing__(self, hole: Hole) -> NamedNode | Literal:
-        key = cast(ConceptOf | ElementOf | ValueOf, hole.key)
+        key = cast(ConceptOf | ElementOf | ValueOf | NumberOf, hole.key)
         term = self[hole] = key.term(self._parameters, self._iris)
         return term
+
+
+MOST_EXACT = 2**53
+"""Smaller integers are equal to one double each, and no other."""
+
+
+def as_number(value: float, is_double: bool) -> Literal | NamedNode:
+    """The double or the integer that is equal to a small number; ``kip:none`` where there is none.
+
+    >>> as_number(7.0, False).value, as_number(7, True).value
+    ('7', '7.0')
+    """
+    if is_double:
+        return to_term(float(value))
+    return to_term(int(value)) if int(value) == value else vocab.NONE
 
 
 def value_term(value: ast.Value) -> Literal | NamedNode | Hole:
@@ -91,6 +117,12 @@ def value_term(value: ast.Value) -> Literal | NamedNode | Hole:
     if isinstance(value, OpenPlaceholder):
         return Hole(ValueOf(value.name), value.kind)
     return to_term(to_json(value))
+
+
+def argument(hole: Hole) -> Hole:
+    """The hole for a whole parameter, of which a hole may have a part."""
+    key = hole.key
+    return Hole(ValueOf(key.parameter), hole.kind) if isinstance(key, NumberOf) else hole
 
 
 def concept_term(type: str, name: ast.Value, iris: Iris) -> NamedNode | Hole:
@@ -196,7 +228,12 @@ def _kind(value: Any, role: Role) -> str | None:
         return None
     if role == "operand" and kind in (int, float):
         is_storable = -(2**63) <= value < 2**63 if kind is int else math.isfinite(value)
-        return "number" if is_storable else None
+        if not is_storable:
+            return None
+        # Two doubles are zero, and an array has one of them.
+        if value == 0:
+            return f"the {kind.__name__}"
+        return "number" if abs(value) < MOST_EXACT else "large number"
     return f"the {kind.__name__}"
 
 

@@ -252,6 +252,8 @@ class _Planner:
         """The parts, each when it reads least; conditions as soon as they can be evaluated."""
         steps = self.pattern(group.before, bound) if group.before != UNIT else []
         parts = [part for whole in group.parts for part in _split(whole)]
+        starts = {start.triple: start.condition for start in group.starts}
+        parts += starts
         conditions = list(group.conditions)
         late = variables(group.parts) | {variable for variable, _ in group.constants}
         while parts:
@@ -259,6 +261,11 @@ class _Planner:
             if effort == _UNBOUNDED:
                 raise Fallback
             parts.remove(best)
+            if best in starts:
+                # Either says what the other says.
+                if best.names <= bound:
+                    continue
+                conditions.remove(starts[best])
             steps += self._part(best, bound)
             late -= bound | (variables(best) if isinstance(best, Hops) else set())
             for condition in [c for c in conditions if not self._mentioned(c) & late]:
@@ -274,8 +281,6 @@ class _Planner:
 
     def _part(self, part: Pattern | TriplePattern, bound: set[Variable]) -> list[Step]:
         if isinstance(part, TriplePattern):
-            if isinstance(part.predicate, algebra.TextOf) and part.names <= bound:
-                return []  # a condition says the same
             step = self._triple(part, bound)
             bound |= part.names
             return [step]
@@ -293,17 +298,27 @@ class _Planner:
             fact = triple.object
             parts = (self.slot(fact.subject), self.slot(fact.predicate), self.slot(fact.object))
             return _reifier(subject, parts, variables(fact) <= bound)
+        if isinstance(triple.object, algebra.OneOf):
+            return self._one_of(subject, triple, triple.object)
         object_ = self.slot(triple.object)
         if isinstance(triple.predicate, algebra.Alternative):
             slots = [self.slot(predicate) for predicate in triple.predicate.predicates]
             return _union([[_match(subject, slot, object_)] for slot in slots])
-        if isinstance(triple.predicate, algebra.TextOf):
-            ends = subject, self.slot(triple.predicate.predicate), object_
-            return _union([[_match(*ends)], [_match(*ends, graph=triple.predicate.graph)]])
         assert isinstance(triple.predicate, NamedNode | Variable), triple
         is_open = isinstance(triple.predicate, Variable) and triple.predicate not in bound
         facts = self._iris.predicates if is_open else ""
         return _match(subject, self.slot(triple.predicate), object_, facts)
+
+    def _one_of(self, subject: int, triple: TriplePattern, values: algebra.OneOf) -> Step:
+        if len(values.terms) > MOST_OPTIONS:
+            raise Fallback
+        predicate = self.slot(cast(NamedNode, triple.predicate))
+        branches = [[_match(subject, predicate, self.slot(term))] for term in values.terms]
+        for term in values.held:
+            branches.append([_match(subject, predicate, self.slot(term), graph=values.graph)])
+        find = _union(branches)
+        # An array may hold several of the values.
+        return lambda s, reads: {found[subject]: found for found in find(s, reads)}.values()
 
     def _hops(self, hops: Hops, forward: bool) -> Step:
         ends = self.slot(hops.subject), self.slot(hops.object)

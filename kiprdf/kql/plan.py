@@ -27,7 +27,7 @@ from kiprdf.kql.optimize import (
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
 from kiprdf.kql.optimize.duplicates import may_duplicate
 from kiprdf.kql.optimize.plain import is_plain, optional_of_one_triple
-from kiprdf.kql.optimize.push_filters import push_filters
+from kiprdf.kql.optimize.push_filters import number_keys, push_filters
 from kiprdf.kql.optimize.solutions import (
     is_anchored,
     is_contradictory,
@@ -136,6 +136,16 @@ class Plan:
         made = self.translation
         texts = self.abilities.texts
         return push_filters(made.pattern, made.values, self.iris, made.namer, texts)
+
+    @cached_property
+    def number_keys(self) -> set[NamedNode]:
+        """The keys under which no array may have too many numbers."""
+        return number_keys(self._pushed)
+
+    @cached_property
+    def comparing(self) -> Plan:
+        """The plan for a store in which one has: each value is compared."""
+        return replace(self, abilities=replace(self.abilities, texts=False))
 
     @cached_property
     def pattern(self) -> Pattern:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from kiprdf.rdf import vocab
-from kiprdf.rdf.literals import to_json
+from kiprdf.rdf.literals import to_json, to_term
 
 Reading: TypeAlias = Any
 """None, a boolean, number or string, an object, or a node; a list of items; or a tuple for an array
@@ -21,6 +21,8 @@ that is compared as a whole: one of a command, or one that is an item."""
 
 PLAIN = frozenset((vocab.STRING, vocab.INTEGER, vocab.DOUBLE, vocab.BOOLEAN))
 """The datatypes of literals that are their own reading."""
+MOST_NUMBERS = 64
+"""Different numbers of an array that are found by index: not those of a vector."""
 _VALUE_KEYS = {"@value", "@type", "@language", "@direction"}
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
@@ -80,12 +82,19 @@ def _typed(text: str, datatype: Any) -> bool | int | float | str:
     return number if math.isfinite(number) else text
 
 
-def hidden_texts(term: Literal) -> set[str]:
-    """The texts that FILTER reads in a value which is not plain.
+def held(term: Literal) -> set[Literal | NamedNode]:
+    """The texts, numbers and booleans that FILTER reads in a value which is not plain.
 
-    >>> sorted(hidden_texts(Literal('["ASA","b",3]', datatype=vocab.JSON)))
-    ['ASA', 'b']
+    Numbers are doubles; ``vocab.MANY`` stands for more than ``MOST_NUMBERS``.
+
+    >>> sorted(each.value for each in held(Literal('["ASA",3,true]', datatype=vocab.JSON)))
+    ['3.0', 'ASA', 'true']
     """
     reading = read(term)
     items = reading if isinstance(reading, list) else [reading]
-    return {item for item in items if isinstance(item, str)}
+    numbers = {float(item) for item in items if type(item) in (int, float)}
+    others = {to_term(item) for item in items if type(item) in (str, bool)}
+    if len(numbers) > MOST_NUMBERS:
+        return others | {vocab.MANY}
+    # The two zeros are equal.
+    return others | {to_term(number + 0.0) for number in numbers}

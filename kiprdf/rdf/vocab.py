@@ -59,7 +59,9 @@ NONE = NamedNode(KIP + "none")
 BOOKKEEPING = NamedNode(GRAPH + "nexus")
 """The named graph and the subject of the store's own records."""
 TEXTS = NamedNode(GRAPH + "texts")
-"""The named graph of the texts that arrays, tagged texts and typed values hold."""
+"""The named graph of the texts, numbers and booleans in arrays, tagged texts and typed values."""
+MANY = NamedNode(KIP + "many")
+"""In that graph, the numbers of an array which has too many."""
 FORMAT = NamedNode(KIP + "format")
 BASE = NamedNode(KIP + "base")
 COMMIT = NamedNode(KIP + "commit")

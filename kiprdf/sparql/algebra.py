@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal as OneOf
+from typing import Literal as Literal_
 from typing import TypeAlias, TypeGuard
 
 from pyoxigraph import Literal, NamedNode, Variable
@@ -23,7 +23,7 @@ class Hole:
     """A constant that is chosen when the query runs; equal holes hold the same term."""
 
     key: Hashable
-    kind: OneOf["iri", "text", "number"]
+    kind: Literal_["iri", "text", "number", "large number"]
 
 
 Term: TypeAlias = NamedNode | Literal | Variable | Hole
@@ -60,14 +60,6 @@ class ZeroOrMore:
     predicate: NamedNode
 
 
-@dataclass(frozen=True, slots=True)
-class TextOf:
-    """``p``, in the default graph or in the ``graph`` of the texts that values hold."""
-
-    predicate: NamedNode
-    graph: NamedNode
-
-
 # Patterns -------------------------------------------------------------------------------------
 
 
@@ -81,12 +73,25 @@ class TripleTerm:
 
 
 @dataclass(frozen=True, slots=True)
+class OneOf:
+    """In the place of an object, a value that FILTER reads as one of some; each is found once.
+
+    It is one of the ``terms``, or holds one that is ``held`` in the ``graph`` of what other values
+    hold.
+    """
+
+    terms: tuple[Term, ...]
+    held: tuple[Term, ...]
+    graph: NamedNode
+
+
+@dataclass(frozen=True, slots=True)
 class TriplePattern:
     """``names`` are its variables, which are computed once, since the compiler reads them often."""
 
     subject: Term
-    predicate: Term | Alternative | OneOrMore | ZeroOrMore | TextOf
-    object: Term | TripleTerm
+    predicate: Term | Alternative | OneOrMore | ZeroOrMore
+    object: Term | TripleTerm | OneOf
     names: frozenset[Variable] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -184,13 +189,23 @@ class Group:
     """The solutions of ``before``, joined with all ``parts``, for which all ``conditions`` hold.
 
     The order of parts and of conditions has no meaning. ``constants`` are variables of this group
-    that stand for one term; the parts mention the term.
+    that stand for one term; the parts mention the term. ``starts`` find by index the elements for
+    which a condition holds.
     """
 
     before: Pattern
     parts: tuple[Pattern, ...]
     constants: tuple[tuple[Variable, Term], ...] = ()
     conditions: tuple[Expression, ...] = ()
+    starts: tuple[Start, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A triple that has a match exactly where a condition holds."""
+
+    triple: TriplePattern
+    condition: Expression
 
 
 Pattern: TypeAlias = (
@@ -213,7 +228,7 @@ class Call:
 class Infix:
     """``a op b op c``."""
 
-    operator: OneOf["=", "!=", "<", "<=", ">", ">=", "&&", "||", "+", "-"]
+    operator: Literal_["=", "!=", "<", "<=", ">", ">=", "&&", "||", "+", "-"]
     operands: tuple[Expression, ...]
 
 

@@ -182,15 +182,8 @@ class _Writer:
         return str(node)
 
     def _triple(self, triple: algebra.TriplePattern) -> None:
-        if isinstance(triple.predicate, algebra.TextOf):
-            of_value = replace(triple, predicate=triple.predicate.predicate)
-            self.write("{ ")
-            self._triple(of_value)
-            self.write(" } UNION { GRAPH ")
-            self._term(triple.predicate.graph)
-            self.write(" { ")
-            self._triple(of_value)
-            self.write(" } }")
+        if isinstance(triple.object, algebra.OneOf):
+            self._one_of(triple, triple.object)
             return
         self._term(triple.subject)
         self.write(" ")
@@ -198,6 +191,36 @@ class _Writer:
         self.write(" ")
         self._term(triple.object)
         self.write(" .")
+
+    def _one_of(self, triple: algebra.TriplePattern, values: algebra.OneOf) -> None:
+        """An array may hold several of the values."""
+        if len(values.held) > 1:
+            self.write("{ SELECT DISTINCT ")
+            self._term(triple.subject)
+            self.write(" { ")
+        each = [(values.terms, None), (values.held, values.graph)]
+        if len(values.held) == 1:
+            each = [((term,), graph) for terms, graph in each for term in terms]
+        self._separated(each, " UNION ", lambda some: self._in_graph(triple, *some))
+        if len(values.held) > 1:
+            self.write(" } }")
+
+    def _in_graph(
+        self, triple: algebra.TriplePattern, terms: Sequence[Term], graph: NamedNode | None
+    ) -> None:
+        self.write("{ ")
+        object_ = terms[0]
+        if len(terms) > 1:
+            object_ = Variable("one_of_")
+            self.write(f"VALUES {object_} {{ ")
+            self._separated(terms, " ", self._term)
+            self.write(" } ")
+        if graph is not None:
+            self.write("GRAPH ")
+            self._term(graph)
+            self.write(" { ")
+        self._triple(replace(triple, object=object_))
+        self.write(" }" if graph is None else " } }")
 
     def _predicate(self, predicate: _Path) -> None:
         if isinstance(predicate, algebra.Alternative):
@@ -282,6 +305,10 @@ class _Writer:
             self.write("  " * depth + "FILTER(")
             self._expression(condition)
             self.write(")\n")
+        for start in group.starts:
+            self.write("  " * depth)
+            self._triple(start.triple)
+            self.write("\n")
 
     def _hops(self, hops: algebra.Hops, indent: str) -> None:
         """SPARQL has no hop ranges: this is a notation for people, and is expanded before."""
@@ -376,7 +403,7 @@ Written: TypeAlias = (
     Triple
     | Quad
     | tuple[NamedNode, NamedNode, NamedNode | Literal | Triple]
-    | tuple[NamedNode, NamedNode, Literal, NamedNode]
+    | tuple[NamedNode, NamedNode, Literal | NamedNode, NamedNode]
 )
 
 

@@ -37,8 +37,9 @@ from kiprdf.store import log_repair
 from kiprdf.store.file_sums import FileSums
 from kiprdf.store.journal_files import sync_folder
 
-FORMAT = 2
-"""The format of the folder and of the dataset in it; format 1 had no graph of texts."""
+FORMAT = 3
+"""The format of the folder and of the dataset in it; format 1 had no graph of texts, format 2
+no numbers and booleans in it."""
 GRAPH = "graph"
 GRAPHS = (GRAPH, "graph.2")
 """The folders that the graph may be in."""

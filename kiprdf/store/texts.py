@@ -1,7 +1,7 @@
-"""The texts in arrays, tagged texts and typed values, as quads of a separate graph.
+"""The texts, numbers and booleans in arrays, tagged texts and typed values, as quads of a graph.
 
-A FILTER that asks for a text finds it there by index (docs/decisions/050). They are derived data:
-every write changes them together with the values.
+A FILTER that asks for one of them finds it there by index (docs/decisions/050). They are derived
+data: every write changes them together with the values.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from pyoxigraph import Literal, NamedNode, Quad, QuerySolutions, Variable
 from pyoxigraph import Store as Engine
 
 from kiprdf.rdf import vocab
-from kiprdf.rdf.readings import PLAIN, hidden_texts
+from kiprdf.rdf.literals import normal
+from kiprdf.rdf.readings import PLAIN, held
 from kiprdf.sparql.algebra import BGP, Call, Filter, In, Negation, Select, TriplePattern
 from kiprdf.sparql.text import render
 from kiprdf.store.delta import Written
 
-Text: TypeAlias = tuple[NamedNode, NamedNode, Literal, NamedNode]
+Text: TypeAlias = tuple[NamedNode, NamedNode, Literal | NamedNode, NamedNode]
 """A quad, as its four terms."""
 _NAMES = Variable("s"), Variable("p"), Variable("o")
 _IS_PLAIN = In(Call("DATATYPE", (_NAMES[2],)), tuple(sorted(PLAIN, key=str)))
@@ -29,13 +30,13 @@ _OTHER_VALUES = render(
 
 
 def texts_of(triples: Iterable[Written]) -> list[Text]:
-    """The quads of the texts that the objects of some triples hold."""
+    """The quads of what the objects of some triples hold."""
     # Nearly all values are plain: they are tested here, since a call would cost more than the test.
     return [
-        (subject, predicate, Literal(text), vocab.TEXTS)
+        (subject, predicate, item, vocab.TEXTS)
         for subject, predicate, value in triples
         if isinstance(value, Literal) and value.datatype not in PLAIN
-        for text in hidden_texts(value)
+        for item in held(value)
     ]
 
 
@@ -47,7 +48,8 @@ def texts_in(engine: Engine) -> Iterator[Quad]:
 
 def stored_texts(engine: Engine) -> Iterator[Quad]:
     """Those that are stored."""
-    return iter(engine.quads_for_pattern(None, None, None, vocab.TEXTS))
+    for subject, predicate, item, graph in engine.quads_for_pattern(None, None, None, vocab.TEXTS):
+        yield Quad(subject, predicate, normal(cast(Literal | NamedNode, item)), graph)
 
 
 def rebuild_texts(engine: Engine) -> None:

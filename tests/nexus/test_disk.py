@@ -250,7 +250,7 @@ def test_a_folder_of_other_files_is_refused_and_left_alone(folder: Path) -> None
 @pytest.mark.parametrize(
     "manifest",
     ["", "{", "[]", "3", "{}", '{"format": "1"}', '{"format": 1}', '{"format": 1, "base": 3}',
-     '{"format": 2, "base": "urn:kip:nexus/"}', '{"format": 1, "base": "nope"}',
+     '{"format": 3, "base": "urn:kip:nexus/"}', '{"format": 1, "base": "nope"}',
      "\xff"],
 )  # fmt: skip
 def test_a_strange_manifest_is_refused(folder: Path, manifest: str) -> None:

@@ -176,7 +176,7 @@ def test_a_backup_leaves_damaged_vectors_out(folder: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "content", [b"{", b"[]", b"\xff", b'{"format": 2, "base": "http://kb.example.org/"}', None]
+    "content", [b"{", b"[]", b"\xff", b'{"format": 3, "base": "http://kb.example.org/"}', None]
 )
 def test_a_damaged_manifest_is_written_again(folder: Path, content: bytes | None) -> None:
     manifest = folder / "nexus.json"

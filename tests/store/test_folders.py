@@ -51,7 +51,7 @@ def manifest(folder: Path, text: str | bytes) -> Path:
 def test_an_absent_folder_becomes_a_nexus(tmp_path: Path) -> None:
     OxigraphStore.open(tmp_path / "a" / "b").close()
     manifest = json.loads((tmp_path / "a" / "b" / "nexus.json").read_text())
-    assert manifest == {"format": 2, "base": "urn:kip:nexus/", "graph": "graph"}
+    assert manifest == {"format": 3, "base": "urn:kip:nexus/", "graph": "graph"}
 
 
 def test_an_empty_folder_becomes_a_nexus(tmp_path: Path) -> None:
@@ -92,9 +92,9 @@ def test_a_foreign_folder_is_refused_and_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_newer_format_is_refused(folder: Path) -> None:
-    manifest(folder, '{"format": 3, "base": "urn:kip:nexus/"}')
+    manifest(folder, '{"format": 4, "base": "urn:kip:nexus/"}')
     assert refusal(folder) == (
-        f"The nexus in {folder} has format 3; this kiprdf reads up to 2: use a newer one."
+        f"The nexus in {folder} has format 4; this kiprdf reads up to 3: use a newer one."
     )
 
 

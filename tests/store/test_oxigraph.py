@@ -89,7 +89,7 @@ def test_format_base_and_commit_are_stored_in_the_dataset(store: OxigraphStore) 
     assert rows == [
         (NamedNode("urn:kip:vocab/base"), Literal("urn:kip:nexus/")),
         (NamedNode("urn:kip:vocab/commit"), Literal(1)),
-        (NamedNode("urn:kip:vocab/format"), Literal(2)),
+        (NamedNode("urn:kip:vocab/format"), Literal(3)),
     ]
 
 

@@ -40,7 +40,7 @@ def nexus(request: pytest.FixtureRequest, tmp_path: Path) -> kiprdf.Nexus:
 
 
 def test_an_array_has_the_texts_of_its_items(nexus: kiprdf.Nexus) -> None:
-    assert texts(nexus) == ["ASA", "Acetylsalicylic acid"]
+    assert texts(nexus) == ["3.0", "ASA", "Acetylsalicylic acid"]
     assert nexus.execute(ASA) == ["Aspirin"]
 
 
@@ -86,14 +86,14 @@ def test_a_restored_nexus_has_the_texts(nexus: kiprdf.Nexus, profile: str, tmp_p
     assert "urn:kip:graph/texts" not in snapshot
     for other in (kiprdf.Nexus.memory(), kiprdf.Nexus.open(tmp_path / "other")):
         other.restore(snapshot)
-        assert texts(other) == ["ASA", "Acetylsalicylic acid"]
+        assert texts(other) == ["3.0", "ASA", "Acetylsalicylic acid"]
         assert other.execute(ASA) == ["Aspirin"]
 
 
 def test_a_copy_and_a_backup_have_the_texts(nexus: kiprdf.Nexus, tmp_path: Path) -> None:
     nexus.backup(tmp_path / "backup")
     copy = kiprdf.Nexus.open(tmp_path / "backup", read_only=True)
-    assert texts(copy) == ["ASA", "Acetylsalicylic acid"]
+    assert texts(copy) == ["3.0", "ASA", "Acetylsalicylic acid"]
     assert nexus._store.copy().has_right_texts()
 
 
@@ -106,7 +106,7 @@ def test_check_repairs_wrong_texts(nexus: kiprdf.Nexus) -> None:
     ]
     assert nexus.check(repair=True)["faults"] == []
     assert nexus.check()["faults"] == []
-    assert texts(nexus) == ["ASA", "Acetylsalicylic acid"]
+    assert texts(nexus) == ["3.0", "ASA", "Acetylsalicylic acid"]
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_a_folder_of_format_1_is_converted(earlier: Path) -> None:
     with kiprdf.Nexus.open(earlier) as nexus:
         assert nexus.execute(ASA) == ["Aspirin"]
         assert nexus.check()["faults"] == []
-    assert json.loads((earlier / "nexus.json").read_text())["format"] == 2
+    assert json.loads((earlier / "nexus.json").read_text())["format"] == 3
     with kiprdf.Nexus.open(earlier, read_only=True) as nexus:
         assert nexus.execute(ASA) == ["Aspirin"]
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from pyoxigraph import Variable
 
+from kiprdf.kql.comparisons import FALSE, TRUE
 from kiprdf.kql.optimize.hops import expand_hops
 from kiprdf.kql.scopes import Namer, Value, Values
 from kiprdf.kql.translate import lateral
@@ -28,8 +29,9 @@ from kiprdf.sparql.algebra import (
     Filter,
     Group,
     Hops,
+    OneOf,
     Pattern,
-    TextOf,
+    Start,
     TriplePattern,
     TripleTerm,
     Union,
@@ -40,6 +42,9 @@ from kiprdf.sparql.algebra import (
 
 TRIPLES_A_GROUP = 16
 """Planning time grows steeply with the triples of one group: 192 in one take seven seconds."""
+
+MOST_COMMON = 10_000
+"""More than the values of an IN."""
 
 
 def order_joins(
@@ -57,7 +62,7 @@ class IsolatedUnit:
     """A part that needs its own group; from its ``ends`` it is cheap to start."""
 
     part: Pattern
-    ends: tuple[object, object]
+    ends: tuple[object, ...]
 
     def is_ready(self, bound: set[Variable]) -> bool:
         """Whether it can start from a constant or from what is bound."""
@@ -88,10 +93,9 @@ class _Order:
 
     def _group(self, group: Group, bound: set[Variable], needed: set[Variable]) -> Pattern:
         conditions = _Conditions(group, [(c, self._read(c)) for c in group.conditions])
-        starts = [part for part in group.parts if _is_text(part)]
-        parts = [part for part in group.parts if part not in starts]
-        components = _components([p for p in parts if _is_plain(p)])
-        isolated = [_isolated(part) for part in parts if not _is_plain(part)]
+        starts = sorted(group.starts, key=_commonness)
+        components = _components([p for p in group.parts if _is_plain(p)])
+        isolated = [_isolated(part) for part in group.parts if not _is_plain(part)]
         shared = needed | bound | self._read((group.conditions, [u.part for u in isolated]))
         shared |= set().union(*(variables(unit.part) for unit in isolated))
         pattern = group.before
@@ -105,11 +109,12 @@ class _Order:
             if component is None and unit is None:
                 component = min(components, key=_best_selectivity, default=None)
                 if component is None or _best_selectivity(component) > 1:
-                    start = next((s for s in starts if not variables(s) <= bound), None)
+                    start = next((s for s in starts if not s.triple.names <= bound), None)
                     if start is not None:
                         starts.remove(start)
-                        pattern = lateral(pattern, start)
-                        bound = bound | variables(start)
+                        pattern = lateral(pattern, BGP((start.triple,)))
+                        bound = bound | start.triple.names
+                        conditions.drop(start.condition)
                         continue
                 unit = isolated[0] if component is None else None
             if component is not None:
@@ -147,6 +152,10 @@ class _Conditions:
         links = {part.link for part in group.parts if isinstance(part, Hops)}
         self._late = links | {variable for variable, _ in group.constants}
 
+    def drop(self, condition: Expression) -> None:
+        """Leave out a condition that holds anyway."""
+        self._waiting = [waiting for waiting in self._waiting if waiting[0] != condition]
+
     def apply_ready(self, pattern: Pattern, bound: set[Variable]) -> Pattern:
         """Apply what can be judged, before it is multiplied by what follows."""
         for waiting in list(self._waiting):
@@ -162,9 +171,10 @@ class _Conditions:
         return pattern
 
 
-def _is_text(part: Pattern) -> bool:
-    """Whether a part finds elements by a text. A condition says the same: it is only a start."""
-    return isinstance(part, BGP) and any(isinstance(t.predicate, TextOf) for t in part.triples)
+def _commonness(start: Start) -> int:
+    """How many terms a start looks for; booleans are last, since many elements have them."""
+    values = cast(OneOf, start.triple.object)
+    return len(values.held) + MOST_COMMON * (TRUE in values.held or FALSE in values.held)
 
 
 def _is_plain(part: Pattern) -> bool:
@@ -179,7 +189,8 @@ def _isolated(part: Pattern) -> IsolatedUnit:
         return IsolatedUnit(part, (part.subject, part.object))
     first = part.branches[0] if isinstance(part, Union) else part
     assert isinstance(first, BGP)
-    return IsolatedUnit(part, (first.triples[0].subject, first.triples[0].object))
+    # From a link, its fact is found, too.
+    return IsolatedUnit(part, (first.triples[0].object, *(t.subject for t in first.triples)))
 
 
 def _components(parts: Iterable[Pattern]) -> list[list[TriplePattern]]:

@@ -13,6 +13,7 @@ from typing import Any, cast
 from pyoxigraph import Literal, NamedNode, Variable
 
 from kiprdf.kql.clauses import node_of_id
+from kiprdf.kql.comparisons import Terms, equal_terms, options
 from kiprdf.kql.scopes import Namer, Value, Values
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
@@ -23,8 +24,11 @@ from kiprdf.sparql.algebra import (
     Group,
     Hole,
     Hops,
+    Infix,
+    OneOf,
     Pattern,
-    TextOf,
+    Start,
+    Term,
     TriplePattern,
     TripleTerm,
     Union,
@@ -39,9 +43,10 @@ NAMESPACES = {"attributes": vocab.ATTRIBUTE, "metadata": vocab.METADATA}
 def push_filters(
     pattern: Pattern, values: Values, iris: Iris, namer: Namer, texts: bool = True
 ) -> Pattern:
-    """The same solutions, with the patterns that the conditions of its groups imply.
+    """The same solutions, with the patterns that the conditions of its groups imply, and with the
+    triples from which a group may start.
 
-    A value is found by its text where the store has a graph of ``texts``.
+    A value is found where the store has a graph of ``texts``.
     """
     return _Push(values, iris, namer, texts).pattern(pattern, frozenset())
 
@@ -73,7 +78,27 @@ class _Push:
                 parts = group.parts
             else:
                 parts += self._implied(value, text)
-        return replace(group, parts=parts)
+        inside = _certain(parts) - outside
+        starts = [start for c in group.conditions if (start := self._start(c))]
+        kept = tuple(start for start in starts if start.triple.subject in inside)
+        return replace(group, parts=parts, starts=kept)
+
+    def _start(self, condition: Expression) -> Start | None:
+        """The triple that says the same as a condition, if there is one."""
+        found = _options(condition) if self._texts else None
+        if found is None or not found[1]:
+            return None
+        value = self._values.get(found[0])
+        equal = list(map(equal_terms, found[1]))
+        if value is None or value.key is None or None in equal:
+            return None
+        each = [terms for terms in equal if terms is not None]
+        terms, held = (
+            tuple(dict.fromkeys(term for sides in each for term in sides[side])) for side in (0, 1)
+        )
+        predicate = NamedNode(NAMESPACES[value.field] + value.key)
+        one_of = OneOf(terms, held, vocab.TEXTS)
+        return Start(TriplePattern(value.node, predicate, one_of), condition)
 
     def _implied(self, value: Value, text: Literal | Hole) -> tuple[Pattern, ...]:
         """The pattern that says what a field of an element is."""
@@ -81,11 +106,6 @@ class _Push:
             return (BGP((TriplePattern(value.node, vocab.LABEL, text),)),)
         if value.field == "type" and isinstance(text, Literal):
             return (BGP((TriplePattern(value.node, vocab.TYPE, self._iris.type(text.value)),)),)
-        if self._texts and value.field in NAMESPACES and value.key is not None:
-            predicate = NamedNode(NAMESPACES[value.field] + value.key)
-            # The text may be that of an item, or have a language.
-            of_value = TextOf(predicate, vocab.TEXTS)
-            return (BGP((TriplePattern(value.node, of_value, text),)),)
         return ()
 
     def _identify(self, group: Group, node: Variable, text: Literal | Hole) -> Group:
@@ -103,18 +123,43 @@ class _Push:
 def _required_texts(
     conditions: tuple[Expression, ...], values: Values
 ) -> Iterator[tuple[Value, Literal | Hole]]:
-    """Every ``path == "text"`` and ``IN("text", path)``.
-
-    Strings only: 3 and 3.0 are equal, and are two terms.
-    """
+    """Every ``path == "text"`` and ``IN("text", path)``."""
     for condition in conditions:
-        if isinstance(condition, Condition) and condition.name in ("==", "IN"):
-            variable, text = condition.operands
-            if condition.name == "IN":
-                variable, text = text, variable
-            is_value = isinstance(variable, Variable) and variable in values
-            if is_value and isinstance(text, Literal | Hole) and _is_text(text):
-                yield values[cast(Variable, variable)], text
+        found = options(condition) if isinstance(condition, Condition) else None
+        if found is not None and len(found[1]) == 1 and found[0] in values:
+            ((variable, (text,)),) = (found,)
+            if isinstance(text, Literal | Hole) and _is_text(text):
+                yield values[variable], text
+
+
+def _options(condition: Expression) -> tuple[Variable, Terms] | None:
+    """The one variable that a test, or several tests with ``||``, compare with constants."""
+    if isinstance(condition, Condition):
+        return options(condition)
+    if not isinstance(condition, Infix) or condition.operator != "||":
+        return None
+    each = [_options(operand) for operand in condition.operands]
+    found = [one for one in each if one is not None]
+    if len(found) < len(each) or len({variable for variable, _ in found}) > 1:
+        return None
+    return found[0][0], tuple(term for _, terms in found for term in terms)
+
+
+def number_keys(node: object) -> set[NamedNode]:
+    """The keys by whose numbers a group may start."""
+    if isinstance(node, Start) and isinstance(node.triple.object, OneOf):
+        numbers = [term for term in node.triple.object.held if _is_number(term)]
+        return {cast(NamedNode, node.triple.predicate)} if numbers else set()
+    if isinstance(node, tuple):
+        return set().union(*map(number_keys, node))
+    names = getattr(node, "__dataclass_fields__", ()) if not isinstance(node, BGP) else ()
+    return set().union(*(number_keys(getattr(node, name)) for name in names))
+
+
+def _is_number(term: Term) -> bool:
+    if isinstance(term, Hole):
+        return term.kind == "number"
+    return isinstance(term, Literal) and term.datatype == vocab.DOUBLE
 
 
 def _is_text(term: Literal | Hole) -> bool:

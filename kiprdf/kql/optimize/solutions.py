@@ -149,7 +149,7 @@ def _ends(triple: TriplePattern, predicates: str) -> Iterator[Term]:
     elif isinstance(predicate, OneOrMore | Alternative) or (
         isinstance(predicate, NamedNode) and predicate.value.startswith(predicates)
     ):
-        yield value
+        yield cast(Term, value)
 
 
 def has_long_list(node: object) -> bool:
