@@ -35,7 +35,7 @@ LINK_VARIABLES = ("l", "m")
 PREDICATE_VARIABLES = ("p", "q")
 
 # Doubles are sums of powers of two, so that SUM does not depend on the order of the rows.
-NUMBERS = (0, 1, 2, 3, -1, 10, 0.0, 1.0, 2.5, 3.0, -0.5, 1e300)
+NUMBERS = (0, 1, 2, 3, -1, 10, 0.0, -0.0, 1.0, 2.5, 3.0, -0.5, 1e300)
 STRINGS = (
     "",
     "a",
@@ -76,7 +76,15 @@ CONTAINERS: tuple[Any, ...] = (
     {"@value": "true", "@type": "http://www.w3.org/2001/XMLSchema#boolean"},
     [{"@value": "a", "@language": "de"}, {"@value": "b", "@language": "en"}],
     [{"@value": "1.0", "@type": "http://www.w3.org/2001/XMLSchema#float"}, None],
+    {"@value": "03", "@type": "http://www.w3.org/2001/XMLSchema#integer"},
+    {"@value": "3e0", "@type": "http://www.w3.org/2001/XMLSchema#double"},
+    {"@value": "-0", "@type": "http://www.w3.org/2001/XMLSchema#integer"},
+    {"@value": "9007199254740993", "@type": "http://www.w3.org/2001/XMLSchema#long"},
+    [9007199254740993, 1, 3],
+    [True, {"@value": "a", "@language": "fr"}, 1.0, 1],
 )
+LARGE = (2**53, 2**53 + 1, 2.0**53)
+"""Numbers that are equal to several others."""
 PATTERNS = ("a", "^a", "b.", "[a-c]+", "k\\\\s", "(a|漢)", "", "^.$", "[0-9]{2}")
 HOPS = ("{1}", "{2}", "{3}", "{0}", "{0,1}", "{0,2}", "{1,2}", "{1,3}", "{2,3}", "{0,}", "{1,}")
 
@@ -171,13 +179,15 @@ class Case:
 
     graph: Graph
     queries: list[str]
+    most_numbers: int
 
 
 @st.composite
 def cases(draw: Draw[Any], *, faulty: bool = False) -> Case:
     graph = draw(graphs())
     query = faulty_queries(graph) if faulty else queries(graph)
-    return Case(graph, draw(st.lists(query, min_size=4, max_size=8)))
+    asked = draw(st.lists(query, min_size=4, max_size=8))
+    return Case(graph, asked, draw(st.sampled_from((1, 64))))
 
 
 def _json(value: Any) -> str:
@@ -195,7 +205,9 @@ class _Writer(Choices):
         self._values = [
             value
             for identifier in graph.elements()
-            for value in graph.element(identifier)["attributes"].values()
+            for field in ("attributes", "metadata")
+            for key, value in graph.element(identifier)[field].items()
+            if not key.startswith("_")
         ]
 
     def find(self) -> str:
@@ -411,7 +423,12 @@ class _Writer(Choices):
             (2 * nested, "negation"),
             (nested, "&&"),
             (nested, "||"),
+            (2 if self.nodes(scope) else 0, "equal"),
         )
+        if kind == "equal":
+            path = self.path(self.pick(self.nodes(scope)))
+            tests = [f"{path} == {self.compared(scope)}" for _ in range(self.pick((1, 1, 2, 3)))]
+            return " || ".join(tests)
         if kind == "negation":
             return f"!({self.condition(scope, depth - 1)})"
         if kind in ("&&", "||"):
@@ -462,5 +479,5 @@ class _Writer(Choices):
 
     def operand(self, scope: set[str]) -> str:
         if not scope or self.one_in(4):
-            return _json(self._draw(values))
+            return _json(self._draw(values | st.sampled_from(LARGE)))
         return self.path_or_variable(scope)

@@ -145,15 +145,19 @@ def _options(condition: Expression) -> tuple[Variable, Terms] | None:
     return found[0][0], tuple(term for _, terms in found for term in terms)
 
 
-def number_keys(node: object) -> set[NamedNode]:
+def number_keys(pattern: Pattern) -> set[NamedNode]:
     """The keys by whose numbers a group may start."""
-    if isinstance(node, Start) and isinstance(node.triple.object, OneOf):
-        numbers = [term for term in node.triple.object.held if _is_number(term)]
-        return {cast(NamedNode, node.triple.predicate)} if numbers else set()
-    if isinstance(node, tuple):
-        return set().union(*map(number_keys, node))
-    names = getattr(node, "__dataclass_fields__", ()) if not isinstance(node, BGP) else ()
-    return set().union(*(number_keys(getattr(node, name)) for name in names))
+    keys: set[NamedNode] = set()
+
+    def visit(part: Pattern, *_: object) -> Pattern:
+        keys.update(number_keys(part))
+        return part
+
+    map_patterns(pattern, visit)
+    for start in pattern.starts if isinstance(pattern, Group) else ():
+        if any(map(_is_number, cast(OneOf, start.triple.object).held)):
+            keys.add(cast(NamedNode, start.triple.predicate))
+    return keys
 
 
 def _is_number(term: Term) -> bool:
