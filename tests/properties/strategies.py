@@ -469,6 +469,8 @@ class _Writer(Choices):
 
     def compared(self, scope: set[str]) -> str:
         """A right side that has a chance to be equal: a value of the graph, or its other form."""
+        if scope and self.one_in(12):
+            return _json(self.pick(LARGE))
         if not self._values or self.one_in(2):
             return self.operand(scope)
         value = self.pick(self._values)
@@ -479,5 +481,5 @@ class _Writer(Choices):
 
     def operand(self, scope: set[str]) -> str:
         if not scope or self.one_in(4):
-            return _json(self._draw(values | st.sampled_from(LARGE)))
+            return _json(self._draw(values))
         return self.path_or_variable(scope)
