@@ -318,7 +318,7 @@ class _Planner:
             branches.append([_match(subject, predicate, self.slot(term), graph=values.graph)])
         find = _union(branches)
         # An array may hold several of the values.
-        return lambda s, reads: {found[subject]: found for found in find(s, reads)}.values()
+        return lambda s, reads: {one[subject]: one for one in find(s, reads)}.values()
 
     def _hops(self, hops: Hops, forward: bool) -> Step:
         ends = self.slot(hops.subject), self.slot(hops.object)

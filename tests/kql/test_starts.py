@@ -1,4 +1,4 @@
-"""A value in a FILTER is found by index, whatever stands for it in the dataset."""
+"""A value that a FILTER requires is found by index, in each form that the dataset has of it."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def fill(nexus: kiprdf.Nexus) -> None:
         )
 
 
-def found(nexus: kiprdf.Nexus, where: str, **parameters: Any) -> list[str]:
+def names_of(nexus: kiprdf.Nexus, where: str, **parameters: Any) -> list[str]:
     """The names that a FIND shows, by lookups and without, in a FIND and in a COUNT."""
     question = f"FIND(?x.name) WHERE {{ {where} }}"
     names = sorted(nexus.execute(question, **parameters))
@@ -112,12 +112,12 @@ def test_equal_values_are_found(
     if "link" in element:
         others.remove("none")
     text = json.dumps(value)
-    assert found(nexus, f"{clause} FILTER({path} == {text})") == expected
-    assert found(nexus, f"{clause} FILTER({path} == :v)", v=value) == expected
-    assert found(nexus, f"{clause} FILTER(IN({path}, [{text}, :v]))", v=value) == expected
-    assert found(nexus, f"{clause} FILTER(IN({text}, {path}))") == expected
-    assert found(nexus, f"{clause} FILTER({path} != {text})") == others
-    assert found(nexus, f"{clause} NOT {{ FILTER({path} == {text}) }}") == others
+    assert names_of(nexus, f"{clause} FILTER({path} == {text})") == expected
+    assert names_of(nexus, f"{clause} FILTER({path} == :v)", v=value) == expected
+    assert names_of(nexus, f"{clause} FILTER(IN({path}, [{text}, :v]))", v=value) == expected
+    assert names_of(nexus, f"{clause} FILTER(IN({text}, {path}))") == expected
+    assert names_of(nexus, f"{clause} FILTER({path} != {text})") == others
+    assert names_of(nexus, f"{clause} NOT {{ FILTER({path} == {text}) }}") == others
 
 
 @pytest.mark.parametrize("element", ELEMENTS)
@@ -130,9 +130,9 @@ def test_one_of_several_is_found_once(nexus: kiprdf.Nexus, element: str) -> None
         f'IN({path}, [:one, :two, "acht", 8])',
     ):
         names = {"one": 7, "two": "sieben"} if ":one" in condition else {}
-        assert found(nexus, f"{clause} FILTER({condition})", **names) == several
+        assert names_of(nexus, f"{clause} FILTER({condition})", **names) == several
     with_null = sorted([*several, "null", *(["none"] if "concept" in element else [])])
-    assert found(nexus, f'{clause} FILTER(IN({path}, [7, null, "sieben"]))') == with_null
+    assert names_of(nexus, f'{clause} FILTER(IN({path}, [7, null, "sieben"]))') == with_null
 
 
 def test_a_plan_is_right_for_each_number(nexus: kiprdf.Nexus) -> None:
@@ -187,10 +187,10 @@ def test_numbers_of_a_vector_are_compared() -> None:
     assert "FILTER" not in other.explain(question)
     other.execute(write, v=vector)
     assert "FILTER" in other.explain(question)
-    assert found(other, where) == sorted([*SEVENS, "vector"])
+    assert names_of(other, where) == sorted([*SEVENS, "vector"])
     other.execute(write, v=vector[1:])
     assert "FILTER" not in other.explain(question)
-    assert found(other, where) == sorted([*SEVENS, "vector"])
+    assert names_of(other, where) == sorted([*SEVENS, "vector"])
     assert other.check()["faults"] == []
 
 
@@ -228,5 +228,5 @@ def test_targets_are_found() -> None:
         'DELETE CONCEPT ?x DETACH WHERE { ?x {type: "Task"} FILTER(?x.attributes.v == 7) }'
     )
     assert receipt["deleted_concepts"] == 6
-    assert found(nexus, '?x {type: "Task"} FILTER(?x.metadata.v == 7)') == []
-    assert found(nexus, '?x {type: "Task"} FILTER(?x.metadata.v == "sieben")') == SIEBEN
+    assert names_of(nexus, '?x {type: "Task"} FILTER(?x.metadata.v == 7)') == []
+    assert names_of(nexus, '?x {type: "Task"} FILTER(?x.metadata.v == "sieben")') == SIEBEN

@@ -85,11 +85,11 @@ class _Push:
 
     def _start(self, condition: Expression) -> Start | None:
         """The triple that says the same as a condition, if there is one."""
-        found = _options(condition) if self._texts else None
-        if found is None or not found[1]:
+        tested = _options(condition) if self._texts else None
+        if tested is None or not tested[1]:
             return None
-        value = self._values.get(found[0])
-        equal = list(map(equal_terms, found[1]))
+        value = self._values.get(tested[0])
+        equal = list(map(equal_terms, tested[1]))
         if value is None or value.key is None or None in equal:
             return None
         each = [terms for terms in equal if terms is not None]
@@ -125,9 +125,9 @@ def _required_texts(
 ) -> Iterator[tuple[Value, Literal | Hole]]:
     """Every ``path == "text"`` and ``IN("text", path)``."""
     for condition in conditions:
-        found = options(condition) if isinstance(condition, Condition) else None
-        if found is not None and len(found[1]) == 1 and found[0] in values:
-            ((variable, (text,)),) = (found,)
+        tested = options(condition) if isinstance(condition, Condition) else None
+        if tested is not None and len(tested[1]) == 1 and tested[0] in values:
+            ((variable, (text,)),) = (tested,)
             if isinstance(text, Literal | Hole) and _is_text(text):
                 yield values[variable], text
 
@@ -139,10 +139,10 @@ def _options(condition: Expression) -> tuple[Variable, Terms] | None:
     if not isinstance(condition, Infix) or condition.operator != "||":
         return None
     each = [_options(operand) for operand in condition.operands]
-    found = [one for one in each if one is not None]
-    if len(found) < len(each) or len({variable for variable, _ in found}) > 1:
+    constants = [one for one in each if one is not None]
+    if len(constants) < len(each) or len({variable for variable, _ in constants}) > 1:
         return None
-    return found[0][0], tuple(term for _, terms in found for term in terms)
+    return constants[0][0], tuple(term for _, terms in constants for term in terms)
 
 
 def number_keys(pattern: Pattern) -> set[NamedNode]:
