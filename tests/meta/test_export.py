@@ -347,3 +347,93 @@ def test_a_page_reads_its_own_elements_only(monkeypatch: pytest.MonkeyPatch) -> 
         answer = nexus.answer(f"EXPORT ?x WHERE {{ {selection} }} LIMIT 2")
         assert answer.next_cursor is not None
         assert 2 <= len(set(read)) <= most
+
+
+LINKS = """
+UPSERT {
+  CONCEPT { {type: "$ConceptType", name: "T"} }
+  CONCEPT { {type: "$ConceptType", name: "U"} }
+  CONCEPT { {type: "$PropositionType", name: "p"} }
+  CONCEPT { {type: "$PropositionType", name: "q"} }
+  CONCEPT { {type: "U", name: "x"} }
+  CONCEPT { {type: "U", name: "y"} SET ATTRIBUTES { n: 2 } }
+  CONCEPT { {type: "T", name: "c"} SET ATTRIBUTES { n: 2 } SET PROPOSITIONS {
+    ("p", {type: "U", name: "y"}) ("q", {type: "U", name: "y"}) ("p", {type: "U", name: "x"}) } }
+  CONCEPT { {type: "T", name: "a"} SET PROPOSITIONS {
+    ("q", {type: "T", name: "c"}) ("p", {type: "U", name: "y"}) } }
+  CONCEPT { {type: "T", name: "b"} SET ATTRIBUTES { n: 2 } SET PROPOSITIONS {
+    ("p", {type: "U", name: "x"}) } }
+  PROPOSITION { ({type: "T", name: "b"}, "p", {type: "U", name: "x"}) } WITH METADATA { s: "m" }
+  PROPOSITION { ({type: "T", name: "a"}, "q", ({type: "T", name: "b"}, "p",
+    {type: "U", name: "x"})) }
+}
+"""
+FACT = re.compile(r'\(\{type: "T", name: "(.)"\}, "(.)", \{type: "[TU]", name: "(.)"\}\)\s+[^)\s]')
+
+
+@pytest.mark.parametrize(
+    ("selection", "facts"),
+    [
+        ('?l (?a, "p", ?b)', "apy bpx cpx cpy"),
+        ('?l (?a, "p", ?b) FILTER(?b.name == "y")', "apy cpy"),
+        ('?l (?a, "p", ?b) FILTER(?a.attributes.n == 2)', "bpx cpx cpy"),
+        ('?l (?a, "p", ?b) FILTER(?l.metadata.s == "m")', "bpx"),
+        ('?l (?a, "p", ?b) NOT { (?a, "q", ?c) }', "bpx"),
+        ('?l (?a, "p", ?b) NOT { (?a, "q", ?b) }', "apy bpx cpx"),
+        ('?l (?a, "p", ?b) OPTIONAL { (?a, "q", ?b) }', "apy bpx cpx cpy"),
+        ('?l ({type: "T"}, "p", {type: "U", name: "x"})', "bpx cpx"),
+        ('?l ({type: "T", name: "c"}, "p", ?object)', "cpx cpy"),
+        ('?l (?subject {type: "T"}, "q" | "p", ?b {type: "U"})', "apy bpx cpx cpy cqy"),
+        ('?l (?a, "p" | "q" | "p", {type: "U"}) (?a, "q", {type: "T"})', "apy"),
+        ('?l (?a, ?p, ?b) ?b {type: "U"} ?a {type: "T"}', "apy bpx cpx cpy cqy"),
+        ('?l (?a, "p", ?b) ?l (?c, "p", {name: "y"})', "apy cpy"),
+        ('(?a, "q", ?l) ?l (?c, "p", ?d)', "bpx"),
+        ('?l (?a, "p", ?b) (?a, "q", ?l)', ""),
+        ('?l (?a, "p", ?b) UNION { ?l (?c, "q", {type: "T"}) }', "apy aqc bpx cpx cpy"),
+    ],
+)
+def test_pages_of_links_have_the_order_of_the_whole(selection: str, facts: str) -> None:
+    nexus = empty(medical())
+    nexus.execute(LINKS)
+    command = f"EXPORT ?l WHERE {{ {selection} }}"
+    whole = [*map("".join, FACT.findall(nexus.export(command)))]
+    assert whole == facts.split()
+    for size in (1, 2, 100):
+        texts = pages(nexus, command, size)
+        assert [*map("".join, (fact for text in texts for fact in FACT.findall(text)))] == whole
+
+
+def test_links_about_links_come_last_in_pages_too() -> None:
+    nexus = empty(medical())
+    nexus.execute(LINKS)
+    texts = pages(nexus, 'EXPORT ?l WHERE { ?l (?a, "q", ?b) }', 1)
+    assert [re.findall(r'"(\w)"', text)[-1] for text in texts] == ["c", "y", "x"]
+    assert ['"q", (' in text for text in texts] == [False, False, True]
+
+
+def test_a_page_of_links_finds_its_own_links_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    nexus = medical()
+    block = 'CONCEPT {{ {{type: "Drug", name: "D{0:02}"}} SET PROPOSITIONS {{ {1} }} }}'
+    treated = '("treats", {type: "Symptom", name: "Fever"})'
+    blocks = (block.format(number, treated) for number in range(60))
+    nexus.execute(f"UPSERT {{ {' '.join(blocks)} }}")
+    read: set[object] = set()
+    match = OxigraphStore.match
+
+    def noted(store: OxigraphStore, *pattern: object) -> object:
+        read.update(term for term in pattern if "proposition/" in str(term))
+        read.update(pattern[2:] if pattern[1] == vocab.REIFIES else ())
+        return match(store, *pattern)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(OxigraphStore, "match", noted)
+    command = 'EXPORT ?x WHERE { ?x (?a, "treats", ?b) }'
+    answer = nexus.answer(f"{command} LIMIT 2")
+    assert answer.next_cursor is not None
+    assert len(read - {None}) <= 4
+    read.clear()
+    following = nexus.answer(f"{command} LIMIT 2 CURSOR :c", {"c": answer.next_cursor})
+    assert "D01" in following.result["capsule"]
+    assert len(read - {None}) <= 4
+    read.clear()
+    nexus.export(command)
+    assert len(read - {None}) > 60
