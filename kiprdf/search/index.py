@@ -10,31 +10,31 @@ from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
-from hashlib import blake2b
-from itertools import chain, islice
-from operator import itemgetter
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from kiprdf.derived_file import DerivedFile, is_sound, uri_to_read
 from kiprdf.search.dates import date_tokens
 from kiprdf.search.ranking import (
+    COUNT,
     EXACT,
     LONGEST_ROW,
+    STOP_NAME,
     WEIGHTS,
+    Postings,
     rank,
-    rarity,
     table_of,
     whole,
 )
 from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind, digest, embedded_text
 from kiprdf.search.segment import SEGMENTER_VERSION, exact_token, folded_name, segment
-from kiprdf.search.words import in_name, languages_of, stem_token, stems
+from kiprdf.search.words import is_of_stop_words, languages_of, stem_token, stems
 
 # Increased with every change of the schema below or of the tokens of a row.
 INDEX_FILE = "search.sqlite3"
 """The name of the file of an index in its folder."""
-INDEX_VERSION = f"8, segmenter {SEGMENTER_VERSION}"
+INDEX_VERSION = f"9, segmenter {SEGMENTER_VERSION}"
 
 T = TypeVar("T")
 
@@ -47,7 +47,6 @@ _TIME = re.compile(r"T(?<=\d{4}-\d\d-\d\dT)\d\d:\d\d(?:[:.\d]*)(?:Z|[+-]\d\d:?\d
 CACHED_TEXT = 200  # characters of a text whose tokens are cached
 CACHED_LINE = 40  # characters of a line whose dates are cached: most are a date or a name
 
-_HAS_ID = "SELECT 1 FROM element WHERE id = ?"
 # Keys and types are BLOBs because they may hold what SQLite's TEXT cannot, a lone surrogate.
 _SCHEMA = (
     "CREATE TABLE about (version TEXT NOT NULL, store_commit INTEGER NOT NULL)",
@@ -61,7 +60,7 @@ _SCHEMA = (
         (
             f"INSERT INTO total VALUES ('{kind}', 0, 0)",
             f"CREATE VIRTUAL TABLE {kind} USING fts5(tokens, detail = none, columnsize = 0, "
-            "tokenize = \"ascii tokenchars '_'\")",
+            f"tokenize = \"ascii tokenchars '_{COUNT}'\")",
             f"CREATE VIRTUAL TABLE {kind}_token USING fts5vocab({kind}, instance)",
         )
         for kind in KINDS
@@ -127,6 +126,7 @@ class TextIndex:
         """
         self._file = DerivedFile(path, INDEX_VERSION, _create, read_only)
         self._changes: deque[_Change] = deque(maxlen=CHANGES)
+        self._postings = {kind: Postings(kind) for kind in KINDS}
 
     @property
     def commit(self) -> int:
@@ -142,9 +142,9 @@ class TextIndex:
 
         def updated(connection: sqlite3.Connection) -> _Change:
             before, keys = _commit(connection), set(removed)
-            _delete(connection, keys)
+            self._delete(connection, keys)
             for batch in batches(rows):
-                _put(connection, batch)
+                self._put(connection, batch)
                 keys.update(batch)
             connection.execute("UPDATE about SET store_commit = ?", (commit,))
             return _Change(before, commit, keys)
@@ -170,6 +170,8 @@ class TextIndex:
 
         self._file.change(begun)
         self._changes.clear()
+        for postings in self._postings.values():
+            postings.forget()
 
     def postpone(self, keys: Iterable[str], commit: int) -> None:
         """Let the index reflect a commit, but for the rows of some keys."""
@@ -203,8 +205,8 @@ class TextIndex:
 
         def filled(connection: sqlite3.Connection) -> None:
             if first(connection) == chunk:
-                _delete(connection, (key for key in keys[:done] if key not in batch))
-                _put(connection, batch)
+                self._delete(connection, keys[:done])
+                self._put(connection, batch)
                 connection.execute("DELETE FROM missing WHERE id = ?", (chunk[1],))
                 _miss(connection, _joined(keys[done:]), chunk[0])
 
@@ -240,13 +242,21 @@ class TextIndex:
 
     def find(self, kind: Kind, term: str, type: str | None = None, limit: int = 100) -> RankedHits:
         """The same hits, with the words that were searched instead of those of the term."""
-        ranked = self._file.use(lambda connection: rank(connection, kind, term, type, limit))
+        of_kind = self._postings[kind]
+        ranked = self._file.use(
+            lambda connection: rank(of_kind.read(connection), term, type, limit)
+        )
         hits = [Hit(_text(key), score) for key, score in ranked.keys]
         return RankedHits(hits, ranked.near, ranked.is_cut)
 
     def rarity(self, kind: Kind, tokens: Iterable[str]) -> dict[str, float]:
         """The weights of words in a ranking: the rarer the larger, and above 0."""
-        return self._file.use(lambda connection: rarity(connection, kind, tokens))
+
+        def counted(connection: sqlite3.Connection) -> dict[str, float]:
+            postings = self._postings[kind].read(connection)
+            return {token: postings.rarity(postings.number(token)) for token in tokens}
+
+        return self._file.use(counted)
 
     def holds(self, rows: Iterable[IndexRow]) -> bool:
         """Return whether the index has exactly these rows, word by word."""
@@ -307,6 +317,56 @@ class TextIndex:
             keys |= change.keys
             until = change.before
         return keys if 0 <= since == until and len(keys) <= AT_ONCE else None
+
+    def _delete(self, connection: sqlite3.Connection, keys: Iterable[str]) -> None:
+        remaining = map(_blob, keys)
+        while batch := tuple(islice(remaining, AT_ONCE)):
+            holes = ", ".join("?" * len(batch))
+            deleted = connection.execute(
+                f"DELETE FROM element WHERE key IN ({holes}) RETURNING id, kind", batch
+            ).fetchall()
+            for kind in KINDS if deleted else ():
+                ids = [(id,) for id, of_kind in deleted if of_kind == kind.encode()]
+                for id in ids:
+                    statement = f"SELECT tokens FROM {kind} WHERE rowid = ?"
+                    (tokens,) = connection.execute(statement, id).fetchone()
+                    self._postings[kind].forget(id[0], tokens.decode())
+                connection.executemany(f"DELETE FROM {kind} WHERE rowid = ?", ids)
+                _count(connection, kind, -1, [id for (id,) in ids])
+
+    def _put(self, connection: sqlite3.Connection, batch: Mapping[str, IndexRow]) -> None:
+        """Replace rows; one statement for each row would be much slower."""
+        self._delete(connection, batch)
+        rows = batch.values()
+        (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM element").fetchone()
+        words_of_rows = [*map(_words, rows)]
+        # The id of a row has its length in its lower part.
+        numbers = count(last // (LONGEST_ROW + 1) + 1)
+        ids = [
+            number * (LONGEST_ROW + 1) + min(words.length, LONGEST_ROW)
+            for number, words in zip(numbers, words_of_rows, strict=False)
+        ]
+        connection.executemany(
+            "INSERT INTO element (id, key, kind, type, digest) VALUES (?, ?, ?, ?, ?)",
+            [
+                (id, _blob(row.key), row.kind, _blob(row.type), digest(embedded_text(row)))
+                for id, row in zip(ids, rows, strict=True)
+            ],
+        )
+        languages = {language for words in words_of_rows for language in words.languages}
+        connection.executemany(
+            "INSERT OR IGNORE INTO language VALUES (?)", ((language,) for language in languages)
+        )
+        for kind in KINDS:
+            tokens = [
+                (id, words.tokens)
+                for id, row, words in zip(ids, rows, words_of_rows, strict=True)
+                if row.kind == kind
+            ]
+            connection.executemany(f"INSERT INTO {kind} (rowid, tokens) VALUES (?, ?)", tokens)
+            _count(connection, kind, 1, [id for id, _ in tokens])
+            for id, text in tokens:
+                self._postings[kind].forget(id, text)
 
     def close(self) -> None:
         """Close the file; every other method then fails with `sqlite3.ProgrammingError`."""
@@ -396,14 +456,6 @@ def _miss(
     connection.execute("UPDATE about SET store_commit = ?", (commit,))
 
 
-def _put(connection: sqlite3.Connection, batch: Mapping[str, IndexRow]) -> None:
-    try:
-        _insert(connection, batch.values())
-    except sqlite3.IntegrityError:  # few rows are there already
-        _delete(connection, batch)
-        _insert(connection, batch.values())
-
-
 def batches(rows: Iterable[IndexRow]) -> Iterator[dict[str, IndexRow]]:
     """The rows in batches that are written at once; of equal keys the last row."""
     batch: dict[str, IndexRow] = {}
@@ -422,19 +474,6 @@ def _characters(rows: Iterable[IndexRow]) -> int:
     return sum(len(r.description) + len(r.text) + sum(map(len, r.aliases)) for r in rows)
 
 
-def _delete(connection: sqlite3.Connection, keys: Iterable[str]) -> None:
-    remaining = map(_blob, keys)
-    while batch := tuple(islice(remaining, AT_ONCE)):
-        holes = ", ".join("?" * len(batch))
-        deleted = connection.execute(
-            f"DELETE FROM element WHERE key IN ({holes}) RETURNING id, kind", batch
-        ).fetchall()
-        for kind in KINDS if deleted else ():
-            ids = [id for id, of_kind in deleted if of_kind == kind.encode()]
-            connection.executemany(f"DELETE FROM {kind} WHERE rowid = ?", ((id,) for id in ids))
-            _count(connection, kind, -1, ids)
-
-
 def _count(connection: sqlite3.Connection, kind: str, sign: int, ids: Collection[int]) -> None:
     """Add rows to the totals of a kind, or subtract them."""
     change = sign * len(ids), sign * sum(id & LONGEST_ROW for id in ids), kind
@@ -443,47 +482,12 @@ def _count(connection: sqlite3.Connection, kind: str, sign: int, ids: Collection
     )
 
 
-def _insert(connection: sqlite3.Connection, rows: Iterable[IndexRow]) -> None:
-    """Insert rows of different keys; one statement for each row would be much slower."""
-    numbered = sorted(_numbered(connection, rows), key=itemgetter(0))
-    connection.executemany(
-        "INSERT INTO element (id, key, kind, type, digest) VALUES (?, ?, ?, ?, ?)",
-        [
-            (identifier, _blob(row.key), row.kind, _blob(row.type), digest(embedded_text(row)))
-            for identifier, row, _ in numbered
-        ],
-    )
-    languages = {language for _, _, words in numbered for language in words.languages}
-    connection.executemany(
-        "INSERT OR IGNORE INTO language VALUES (?)", ((language,) for language in languages)
-    )
-    for kind in KINDS:
-        tokens = [(id, words.tokens) for id, row, words in numbered if row.kind == kind]
-        connection.executemany(f"INSERT INTO {kind} (rowid, tokens) VALUES (?, ?)", tokens)
-        _count(connection, kind, 1, [id for id, _ in tokens])
-
-
 class _Words(NamedTuple):
     """The tokens of a row, the number of its words, and the languages of its text."""
 
     tokens: str
     length: int
     languages: tuple[str, ...]
-
-
-def _numbered(
-    connection: sqlite3.Connection, rows: Iterable[IndexRow]
-) -> Iterator[tuple[int, IndexRow, _Words]]:
-    """The rows with their ids: digests of their keys, and their lengths."""
-    taken: set[int] = set()
-    for row in rows:
-        words = _words(row)
-        number = int.from_bytes(blake2b(_blob(row.key), digest_size=5).digest(), "big")
-        identifier = number * (LONGEST_ROW + 1) + min(words.length, LONGEST_ROW)
-        while identifier in taken or connection.execute(_HAS_ID, (identifier,)).fetchone():
-            identifier += LONGEST_ROW + 1
-        taken.add(identifier)
-        yield identifier, row, words
 
 
 def _words(row: IndexRow) -> _Words:
@@ -507,15 +511,15 @@ def _words(row: IndexRow) -> _Words:
     languages: tuple[str, ...] = ()
     if body:
         languages = _languages(body) if is_common else languages_of(body, counts)
-    tokens = [*_whole_names(row.name), *map(_whole_alias, row.aliases)]
-    tokens += [word if count == 1 else f"{word}_{count}" for word, count in counts.items()]
+    tokens = [*_whole_names(row.name), *chain.from_iterable(map(_whole_alias, row.aliases))]
+    tokens += [word if number == 1 else f"{word}{COUNT}{number}" for word, number in counts.items()]
     # Most English words are their own stems, and are found without another token.
     own = stem_token("", "en")
     for language in languages:
         named = stems_in(row.name, language)
         if aliases:
             named = named | stems_in(aliases, language)  # a cached set stays as it is
-        tokens += map(in_name, sorted(named))
+        tokens += [f"{token}{COUNT}{WEIGHTS['name']}" for token in sorted(named)]
         tokens += sorted(
             token
             for token in stems_in(body, language) - named
@@ -530,13 +534,18 @@ def _words(row: IndexRow) -> _Words:
 
 
 @lru_cache(maxsize=1024)
-def _whole_names(name: str) -> tuple[str, str, str]:
-    return exact_token(name), whole("same", name), whole("name", folded_name(name))
+def _whole_names(name: str) -> tuple[str, ...]:
+    return exact_token(name), whole("same", name), *_whole("name", name)
 
 
 @lru_cache(maxsize=1024)
-def _whole_alias(alias: str) -> str:
-    return whole("alias", folded_name(alias))
+def _whole_alias(alias: str) -> tuple[str, ...]:
+    return _whole("alias", alias)
+
+
+def _whole(role: str, name: str) -> tuple[str, ...]:
+    folded = folded_name(name)
+    return whole(role, folded), *([STOP_NAME] if is_of_stop_words(folded) else [])
 
 
 _segments = lru_cache(maxsize=1024)(segment)

@@ -8,16 +8,17 @@ import heapq
 import math
 import re
 import sqlite3
+from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kiprdf.budget import check
 from kiprdf.search.dates import date_tokens
 from kiprdf.search.rows import KINDS, Kind
 from kiprdf.search.segment import exact_token, folded_name, segment_term
-from kiprdf.search.words import LONGEST_READ, Word, in_name, stem_token, word_of, words_of
+from kiprdf.search.words import LONGEST_READ, Word, stem_token, word_of, words_of
 
 # One occurrence in a column counts like this number of occurrences in other text.
 WEIGHTS = {"name": 40, "aliases": 12, "description": 3, "text": 1}
@@ -36,10 +37,22 @@ MOST_MISTYPED = 3  # words of a term for which others are looked for
 LONGEST_TERM = 64  # words of a term that are searched
 LONGEST_ROW = 0xFFFF  # words of a row that are counted
 
+COUNT = "!"
+"""What is between a word and its count in a token: before every character of a word."""
+STOP_NAME = "__stop_name"
+"""The token of the rows with a name or an alias of stop words alone."""
+MOST_KEPT, MOST_KEYS = 4_000_000, 100_000
+"""Rows of words, and keys of rows, that are kept in memory, in ten and 300 bytes each."""
+_Numbers = tuple[Sequence[int], Sequence[int]]
+"""Numbers of rows, and the lengths of these rows."""
+_Rows = dict[int, _Numbers]
+"""The rows of a word, by its count in them."""
+
 _K1, _B = 1.2, 0.75  # the parameters of BM25
 _MANY = 1000  # rows with equal scores of which the first by key are looked for in order
+_SIZE_OF_WORD = 30  # what is kept for a word, in rows
+_FEW = 30  # scores that are chosen faster than all are sorted
 _KEYS_AT_ONCE = 500
-_AT_ONCE = 50  # words of which one is looked for
 _HANGUL = re.compile("[\uac00-\ud7a3]{2}")
 _ALPHABETS = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщъыьэюя")
 
@@ -60,11 +73,8 @@ class Ranked(NamedTuple):
     is_cut: bool
 
 
-def rank(
-    connection: sqlite3.Connection, kind: Kind, term: str, type: str | None, limit: int
-) -> Ranked:
+def rank(postings: "Postings", term: str, type: str | None, limit: int) -> Ranked:
     """Rank the rows of a kind; raises NoWordError for a term that has no word and is not a name."""
-    postings = _Postings(connection, kind)
     exact = _exact(postings, term)
     words = words_of(term, postings.languages, postings.names)
     if not words and not exact:
@@ -74,18 +84,18 @@ def rank(
     scores = dict(exact)
     missing: list[str] = []
     for number, word in enumerate(searched, start=1):
+        check()
         longer: dict[int, float] = {}
         if number == len(searched) and len(word.token) >= SHORTEST_PREFIX:
-            matching, longer = postings.of_last_word(word)
-            _add(scores, longer, PREFIX_WEIGHT * postings.rarity(longer))
-        else:
-            matching = postings.of_word(word)
-        _add(scores, matching, postings.rarity(matching))
+            longer = postings.longer(word.token)
+            _add(scores, longer, PREFIX_WEIGHT * postings.rarity(len(longer)))
+        matching = postings.of_word(word)
+        _add(scores, matching, postings.rarity(len(matching)))
         if not matching and not longer:
             missing.append(word.token)
     for token in date_tokens(term[:LONGEST_READ], asked=True):
-        matching = postings.of_tokens(token)
-        _add(scores, matching, postings.rarity(matching))
+        matching = postings.of_token(token)
+        _add(scores, matching, postings.rarity(len(matching)))
     if scores:  # the other syllables of a Korean word are in a row
         missing = [token for token in missing if not _HANGUL.fullmatch(token)]
     # Of a question with many words some are in no row.
@@ -96,16 +106,10 @@ def rank(
             matching = {}
             for other in others:
                 matching |= postings.of_word(word_of(other, other, postings.languages))
-            _add(scores, matching, NEAR_WEIGHT * postings.rarity(matching))
-    hits = [(key, score / (1 + score)) for score, key in _best(connection, scores, type, limit)]
+            _add(scores, matching, NEAR_WEIGHT * postings.rarity(len(matching)))
+    hits = [(key, score / (1 + score)) for score, key in _best(postings, scores, type, limit)]
     is_cut = len(words) > LONGEST_TERM or len(term) > LONGEST_READ
     return Ranked(hits, near, is_cut)
-
-
-def rarity(connection: sqlite3.Connection, kind: Kind, tokens: Iterable[str]) -> dict[str, float]:
-    """The weights of words in a ranking: the rarer the larger."""
-    postings = _Postings(connection, kind)
-    return {token: postings.rarity(range(postings.count(token))) for token in tokens}
 
 
 def whole(role: str, text: str) -> str:
@@ -119,7 +123,7 @@ def table_of(kind: str) -> str:
     return kind
 
 
-def _exact(postings: "_Postings", term: str) -> dict[int, float]:
+def _exact(postings: "Postings", term: str) -> dict[int, float]:
     """The rows whose whole name or alias is the term, and what this adds to their scores."""
     if len(term) > LONGEST_READ:
         return {}
@@ -130,12 +134,12 @@ def _exact(postings: "_Postings", term: str) -> dict[int, float]:
     if not folded or not postings.has(*tokens, *filter(None, (joined,))):
         return {}
     name, alias = tokens
-    exact = dict.fromkeys(postings.rows(name), _EXACT_NAME)
-    exact |= dict.fromkeys(postings.rows(whole("same", term)), _EXACT_NAME + _SAME_NAME)
-    _add(exact, dict.fromkeys(postings.rows(alias), 1.0), EXACT)
+    exact = dict.fromkeys(postings.ids(name), _EXACT_NAME)
+    exact |= dict.fromkeys(postings.ids(whole("same", term)), _EXACT_NAME + _SAME_NAME)
+    _add(exact, dict.fromkeys(postings.ids(alias), 1.0), EXACT)
     if joined:
-        matching = postings.of_tokens(joined, count=WHOLE_NAME)
-        _add(exact, matching, postings.rarity(matching))
+        matching = postings.of_token(joined, count=WHOLE_NAME)
+        _add(exact, matching, postings.rarity(len(matching)))
     return exact
 
 
@@ -149,138 +153,194 @@ def _add(scores: dict[int, float], matching: dict[int, float], weight: float) ->
 
 
 def _best(
-    connection: sqlite3.Connection, scores: dict[int, float], type: str | None, limit: int
+    postings: "Postings", scores: dict[int, float], type: str | None, limit: int
 ) -> list[tuple[float, bytes]]:
     """The best scores with their keys, ties by key; all rows are read whose score may be one."""
     most = limit
     while True:
-        least = heapq.nlargest(most, scores.values())[-1] if 0 < most < len(scores) else 0.0
-        rows = [row for row, score in scores.items() if score > least]
-        tied = {row for row, score in scores.items() if score == least}
-        is_many = len(tied) > _MANY
-        first = _first(connection, tied, type, limit) if is_many else ()
-        others = _keys(connection, rows if is_many else [*rows, *tied], type)
-        hits = [(scores[row], key) for row, key in chain(others, first)]
-        if len(hits) >= limit or len(rows) + len(tied) == len(scores):
-            return sorted(hits, key=lambda hit: (-hit[0], hit[1]))[:limit]
+        least = 0.0
+        if 0 < most < len(scores):
+            few = most < _FEW
+            best = heapq.nlargest(most, scores.values()) if few else sorted(scores.values())[::-1]
+            least = best[most - 1]
+        rows = [row for row, score in scores.items() if score >= least]
+        hits = []
+        if len(rows) > most + _MANY:
+            tied = {row for row in rows if scores[row] == least}
+            rows = [row for row in rows if row not in tied]
+            hits = [(-least, key) for _, key in postings.first(tied, type, limit)]
+        hits += ((-scores[row], key) for row, key in postings.keys(rows, type))
+        if len(hits) >= limit or least == 0.0:
+            return [(-score, key) for score, key in sorted(hits)[:limit]]
         most *= 8
 
 
-def _keys(
-    connection: sqlite3.Connection, rows: Sequence[int], type: str | None
-) -> Iterator[tuple[int, bytes]]:
-    of_type = () if type is None else (type.encode("utf-8", "surrogatepass"),)
-    for start in range(0, len(rows), _KEYS_AT_ONCE):
-        check()
-        some = rows[start : start + _KEYS_AT_ONCE]
-        yield from connection.execute(
-            f"SELECT id, key FROM element WHERE id IN ({', '.join('?' * len(some))})"
-            + " AND type = ?" * len(of_type),
-            (*some, *of_type),
-        )
+class Postings:
+    """The rows of each word of a kind, kept in memory until the word is written.
 
+    A row has a value for a word that grows with the word's count, below 1.
+    """
 
-def _first(
-    connection: sqlite3.Connection, rows: Collection[int], type: str | None, limit: int
-) -> Iterator[tuple[int, bytes]]:
-    """The first keys of many rows."""
-    check()
-    of_type = () if type is None else (type.encode("utf-8", "surrogatepass"),)
-    condition = " WHERE type = ?" * len(of_type)
-    ordered = connection.execute(f"SELECT id, key FROM element{condition} ORDER BY key", of_type)
-    return islice(((row, key) for row, key in ordered if row in rows), limit)
+    def __init__(self, kind: Kind) -> None:
+        self._kind, self._table = kind, table_of(kind)
+        self._kept: dict[str, _Rows] = {}
+        self._size = 0
+        self._beginnings: set[str] = set()
+        self._keys: dict[int, tuple[bytes, bytes]] = {}
+        self._connection: sqlite3.Connection | None = None
+        self._state = (0, 0)
+        self._values: dict[tuple[int, float], _Values] = {}
+        self.languages: list[str] = []
 
-
-class _Postings:
-    """The rows of each word of a kind, with a value that grows with the word's count, below 1."""
-
-    def __init__(self, connection: sqlite3.Connection, kind: Kind) -> None:
-        self._connection = connection
-        self._table = table_of(kind)
+    def read(self, connection: sqlite3.Connection) -> "Postings":
+        """The same, as of the last commit."""
+        (version,) = connection.execute("PRAGMA data_version").fetchone()
+        if connection is not self._connection or version != self._state[0]:
+            self._connection = connection
+            self.forget()  # another program has written
+        elif connection.total_changes == self._state[1]:
+            return self
+        self._state = version, connection.total_changes
         self._total, length, codes = connection.execute(
             "SELECT rows, length, (SELECT group_concat(code) FROM language) FROM total"
             " WHERE kind = ?",
-            (kind,),
+            (self._kind,),
         ).fetchone()
         self._norms = _Norms(max(1.0, length / max(1, self._total)))
-        self._values: dict[tuple[int, float], _Values] = {}
+        self._values.clear()
         self.languages = sorted(codes.decode().split(",")) if codes else []
+        return self
 
-    def rarity(self, matching: Collection[int]) -> float:
+    def forget(self, id: int = -1, tokens: str | None = None) -> None:
+        """Read a row and those of its tokens again, or all."""
+        if tokens is None:
+            self._kept.clear()
+            self._keys.clear()
+            self._size = 0
+        else:
+            self._keys.pop(id, None)
+            written = (token.partition(COUNT)[0] for token in tokens.split())
+            for key in chain(written, self._beginnings):
+                if key in self._kept:
+                    self._size -= _size(self._kept.pop(key))
+        self._beginnings.clear()
+
+    def rarity(self, number: int) -> float:
         """The inverse document frequency, which is positive for a word of every row, too."""
-        other = max(0.0, self._total - len(matching) + 0.5)
-        return (_K1 + 1) * math.log1p(other / (len(matching) + 0.5))
+        other = max(0.0, self._total - number + 0.5)
+        return (_K1 + 1) * math.log1p(other / (number + 0.5))
 
-    def rows(self, *tokens: str) -> list[int]:
-        """The rows with any of some tokens."""
+    def rows(self, token: str) -> "_Rows":
+        """The rows with a token, by its count."""
+        return self._read(token, token, f'{token}"')
+
+    def _longer(self, word: str) -> "_Rows":
+        """The rows with tokens that begin with a word."""
+        self._beginnings.add(f"{word}*")
+        return self._read(f"{word}*", f'{word}"', f"{word}\U0010ffff")
+
+    def _read(self, key: str, first: str, end: str) -> "_Rows":
+        """The rows with tokens between two, by the counts of these."""
+        kept = self._kept.get(key)
+        if kept is not None:
+            return kept
+        numbers: dict[int, array[int]] = {}
         # As one text, which takes half the time of one Python tuple for each row.
-        return _numbers(self._selected("group_concat(rowid)", _any_of(tokens))[0])
+        for term, joined in self._selected(
+            f"SELECT term, group_concat(doc) FROM {self._table}_token"
+            " WHERE term >= ? AND term < ? GROUP BY term",
+            first,
+            end,
+        ):
+            count = int(term.partition(COUNT.encode())[2] or 1)
+            numbers.setdefault(count, array("Q")).extend(map(int, joined.split(b",")))
+        rows: _Rows = {
+            count: (numbers[count], array("H", [row & LONGEST_ROW for row in numbers[count]]))
+            for count in sorted(numbers)
+        }
+        self._size += _size(rows)
+        while self._kept and self._size > MOST_KEPT:
+            self._size -= _size(self._kept.pop(next(iter(self._kept))))
+        self._kept[key] = rows
+        return rows
+
+    def number(self, token: str) -> int:
+        """The number of rows with a word, as often as it may be."""
+        return sum(len(numbers) for numbers, _ in self.rows(token).values())
 
     def has(self, *tokens: str) -> bool:
         """Whether a row has any of some tokens."""
-        return self._selected("1", _any_of(tokens)) is not None
+        expression = " OR ".join(f'"{token}"' for token in tokens)
+        statement = f"SELECT 1 FROM {self._table} WHERE {self._table} MATCH ?"
+        return self._selected(statement, expression).fetchone() is not None
 
-    def count(self, token: str) -> int:
-        """The number of rows with a word, as often as it may be."""
-        return int(self._selected("count(*)", f'"{token}" OR "{token}_" *')[0])
+    def ids(self, token: str) -> Iterable[int]:
+        """The rows with a token."""
+        return chain.from_iterable(numbers for numbers, _ in self.rows(token).values())
 
-    def of_tokens(self, *tokens: str, count: int = 1, weight: float = 1.0) -> dict[int, float]:
-        """The rows with any of some tokens."""
-        return self._valued(self.rows(*tokens), count, weight)
+    def of_token(self, token: str, count: int = 0, weight: float = 1.0) -> dict[int, float]:
+        """The rows with a token, which may be given another count."""
+        return self._valued(self.rows(token), count, weight)
 
     def of_word(self, word: Word) -> dict[int, float]:
         """The rows with a word in any form."""
-        return self._with_forms(self._of_counts(word.token), word)
-
-    def of_last_word(self, word: Word) -> tuple[dict[int, float], dict[int, float]]:
-        """The same, and the rows with words that begin with it."""
-        own, longer = self._between(word.token, f"{word.token}\U0010ffff", word.token)
-        return self._with_forms(own, word), longer
-
-    def _of_counts(self, token: str, weight: float = 1.0) -> dict[int, float]:
-        several, _ = self._between(f"{token}_", f"{token}`", token, weight)
-        return self.of_tokens(token, weight=weight) | several
-
-    def _with_forms(self, matching: dict[int, float], word: Word) -> dict[int, float]:
-        if word.base:
-            _raise(matching, self._of_counts(word.base, FORM_WEIGHT))
-        if word.stems:
+        matching = self.of_token(word.token)
+        for token in (*word.stems, word.base):
+            if token and (rows := self.rows(token)):
+                _raise(matching, self._valued(rows, weight=FORM_WEIGHT))
             # An English word that is its own stem has no other token.
-            base = (stem for stem in word.stems if stem.startswith(stem_token("", "en")))
-            mentions = (*word.stems, *(stem.rpartition("_")[2] for stem in base))
-            names = map(in_name, word.stems)
-            # Of a row that has the word itself, the value is higher.
-            others = set(self.rows(*mentions)).difference(matching)
-            matching |= self._valued(others, 1, FORM_WEIGHT)
-            _raise(matching, self.of_tokens(*names, count=WEIGHTS["name"], weight=FORM_WEIGHT))
+            stem = token.rpartition("_")[2]
+            if token == stem_token(stem, "en") and stem != word.token:
+                once = {count: rows for count, rows in self.rows(stem).items() if count == 1}
+                _raise(matching, self._valued(once, weight=FORM_WEIGHT))
         return matching
 
-    def _between(
-        self, first: str, end: str, word: str, weight: float = 1.0
-    ) -> tuple[dict[int, float], dict[int, float]]:
-        """The rows with a word, and those with other words, whose tokens are between two."""
-        check()
-        statement = f"SELECT term, group_concat(doc) FROM {self._table}_token"
-        condition = "WHERE term >= ? AND term < ? GROUP BY term"
-        matching: tuple[dict[int, float], dict[int, float]] = {}, {}
-        for token, rows in self._connection.execute(f"{statement} {condition}", (first, end)):
-            written, _, count = token.decode().partition("_")
-            valued = self._valued(_numbers(rows), int(count or 1), weight)
-            _raise(matching[written != word], valued)
+    def longer(self, word: str) -> dict[int, float]:
+        """The rows with words that begin with a word."""
+        return self._valued(self._longer(word))
+
+    def _valued(self, rows: "_Rows", count: int = 0, weight: float = 1.0) -> dict[int, float]:
+        """The values of rows; of several counts in a row, the highest."""
+        matching: dict[int, float] = {}
+        for stored, (numbers, lengths) in rows.items():
+            values = self._values.get((count or stored, weight))
+            if values is None:
+                values = _Values(self._norms, count or stored, weight)
+                self._values[count or stored, weight] = values
+            matching.update(zip(numbers, map(values.__getitem__, lengths), strict=True))
         return matching
 
-    def _valued(self, rows: Iterable[int], count: int, weight: float) -> dict[int, float]:
-        if (count, weight) not in self._values:
-            self._values[count, weight] = _Values(self._norms, count, weight)
-        values = self._values[count, weight]
-        return {row: values[row & LONGEST_ROW] for row in rows}
+    def keys(self, rows: Sequence[int], type: str | None) -> Iterator[tuple[int, bytes]]:
+        """The keys of rows, if they are of a type."""
+        kept, of_type = self._keys, None if type is None else _blob(type)
+        if len(kept) > MOST_KEYS:
+            kept.clear()
+        unknown = [row for row in rows if row not in kept]
+        for start in range(0, len(unknown), _KEYS_AT_ONCE):
+            some = unknown[start : start + _KEYS_AT_ONCE]
+            statement = (
+                f"SELECT id, key, type FROM element WHERE id IN ({', '.join('?' * len(some))})"
+            )
+            kept.update((id, (key, of)) for id, key, of in self._selected(statement, *some))
+        for row in rows:
+            key, of = kept[row]
+            if type is None or of == of_type:
+                yield row, key
+
+    def first(
+        self, rows: Collection[int], type: str | None, limit: int
+    ) -> Iterator[tuple[int, bytes]]:
+        """The first keys of many rows."""
+        of_type = () if type is None else (_blob(type),)
+        condition = " WHERE type = ?" * len(of_type)
+        ordered = self._selected(f"SELECT id, key FROM element{condition} ORDER BY key", *of_type)
+        return islice(((row, key) for row, key in ordered if row in rows), limit)
 
     def names(self, texts: Collection[str]) -> list[str]:
-        """Those of some texts that are the name or an alias of a row."""
-        tokens = {text: (whole("name", text), whole("alias", text)) for text in texts}
-        if not self.has(*chain.from_iterable(tokens.values())):
+        """Those of some texts of stop words that are the name or an alias of a row."""
+        if not self.number(STOP_NAME):
             return []
-        return [text for text, both in tokens.items() if self.has(*both)]
+        return [text for text in texts if self.has(whole("name", text), whole("alias", text))]
 
     def near(self, word: str) -> list[str]:
         """The words of rows that are a word with one letter more, less, changed or moved.
@@ -288,33 +348,31 @@ class _Postings:
         For two syllables of Korean it is the first, without what may be an ending or a particle.
         """
         if _HANGUL.fullmatch(word):
-            return [word[0]] if self._any(word[0]) else []
+            return [word[0]] if self.rows(word[0]) else []
         alphabet = next((letters for letters in _ALPHABETS if set(letters) >= set(word)), "")
         if not alphabet or not SHORTEST_NEAR <= len(word) <= LONGEST_NEAR:
             return []
-        others = sorted(set(_edited(word, alphabet)))
-        matching: list[str] = []
-        for start in range(0, len(others), _AT_ONCE):
-            check()
-            some = others[start : start + _AT_ONCE]
-            if self._any(*some):
-                matching += (other for other in some if self._any(other))
-        return matching[:MOST_NEAR]
+        edited = set(_edited(word, alphabet))
+        # Most of them have its first two letters, as few words of rows have.
+        first = word[:2]
+        statement = f"SELECT DISTINCT term FROM {self._table}_token WHERE term >= ? AND term < ?"
+        terms = self._selected(statement, first, f"{first}\U0010ffff")
+        beside = {term.decode().partition(COUNT)[0] for (term,) in terms}
+        others = (other for other in edited if not other.startswith(first) and self.rows(other))
+        return sorted(edited & beside | {*others})[:MOST_NEAR]
 
-    def _any(self, *words: str) -> bool:
-        """Whether a row has one of some words, as often as it may be."""
-        expression = " OR ".join(f'"{word}" OR "{word}_" *' for word in words)
-        return self._selected("1", expression) is not None
-
-    def _selected(self, result: str, expression: str) -> Any:
-        """The first row of a result for the rows that match an expression."""
+    def _selected(self, statement: str, *values: object) -> sqlite3.Cursor:
         check()
-        statement = f"SELECT {result} FROM {self._table} WHERE {self._table} MATCH ?"
-        return self._connection.execute(statement, (expression,)).fetchone()
+        assert self._connection is not None
+        return self._connection.execute(statement, values)
 
 
-def _numbers(joined: bytes | None) -> list[int]:
-    return [*map(int, joined.split(b","))] if joined else []
+def _size(rows: "_Rows") -> int:
+    return _SIZE_OF_WORD + sum(len(numbers) for numbers, _ in rows.values())
+
+
+def _blob(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _raise(matching: dict[int, float], other: dict[int, float]) -> None:
@@ -326,10 +384,6 @@ def _raise(matching: dict[int, float], other: dict[int, float]) -> None:
     highest = [*map(max, map(matching.__getitem__, both), map(other.__getitem__, both))]
     matching |= other
     matching.update(zip(both, highest, strict=True))
-
-
-def _any_of(tokens: Iterable[str]) -> str:
-    return " OR ".join(f'"{token}"' for token in tokens)
 
 
 class _Norms(dict[int, float]):

@@ -140,6 +140,14 @@ def _evidence(tokens: Iterable[str]) -> dict[str, float]:
     return evidence
 
 
+def is_of_stop_words(name: str) -> bool:
+    """Whether a folded name has only stop words, of any languages."""
+    words = name.split()
+    return len(words) <= LONGEST_STOP_NAME and all(
+        word in _languages_of() or word in _unspaced_stop_words() for word in words
+    )
+
+
 def languages_of(text: str, tokens: Iterable[str]) -> tuple[str, ...]:
     """The language of a text with these tokens, by its script, stop words and letters.
 
@@ -206,11 +214,6 @@ _stem_tokens = cache(_StemTokens)
 
 def stem_token(stem: str, language: str) -> str:
     return f"__{language}_{stem}"
-
-
-def in_name(token: str) -> str:
-    """The token of a stem in a name or an alias, for that in other text."""
-    return f"__n{token[2:]}"
 
 
 def _stem(word: str, language: str) -> str:

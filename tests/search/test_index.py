@@ -1,6 +1,5 @@
 """SEARCH finds what it should, best first; an unusable file costs a rebuild and no more."""
 
-import hashlib
 import sqlite3
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -10,7 +9,7 @@ from time import process_time
 import pytest
 
 from kiprdf.checksums import drop_note
-from kiprdf.search import IndexRow, Kind, TextIndex, index, is_exact
+from kiprdf.search import IndexRow, Kind, TextIndex, index, is_exact, ranking
 from tests.search.toys import rebuild
 from tests.threads import together
 
@@ -329,13 +328,6 @@ def test_a_predicate_of_all_rows_takes_a_few_microseconds_for_each_row() -> None
     assert several < 5 * fastest(lambda: [n / (n + 1) for n in range(50_000)])
 
 
-def test_two_keys_of_one_digest_are_two_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index, "blake2b", lambda *_, **__: hashlib.blake2b(b"", digest_size=5))
-    both = index_of(concept("a", "tea"), concept("b", "tea"))
-    both.update([concept("c", "tea")], removed=["a"], commit=2)
-    assert keys(both, "tea") == ["b", "c"]
-
-
 def test_the_kind_filters() -> None:
     index = index_of(concept("a", "treats"), proposition("b", "treats", "Aspirin", "Pain"))
     assert keys(index, "treats", "concept") == ["a"]
@@ -430,6 +422,34 @@ def test_a_rebuild_replaces_everything() -> None:
     assert keys(index, "tea") == ["b"]
     assert keys(index, "treats", "proposition") == []
     assert index.commit == 9
+
+
+@pytest.mark.parametrize("kept", [ranking.MOST_KEPT, 100, 0])
+def test_an_index_that_was_asked_answers_like_a_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
+) -> None:
+    monkeypatch.setattr(ranking, "MOST_KEPT", kept)
+    monkeypatch.setattr(ranking, "MOST_KEYS", kept)
+    terms = ["tea", "teas green", "te", "the cup tea", "cup", "gre", "who", "Sugar"]
+    rows: dict[str, IndexRow] = {}
+    writers = TextIndex(tmp_path / index.INDEX_FILE), TextIndex(tmp_path / index.INDEX_FILE)
+
+    def answers(index: TextIndex) -> list[object]:
+        types = (None, "Drug", "Note")
+        return [index.search("concept", term, type, 4) for term in terms for type in types]
+
+    for number in range(40):
+        key = f"k{number * 7 % 12}"
+        texts = ("green tea", "teas in a cup", "tea tea", "the teapot", "greens")
+        row = concept(key, ("", "tea", "Who")[number % 3], text=texts[number % 5])
+        row = row._replace(type="Drug" if number % 4 else "Note")
+        removed = [f"k{(number - 1) * 7 % 12}"] if number % 3 else []  # the last one
+        other = concept(f"j{number % 5}", text=texts[number % 3])
+        writers[number % 7 == 0].update([other, row], removed, number)
+        rows = {of: rows[of] for of in rows if of not in removed} | {other.key: other, key: row}
+        with pytest.raises(sqlite3.OperationalError, match="cannot be read"):
+            writers[0].update(failing_rows(), [key], number)
+        assert answers(writers[0]) == answers(index_of(*rows.values()))
 
 
 def test_entries_after_updates_are_those_of_a_new_reading() -> None:
