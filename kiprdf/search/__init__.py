@@ -11,7 +11,6 @@ from kiprdf.search.fusion import fuse
 from kiprdf.search.index import (
     INDEX_FILE,
     Entries,
-    RankedHits,
     TextIndex,
     batches,
     commit_of_file,
@@ -19,7 +18,7 @@ from kiprdf.search.index import (
     is_exact,
     overtaken,
 )
-from kiprdf.search.ranking import LONGEST_TERM, NoWordError
+from kiprdf.search.ranking import LONGEST_TERM, NoWordError, RankedHits
 from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind
 from kiprdf.search.words import asked_tokens, matches
 

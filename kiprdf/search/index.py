@@ -23,6 +23,8 @@ from kiprdf.search.ranking import (
     STOP_NAME,
     WEIGHTS,
     Postings,
+    RankedHits,
+    in_name,
     rank,
     table_of,
     whole,
@@ -90,18 +92,6 @@ class State(NamedTuple):
 
     commit: int
     missing: int
-
-
-class RankedHits(NamedTuple):
-    """The hits of a term.
-
-    ``near`` has the words that were searched instead of those that no row has; ``is_cut`` says
-    that the term has more words than are searched.
-    """
-
-    hits: list[Hit]
-    near: dict[str, list[str]]
-    is_cut: bool
 
 
 class TextIndex:
@@ -242,12 +232,8 @@ class TextIndex:
 
     def find(self, kind: Kind, term: str, type: str | None = None, limit: int = 100) -> RankedHits:
         """The same hits, with the words that were searched instead of those of the term."""
-        of_kind = self._postings[kind]
-        ranked = self._file.use(
-            lambda connection: rank(of_kind.read(connection), term, type, limit)
-        )
-        hits = [Hit(_text(key), score) for key, score in ranked.keys]
-        return RankedHits(hits, ranked.near, ranked.is_cut)
+        postings = self._postings[kind]
+        return self._file.use(lambda file: rank(postings.read(file), term, type, limit))
 
     def rarity(self, kind: Kind, tokens: Iterable[str]) -> dict[str, float]:
         """The weights of words in a ranking: the rarer the larger, and above 0."""
@@ -519,7 +505,7 @@ def _words(row: IndexRow) -> _Words:
         named = stems_in(row.name, language)
         if aliases:
             named = named | stems_in(aliases, language)  # a cached set stays as it is
-        tokens += [f"{token}{COUNT}{WEIGHTS['name']}" for token in sorted(named)]
+        tokens += map(in_name, sorted(named))
         tokens += sorted(
             token
             for token in stems_in(body, language) - named

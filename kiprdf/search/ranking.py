@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from kiprdf.budget import check
 from kiprdf.search.dates import date_tokens
-from kiprdf.search.rows import KINDS, Kind
+from kiprdf.search.rows import KINDS, Hit, Kind
 from kiprdf.search.segment import exact_token, folded_name, segment_term
 from kiprdf.search.words import LONGEST_READ, Word, stem_token, word_of, words_of
 
@@ -50,6 +50,7 @@ _Rows = dict[int, _Numbers]
 
 _K1, _B = 1.2, 0.75  # the parameters of BM25
 _MANY = 1000  # rows with equal scores of which the first by key are looked for in order
+_ENGLISH = stem_token("", "en")
 _SIZE_OF_WORD = 30  # what is kept for a word, in rows
 _FEW = 30  # scores that are chosen faster than all are sorted
 _KEYS_AT_ONCE = 500
@@ -61,19 +62,19 @@ class NoWordError(ValueError):
     """A term has no word, and nothing is named so."""
 
 
-class Ranked(NamedTuple):
-    """The keys with the highest scores, best first.
+class RankedHits(NamedTuple):
+    """The hits of a term.
 
     ``near`` has the words that were searched instead of those that no row has; ``is_cut`` says
     that the term has more words than are searched.
     """
 
-    keys: list[tuple[bytes, float]]
+    hits: list[Hit]
     near: dict[str, list[str]]
     is_cut: bool
 
 
-def rank(postings: "Postings", term: str, type: str | None, limit: int) -> Ranked:
+def rank(postings: "Postings", term: str, type: str | None, limit: int) -> RankedHits:
     """Rank the rows of a kind; raises NoWordError for a term that has no word and is not a name."""
     exact = _exact(postings, term)
     words = words_of(term, postings.languages, postings.names)
@@ -107,9 +108,14 @@ def rank(postings: "Postings", term: str, type: str | None, limit: int) -> Ranke
             for other in others:
                 matching |= postings.of_word(word_of(other, other, postings.languages))
             _add(scores, matching, NEAR_WEIGHT * postings.rarity(len(matching)))
-    hits = [(key, score / (1 + score)) for score, key in _best(postings, scores, type, limit)]
+    hits = _best(postings, scores, type, limit)
     is_cut = len(words) > LONGEST_TERM or len(term) > LONGEST_READ
-    return Ranked(hits, near, is_cut)
+    return RankedHits(hits, near, is_cut)
+
+
+def in_name(token: str) -> str:
+    """The token of a stem in a name or an alias."""
+    return f"{token}{COUNT}{WEIGHTS['name']}"
 
 
 def whole(role: str, text: str) -> str:
@@ -154,8 +160,8 @@ def _add(scores: dict[int, float], matching: dict[int, float], weight: float) ->
 
 def _best(
     postings: "Postings", scores: dict[int, float], type: str | None, limit: int
-) -> list[tuple[float, bytes]]:
-    """The best scores with their keys, ties by key; all rows are read whose score may be one."""
+) -> list[Hit]:
+    """The hits with the best scores, ties by key; all rows are read whose score may be one."""
     most = limit
     while True:
         least = 0.0
@@ -164,14 +170,19 @@ def _best(
             best = heapq.nlargest(most, scores.values()) if few else sorted(scores.values())[::-1]
             least = best[most - 1]
         rows = [row for row, score in scores.items() if score >= least]
-        hits = []
+        ranked: list[tuple[float, str]] = []
         if len(rows) > most + _MANY:
             tied = {row for row in rows if scores[row] == least}
             rows = [row for row in rows if row not in tied]
-            hits = [(-least, key) for _, key in postings.first(tied, type, limit)]
-        hits += ((-scores[row], key) for row, key in postings.keys(rows, type))
-        if len(hits) >= limit or least == 0.0:
-            return [(-score, key) for score, key in sorted(hits)[:limit]]
+            ranked = [(-least, key) for key in postings.first(tied, type, limit)]
+        elements = postings.elements(rows)
+        ranked += (
+            (-scores[row], elements[row][0])
+            for row in rows
+            if type is None or elements[row][1] == type
+        )
+        if len(ranked) >= limit or least == 0.0:
+            return [Hit(key, score / (score - 1)) for score, key in sorted(ranked)[:limit]]
         most *= 8
 
 
@@ -186,7 +197,7 @@ class Postings:
         self._kept: dict[str, _Rows] = {}
         self._size = 0
         self._beginnings: set[str] = set()
-        self._keys: dict[int, tuple[bytes, bytes]] = {}
+        self._elements: dict[int, tuple[str, str]] = {}
         self._connection: sqlite3.Connection | None = None
         self._state = (0, 0)
         self._values: dict[tuple[int, float], _Values] = {}
@@ -215,10 +226,10 @@ class Postings:
         """Read a row and those of its tokens again, or all."""
         if tokens is None:
             self._kept.clear()
-            self._keys.clear()
+            self._elements.clear()
             self._size = 0
         else:
-            self._keys.pop(id, None)
+            self._elements.pop(id, None)
             written = (token.partition(COUNT)[0] for token in tokens.split())
             for key in chain(written, self._beginnings):
                 if key in self._kept:
@@ -232,18 +243,18 @@ class Postings:
 
     def rows(self, token: str) -> "_Rows":
         """The rows with a token, by its count."""
-        return self._read(token, token, f'{token}"')
+        kept = self._kept.get(token)
+        return self._read(token, token, f'{token}"') if kept is None else kept
 
     def _longer(self, word: str) -> "_Rows":
         """The rows with tokens that begin with a word."""
-        self._beginnings.add(f"{word}*")
-        return self._read(f"{word}*", f'{word}"', f"{word}\U0010ffff")
+        key = f"{word}*"
+        self._beginnings.add(key)
+        kept = self._kept.get(key)
+        return self._read(key, f'{word}"', f"{word}\U0010ffff") if kept is None else kept
 
     def _read(self, key: str, first: str, end: str) -> "_Rows":
         """The rows with tokens between two, by the counts of these."""
-        kept = self._kept.get(key)
-        if kept is not None:
-            return kept
         numbers: dict[int, array[int]] = {}
         # As one text, which takes half the time of one Python tuple for each row.
         for term, joined in self._selected(
@@ -258,11 +269,14 @@ class Postings:
             count: (numbers[count], array("H", [row & LONGEST_ROW for row in numbers[count]]))
             for count in sorted(numbers)
         }
+        self._keep(key, rows)
+        return rows
+
+    def _keep(self, key: str, rows: "_Rows") -> None:
         self._size += _size(rows)
         while self._kept and self._size > MOST_KEPT:
             self._size -= _size(self._kept.pop(next(iter(self._kept))))
         self._kept[key] = rows
-        return rows
 
     def number(self, token: str) -> int:
         """The number of rows with a word, as often as it may be."""
@@ -284,15 +298,30 @@ class Postings:
 
     def of_word(self, word: Word) -> dict[int, float]:
         """The rows with a word in any form."""
-        matching = self.of_token(word.token)
-        for token in (*word.stems, word.base):
-            if token and (rows := self.rows(token)):
-                _raise(matching, self._valued(rows, weight=FORM_WEIGHT))
+        # Few words have stems in many languages: to look for all at once takes a third of the time.
+        unread = [token for token in word.stems[1:] if token not in self._kept]
+        if len(unread) > 1 and not self.has(*unread, *map(in_name, unread)):
+            for token in unread:
+                self._keep(token, {})
+        forms = [rows for token in word.stems if (rows := self.rows(token))]
+        if word.base:
+            forms.append(self.rows(word.base))
+        for token in word.stems:
             # An English word that is its own stem has no other token.
-            stem = token.rpartition("_")[2]
-            if token == stem_token(stem, "en") and stem != word.token:
-                once = {count: rows for count, rows in self.rows(stem).items() if count == 1}
-                _raise(matching, self._valued(once, weight=FORM_WEIGHT))
+            stem = token.removeprefix(_ENGLISH)
+            if stem != token and stem != word.token:
+                forms += ({1: rows} for count, rows in self.rows(stem).items() if count == 1)
+        matching = self.of_token(word.token)
+        if not forms:
+            return matching
+        once: dict[int, float] = {}
+        for rows in forms:
+            if 1 in rows:
+                once |= self._valued({1: rows[1]}, weight=FORM_WEIGHT)
+        matching = once | matching  # whose values are higher
+        for rows in forms:
+            if several := {count: rows[count] for count in rows if count > 1}:
+                _raise(matching, self._valued(several, weight=FORM_WEIGHT))
         return matching
 
     def longer(self, word: str) -> dict[int, float]:
@@ -310,31 +339,30 @@ class Postings:
             matching.update(zip(numbers, map(values.__getitem__, lengths), strict=True))
         return matching
 
-    def keys(self, rows: Sequence[int], type: str | None) -> Iterator[tuple[int, bytes]]:
-        """The keys of rows, if they are of a type."""
-        kept, of_type = self._keys, None if type is None else _blob(type)
+    def elements(self, rows: Sequence[int]) -> dict[int, tuple[str, str]]:
+        """The keys and types of rows, and of others."""
+        kept = self._elements
         if len(kept) > MOST_KEYS:
             kept.clear()
         unknown = [row for row in rows if row not in kept]
         for start in range(0, len(unknown), _KEYS_AT_ONCE):
             some = unknown[start : start + _KEYS_AT_ONCE]
-            statement = (
-                f"SELECT id, key, type FROM element WHERE id IN ({', '.join('?' * len(some))})"
-            )
-            kept.update((id, (key, of)) for id, key, of in self._selected(statement, *some))
-        for row in rows:
-            key, of = kept[row]
-            if type is None or of == of_type:
-                yield row, key
+            holes = ", ".join("?" * len(some))
+            statement = f"SELECT id, key, type FROM element WHERE id IN ({holes})"
+            for id, key, type in self._selected(statement, *some):
+                kept[id] = (
+                    key.decode("utf-8", "surrogatepass"),
+                    type.decode("utf-8", "surrogatepass"),
+                )
+        return kept
 
-    def first(
-        self, rows: Collection[int], type: str | None, limit: int
-    ) -> Iterator[tuple[int, bytes]]:
+    def first(self, rows: Collection[int], type: str | None, limit: int) -> Iterator[str]:
         """The first keys of many rows."""
-        of_type = () if type is None else (_blob(type),)
+        of_type = () if type is None else (type.encode("utf-8", "surrogatepass"),)
         condition = " WHERE type = ?" * len(of_type)
         ordered = self._selected(f"SELECT id, key FROM element{condition} ORDER BY key", *of_type)
-        return islice(((row, key) for row, key in ordered if row in rows), limit)
+        keys = (key.decode("utf-8", "surrogatepass") for row, key in ordered if row in rows)
+        return islice(keys, limit)
 
     def names(self, texts: Collection[str]) -> list[str]:
         """Those of some texts of stop words that are the name or an alias of a row."""
@@ -369,10 +397,6 @@ class Postings:
 
 def _size(rows: "_Rows") -> int:
     return _SIZE_OF_WORD + sum(len(numbers) for numbers, _ in rows.values())
-
-
-def _blob(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
 
 
 def _raise(matching: dict[int, float], other: dict[int, float]) -> None:

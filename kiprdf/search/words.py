@@ -265,7 +265,8 @@ def words_of(term: str, languages: Collection[str], names: Names = lambda texts:
         capitals = _capitals(term, tokens)
     stop_words = _stop_words(tokens, capitals) - acronyms - capitals.difference(tokens[:1])
     kept = _without(tokens, stop_words, names) or tokens if stop_words else tokens
-    plain = {folded_name(word): word for word in plain_words(term)}
+    words = plain_words(term)
+    plain = dict(zip(words if term.isascii() else map(folded_name, words), words, strict=True))
     return [
         Word(token) if token in acronyms else word_of(token, plain.get(token, ""), languages)
         for token in reversed(dict.fromkeys(reversed(kept)))
