@@ -383,8 +383,8 @@ class Postings:
         edited = set(_edited(word, alphabet))
         # Most of them have its first two letters, as few words of rows have.
         first = word[:2]
-        statement = f"SELECT term FROM {self._table}_token WHERE term >= ? AND term < ? GROUP BY term"
-        terms = self._selected(statement, first, f"{first}\U0010ffff")
+        between = f"FROM {self._table}_token WHERE term >= ? AND term < ? GROUP BY term"
+        terms = self._selected(f"SELECT term {between}", first, f"{first}\U0010ffff")
         beside = {term.decode().partition(COUNT)[0] for (term,) in terms}
         others = (other for other in edited if not other.startswith(first) and self.rows(other))
         return sorted(edited & beside | {*others})[:MOST_NEAR]
