@@ -92,11 +92,12 @@ class NexusServer:
         async def serve() -> None:
             async with stdio_server() as (read, write):
                 options = self.protocol.create_initialization_options()
-                indexing = asyncio.gather(self._threads.build_index(), return_exceptions=True)
+                indexing = asyncio.ensure_future(self._threads.build_index())
                 try:
                     await self.protocol.run(read, write, options)
                 finally:
                     indexing.cancel()
+                    await asyncio.gather(indexing, return_exceptions=True)
 
         asyncio.run(serve())
 

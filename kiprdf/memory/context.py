@@ -28,6 +28,8 @@ _MOST_WORDS = 64
 _LONGEST_PHRASE = 4
 """Words of a question without a verb, such as "my current projects?"."""
 _WORD = re.compile(r"[\w.+#/-]+")
+_MY = re.compile(r"\b(?:my|our)(?=((?:\s+\S+){1,3}))")
+_MARKS = ".,;:!?"
 _COMMON_WORDS = word_set("""
     a about all am an and any are as at be by can d did do does for from get getting go going has
     have how i in is it its let ll m me my of on or our re s t that the their there they this
@@ -37,6 +39,7 @@ _COMMON_WORDS = word_set("""
 """Words of a query that match no name and no note by themselves."""
 _ASKING = word_set("am are did do does how list show what when where which who why")
 _FIRST_PERSON = word_set("i me my mine our ours us user user's users we")
+_SUBJECT = word_set("i user user's users we")
 _WORDS_OF = {
     "prefers": "enjoy favorite favorites favourite favourites like likes love prefer preference"
     " preferences preferred prefers",
@@ -46,6 +49,11 @@ _WORDS_OF = {
 }
 _ASKED = {word: name for name, group in _WORDS_OF.items() for word in group.split()}
 """The predicates of the user, by the words with which questions ask for them."""
+_OWNED = word_set("""
+    choice choices decision decisions favorite favorites favourite favourites preference preferences
+    preferred project projects stack tool tools
+    """)
+"""Those that follow "my"."""
 _ORDERING = [NamedNode(vocab.METADATA + key) for key in ("confidence", "valid_until")]
 _SUPERSEDED_BY, _EDGE_ID = (NamedNode(vocab.METADATA + key) for key in ("superseded_by", "edge_id"))
 _ONE_BY_ONE = 50
@@ -162,14 +170,35 @@ def asked_predicates(query: str) -> list[str]:
 
     >>> asked_predicates("Which tools do I use?"), asked_predicates("Do they use Vim?")
     (['uses'], [])
+    >>> asked_predicates("my tools?"), asked_predicates("Which tools does my brother use?")
+    (['uses'], [])
     """
     asked = set(words(normalized(query)))
     is_question = not asked.isdisjoint(_ASKING) or (
         len(asked) <= _LONGEST_PHRASE and not asked.isdisjoint(("my", "our"))
     )
-    if asked.isdisjoint(_FIRST_PERSON) or not is_question:
+    if not is_question or not _is_about_user(normalized(query)):
         return []
     return [name for name in PREDICATES if any(_ASKED.get(word) == name for word in asked)]
+
+
+def _is_about_user(text: str) -> bool:
+    """Whether a question is about the user: "my tools", but not "my brother's tools"."""
+    asked = set(words(text))
+    if not asked.isdisjoint(_SUBJECT):
+        return True
+    owned = [_is_owned(match[1].split()) for match in _MY.finditer(text)]
+    return any(owned) or (not owned and not asked.isdisjoint(_FIRST_PERSON))
+
+
+def _is_owned(following: list[str]) -> bool:
+    """Whether one of the words after "my" is asked for, before a word that ends the thing."""
+    for word in following:
+        if word.strip(_MARKS) in _OWNED:
+            return True
+        if "'" in word or "’" in word or word in _ASKED or word in _COMMON_WORDS:
+            break
+    return bool(following) and following[0] in ("work", "works")
 
 
 def rest_of(query: str, matches: Iterable[Match]) -> str:

@@ -10,6 +10,7 @@ from kiprdf.memory.graph import ITEM
 from kiprdf.memory.memory import Memory
 from kiprdf.memory.recalled import MAX_CHARACTERS, NO_NOTES, block
 from kiprdf.nexus import Nexus
+from kiprdf.prompt import quoted
 from kiprdf.protocol import error_response
 
 REMEMBER = "remember"
@@ -113,9 +114,12 @@ class MemoryFunctions:
     def _run(self, name: str, arguments: Mapping[str, Any]) -> Any:
         required, *optional = _SCHEMA_OF[name]["parameters"]["properties"]
         value = arguments.get(required)
-        if not isinstance(value, str) or not set(arguments) <= {required, *optional}:
-            allowed = " and ".join(sorted({required, *optional}))
-            raise ValueError(f"{name} takes {allowed}; {required} is a text.")
+        unknown = sorted(set(arguments) - {required, *optional})
+        if not isinstance(value, str) or unknown:
+            fault = "is missing" if value is None else "is a text"
+            faults = [] if isinstance(value, str) else [f"{required} {fault}"]
+            faults += [f"{quoted(key)} is not an argument" for key in unknown]
+            raise ValueError(f"{name}: {'; '.join(faults)}.")
         # Models send null for what they leave out.
         options: dict[str, Any] = {
             key: given for key, given in arguments.items() if key != required and given is not None

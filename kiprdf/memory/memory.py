@@ -371,7 +371,7 @@ class Memory:
 
         Empty if context is disabled, if nothing matches, and on any failure.
         """
-        if not context.is_enabled():
+        if not context.is_enabled() or not isinstance(query, str):
             return ""
         edges = context.limit(max_edges, "CONTEXT_MAX_EDGES", context.MAX_EDGES)
         characters = context.limit(max_chars, "CONTEXT_MAX_CHARS", context.MAX_CHARACTERS)

@@ -67,6 +67,8 @@ def note(
 ) -> Note:
     """A text that can be stored. Raises ``ValueError`` or ``TypeError`` for what cannot."""
     check_text(content)
+    if not content.strip():
+        raise ValueError("The text of a memory is empty.")
     moment = iso_time(clock() if timestamp is None else timestamp)
     if id is not None and not is_name(id):
         raise ValueError(f"{id!r} cannot be the id of a memory.")

@@ -37,6 +37,11 @@ def iso_time(moment: object) -> str:
             moment = datetime.fromisoformat(moment)
         except ValueError:
             raise ValueError(f"{moment!r} is no time in ISO 8601.") from None
+    if isinstance(moment, int | float):
+        raise ValueError(
+            f"A timestamp is a text in ISO 8601 or a datetime, not {moment!r}; of seconds it is"
+            f" datetime.fromtimestamp({moment!r}, UTC)."
+        )
     if not isinstance(moment, datetime):
         raise ValueError(f"A timestamp is a text in ISO 8601 or a datetime, not {moment!r}.")
     try:

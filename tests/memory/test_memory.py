@@ -12,6 +12,7 @@ import pytest
 
 from kiprdf import KipError, Nexus
 from kiprdf.memory import Extraction, Memory, enrichment
+from kiprdf.memory.functions import MemoryFunctions
 
 NOTE = "I'm working on meshalyzer. I prefer Python, and decided to use SQLite for KG."
 MOMENT = "2026-01-12T03:00:00Z"
@@ -134,12 +135,31 @@ def test_the_order_in_which_memories_are_added_does_not_matter() -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["", "NUL \0 and \ud800 surrogates \udfff", "äöü 漢字 🎉", "x" * 450_000]
+    "content", ["NUL \0 and \ud800 surrogates \udfff", "äöü 漢字 🎉", "x" * 450_000]
 )
 def test_every_text_is_read_back_unchanged(memory: Memory, content: str) -> None:
     item = memory.get(memory.add(content))
     assert item is not None
     assert item.content == content
+
+
+@pytest.mark.parametrize("content", ["", "   ", "\n\t", "\u3000"])
+def test_an_empty_text_is_refused_in_one_sentence(memory: Memory, content: str) -> None:
+    with pytest.raises(ValueError, match=r"^The text of a memory is empty\.$"):
+        memory.add(content)
+    with pytest.raises(ValueError, match=r"^Text 1: The text of a memory is empty\.$"):
+        memory.add_many(["I use Vim.", {"content": content}])
+    answer = MemoryFunctions(memory.nexus).call("remember", {"text": content})
+    assert answer["error"]["message"] == "The text of a memory is empty."
+    assert list(memory.items()) == []
+    memory.add("I use Vim.")
+    assert len(list(memory.items())) == 1
+
+
+def test_a_time_in_seconds_is_answered_with_the_form(memory: Memory) -> None:
+    message = r"not 1700000000\.0; of seconds it is datetime\.fromtimestamp\(1700000000\.0, UTC\)\."
+    with pytest.raises(ValueError, match=message):
+        memory.add("I use Vim.", timestamp=1700000000.0)
 
 
 def test_a_text_beyond_the_limit_is_refused_and_nothing_is_stored(memory: Memory) -> None:

@@ -221,6 +221,16 @@ def test_an_error_shows_the_form_of_the_arguments(memory: Memory) -> None:
 
 
 @pytest.mark.usefixtures("by_words")
+def test_an_error_names_the_arguments_that_are_wrong(memory: Memory) -> None:
+    functions = MemoryFunctions(memory.nexus)
+    for name, arguments, message in (
+        ("remember", {"content": "x"}, 'remember: text is missing; "content" is not an argument.'),
+        ("remember", {"text": ["x"]}, "remember: text is a text."),
+        ("recall", {"query": "x", "k": 5}, 'recall: "k" is not an argument.'),
+    ):
+        assert functions.call(name, arguments)["error"]["message"] == message
+
+
 def test_a_long_query_and_one_of_stop_words_are_answered(memory: Memory) -> None:
     memory.add("The cabin is red.")
     start = time.process_time()
@@ -437,6 +447,34 @@ def test_questions_of_the_user_ask_for_a_predicate(
     assert all(line.startswith(f"  User --[{predicate}]--> [") for line in lines)
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Which tool does my brother use?",
+        "my sister's tools",
+        "What are our neighbours' favourite tools?",
+        "Which tools does my team use at our office?",
+        "What does my wife like?",
+        "Which projects is my friend working on with me?",
+        "What did my boss decide?",
+    ],
+)
+def test_a_question_about_somebody_else_is_not_one_about_the_user(
+    lumen: Memory, query: str
+) -> None:
+    assert "Go" in lumen.context("Which tools do I use with my brother?")
+    assert lumen.context(query) == ""
+
+
+def test_a_context_for_what_is_no_text_is_empty_and_logs_nothing(
+    lumen: Memory, caplog: pytest.LogCaptureFixture
+) -> None:
+    query: Any
+    for query in (None, 5, ["Go"]):
+        assert lumen.context(query) == ""
+    assert caplog.records == []
+
+
 @pytest.mark.parametrize("query", ["Tom's birthday", "s", "G", "I'd", "", "the of", "don't", "'s"])
 def test_what_names_nothing_has_no_context(lumen: Memory, query: str) -> None:
     assert lumen.context(query) == ""
@@ -484,10 +522,13 @@ def test_a_context_reads_each_edge_once(memory: Memory) -> None:
     assert len(memory.edges()) == 400
     of_edges = time.process_time() - start
     for query in ("What did I decide?", "module 12"):
-        memory.add("The soup is hot.")
-        start = time.process_time()
-        assert "[decision]" in memory.context(query)
-        assert time.process_time() - start < of_edges / 2
+        times = []  # the collector, or another thread, may take its part of one
+        for _ in range(4):
+            memory.add("The soup is hot.")
+            start = time.process_time()
+            assert "[decision]" in memory.context(query)
+            times.append(time.process_time() - start)
+        assert min(times) < of_edges / 2
 
 
 def test_a_recall_keeps_the_vectors_of_the_embedder_of_others(tmp_path: Path) -> None:

@@ -333,6 +333,25 @@ def test_standard_output_has_only_the_protocol(folder: Path) -> None:
     assert answers[0]["result"]["protocolVersion"] == "2025-06-18"
 
 
+def test_a_client_that_leaves_at_once_leaves_no_traceback() -> None:
+    code = """
+import asyncio
+import kiprdf
+from kiprdf.async_nexus import AsyncNexus
+from kiprdf.mcp import NexusServer
+
+async def build_index(self):
+    await self.run(lambda: __import__("time").sleep(0.5))
+
+AsyncNexus.build_index = build_index
+NexusServer(kiprdf.Nexus.memory()).run_stdio()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], stdin=subprocess.DEVNULL, capture_output=True, timeout=60
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
 def test_the_start_of_a_server_loads_no_mcp_and_asks_nothing() -> None:
     code = """
 import sys, kiprdf, kiprdf.serve
