@@ -459,7 +459,7 @@ def test_questions_of_the_user_ask_for_a_predicate(
         "What did my boss decide?",
     ],
 )
-def test_a_question_about_somebody_else_is_not_one_about_the_user(
+def test_a_question_about_another_person_is_not_one_about_the_user(
     lumen: Memory, query: str
 ) -> None:
     assert "Go" in lumen.context("Which tools do I use with my brother?")
