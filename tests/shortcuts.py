@@ -28,6 +28,7 @@ def no_shortcuts() -> Iterator[None]:
         patch.setattr(CatalogCache, "catalog", lambda self: read_catalog(self._store))
         patch.setattr(plan, "plan_lookup", lambda *_: None)
         patch.setattr(plan, "plan_newest", lambda *_: None)
+        patch.setattr(plan, "plan_by_value", lambda *_: None)
         patch.setattr(indexing, "KEPT_ELEMENTS", 0)
         yield
 
@@ -38,4 +39,5 @@ def no_lookups() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plan, "plan_lookup", lambda *_: None)
         patch.setattr(plan, "plan_newest", lambda *_: None)
+        patch.setattr(plan, "plan_by_value", lambda *_: None)
         yield

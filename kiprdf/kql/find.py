@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
@@ -205,10 +206,12 @@ def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row
     if budget is None or budget.allows(MOST_READS):
         check()
         looked_up = None if plan.lookup is None else plan.lookup.rows(store, bindings)
-        if looked_up is not None and plan.limit is not None and len(looked_up) >= plan.limit:
-            looked_up = None
         if looked_up is None and plan.newest is not None:
             looked_up = plan.newest.rows(store, bindings)
+        if looked_up is None and plan.by_value is not None:
+            looked_up = plan.by_value.rows(store, bindings)
+        if looked_up is not None and plan.limit is not None and len(looked_up) >= plan.limit:
+            looked_up = None
         if looked_up is not None:
             _check_rows(looked_up, plan)
             return looked_up
@@ -226,6 +229,7 @@ def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row
     keep = None
     if plan.needed is not None:
         keep = plan.answers.keep(Reader(store), plan.needed)
+    started = time.perf_counter()
     selected = store.select(
         text,
         cancellation=plan.cancellation,
@@ -234,6 +238,8 @@ def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row
         keep=keep,
         stands_alone=plan.one_value is not None,
     )
+    if plan.by_value is not None:
+        plan.by_value.spend(store, bindings, time.perf_counter() - started)
     if plan.counts:
         _check_rows(selected, plan)
     return plan.one_value.rows(selected, bindings) if plan.one_value else selected

@@ -7,7 +7,7 @@ triple. A lookup that grows too large ends, and the query runs as SPARQL.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias, cast
@@ -76,9 +76,14 @@ class LookupPlan:
     def rows(self, store: Store, bindings: Bindings) -> list[Row] | None:
         """The distinct rows; None when the engine must answer."""
         try:
-            rows = self.solve(self.filled(bindings), Reads(store, MOST_READS))
+            solved = self.solve([self.filled(bindings)], Reads(store, MOST_READS))
         except Fallback:
             return None
+        return self.result(solved)
+
+    def result(self, solved: Mapping[Row, tuple[Solution, Row]]) -> list[Row]:
+        """The rows of distinct solutions, which are counted where the plan says so."""
+        rows = list(solved.values())
         return self._counted(rows) if self.counts else [row for _, row in rows]
 
     def filled(self, bindings: Bindings) -> Solution:
@@ -88,12 +93,17 @@ class LookupPlan:
             start[slot] = bindings[hole]
         return start
 
-    def solve(self, start: Solution, reads: Reads) -> list[tuple[Solution, Row]]:
-        """The distinct solutions that agree with one, with their rows; may raise ``Fallback``."""
-        solutions = _run(self.steps, [start], reads)
+    def solve(self, starts: list[Solution], reads: Reads) -> dict[Row, tuple[Solution, Row]]:
+        """The solutions that agree with one of some, with their rows, by what makes them distinct.
+
+        May raise ``Fallback``.
+        """
+        solutions = _run(self.steps, starts, reads)
         distinct = {tuple([s[slot] for slot in self.distinct]): s for s in solutions}
         columns = self.columns
-        return [(s, tuple([read(s, reads) for read in columns])) for s in distinct.values()]
+        return {
+            key: (s, tuple([read(s, reads) for read in columns])) for key, s in distinct.items()
+        }
 
     def _counted(self, rows: list[tuple[Solution, Row]]) -> list[Row]:
         groups: dict[Row, list[Solution]] = {} if self.columns else {(): []}

@@ -7,7 +7,9 @@ and sorted.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from pyoxigraph import NamedNode, Variable
 
@@ -40,13 +42,17 @@ row."""
 _LAST = "\U0010ffff"
 
 
+Walk: TypeAlias = Iterable[tuple[object, bool, list[str]]]
+"""Values in their order, whether elements that have one are tied, and their IRIs, sorted."""
+
+
 @dataclass(frozen=True, slots=True)
-class NewestPlan:
-    """The newest rows of a WHERE.
+class Page:
+    """The first rows of a WHERE whose order begins with a value of an element.
 
     The first slot of ``lookup`` is the element, ``kind`` the triple that narrows what it can be.
     ``shown`` are the cells of the projected variables, ``needed`` the number of rows that differ
-    in them. Where ``is_ordered``, elements of one time are in the order of the rows.
+    in them. Where ``is_ordered``, elements of one value are in the order of the rows.
     """
 
     lookup: LookupPlan
@@ -55,55 +61,75 @@ class NewestPlan:
     needed: int
     is_ordered: bool
 
-    def rows(self, store: Store, bindings: Bindings) -> list[Row] | None:
-        """Rows that surely sort before all others, and enough of them; None where it is unsure."""
-        start, end = self.lookup.filled(bindings), self._end(store.iris)
+    def fill(
+        self, walk: Walk, store: Store, bindings: Bindings, *, is_all: bool = False
+    ) -> list[Row] | None:
+        """Rows that surely sort before all others, and enough of them; None where it is unsure.
+
+        With ``is_all`` no other elements can have rows.
+        """
+        _, *others = self.lookup.filled(bindings)
+        _, end = span(self.kind, store.iris, bindings)
         reads = Reads(store, MOST_READS)
         rows: list[Row] = []
         different: set[Row] = set()
         previous = None
         try:
-            for time, iris in store.newest(self._ranges(store.iris, bindings)):
-                if time != previous and len(different) >= self.needed:
+            for value, is_tied, iris in walk:
+                if value != previous and len(different) >= self.needed:
                     return rows
-                previous = time
+                previous = value
                 reads.count(1)
                 for iri in iris:
                     reads.count(1)
                     if not iri.endswith(end):
                         continue
-                    _, *others = start
-                    for _, row in self.lookup.solve([NamedNode(iri), *others], reads):
+                    for _, row in self.lookup.solve([[NamedNode(iri), *others]], reads).values():
                         rows.append(row)
                         different.add(tuple([row[cell] for cell in self.shown]))
-                    if self.is_ordered and len(different) >= self.needed:
+                    if self.is_ordered and is_tied and len(different) >= self.needed:
                         return rows
         except Fallback:
             return None
-        # Elements without a time may follow.
-        return None
+        # Elements without a value may follow.
+        return rows if is_all else None
 
-    def _end(self, iris: Iris) -> str:
-        """What the IRI of the element ends with: that of a link ends with its predicate."""
-        fact = None if self.kind is None else self.kind.object
-        predicate = fact.predicate if isinstance(fact, TripleTerm) else None
-        if not isinstance(predicate, NamedNode):
-            return ""
-        return f"/{predicate.value.removeprefix(iris.predicates)}"
+
+@dataclass(frozen=True, slots=True)
+class NewestPlan:
+    """The newest rows of a WHERE."""
+
+    page: Page
+
+    def rows(self, store: Store, bindings: Bindings) -> list[Row] | None:
+        """Rows that surely sort before all others, and enough of them; None where it is unsure."""
+        newest = store.newest(self._ranges(store.iris, bindings))
+        return self.page.fill(((time, True, iris) for time, iris in newest), store, bindings)
 
     def _ranges(self, iris: Iris, bindings: Bindings) -> list[Range]:
         """The IRIs that the element can have."""
         links = (iris.propositions, iris.propositions + _LAST)
-        if self.kind is None:
-            return [("", _LAST)]
-        if self.kind.predicate == vocab.REIFIES:
-            return [links]
-        term = self.kind.object
-        definition = bindings[term] if isinstance(term, Hole) else term
-        if not isinstance(definition, NamedNode):
-            return [("", links[0]), (links[1], _LAST)]
-        concepts = f"{iris.base}{definition.value.removeprefix(iris.concept_types)}/"
-        return [(concepts, concepts + _LAST)]
+        start, _ = span(self.page.kind, iris, bindings)
+        if start or self.page.kind is None:
+            return [(start, start + _LAST)]
+        return [("", links[0]), (links[1], _LAST)]
+
+
+def span(kind: TriplePattern | None, iris: Iris, bindings: Bindings) -> tuple[str, str]:
+    """What the IRI of an element of a kind begins and ends with, as far as that is known."""
+    if kind is None:
+        return "", ""
+    if kind.predicate == vocab.REIFIES:
+        fact = kind.object
+        predicate = fact.predicate if isinstance(fact, TripleTerm) else None
+        if not isinstance(predicate, NamedNode):
+            return iris.propositions, ""
+        return iris.propositions, f"/{predicate.value.removeprefix(iris.predicates)}"
+    term = kind.object
+    definition = bindings[term] if isinstance(term, Hole) else term
+    if not isinstance(definition, NamedNode):
+        return "", ""
+    return f"{iris.base}{definition.value.removeprefix(iris.concept_types)}/", ""
 
 
 def plan_newest(
@@ -116,11 +142,30 @@ def plan_newest(
     iris: Iris,
 ) -> NewestPlan | None:
     """The plan of a FIND for ``needed`` rows; None where it must sort all of them."""
-    name = _ordering_element(find)
-    if name is None:
+    key = find.order_by[0]
+    path = results.path_of(key.expression)
+    if path is None or path[1:] != ("metadata", vocab.UPDATED_AT) or not key.descending:
         return None
+    page = plan_page(find, translation, pattern, columns, cells, needed, iris)
+    return None if page is None else NewestPlan(page)
+
+
+def plan_page(
+    find: ast.Find,
+    translation: Translation,
+    pattern: Pattern,
+    columns: tuple[Variable, ...],
+    cells: Cells,
+    needed: int,
+    iris: Iris,
+) -> Page | None:
+    """The first rows of a FIND by the element of its first key; None where they are not looked up.
+
+    Its value is one of the element.
+    """
+    name = results.variable_of(find.order_by[0].expression).name
     element = translation.scope[name].carrier
-    group = _first_group(pattern)
+    group = first_group(pattern)
     # Only here may the element be bound before everything else.
     if group is None or element not in certain_variables(group):
         return None
@@ -138,32 +183,22 @@ def plan_newest(
         return None
     is_ordered = len(find.order_by) == 1 and names[0] == name
     shown = tuple(cells.names[name] for name in names)
-    return NewestPlan(lookup, _kind(group, element), shown, needed, is_ordered)
+    return Page(lookup, kind_of(group, element), shown, needed, is_ordered)
 
 
-def _ordering_element(find: ast.Find) -> str | None:
-    """The variable whose time of update is the first key of a FIND, the last one first."""
-    key = find.order_by[0]
-    path = key.expression
-    if not key.descending or not isinstance(path, ast.Path):
-        return None
-    is_time = (path.field, path.key) == ("metadata", vocab.UPDATED_AT)
-    return path.variable.name if is_time else None
-
-
-def _first_group(pattern: Pattern) -> Group | None:
+def first_group(pattern: Pattern) -> Group | None:
     """The group that is evaluated first, whose solutions all others extend or drop."""
     match pattern:
         case Group(before=before):
-            return pattern if before == UNIT else _first_group(before)
+            return pattern if before == UNIT else first_group(before)
         case algebra.Lateral() | algebra.AntiJoin():
-            return _first_group(pattern.left)
+            return first_group(pattern.left)
         case algebra.Filter() | algebra.Extend():
-            return _first_group(pattern.pattern)
+            return first_group(pattern.pattern)
     return None
 
 
-def _kind(group: Group, element: Term) -> TriplePattern | None:
+def kind_of(group: Group, element: Term) -> TriplePattern | None:
     """A triple of a group that shows whether an element is a concept, of a type, or a link."""
     triples = (
         triple for part in group.parts if isinstance(part, algebra.BGP) for triple in part.triples

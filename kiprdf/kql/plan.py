@@ -10,6 +10,7 @@ from pyoxigraph import NamedNode, Variable
 
 from kiprdf.budget import WIDTH
 from kiprdf.kql import results
+from kiprdf.kql.by_value import ByValue, plan_by_value
 from kiprdf.kql.clauses import names_only_elements
 from kiprdf.kql.lookup import LookupPlan, plan_lookup
 from kiprdf.kql.newest import NewestPlan, plan_newest
@@ -121,6 +122,26 @@ class Plan:
         made = self.translation
         return plan_newest(
             self.find, made, self._pushed, self.variables, self.cells, self.needed, self.iris
+        )
+
+    @cached_property
+    def by_value(self) -> ByValue | None:
+        """None where the WHERE begins at a named element, and for later pages that nothing orders:
+        their order is the engine's."""
+        is_later = self.offset or self.lookup is not None
+        if is_later or not self.abilities.lookups:
+            return None
+        return plan_by_value(
+            self.find,
+            self.translation,
+            self._pushed,
+            self.variables,
+            self.cells,
+            self.counts,
+            self._carriers(self.translation.scope if self.counts else self.cells.names),
+            None if self.newest else self.needed,
+            self.limit,
+            self.iris,
         )
 
     @cached_property

@@ -22,6 +22,7 @@ from kiprdf.kql.translate import Path
 from kiprdf.language import ast
 from kiprdf.language.values import is_number
 from kiprdf.rdf.literals import Json, canonical_json, to_json
+from kiprdf.rdf.readings import sort_key
 from kiprdf.store.base import Keep, Row
 
 SORTED_AT_ONCE = 4_096
@@ -384,19 +385,6 @@ def _identity(value: Json) -> Any:
     if isinstance(value, list | dict):
         return ("json", canonical_json(value))
     return value
-
-
-def sort_key(value: Json) -> tuple[int, Any]:
-    """Kinds in the order booleans, numbers, strings, others by their stored text."""
-    if isinstance(value, bool):
-        return (0, value)
-    if isinstance(value, int | float):
-        return (1, value)
-    if isinstance(value, str):
-        return (2, value)
-    if isinstance(value, NamedNode):
-        return (3, value.value)
-    return (3, canonical_json(value))
 
 
 def _rank(value: Json) -> tuple[Any, bool]:

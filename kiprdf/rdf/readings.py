@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from kiprdf.rdf import vocab
-from kiprdf.rdf.literals import to_json, to_term
+from kiprdf.rdf.literals import Json, canonical_json, to_json, to_term
 
 Reading: TypeAlias = Any
 """None, a boolean, number or string, an object, or a node; a list of items; or a tuple for an array
@@ -98,3 +98,27 @@ def held(term: Literal) -> set[Literal | NamedNode]:
         return others | {vocab.MANY}
     # The two zeros are equal.
     return others | {to_term(number + 0.0) for number in numbers}
+
+
+def sort_key(value: Json) -> tuple[int, Any]:
+    """Kinds in the order booleans, numbers, strings, others by their stored text."""
+    if isinstance(value, bool):
+        return (0, value)
+    if isinstance(value, int | float):
+        return (1, value)
+    if isinstance(value, str):
+        return (2, value)
+    if isinstance(value, NamedNode):
+        return (3, value.value)
+    return (3, canonical_json(value))
+
+
+def compared_keys(term: NamedNode | Literal) -> set[tuple[int, Any]]:
+    """The sort keys of what ``<`` and STARTS_WITH may find in a value.
+
+    >>> sorted(compared_keys(Literal('["ASA",3,[1],null]', datatype=vocab.JSON)))
+    [(1, 3), (2, 'ASA')]
+    """
+    reading = read(term)
+    items = reading if isinstance(reading, list) else [reading]
+    return {sort_key(item) for item in items if isinstance(item, bool | int | float | str)}

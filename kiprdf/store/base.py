@@ -16,6 +16,7 @@ from kiprdf.rdf.iris import Iris
 from kiprdf.sparql.abilities import Abilities
 from kiprdf.store.delta import UNKNOWN, Delta, Origin
 from kiprdf.store.journal import Journal
+from kiprdf.store.sorted_values import Scope, SortedValues
 from kiprdf.store.update_times import Range
 
 T = TypeVar("T")
@@ -105,6 +106,12 @@ class Store(Protocol):
 
         Only IRIs in the ranges are returned, sorted; those of one time may come in several lists.
         Elements without a time are left out; all are if some time is not a string.
+        """
+
+    def sorted_values(self, scope: Scope, seconds: float = 0.0) -> SortedValues | None:
+        """The elements that have some key, in the order of its values; None where no index has it.
+
+        ``seconds`` are what a question has just taken without it: after enough of them it is built.
         """
 
     def describe(self, node: NamedNode) -> list[Triple]:

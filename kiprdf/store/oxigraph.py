@@ -57,6 +57,7 @@ from kiprdf.store.base import (
 from kiprdf.store.cancellation import CancellationToken, run_cancellable
 from kiprdf.store.commit_log import (
     ENGINE_FAULTS,
+    KEPT_BYTES,
     RECORD,
     CommitNumber,
     RecentChanges,
@@ -102,10 +103,19 @@ from kiprdf.store.graph_files import (
 from kiprdf.store.guard import is_one_pattern
 from kiprdf.store.journal import FOLDER as HISTORY
 from kiprdf.store.journal import Journal, Sync, adopt, discard_prepared
-from kiprdf.store.journal_files import Commit, rows_of
+from kiprdf.store.journal_files import Commit, decoded, rows_of
 from kiprdf.store.lock import FairLock
 from kiprdf.store.rebuilding import quads_of, rebuild
 from kiprdf.store.replay import GAP, LOST, gap_record
+from kiprdf.store.sorted_values import (
+    FOLDER as VALUES,
+)
+from kiprdf.store.sorted_values import (
+    KEPT_COMMITS,
+    Scope,
+    SortedValues,
+    ValueIndex,
+)
 from kiprdf.store.sparql_worker import SparqlAnswer, SparqlProcesses
 from kiprdf.store.texts import Text, rebuild_texts, stored_texts, texts_in, texts_of
 from kiprdf.store.update_times import UPDATED_AT, Range, UpdateTimes
@@ -188,6 +198,8 @@ class OxigraphStore:
         """That of a folder which is opened without a history."""
         self.changes = RecentChanges()
         self._update_times = UpdateTimes()
+        is_writer = folder is not None and not read_only
+        self._values = ValueIndex(folder / VALUES if folder and is_writer else None)
         self.iris = Iris(base)
         self.read_only = read_only
         if self._last.number == 0 and next(self._quads(None, None, None, None), None) is None:
@@ -388,6 +400,7 @@ class OxigraphStore:
         engine = self._engine
         try:
             self._processes.close()
+            self._values.close(self._last.number)
             for journal in filter(None, (self.journal, self.closed_journal)):
                 journal.close()
             if self._folder is not None and not self.read_only:
@@ -549,6 +562,29 @@ class OxigraphStore:
         return [
             cast(NamedNode, triple.subject).value for triple in self.match(None, UPDATED_AT, time)
         ]
+
+    def sorted_values(self, scope: Scope, seconds: float = 0.0) -> SortedValues | None:
+        if self.is_shared:
+            return None
+        commit = self.commit()
+        if seconds:
+            self._values.spend(scope, seconds, commit, lambda: self._values_of(scope.key))
+        return self._values.get(scope, commit, self._changes_after)
+
+    def _values_of(self, key: NamedNode) -> Iterator[tuple[str, Any]]:
+        for quad in self._quads(None, key, None, _DEFAULT):
+            yield cast(NamedNode, quad.subject).value, quad.object
+
+    def _changes_after(self, number: int) -> Iterator[tuple[int, Sequence[Any], Sequence[Any]]]:
+        """The commits after one, as far as the journal has few and small ones."""
+        journal, commit = self.journal, self.commit()
+        if journal is None or commit > number + KEPT_COMMITS:
+            return
+        for data in journal.records(number, commit):
+            if len(data) > KEPT_BYTES:
+                return
+            change = decoded(data)
+            yield change.number, change.removed, change.added
 
     def describe(self, node: NamedNode) -> list[Triple]:
         budget.check()
@@ -746,6 +782,7 @@ class OxigraphStore:
             self._last = read_commit_number(self._engine)
             if self._last.number != number:
                 self._update_times = UpdateTimes()
+                self._values.clear()
             if journal is not None and journal.last > self._last.number:
                 self._restore_commits(journal)
         except StoreError:
@@ -829,6 +866,7 @@ class OxigraphStore:
             removed = (*delta.removed, *texts[0], *before.notes)
             self.changes.add(number, removed, (*delta.added, *texts[1], *notes))
         self._update_times.add(number, delta.removed, delta.added)
+        self._values.note(number, delta.removed, delta.added)
         self._last = CommitNumber(number, (notes[0], *earlier))
         self.failure = None
         if self._folder is not None:
@@ -936,6 +974,7 @@ class OxigraphStore:
             self._engine = dataset
             self._last = CommitNumber(number, (commit_note(number),))
             self._build_update_times()
+            self._values.clear()
             return number
 
     # Writing afresh ---------------------------------------------------------------------------
@@ -963,6 +1002,7 @@ class OxigraphStore:
             self._engine = engine
             self._last = read_commit_number(engine)
             self._update_times = UpdateTimes()
+            self._values.clear()
             self._unflushed = self._uncompacted = 0
             if prepare is not None and journal is not None:
                 journal.adopt()

@@ -10,6 +10,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.store.base import NO_TESTS, Cancellation, Cell, Keep, Row, Statement, Store, Tests
 from kiprdf.store.delta import Delta
+from kiprdf.store.sorted_values import Scope, SortedValues
 from kiprdf.store.update_times import UPDATED_AT, Range
 
 T = TypeVar("T")
@@ -89,6 +90,10 @@ class RecordedReads:
     def newest(self, ranges: Sequence[Range]) -> Iterator[tuple[str, list[str]]]:
         self._patterns.add((None, UPDATED_AT, None))
         return self._store.newest(ranges)
+
+    def sorted_values(self, scope: Scope, seconds: float = 0.0) -> SortedValues | None:
+        self._patterns.add((None, scope.key, None))
+        return self._store.sorted_values(scope, seconds)
 
     def describe(self, node: NamedNode) -> list[Triple]:
         self._patterns.add((node, None, None))

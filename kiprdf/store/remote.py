@@ -49,6 +49,7 @@ from kiprdf.store.oxigraph import OxigraphStore
 from kiprdf.store.place import CHANGED, HEAD, Head, Place, highest
 from kiprdf.store.remote_commits import Commits
 from kiprdf.store.remote_state import Session, State
+from kiprdf.store.sorted_values import Scope
 from kiprdf.store.sparql_worker import SparqlAnswer
 from kiprdf.store.texts import texts_in, texts_of
 from kiprdf.store.update_times import UPDATED_AT, Range
@@ -683,6 +684,9 @@ class RemoteStore:
             offset += len(rows)
             if len(rows) < NEWEST_AT_ONCE:
                 return
+
+    def sorted_values(self, scope: Scope, seconds: float = 0.0) -> None:
+        """None: the store has its own indexes."""
 
     def records(self) -> dict[str, str]:
         return {

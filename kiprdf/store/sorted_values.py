@@ -1,0 +1,467 @@
+"""Elements in the order of a value: the engine has no order of literals (docs/decisions/154)."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import shutil
+import sqlite3
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias, cast
+
+from pyoxigraph import Literal, NamedNode
+
+from kiprdf.derived_file import DerivedFile, remove, uri_to_read
+from kiprdf.errors import StoreError
+from kiprdf.rdf import vocab
+from kiprdf.rdf.literals import to_json
+from kiprdf.rdf.readings import compared_keys, sort_key
+from kiprdf.store.delta import Written
+
+FOLDER = "values"
+_ENDING = ".sqlite3"
+WORTH_SECONDS = 0.02
+"""How long questions about a key take before it is indexed."""
+LEAST_SECONDS = 0.05
+"""How long an index may take to build, also where the questions were faster."""
+KEPT_CHARACTERS = 100
+"""The beginning of a text that is indexed: elements whose values differ later are tied."""
+KEPT_CHANGES = 20_000
+"""Changed values of an index that are kept in memory; after more it is built again."""
+KEPT_COMMITS = 256
+"""The most commits of other processes that are read from the history."""
+CHUNK = 64
+_LAST = "\U0010ffff"
+_VERSION = "1"
+_SORTED, _COMPARED = 1, 2
+"""What a row is for: ORDER BY, FILTER, or both."""
+MOST_SCOPES = 1_000
+FAULTS = (sqlite3.Error, OSError, ValueError, LookupError, RecursionError, StoreError)
+"""Of the file, of a value that no command writes, or of the dataset: then nothing is indexed."""
+_log = logging.getLogger("kiprdf")
+_INSERT = "INSERT OR REPLACE INTO sorted VALUES (?, ?, ?, ?)"
+_DELETE = "DELETE FROM sorted WHERE kind = ? AND value = ? AND iri = ? AND use = ?"
+
+Change: TypeAlias = tuple[bool, str, Any]
+"""Whether a value was added, its element, and the value."""
+Triples: TypeAlias = Iterable[Written]
+Changes: TypeAlias = Callable[[int], Iterable[tuple[int, Triples, Triples]]]
+"""The numbers, removed and added triples of the commits after one."""
+
+
+class Scope(NamedTuple):
+    """The values of a key that elements have whose IRIs begin and end with some texts."""
+
+    key: NamedNode
+    start: str = ""
+    end: str = ""
+
+    def has(self, iri: str) -> bool:
+        return iri.startswith(self.start) and iri.endswith(self.end)
+
+
+class Bounds(NamedTuple):
+    """Values of one kind, from one to another, both included; None for no bound."""
+
+    kind: int
+    low: Any = None
+    high: Any = None
+
+
+class SortedValues:
+    """The values of a scope as of one commit.
+
+    The methods return less, or nothing, after a later commit.
+    """
+
+    def __init__(self, part: _Part, commit: int) -> None:
+        self._part = part
+        self._commit = commit
+        self.size = part.size
+        """About how many values there are."""
+
+    def between(self, bounds: Bounds, most: int) -> list[str] | None:
+        """The elements with a value in a range, in its order; None for more than ``most``.
+
+        Of texts longer than ``KEPT_CHARACTERS`` only the beginning is compared.
+        """
+        where, values = _within(bounds)
+        rows = self._rows(
+            f"use & {_COMPARED} AND {where} ORDER BY value, iri LIMIT {most + 1}", values
+        )
+        if rows is None or len(rows) > most:
+            return None
+        return list(dict.fromkeys(iri.decode() for _, _, iri in rows))
+
+    def has_others(self) -> bool:
+        """Whether some values are no booleans, numbers or texts."""
+        return self._rows("kind = 3 LIMIT 1", ()) != []
+
+    def walk(
+        self, descending: bool, bounds: Bounds | None
+    ) -> Iterator[tuple[tuple[int, Any], bool, list[str]]]:
+        """Values in their order, each with whether it is whole, and its elements by their IRIs.
+
+        The elements of one value may come in several lists.
+        """
+        within, fixed = ("1", ()) if bounds is None else _within(bounds)
+        sign, way = ("<", "DESC") if descending else (">", "ASC")
+        order = f"ORDER BY kind {way}, value {way}, iri {way} LIMIT {CHUNK}"
+        after, place = "1", cast(tuple[Any, ...], ())
+        while True:
+            where = f"use & {_SORTED} AND {within} AND {after}"
+            rows = self._rows(f"{where} {order}", (*fixed, *place))
+            runs = [
+                (tie, [iri.decode() for _, _, iri in run])
+                for tie, run in groupby(rows or (), lambda row: (row[0], row[1]))
+            ]
+            last = runs[-1] if rows and len(rows) == CHUNK else None
+            for tie, iris in runs:
+                if (tie, iris) != last:
+                    yield tie, _is_whole(tie), sorted(iris)
+            if last is None:
+                return
+            yield from self._tied(last[0])
+            after, place = f"(kind, value) {sign} (?, ?)", last[0]
+
+    def _tied(self, tie: tuple[int, Any]) -> Iterator[tuple[tuple[int, Any], bool, list[str]]]:
+        iri: Any = b""
+        while True:
+            rows = self._rows(
+                f"use & {_SORTED} AND kind = ? AND value = ? AND iri > ? ORDER BY iri LIMIT 256",
+                (*tie, iri.decode()),
+            )
+            if not rows:
+                return
+            yield tie, _is_whole(tie), [iri.decode() for _, _, iri in rows]
+            iri = rows[-1][2]
+
+    def _rows(self, where: str, values: Sequence[Any]) -> list[Any] | None:
+        """Rows of the index; None after a later commit, or where the file cannot be read."""
+        part = self._part
+
+        def rows(connection: sqlite3.Connection) -> list[Any] | None:
+            if part.commit != self._commit:
+                return None
+            query = f"SELECT kind, value, iri FROM sorted WHERE {where}"
+            # Texts are read as bytes, and compared as they are read.
+            texts = [value.decode() if isinstance(value, bytes) else value for value in values]
+            return connection.execute(query, texts).fetchall()
+
+        try:
+            return part.file.use(rows)
+        except sqlite3.Error:
+            part.commit = None
+            return None
+
+
+def _within(bounds: Bounds) -> tuple[str, tuple[Any, ...]]:
+    where, values = "kind = ?", [bounds.kind]
+    for sign, bound in ((">=", bounds.low), ("<=", bounds.high)):
+        if bound is not None:
+            where += f" AND value {sign} ?"
+            values.append(bound)
+    return where, tuple(values)
+
+
+def _is_whole(tie: tuple[int, Any]) -> bool:
+    """Whether elements with one indexed value have equal values."""
+    value = tie[1]
+    if isinstance(value, bytes):
+        return len(value) < KEPT_CHARACTERS
+    return not isinstance(value, float) or abs(value) < 2**63
+
+
+def prefixed(text: str) -> Bounds:
+    """The texts that begin with one."""
+    text = text[:KEPT_CHARACTERS]
+    return Bounds(2, text, text + _LAST * KEPT_CHARACTERS)
+
+
+def bounded(symbol: str, value: Any) -> Bounds:
+    """The values that may be less than one, or greater, or equal."""
+    kind, bound = sort_key(value)
+    if kind == 2:
+        bound = bound[:KEPT_CHARACTERS]
+    elif kind == 1 and abs(bound) >= 2**53:
+        bound = None  # integers are compared with doubles as doubles
+    return Bounds(kind, bound, None) if symbol.startswith(">") else Bounds(kind, None, bound)
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    connection.execute("CREATE TABLE about (version TEXT, number INTEGER, size INTEGER)")
+    connection.execute("INSERT INTO about VALUES (?, 0, 0)", (_VERSION,))
+    connection.execute(
+        "CREATE TABLE sorted (kind, value, iri, use, PRIMARY KEY (kind, value, iri)) WITHOUT ROWID"
+    )
+
+
+def _number_of(path: Path) -> int:
+    """The commit that a file reflects; a large number where it cannot be read."""
+    try:
+        with closing(sqlite3.connect(uri_to_read(path), uri=True)) as connection:
+            ((number,),) = connection.execute("SELECT number FROM about")
+            return int(number)
+    except (sqlite3.Error, ValueError, TypeError):
+        return sys.maxsize
+
+
+def _rows_of(iri: str, term: Any) -> Iterable[tuple[int, Any, str, int]]:
+    """The rows of a value; none of null.
+
+    Raises ``ValueError`` for one without a place in the order, such as NaN.
+    """
+    if isinstance(term, Literal) and term.datatype == vocab.STRING:
+        return ((2, term.value[:KEPT_CHARACTERS], iri, _SORTED | _COMPARED),)
+    value = to_json(term)
+    if value is None:
+        return ()
+    uses = dict.fromkeys(map(_indexed, compared_keys(term)), _COMPARED)
+    key = _indexed(sort_key(value))
+    uses[key] = uses.get(key, 0) | _SORTED
+    return [(*key, iri, use) for key, use in uses.items()]
+
+
+def _indexed(key: tuple[int, Any]) -> tuple[int, Any]:
+    """A sort key as SQLite keeps it."""
+    kind, value = key
+    if isinstance(value, str):
+        return kind, value[:KEPT_CHARACTERS]
+    if value != value:
+        raise ValueError("a number without an order.")
+    is_long = isinstance(value, int) and not -(2**63) <= value < 2**63
+    return kind, float(value) if is_long else value
+
+
+def _until(
+    end: float, scope: Scope, values: Iterable[tuple[str, Any]]
+) -> Iterator[tuple[str, Any]]:
+    """The values of a scope; raises ``TimeoutError`` when the time is over."""
+    for number, (iri, value) in enumerate(values):
+        if number % 256 == 0 and time.perf_counter() > end:
+            raise TimeoutError("it would take longer than the questions.")
+        if scope.has(iri):
+            yield iri, value
+
+
+class _Part:
+    """The index of one scope; ``commit`` is the one that it reflects, None once it is useless.
+
+    ``changes`` are those of the commits after it, up to ``noted``.
+    """
+
+    def __init__(self, scope: Scope, path: Path | None, commit: int) -> None:
+        self.scope = scope
+        self.file = DerivedFile(path, _VERSION, _create)
+        self.commit: int | None = commit
+        self.noted = commit
+        self.is_built = False
+        self.changes: list[Change] = []
+        self.size = 0
+
+    def open(self, commit: int, changes: Changes) -> None:
+        """Read what the file reflects; the commits after it are noted."""
+        ((number, self.size),) = self.file.use(
+            lambda connection: connection.execute("SELECT number, size FROM about").fetchall()
+        )
+        self.noted = number
+        # Without a number, building it was interrupted.
+        self.commit = number if 0 < number <= commit else None
+        self.is_built = True
+        if self.commit is not None and number < commit:
+            for noted in changes(number):
+                self.note(*noted)
+
+    def note(self, number: int, removed: Triples, added: Triples) -> None:
+        """Note a commit; one that is known already is left out."""
+        if number <= self.noted or self.commit is None:
+            return
+        if number > self.noted + 1 or len(self.changes) > KEPT_CHANGES:
+            self.commit = None
+            return
+        key = self.scope.key
+        for is_added, triples in ((False, removed), (True, added)):
+            for subject, predicate, value in triples:
+                if predicate == key and self.scope.has(subject.value):
+                    self.changes.append((is_added, subject.value, value))
+        self.noted = number
+
+    def catch_up(self) -> None:
+        """Bring the file to the last commit that was noted."""
+        changes, number = self.changes, self.noted
+
+        def apply(connection: sqlite3.Connection) -> None:
+            for is_added, iri, value in changes:
+                connection.executemany(_INSERT if is_added else _DELETE, _rows_of(iri, value))
+            grown = sum(1 if is_added else -1 for is_added, _, _ in changes)
+            connection.execute(
+                "UPDATE about SET number = ?, size = max(0, size + ?)", (number, grown)
+            )
+            self.size = max(0, self.size + grown)
+
+        self.file.change(apply)
+        self.changes = []
+        self.commit = number
+
+    def fill(self, values: Iterable[tuple[str, Any]]) -> None:
+        """Write all values, sorted by SQLite, whose tree then grows at its end."""
+
+        def fill(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM sorted")
+            connection.execute("CREATE TEMP TABLE unsorted (kind, value, iri, use)")
+            rows = (row for iri, value in values for row in _rows_of(iri, value))
+            connection.executemany("INSERT INTO unsorted VALUES (?, ?, ?, ?)", rows)
+            self.size = connection.execute(
+                "INSERT OR REPLACE INTO sorted SELECT * FROM unsorted ORDER BY kind, value, iri"
+            ).rowcount
+            connection.execute("DROP TABLE unsorted")
+            connection.execute("UPDATE about SET number = ?, size = ?", (self.commit, self.size))
+
+        self.file.change(fill)
+        self.is_built = True
+
+
+class ValueIndex:
+    """The sorted values of a store: of those scopes that questions have spent time on.
+
+    Each is a file in a folder, or in memory. Writers note their commits; the next question brings
+    an index up to date. Without a journal that has the commits since it was closed, and where a
+    file is damaged, it is built again.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._has_written = False
+        self._parts: dict[Scope, _Part] = {}
+        self._spent: dict[Scope, tuple[float, float]] = {}
+        """What questions have taken, and what they have to take until an index is built."""
+
+    def note(self, number: int, removed: Triples, added: Triples) -> None:
+        """Note a commit; called under the writer's lock."""
+        if not self._has_written:
+            self._has_written = True
+            self._remove_lost(number)
+        if self._parts:
+            with self._lock:
+                for part in self._parts.values():
+                    part.note(number, removed, added)
+
+    def _remove_lost(self, number: int) -> None:
+        """Remove the files that have a commit of this number, or later ones, which were lost."""
+        if self._folder is not None and self._folder.exists():
+            with self._lock:
+                opened = set(map(self._path, self._parts))
+                for path in set(self._folder.glob(f"*{_ENDING}")) - opened:
+                    if _number_of(path) >= number:
+                        remove(path)
+
+    def get(self, scope: Scope, commit: int, changes: Changes) -> SortedValues | None:
+        """The values of a scope as of a commit; None where they are not indexed."""
+        with self._lock:
+            part = self._parts.get(scope)
+            try:
+                if part is None:
+                    path = self._path(scope)
+                    if path is None or not path.exists():
+                        return None
+                    part = self._parts[scope] = _Part(scope, path, commit)
+                    part.open(commit, changes)
+                if part.commit is None:
+                    self._drop(scope)
+                    self._spent.pop(scope, None)
+                if not part.is_built or part.commit is None or part.noted != commit:
+                    return None
+                if part.changes:
+                    part.catch_up()
+                part.commit = commit
+            except FAULTS as fault:
+                self._give_up(scope, fault)
+                return None
+            return SortedValues(part, commit)
+
+    def spend(
+        self, scope: Scope, seconds: float, commit: int, values: Callable[[], Iterable[Any]]
+    ) -> None:
+        """Note what a question took without the index, which is built after enough of them.
+
+        Building ends where it takes longer than they did, and begins again after twice as much.
+        ``values`` returns the elements that have the key, with their values.
+        """
+        with self._lock:
+            if scope in self._parts:
+                return
+            if len(self._spent) > MOST_SCOPES:
+                self._spent.clear()
+            spent, needed = self._spent.get(scope, (0.0, WORTH_SECONDS))
+            spent += seconds
+            self._spent[scope] = (spent, needed)
+            if spent < needed:
+                return
+            self._spent[scope] = (spent, 2 * spent)
+            path = self._path(scope)
+            try:
+                if path is not None:
+                    path.parent.mkdir(exist_ok=True)
+                # What is committed from here on is noted, and what is read may have it already.
+                part = self._parts[scope] = _Part(scope, path, commit)
+            except FAULTS as fault:
+                self._give_up(scope, fault)
+                return
+        try:
+            end = time.perf_counter() + max(spent, LEAST_SECONDS)
+            part.fill(_until(end, scope, values()))
+        except FAULTS as fault:
+            with self._lock:
+                self._give_up(scope, fault)
+        finally:
+            if not part.is_built:
+                with self._lock:
+                    self._drop(scope)
+
+    def _path(self, scope: Scope) -> Path | None:
+        if self._folder is None:
+            return None
+        name = hashlib.sha256("\n".join((scope.key.value, *scope[1:])).encode()).hexdigest()
+        return self._folder / f"{name[:20]}{_ENDING}"
+
+    def _give_up(self, scope: Scope, fault: Exception) -> None:
+        _log.info("The values of %s are not indexed: %s", scope.key.value, fault)
+        self._drop(scope)
+
+    def _drop(self, scope: Scope) -> None:
+        part = self._parts.pop(scope, None)
+        if part is not None:
+            part.commit = None
+            with suppress(sqlite3.Error, OSError):
+                part.file.close()
+                remove(self._path(scope))
+
+    def close(self, commit: int) -> None:
+        """Close the files, as of the last commit."""
+        with self._lock:
+            for scope, part in list(self._parts.items()):
+                try:
+                    if part.commit is None or part.noted != commit:
+                        self._drop(scope)
+                        continue
+                    part.catch_up()
+                    part.file.close()
+                except FAULTS as fault:
+                    self._give_up(scope, fault)
+            self._parts.clear()
+
+    def clear(self) -> None:
+        """Remove all of it: something was forgotten, or the dataset is another one."""
+        with self._lock:
+            for scope in list(self._parts):
+                self._drop(scope)
+            self._spent.clear()
+            if self._folder is not None:
+                shutil.rmtree(self._folder, ignore_errors=True)
