@@ -29,6 +29,7 @@ from kiprdf.store.folder import VECTORS
 from kiprdf.store.journal import Journal
 from kiprdf.store.past import require_embedded
 from kiprdf.store.replay import replayed
+from kiprdf.store.sorted_values import FOLDER as VALUES
 
 LITTLE_DISK = 64 * 1024**2
 """Free bytes below which a disk is nearly full; of a disk below 1.25 GB, a twentieth of it."""
@@ -174,6 +175,8 @@ def _derived_faults(store: NexusStore, indexer: Indexer, repair: bool) -> Iterat
         yield _DERIVED.format(VECTORS)
     if store.journal is not None and not store.journal.index.is_sound(repair):
         yield _DERIVED.format(INDEX)
+    if isinstance(store, OxigraphStore) and not store.has_sound_values(repair):
+        yield _DERIVED.format(VALUES)
 
 
 def _check_history(store: NexusStore, repair: bool) -> dict[str, Any] | None:

@@ -123,7 +123,8 @@ class ByValue:
                 starts: list[Solution] = [
                     [NamedNode(iri), *others] for iri in iris[at : at + AT_ONCE]
                 ]
-                solved = plan.lookup.solve(starts, reads) | solved
+                for key, solution in plan.lookup.solve(starts, reads).items():
+                    solved.setdefault(key, solution)
         except Fallback:
             return None
         return plan.lookup.result(solved)

@@ -107,15 +107,8 @@ from kiprdf.store.journal_files import Commit, decoded, rows_of
 from kiprdf.store.lock import FairLock
 from kiprdf.store.rebuilding import quads_of, rebuild
 from kiprdf.store.replay import GAP, LOST, gap_record
-from kiprdf.store.sorted_values import (
-    FOLDER as VALUES,
-)
-from kiprdf.store.sorted_values import (
-    KEPT_COMMITS,
-    Scope,
-    SortedValues,
-    ValueIndex,
-)
+from kiprdf.store.sorted_values import FOLDER as VALUES
+from kiprdf.store.sorted_values import KEPT_COMMITS, Scope, SortedValues, ValueIndex
 from kiprdf.store.sparql_worker import SparqlAnswer, SparqlProcesses
 from kiprdf.store.texts import Text, rebuild_texts, stored_texts, texts_in, texts_of
 from kiprdf.store.update_times import UPDATED_AT, Range, UpdateTimes
@@ -570,6 +563,10 @@ class OxigraphStore:
         if seconds:
             self._values.spend(scope, seconds, commit, lambda: self._values_of(scope.key))
         return self._values.get(scope, commit, self._changes_after)
+
+    def has_sound_values(self, repair: bool) -> bool:
+        """Whether the files of sorted values are as they were written; ``repair`` removes them."""
+        return self._values.is_sound(repair)
 
     def _values_of(self, key: NamedNode) -> Iterator[tuple[str, Any]]:
         for quad in self._quads(None, key, None, _DEFAULT):
@@ -1028,6 +1025,7 @@ class OxigraphStore:
 
     def erased(self) -> None:
         """Note that no file has what was forgotten."""
+        self._values.clear()
         if self._folder is not None:
             shutil.rmtree(self._folder / DAMAGED, ignore_errors=True)
             write_manifest(self._folder, self.iris.base, graph_folder(self._folder).name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import shutil
 import sqlite3
 import sys
@@ -17,7 +18,8 @@ from typing import Any, NamedTuple, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode
 
-from kiprdf.derived_file import DerivedFile, remove, uri_to_read
+from kiprdf import budget
+from kiprdf.derived_file import DerivedFile, is_sound, remove, uri_to_read
 from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import to_json
@@ -277,6 +279,8 @@ class _Part:
         if self.commit is not None and number < commit:
             for noted in changes(number):
                 self.note(*noted)
+            if self.noted < commit:
+                self.commit = None
 
     def note(self, number: int, removed: Triples, added: Triples) -> None:
         """Note a commit; one that is known already is left out."""
@@ -415,7 +419,10 @@ class ValueIndex:
                 self._give_up(scope, fault)
                 return
         try:
-            end = time.perf_counter() + max(spent, LEAST_SECONDS)
+            spending = budget.current()
+            # The answer is there: the request must not fail for the sake of the next ones.
+            left = math.inf if spending is None else spending.seconds_left() / 2
+            end = time.perf_counter() + min(max(spent, LEAST_SECONDS), left)
             part.fill(_until(end, scope, values()))
         except FAULTS as fault:
             with self._lock:
@@ -456,6 +463,14 @@ class ValueIndex:
                 except FAULTS as fault:
                     self._give_up(scope, fault)
             self._parts.clear()
+
+    def is_sound(self, repair: bool) -> bool:
+        """Whether the files are as they were written; with ``repair`` they are removed if not."""
+        files = [] if self._folder is None else self._folder.glob(f"*{_ENDING}")
+        is_right = all(map(is_sound, files))
+        if repair and not is_right:
+            self.clear()
+        return is_right or repair
 
     def clear(self) -> None:
         """Remove all of it: something was forgotten, or the dataset is another one."""
