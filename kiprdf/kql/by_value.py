@@ -99,7 +99,7 @@ class PageByValue:
 
 @dataclass(frozen=True, slots=True)
 class ByValue:
-    """How the rows of a WHERE are found by sorted values.
+    """How the rows of a WHERE are chosen by sorted values.
 
     At most ``limit`` elements of a range are looked up.
     """
@@ -110,10 +110,10 @@ class ByValue:
 
     def rows(self, store: Store, bindings: Bindings) -> list[Row] | None:
         """Rows that are enough to answer; None where the engine must."""
-        found = self._in_range(store, bindings)
-        if found is None:
+        chosen = self._in_range(store, bindings)
+        if chosen is None:
             return self._first(store, bindings)
-        plan, iris, most = found
+        plan, iris, most = chosen
         _, *others = plan.lookup.filled(bindings)
         reads = Reads(store, most)
         solved: dict[Row, tuple[Solution, Row]] = {}

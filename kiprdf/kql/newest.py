@@ -42,7 +42,7 @@ row."""
 _LAST = "\U0010ffff"
 
 
-Walk: TypeAlias = Iterable[tuple[object, bool, list[str]]]
+InOrder: TypeAlias = Iterable[tuple[object, bool, list[str]]]
 """Values in their order, whether elements that have one are tied, and their IRIs, sorted."""
 
 
@@ -62,7 +62,7 @@ class Page:
     is_ordered: bool
 
     def fill(
-        self, walk: Walk, store: Store, bindings: Bindings, *, is_all: bool = False
+        self, walk: InOrder, store: Store, bindings: Bindings, *, is_all: bool = False
     ) -> list[Row] | None:
         """Rows that surely sort before all others, and enough of them; None where it is unsure.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import pytest
 
 import kiprdf
 from kiprdf.kql import results
-from kiprdf.store import OxigraphStore, cancellation
+from kiprdf.store import OxigraphStore, cancellation, sorted_values
 
 CHUNK = 7
 KEPT = 5
@@ -56,6 +57,8 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     monkeypatch.setattr(OxigraphStore, "select", count)
     monkeypatch.setattr(cancellation, "_CHUNK", CHUNK)
     monkeypatch.setattr(results, "SORTED_AT_ONCE", KEPT)
+    # Sorted values would give the page without the engine.
+    monkeypatch.setattr(sorted_values, "WORTH_SECONDS", math.inf)
     return numbers
 
 
