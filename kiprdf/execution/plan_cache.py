@@ -18,6 +18,7 @@ from kiprdf.language import Template, ast, parse
 from kiprdf.language.parameters import opens_map
 from kiprdf.language.printer import outline
 from kiprdf.semantics import Catalog, check
+from kiprdf.source import NOWHERE
 from kiprdf.store import Store
 
 MOST_CHARACTERS = 8 * 1024
@@ -26,6 +27,8 @@ MOST_TEXTS = 256
 MOST_PLANS = 16
 """Of one text, for different kinds of arguments."""
 
+
+_OVER_BUDGET = ("KIP_4001", "KIP_4002")
 
 Plans: TypeAlias = dict[PlanKey, PreparedFind | None]
 
@@ -121,13 +124,16 @@ class PlanCache:
                 self._shared.clear()
             self._shared[shared] = None
             return None
-        with suppress(KipError):
+        try:
             entry = self._shared[shared]
             if entry is None:
                 entry = self._shared[shared] = CacheEntry(Template(parse(shared)))
             result = self._find(entry, {**parameters, **values})
-            return None if result is None or result.lacks is not None else result
-        return None
+        except KipError as error:
+            if error.code in _OVER_BUDGET and error.span is NOWHERE:
+                raise  # the text itself would fail alike, after as much work
+            return None
+        return None if result is None or result.lacks is not None else result
 
     def _find(self, entry: CacheEntry, parameters: Mapping[str, Any]) -> FindResult | None:
         if entry.roles is None:

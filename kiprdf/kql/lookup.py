@@ -8,7 +8,7 @@ triple. A lookup that grows too large ends, and the query runs as SPARQL.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias, cast
 
@@ -43,8 +43,10 @@ from kiprdf.sparql.algebra import (
 from kiprdf.store import Store
 from kiprdf.store.base import Cell, Row, Statement
 
-MOST_READS = 1_000
-"""Triples and reads of one lookup; beyond them the engine is as fast."""
+MOST_READS = 64
+"""Triples and reads of one lookup; beyond them the engine is faster (docs/decisions/156)."""
+MOST_REMEMBERED = 64
+"""Starts of a plan of which it is known that their lookup is too large."""
 
 Solution: TypeAlias = list[Cell]
 Step: TypeAlias = "Callable[[Solution, Reads], Iterable[Solution]]"
@@ -72,12 +74,20 @@ class LookupPlan:
     columns: list[Read]
     distinct: list[int]
     counts: list[tuple[int | None, bool]]
+    fallen_back: set[tuple[object, ...]] = field(default_factory=set)
+    """The commits and starts whose lookups the engine had to take over."""
 
     def rows(self, store: Store, bindings: Bindings) -> list[Row] | None:
         """The distinct rows; None when the engine must answer."""
+        start = self.filled(bindings)
+        if self.fallen_back and (store.commit(), *start) in self.fallen_back:
+            return None
         try:
-            solved = self.solve([self.filled(bindings)], Reads(store, MOST_READS))
+            solved = self.solve([start], Reads(store, MOST_READS))
         except Fallback:
+            if len(self.fallen_back) >= MOST_REMEMBERED:
+                self.fallen_back.clear()
+            self.fallen_back.add((store.commit(), *start))
             return None
         return self.result(solved)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from kiprdf.kql.lookup import MOST_READS
 from kiprdf.kql.plan import Plan, plan_find
 from kiprdf.language import bind, parse
 from kiprdf.rdf.iris import Iris
+from kiprdf.store import OxigraphStore
 from tests.nexus.support import medical
 from tests.shortcuts import no_lookups
 
@@ -83,6 +85,33 @@ def test_a_lookup_that_grows_ends_and_the_engine_answers(hub: kiprdf.Nexus) -> N
     for _ in range(3):
         assert sorted(hub.execute(command)) == sorted(f"S{n}" for n in range(MOST_READS))
     assert hub.execute(f'FIND(COUNT(?s)) WHERE {{ (?s, "treats", {ASPIRIN}) }}') == MOST_READS
+
+
+def test_a_lookup_that_is_too_large_ends_early_and_is_not_tried_again_until_a_write(
+    hub: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads = 0
+    lookup = OxigraphStore.lookup
+
+    def counted(store: OxigraphStore, *arguments: Any) -> Any:
+        nonlocal reads
+        rows = lookup(store, *arguments)
+        reads += 1 + len(rows)
+        return rows
+
+    monkeypatch.setattr(OxigraphStore, "lookup", counted)
+    command = 'FIND(COUNT(?s)) WHERE { (?s, "treats", {type: "Drug", name: :name}) } LIMIT 5'
+    hub.execute(command, name="Aspirin")
+    for _ in range(3):
+        reads = 0
+        assert hub.execute(command, name="Aspirin") == MOST_READS
+        assert reads < 200
+    few = reads
+    hub.execute('DELETE PROPOSITIONS ?l WHERE { ?l ({name: "S0"}, "treats", ?x) }')
+    reads = 0
+    assert hub.execute(command, name="Aspirin") == MOST_READS - 1
+    assert reads > few
+    assert few <= 2
 
 
 def test_solutions_that_need_no_read_are_counted_too() -> None:

@@ -13,7 +13,7 @@ from pyoxigraph import DefaultGraph, Literal, Quad
 import kiprdf
 from kiprdf import Budget
 from kiprdf.rdf import vocab
-from kiprdf.store import cancellation
+from kiprdf.store import OxigraphStore, cancellation
 from tests.nexus.support import code, medical, untouched
 
 SOON = 60.0
@@ -270,3 +270,28 @@ def test_a_budget_that_is_no_number_above_zero_is_refused(field: str, value: Any
 def test_no_budget_is_no_limit() -> None:
     nexus = with_nodes(200, budget=Budget(None, None, None, None))
     assert nexus.execute('FIND(COUNT(?a)) WHERE { ?a {type: "N"} ?b {type: "N"} }') == 40_000
+
+
+def test_a_find_beyond_max_rows_is_run_once_whatever_its_literals(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    nexus = kiprdf.Nexus.memory()
+    drugs = " ".join(f'CONCEPT {{ {{type: "Drug", name: "D{n}"}} }}' for n in range(90))
+    nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Drug"} } }')
+    nexus.execute(f"UPSERT {{ {drugs} }}")
+    queries: list[str] = []
+    select = OxigraphStore.select
+
+    def noted(store: OxigraphStore, query: str, **options: Any) -> Any:
+        queries.append(query)
+        return select(store, query, **options)
+
+    monkeypatch.setattr(OxigraphStore, "select", noted)
+    command = 'FIND(?d.name) WHERE {{ ?d {{type: "Drug"}} FILTER(?d.name != "{}") }}'
+    with nexus.limited(max_rows=80):
+        for name in "abcd":
+            queries.clear()
+            with pytest.raises(kiprdf.KipError, match="KIP_4002") as caught:
+                nexus.execute(command.format(name))
+            assert caught.value.source == command.format(name)
+            assert len(queries) == 1
