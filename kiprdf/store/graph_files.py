@@ -24,7 +24,9 @@ from kiprdf.store.folder import (
     FORMAT,
     GRAPH,
     MANIFEST,
+    graph_folder,
     graph_without_manifest,
+    is_erasing,
     other_graph,
     write_manifest,
 )
@@ -109,7 +111,7 @@ def convert(engine: Engine, path: Path, base: str) -> None:
         engine.remove(quad)
         engine.add(FORMAT_NOTE)
     engine.flush()
-    write_manifest(path, base)
+    write_manifest(path, base, graph_folder(path).name, is_erasing(path))
 
 
 def repair_manifest(path: Path) -> bool:

@@ -135,6 +135,26 @@ def test_a_folder_of_format_1_is_converted(earlier: Path) -> None:
         assert nexus.execute(ASA) == ["Aspirin"]
 
 
+def test_a_converted_folder_has_its_graph_where_it_was(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "optimized"
+    with kiprdf.Nexus.open(folder) as nexus:
+        nexus.execute(SCHEMA)
+        nexus.execute(drug("Aspirin", '["ASA"]'))
+        nexus.optimize()
+    manifest = json.loads((folder / "nexus.json").read_text())
+    assert manifest["graph"] == "graph.2"
+    (folder / "nexus.json").write_text(json.dumps({**manifest, "format": 2}))
+    with kiprdf.Nexus.open(folder) as nexus:
+        assert json.loads((folder / "nexus.json").read_text()) == manifest
+        assert nexus.execute(ASA) == ["Aspirin"]
+    for read_only in (True, False):
+        with kiprdf.Nexus.open(folder, read_only=read_only) as nexus:
+            assert nexus.execute(ASA) == ["Aspirin"]
+            assert nexus.check()["faults"] == []
+
+
 def test_a_folder_of_format_1_is_not_opened_read_only(earlier: Path) -> None:
     with pytest.raises(StoreError) as caught:
         kiprdf.Nexus.open(earlier, read_only=True)
