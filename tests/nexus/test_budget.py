@@ -272,7 +272,7 @@ def test_no_budget_is_no_limit() -> None:
     assert nexus.execute('FIND(COUNT(?a)) WHERE { ?a {type: "N"} ?b {type: "N"} }') == 40_000
 
 
-def test_a_find_beyond_max_rows_is_run_once_whatever_its_literals(
+def test_a_find_beyond_max_rows_is_run_once_with_new_literals(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     nexus = kiprdf.Nexus.memory()
