@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any, TypeAlias
 
+from kiprdf.memory.extraction.tools import mentions
 from kiprdf.memory.graph import (
     SUCCESSOR,
     Change,
@@ -40,6 +41,7 @@ _EdgeKey: TypeAlias = tuple[Node, str, Node]
 
 _NO_NAME = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _MOST_NAME = 1024
+_AGAINST = ("not ", "against ", "no ")
 
 
 def is_name(name: object) -> bool:
@@ -234,13 +236,19 @@ class Growth:
             entity = self._kept[object_].entity
             object_ = (entity.type, entity.normalized_name)
         subject, node = self._current(USER.key), self._current(object_)
-        if subject is None or node is None:
+        if subject is None:
             return
-        key = (subject.node, stated.predicate, node.node)
-        edge = self._current_edge(key)
-        if edge is not None:
-            self._edges[key] = edge
-            self._statements.setdefault(key, []).append(statement)
+        nodes = {node.node} if node is not None else set()
+        if stated.predicate == "decided":
+            stored = [] if self._builds else self._graph.entities("decision")
+            decisions = [*stored, *self._nodes.values()]
+            nodes |= {each.node for each in decisions if name in denied_names("decided", each)}
+        for object_node in nodes:
+            key = (subject.node, stated.predicate, object_node)
+            edge = self._current_edge(key)
+            if edge is not None:
+                self._edges[key] = edge
+                self._statements.setdefault(key, []).append(statement)
 
     def _denied(self, stated: FoundEdge, object_: EntityNode) -> list[Statement]:
         """What memories deny of an edge that is created."""
@@ -259,8 +267,16 @@ def denied_name(predicate: str, type: str, normalized_name: str) -> str:
 
 
 def denied_names(predicate: str, object_: EntityNode, *names: str) -> list[str]:
-    """The names of a relation of the user by all names of its object."""
+    """The names of a relation of the user by all names of its object.
+
+    "Use Redis for queues" is also named "use redis", since a correction names the tool alone.
+    """
     names = (*names, object_.entity.normalized_name, *map(normalized, object_.aliases))
+    if object_.entity.type == "decision":
+        tools = (
+            tool.name for name in names if not name.startswith(_AGAINST) for tool in mentions(name)
+        )
+        names = (*names, *(f"use {normalized(tool)}" for tool in tools))
     return [denied_name(predicate, object_.entity.type, name) for name in dict.fromkeys(names)]
 
 

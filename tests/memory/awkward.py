@@ -6,9 +6,8 @@ or "ended"], the kind of text, and perhaps ``may`` (edges about which two carefu
 differ: they count neither as wrong nor as missed) and ``never`` (texts that must be in no entity).
 An object that readers write in several ways has them all, separated by " | ".
 
-``held_out.jsonl`` is more than a third of the notes, chosen at random; ``held_out_2.jsonl`` was
-written after the patterns, by an author who had not seen them. Who writes patterns does not look at
-these: their faults are never printed, only their figures.
+``held_out_2.jsonl`` was written after the patterns, by an author who had not seen them. Who writes
+patterns does not look at it: its faults are never printed, only its figures.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from kiprdf.memory.items import USER_NAME, normalized
 from tests.memory.quality import Count, short_name
 
 HERE = Path(__file__).parent
-FILES = ("awkward", "held_out", "held_out_2")
+FILES = ("awkward", "held_out_2")
 Key = tuple[str, str, str, str]
 """Subject, predicate, object, and "held" or "ended"."""
 

@@ -8,9 +8,7 @@ from kiprdf.memory.items import PREDICATES
 from tests.memory import awkward
 
 
-@pytest.mark.parametrize(
-    ("name", "least"), [("awkward", 650), ("held_out", 190), ("held_out_2", 150)]
-)
+@pytest.mark.parametrize(("name", "least"), [("awkward", 1500), ("held_out_2", 150)])
 def test_each_expected_edge_is_one_that_a_memory_can_have(name: str, least: int) -> None:
     cases = awkward.cases(name)
     assert len(cases) >= least
@@ -22,17 +20,16 @@ def test_each_expected_edge_is_one_that_a_memory_can_have(name: str, least: int)
             assert held in ("held", "ended")
 
 
-@pytest.mark.parametrize("name", ["held_out", "held_out_2"])
-def test_no_held_out_text_is_among_those_that_are_shown(name: str) -> None:
+def test_no_held_out_text_is_among_those_that_are_shown() -> None:
     shown = {case["text"] for case in awkward.cases("awkward")}
     # A number, since a failure prints what is compared.
-    number = sum(case["text"] in shown for case in awkward.cases(name))
+    number = sum(case["text"] in shown for case in awkward.cases("held_out_2"))
     assert number == 0
 
 
 @pytest.mark.parametrize(
     ("name", "precision", "recall"),
-    [("awkward", 0.97, 0.84), ("held_out", 0.87, 0.8), ("held_out_2", 0.92, 0.24)],
+    [("awkward", 0.97, 0.88), ("held_out_2", 0.92, 0.34)],
 )
 def test_awkward_notes_are_read_with_the_measured_quality(
     name: str, precision: float, recall: float

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from kiprdf.memory import Found, FoundEdge, extract
+from kiprdf.memory.extraction.frames import FRAMES
 from kiprdf.memory.extraction.patterns import PATTERNS
 from kiprdf.memory.extraction.tools import _table
 from tests.memory import quality
@@ -24,7 +25,7 @@ def edges(text: str) -> list[tuple[str, str, float]]:
 
 @pytest.mark.parametrize(
     ("pattern", "text", "name"),
-    [(pattern, *example) for pattern in PATTERNS for example in pattern.examples],
+    [(pattern, *example) for pattern in (*PATTERNS, *FRAMES) for example in pattern.examples],
 )
 def test_each_example_of_the_table_is_found_by_its_pattern(
     pattern: object, text: str, name: str
@@ -198,7 +199,7 @@ def test_a_text_beyond_the_limit_and_bytes_are_refused() -> None:
     "unit",
     ["using ", "I use Python, ", "decided to ", "working on Harbor ./a/b ", "C:\\a b ", "“", "'a ",
      "1 ", "a@", "/a ", "```\n", "X ", "I like a, ", "a" * 20, "working on ", "switched from ",
-     "Ada: I use Vim\n", "The user uses Vim. They ", "password ", "if ", "# Ideas\n", "\n\n"],
+     "Ada: I use Vim\n", "The user uses Vim. They ", "password ", "if ", "# Ideas\n", "\n\n", "my ", "Lumen is ", "busy with "],
 )  # fmt: skip
 def test_the_time_is_linear_in_the_length(unit: str) -> None:
     def seconds(length: int) -> float:

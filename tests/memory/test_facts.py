@@ -327,3 +327,39 @@ def test_an_import_names_what_took_the_place_by_the_id_that_it_has_here(memory: 
     new = Memory(Nexus.memory(), extractor=read)
     new.import_(text, merge=True)
     assert {edge["superseded_by"] for edge in new.export()["edges"][1:]} == {"edge:theirs"}
+
+
+@pytest.mark.parametrize(
+    ("notes", "ended"),
+    [
+        (("I'm working on Lumen.", "I finished Lumen last week."), ("works_on", "Lumen")),
+        (("I'm working on Lumen.", "Lumen is done."), ("works_on", "Lumen")),
+        (("I'm working on Lumen.", "We shipped Lumen!"), ("works_on", "Lumen")),
+        (
+            ("We decided to use Redis for caching.", "Scratch that: not Redis."),
+            ("decided", "Use Redis for caching"),
+        ),
+        (
+            ("We decided to use Postgres for the shop.", "Scratch that: not Postgres."),
+            ("decided", "Use Postgres for the shop"),
+        ),
+        (("I use Docker.", "I use Podman instead of Docker now."), ("uses", "Docker")),
+        (("I use Docker.", "I no longer use Docker at work, only at home."), None),
+        (("We decided not to use Redis.", "Scratch that: not Redis."), None),
+    ],
+)
+@pytest.mark.parametrize("is_late", [False, True])
+def test_notes_end_what_other_notes_state(
+    notes: tuple[str, str], ended: tuple[str, str] | None, is_late: bool
+) -> None:
+    memory = Memory(Nexus.memory())
+    times = (JANUARY, FEBRUARY)
+    for note, time in sorted(
+        zip(notes, times, strict=True), key=lambda each: each[1], reverse=is_late
+    ):
+        memory.add(note, timestamp=time)
+    expected = {ended: FEBRUARY} if ended else {}
+    for _ in range(2):
+        assert {fact: until for fact, until in facts(memory).items() if until} == expected
+        assert len(facts(memory)) == (2 if "Podman" in notes[1] else 1)
+        memory.rebuild()

@@ -302,6 +302,100 @@ The service was built with Go. => uses Go
 """
 
 
+WORDINGS = """
+I love Elixir. => prefers Elixir
+I'm a big fan of Svelte. => prefers Svelte
+The user adores Rust. => prefers Rust
+Svelte has my heart. => prefers Svelte
+I can't get enough of jazz. => prefers jazz
+I'm a tea person. => prefers tea
+I'd choose trains over planes every time. => prefers trains
+My preference is window seats. => prefers window seats
+I rely on Ansible for our servers. => uses Ansible
+I can't live without Bitwarden. => uses Bitwarden
+My go-to for charts is Matplotlib. => uses Matplotlib, prefers Matplotlib
+Obsidian is what I reach for. => uses Obsidian
+Redis handles our queues. => uses Redis
+All my notes are in Notion. => uses Notion
+Editor: Helix => uses Helix
+I write my novel in Scrivener. => uses Scrivener
+I draw all my diagrams with Inkscape. => uses Inkscape
+We collaborate on Mattermost. => uses Mattermost
+Vim for code, Obsidian for notes. => uses Vim, uses Obsidian
+At work I use Windows, at home Linux. => uses Windows, uses Linux
+I'm a Vim person. => uses Vim, prefers Vim
+Our team uses Zulip. => uses Zulip
+I am using since two years the PyCharm. => uses PyCharm
+Busy with Heronsgate this week. => works_on Heronsgate
+Heronsgate keeps me busy. => works_on Heronsgate
+This week: Heronsgate. => works_on Heronsgate
+I've been on Tamarind since March. => works_on Tamarind
+Tamarind is my current project. => works_on Tamarind
+My current project is Tamarind. => works_on Tamarind
+Most of my day goes into Kestrel, our billing service. => works_on Kestrel
+Me and two friends are building Sidecarly. => works_on Sidecarly
+We went with Hetzner. => decided Hetzner
+We picked the blue logo. => decided The blue logo
+The call is: ship on Friday. => decided Ship on Friday
+Final answer: no server. => decided no server
+I decided that we drop the old importer. => decided Drop the old importer
+"""
+
+UNSTATED = """
+Busy with Christmas. =>
+I'm on vacation. =>
+Dinner keeps me busy. =>
+Their stack: PHP, MySQL. =>
+My brother's editor is Vim. =>
+My old editor was Vim. =>
+My question is Docker. =>
+We picked up the kids. =>
+We went with my sister to the beach. =>
+Everybody in my team loves Kotlin. =>
+Rosa swears by Obsidian. =>
+The intern I trained is now building dashboards with Grafana. =>
+I enjoy Jira. Who doesn't. =>
+I absolutely adore Jira. Said nobody ever. =>
+Oh sure, I enjoy Jira. =>
+My boss keeps saying we use Excel. =>
+As Knuth put it, I prefer TeX. =>
+The poster reads: We decided to care. =>
+Lyrics: I'm working on a building. I love it. =>
+You'd think I use Linux. =>
+Please forget that I use Windows. =>
+Delete the note that I like Java. =>
+I use {tool} and prefer <language>. =>
+I'm working on {project}. =>
+ben> I use Docker =>
+[assistant] I use Python =>
+I use a pandas mug. =>
+I like 5 Kirchgasse, 8001 Zürich. =>
+I like my flat in Lindenweg 8, 8004 Zurich. =>
+We settled on Kungsgatan 44, 111 35 Stockholm. =>
+I prefer coffee, my brother prefers tea. => prefers coffee
+"""
+
+FINISHED = """
+I finished Lumen last week. => | works_on Lumen
+Lumen is done. => | works_on Lumen
+I'm done with Lumen. => | works_on Lumen
+We shipped Lumen. => | works_on Lumen
+We've finally wrapped up Lumen. => | works_on Lumen
+The user finished the Lumen project. => | works_on Lumen
+I'm not on Lumen anymore. => | works_on Lumen
+I finished Lumen's login page. =>
+Lumen is not done. =>
+Is Lumen done? =>
+Once Lumen is done, I take a holiday. =>
+We haven't shipped Lumen. =>
+When I was at the bank I was working on Ledgerline. => | works_on Ledgerline
+Back then I was working on Nimbus. => | works_on Nimbus
+Formerly using Ubuntu, these days Fedora. => | uses Ubuntu
+I no longer use Docker at work, only at home. =>
+We phased out Jenkins. => | uses Jenkins
+"""
+
+
 def cases() -> list[tuple[str, str]]:
     kinds = (
         PAST,
@@ -316,6 +410,9 @@ def cases() -> list[tuple[str, str]]:
         MODELS,
         ENGLISH,
         PLAIN,
+        WORDINGS,
+        UNSTATED,
+        FINISHED,
     )
     lines = [line for kind in kinds for line in kind.splitlines() if line]
     return [

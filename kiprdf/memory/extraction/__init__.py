@@ -15,6 +15,7 @@ from kiprdf.memory.extraction import document as documents
 from kiprdf.memory.extraction import tools
 from kiprdf.memory.extraction.clauses import is_statement
 from kiprdf.memory.extraction.document import Document
+from kiprdf.memory.extraction.frames import FRAMES
 from kiprdf.memory.extraction.patterns import PATTERNS, Statement, Text, tools_from
 from kiprdf.memory.items import Extraction, Found, FoundEdge
 
@@ -49,7 +50,7 @@ def extract(text: str) -> Extraction:
     document = documents.read(text)
     source = Text(document, list(tools.mentions(document.mentions)))
     statements = [
-        *(statement for pattern in PATTERNS for statement in pattern.find(source)),
+        *(statement for pattern in (*PATTERNS, *FRAMES) for statement in pattern.find(source)),
         *(
             Statement(mention.start, Found("tool", mention.name, pattern="tool"))
             for mention in source.tools

@@ -12,7 +12,7 @@ _WINDOW = 160
 """The characters before a verb that are read for its subject; this bounds the time."""
 _BREAK = re.compile(
     r"[;:()\[\]\n]|\s(?:-{1,3}|[–—])\s|—"
-    r"|,?\s(?:but|because|although|though|whereas|while|so|then)\s"
+    r"|(?<!back),?\s(?:but|because|although|though|whereas|while|so|then)\s"
     r"|,\s*(?:(?:and|then|so|now|today)\s+)?(?=(?:i|we|he|she|they|you|it)\b)"
     r"|\sand\s+(?=(?:i|we|he|she|they|you|it)\b)",
     re.I,
@@ -45,7 +45,12 @@ _HEDGE = any_of(
     must try tries trying tried todo start end_up remember_to almost nearly instead_of meaning_to
     learning_to fail(?:ed|ing)_at forced asked_to made_(?:us|me) dreamt miss pretending favou?r less
 
-    ask(?:ed|ing|s)? thinks believes says said claims claimed insists assumes t(?:old|ells?) wants
+    (?:mention(?:s|ed)|wr(?:ote|ites)|post(?:s|ed)|announce[sd]|report(?:s|ed)|joke[sd])_(?:\\w+_){0,4}that
+    saying claiming insisting swears_(?:that|we|i) forget_(?:that|about|my|the)
+    forget(?=\\s+(?:i|we)\\b)
+    (?:delete|remove|erase|ignore|disregard|discard)_(?:that|the|my|what)
+    you'd you_(?:might|may|would|could) ask(?:ed|ing|s)? thinks believes says said claims claimed
+    insists assumes t(?:old|ells?) wants
     saw watched noticed heard met interviewed hired reviewed taught
 
     idea thought possibility option prospect concept benefits? advantages? tutorials? guides?
@@ -80,6 +85,22 @@ _IRONY = re.compile(
     r"|\bsaid\s+no\s?(?:one|body)\b",
     re.I,
 )
+_TAKEN_BACK = re.compile(
+    r"\W{1,8}(?:not|said\s+no\s?(?:one|body)\s+ever|no\s?(?:one|body)\s+(?:ever\s+)?said"
+    r"|who\s+doesn't|(?:just\s+)?kidding|jk|yeah\s+right"
+    r"|as\s+if|lol\s+no|just\s+joking|joking|sarcasm|(?:she|he|they|it)\s+(?:said|says"
+    r"|replied)|(?:so\s+)?(?:said|says)\s+(?!i\b)\w+)\b"
+    r"(?=[^\w']*(?:$|[.!?\n]|ever\b|my\b|the\b))",
+    re.I,
+)
+"""After a sentence that was a joke, or that another person says."""
+_SARCASM = re.compile(
+    r"\W{0,4}(?:(?:oh|yeah|ah|wow)[, ]+(?:sure|right|great|wonderful|yes|yeah|fantastic|joy"
+    r"|how|please)\b"
+    r"|(?:because|of\s+course)\s+(?:who|everyone|i\s+just\s+love)|yeah,?\s+right"
+    r"|sure,\s+(?:because|i))",
+    re.I,
+)
 _MAKER = re.compile(r"\bby\s+(?!me\b|us\b|hand\b|default\b|using\b|\d)", re.I)
 _STARTS = re.compile(r"[\W\d]*(?:(?:and|but|so|also|because|then|that|honestly)\s+)?", re.I)
 _PART = re.compile(r"[,;:(]|,?\s(?:and|but|because|so|which|that|when|while)\s")
@@ -110,15 +131,19 @@ _FORMERLY = any_of(
     (?:in|at|from)_(?:my|our|the)_(?:past|old|last|previous|former|first|early|beginning)
     (?:years?|months?|weeks?|decades?)_ago in_(?:college|school|university) once
     as_a_(?:student|kid|child) in_(?:19|20)\\d\\d in_the_(?:\\w+ties|\\d0s|early|late)
-    last_(?:year|summer|winter|spring|autumn|fall|century) not?_(?:any_?)?more
+    (?:when|while)_(?:i|we)_(?:was|were|lived|worked|studied) earlier(?=\\s*,|\\s+using)
+    (?:but|and)_(?:now|these_days|since)\\b last_(?:year|summer|winter|spring|autumn|fall|century)
+    not?_(?:any_?)?more
     for_a_(?:summer|while|short|time) (?:until|till)_\\w+ before_(?:the|our|my|that|this|we|i)_\\w+
     before_(?:\\w+_){1,3}(?:came|existed|was|were|got|arrived|took|became|did)
     before(?=\\s*(?:$|[,;]|(?:and|but|now|that|switching|moving|migrating)\\b))
     """
 )
 _REPORTED = re.compile(
-    r"(?<!i )(?<!we )\b(?:says?|said|wrote|writes|replied|replies|answered|t(?:old|ells?)\s+\w+"
-    r"|claims?|claimed|quot(?:e|es|ed|ing)|according\s+to\s+\w+|announced|tweeted|posted)"
+    r"(?<!i )(?<!we )\b(?:says?|said|reads?|goes|states?|sings?|wrote|writes|replied|replies"
+    r"|answered|t(?:old|ells?)\s+\w+"
+    r"|claims?|claimed|quot(?:e|es|ed|ing)|according\s+to\s+\w+|announced|tweeted|posted"
+    r"|put\s+it|puts\s+it)"
     r"(?:(?:\s+\w+){0,3}\s*:|\s*,)?\s*$",
     re.I,
 )
@@ -135,7 +160,7 @@ Standing: TypeAlias = str
 """Whether what a verb says holds: ``HELD``, ``ENDED``, ``DENIED``, or empty for no statement."""
 HELD, ENDED, DENIED = "held", "ended", "denied"
 _PRONOUN = re.compile(
-    r"\b(?:(?P<user>i|we|my|our|me|us)|(?P<other>he|she|they|them|you|your|his|her|their|who|someone"
+    r"\b(?:(?P<user>i|we|my|our|me|us)|(?P<other>he|she|they|you|who|someone"
     r"|anyone|everyone|people|nobody|others))\b",
     re.I,
 )
@@ -147,17 +172,22 @@ _OTHER_START = re.compile(
     r"|deployed|works|worked|runs|ran|sent|made|did|does|finished|fixed|showed|parsed|tested|set"
     r"|needs|needed|began|begins|spent|took|found|created|develops|developed|migrated|shipped)\b"
 )
+_OF_NO_FIRST = re.compile(r"\s(?:is|has)\s")
+"""In "the intern I trained is using": no verb of "I"."""
 _PASSIVE = re.compile(
     r"\b(?:is|was|are|were|be|been|gets?|got)\s+(?:\w+ly\s+|now\s+|still\s+|already\s+|also\s+)?"
     r"(?:\w+ed|written|built|made|done|run|set|sent|kept|drawn|shown|put)\b"
 )
 _SUBJECTLESS = re.compile(
-    r"\W{0,8}(?:\d[\d:./T-]{3,20}\s+)?(?:(?:after|during|in|on|at|for|since|by|from|this)\b[^,]{0,60},\s*)?"
+    r"\W{0,8}(?:\d[\d:./T-]{3,20}\s+)?(?:(?:after|during|in|on|at|for|since|by|from"
+    r"|this)\b[^,]{0,60},\s*)?"
     r"(?:(?:\w+ly|ok|okay|yes|yeah|well|alright|first|next|then|also|just|now|today|yesterday|and"
     r"|so|again|still|been|no\s+longer|not|never|have|has|had)"
     r"[\s,]+){0,4}"
-    r"(?:$|[a-z]+(?:ed|ing)\b|(?:built|wrote|made|did|set|got|spent|found|put|sent|began|drew|ran|kept"
-    r"|taught|went|chose|did|gave|took|cut|drove|rebuilt|rewrote|sped|shot|read|held|led|sold|won|all|back"
+    r"(?:$|[a-z]+(?:ed|ing)\b|(?:built|wrote|made|did|set|got|spent|found|put|sent|began|drew"
+    r"|ran|kept"
+    r"|taught|went|chose|did|gave|took|cut|drove|rebuilt|rewrote|sped|shot|read|held|led|sold"
+    r"|won|all|back"
     r"|busy|live|done)\b)",
     re.I,
 )
@@ -174,25 +204,34 @@ _BE = re.compile(
     r"\b(?:is|was|are|were|am|be|been|keeps?|kept|start|beg[ia]n|stays|got)|'s|'re", re.I
 )
 _MAKING = re.compile(
-    r"\b(?:(?P<participle>(?:re)?built|made|(?:re)?written|drawn|sent|kept|shot|set\s+up|run|done|driven)"
+    r"\b(?:(?P<participle>(?:re)?built|made|(?:re)?written|drawn|sent|kept|shot|set\s+up|run"
+    r"|done|driven)"
     r"|(?:re)?(?:builds?|wrote|writes?|runs?|ran|draws?|drew|sends?|keeps?|makes?|shoots?)"
-    r"|set(?:s|ting)?\s+up|reads?|(?:do|did)\s+(?=\w)|us(?:e|ed|es|ing)|(?:stay|stick)(?:s|ed)?|works?"
+    r"|set(?:s|ting)?\s+up|reads?|(?:do|did)\s+(?=\w)|us(?:e|ed|es|ing)|(?:stay|stick)(?:s"
+    r"|ed)?|works?"
     r"|(?:re)?(?:build|writ|runn|draw|send|keep|mak|shoot|read|do|work|stay|stick)ing"
     r"|(?P<stem>analy[sz]|animat|annotat|arrang|automat|cach|calculat|compil|compos|comput|configur"
     r"|creat|generat|handl|illustrat|manag|measur|migrat|orchestrat|organi[sz]|packag|pars"
-    r"|produc|profil|releas|sav|schedul|scrap|serv|shar|simulat|solv|stor|styl|trac|transcrib|translat"
+    r"|produc|profil|releas|sav|schedul|scrap|serv|shar|simulat|solv|stor|styl|trac|transcrib"
+    r"|translat"
     r"|tun|typ|validat|visuali[sz]|cod|replac|prototyp|rewir|queu|automatis|bundl"
-    r"|back|benchmark|chart|check|clean|collaborat|connect|control|convert|crawl|debug|deploy|design"
-    r"|develop|document|download|draft|edit|encrypt|export|extract|fetch|filter|fix|format|host|implement"
-    r"|import|index|inspect|install|lint|load|log|maintain|mix|model|monitor|paint|plot|port|present"
-    r"|print|process|program|provision|publish|push|query|record|refactor|render|review|scaffold|scan"
+    r"|back|benchmark|chart|check|clean|collaborat|connect|control|convert|crawl|debug|deploy"
+    r"|design"
+    r"|develop|document|download|draft|edit|encrypt|export|extract|fetch|filter|fix|format"
+    r"|host|implement"
+    r"|import|index|inspect|install|lint|load|log|maintain|mix|model|monitor|paint|plot|port"
+    r"|present"
+    r"|print|process|program|provision|publish|push|query|record|refactor|render|review"
+    r"|scaffold|scan"
     r"|search|ship|sketch|stream|sync|test|track|train|transform|upload|wrap)"
-    r"(?:e|es|s|(?P<past>(?:[bdglmnpt]?ed|ied))|[bdglmnpt]?ing|ies)?)\b(?!\s+(?:in|out|into|away|off)\b)",
+    r"(?:e|es|s|(?P<past>(?:[bdglmnpt]?ed|ied))|[bdglmnpt]?ing|ies)?)\b(?!\s+(?:in|out|into"
+    r"|away|off)\b)",
     re.I,
 )
 """A verb that may have an instrument: ``deployed with``, ``drawing using``."""
 _GOVERNS = re.compile(
-    r"(?:^\W*|[,;:&/-]|\b(?:i|we|and|then|but|or|that|it|also|now|still|just|already|always|usually|mostly"
+    r"(?:^\W*|[,;:&/-]|\b(?:i|we|and|then|but|or|that|it|also|now|still|just|already|always"
+    r"|usually|mostly"
     r"|often|sometimes|never|again|all|both|finally|currently|mainly|only|today|yesterday|\w+ly"
     r"|am|is|are|was|were|be|been|being|get|gets|got|have|has|had|do|did|could"
     r"|like|likes|enjoy|enjoys|love|loves|prefer|prefers|start|started|keep|keeps|kept|began|busy"
@@ -207,10 +246,18 @@ _AFTER_PREPOSITION = re.compile(
     re.I,
 )
 _DIRECT = re.compile(
-    r"(?:^\W*|\b(?:i|we|am|is|are|was|were|be|been|keep|keeps|kept|start|started|began|continue|continued"
-    r"|like|enjoy|love|prefer|hate|back\s+to|switched\s+to|moved\s+to|ended\s+up)\s+|,\s+|'(?:m|re|s|ve)\s+)"
-    r"(?:(?:also|still|now|just|already|always|usually|mostly|mainly|all|both|currently|happily|then"
+    r"(?:^\W*|\b(?:i|we|am|is|are|was|were|be|been|keep|keeps|kept|start|started|began"
+    r"|continue|continued"
+    r"|like|enjoy|love|prefer|hate|back\s+to|switched\s+to|moved\s+to|ended\s+up)\s+|,\s+"
+    r"|'(?:m|re|s|ve)\s+)"
+    r"(?:(?:also|still|now|just|already|always|usually|mostly|mainly|all|both|currently"
+    r"|happily|then"
     r"|today|and|so|been|been\s+happily|\w+ly)\s+){0,3}$",
+    re.I,
+)
+_AND_ME = re.compile(
+    r"\b(?:me\s+and\s+(?:\w+\s+){1,3}|and\s+(?:i|me|myself)\s+)(?:are|were"
+    r"|have\s+been)\s+(?:\w+ly\s+|still\s+|now\s+)?$",
     re.I,
 )
 _SPENDS = re.compile(
@@ -223,6 +270,40 @@ _FILLER = word_set(
     " yesterday and so was it later jointly together formally officially again"
     " meanwhile unanimously therefore thus hence quickly"
 )
+
+
+_ACTS = re.compile(
+    r"\b(?:i|we)(?:'?ve)?\s+(?:(?:\w+ly|still|now|also|always|usually|mostly|often|just|do|all"
+    r"|both|sometimes|have|even|then)\s+){0,3}"
+    r"(?P<verb>[a-z]+)\s+(?:[\w'-]+\s+){0,6}$",
+    re.I,
+)
+"""What the user does, before ``with`` and the like."""
+_PARTICIPLE = re.compile(r"\s(?:\w+ed|built|made|written|drawn|run|set\s+up)\s+$", re.I)
+_NO_ACT = any_of("""
+    am are was were is be been being have had has do did went go goes going gone come came met
+    meet\\w*
+    talk\\w* sp(?:eak|oke)\\w* discuss\\w* agree\\w* disagree\\w* struggl\\w* fight\\w*
+    fought compar\\w*
+    integrat\\w* compet\\w* deal\\w* dealt play\\w* walk\\w* liv\\w* sit sat eat ate din\\w*
+    lunch\\w* partner\\w*
+    interview\\w* sign\\w* help\\w* stay\\w* fell fall end\\w* get got need\\w* want\\w* hop\\w*
+    thinks?
+    thought believ\\w* know knew see saw heard? reads? learn\\w* found finds? replac\\w* swap\\w*
+    confus\\w* argu\\w*
+    experiment\\w* tr(?:y|ied|ying) join\\w* shar\\w* complain\\w* wait\\w* travel\\w*
+    dr(?:ive|ove) fl(?:y|ew) mov\\w*
+    start\\w* can could may might will would should shall must hate\\w* like love prefer enjoy
+    dislike ask\\w* told say said
+    watch\\w* look\\w* visit\\w* r(?:an|un)_(?:late|into|out) danc\\w* sing sang grew sleep slept
+    cycl\\w* hik\\w* jog\\w*
+    t(?:ake|ook) call\\w* email\\w* wr(?:ite|ote)_(?:about|to) us(?:e|ed) not never don't didn't
+    won't can't evaluat\\w* consider\\w*
+    test\\w*_(?:the_)?(?:integration|compatib\\w+) bug\\w* feel felt keep_up kept_up had
+    familiari\\w* wish\\w* plan_to
+    lost lose won broke break quit stopp\\w* fail\\w* miss\\w* notic\\w* met was introduc\\w*
+    worr\\w* laugh\\w* support\\w*
+    """)
 
 
 def start_of_clause(document: Document, place: int) -> int:
@@ -251,6 +332,8 @@ def standing(document: Document, place: int, end: int | None = None) -> Standing
     rest = prose[place : min(sentence.end, (end or place) + _WINDOW)]
     if (
         document.first(_IRONY, place, place + len(rest))
+        or _TAKEN_BACK.match(prose, sentence.end)
+        or _SARCASM.match(prose, sentence.start)
         or document.last(_HEDGE, start, place)
         or _HAD.match(before)
         or _ONCE.match(prose, sentence.start)
@@ -272,8 +355,9 @@ def standing(document: Document, place: int, end: int | None = None) -> Standing
     if attached is not None:
         is_ended = attached["ended"] or _ANYMORE.search(rest)
         return ENDED if is_ended else DENIED
-    if end is not None and (_WAS.search(before[-40:]) or _USED.match(rest)):
-        if _FORMERLY.search(before) or _FORMERLY.search(rest):
+    is_past = document.last(_FORMERLY, start, place) or _FORMERLY.match(prose, sentence.start)
+    if end is not None and (is_past or _WAS.search(before[-40:]) or _USED.match(rest)):
+        if is_past or _FORMERLY.search(rest):
             return ENDED
         return HELD if _WORKING.match(rest) else ""
     return "" if document.last(_NEGATION, start + before.rfind(",") + 1, place) else HELD
@@ -324,15 +408,17 @@ def is_conditional(document: Document, place: int, *, is_plan: bool = True) -> b
 
 def is_of_user(document: Document, place: int) -> bool:
     """Whether the user does what a verb says: I, we, a passive, or a verb without a subject."""
-    start = start_of_clause(document, place)
-    before = document.prose[start:place]
+    start, prose = start_of_clause(document, place), document.prose
+    before = prose[start:place]
     last = document.last(_PRONOUN, start, place)
     while last is not None and last[0].lower() in ("my", "our"):
         last = document.last(_PRONOUN, start, last.start())
     if last is not None and last["other"]:
         return False
     if last is not None and last[0].lower() in ("i", "we"):
-        return True
+        # "The user" is "I" and blanks.
+        is_user = prose.startswith("I   ", last.start())
+        return is_user or _OF_NO_FIRST.search(prose, last.end(), place) is None
     if document.last(_PASSIVE, start, place):
         rest = document.prose[place : min(document.sentence_at(place).end, place + _WINDOW)]
         return not (_MAKER.search(before) or _MAKER.search(rest))
@@ -342,6 +428,8 @@ def is_of_user(document: Document, place: int) -> bool:
 def is_progressive_of_user(document: Document, place: int) -> bool:
     """As ``is_of_user``, for a verb that ends in -ing and may have an auxiliary before it."""
     before = document.prose[start_of_clause(document, place) : place]
+    if _AND_ME.search(before):
+        return True
     auxiliary = None
     if document.last(_BE, place - 40, place):
         auxiliary = _AUXILIARY.search(before[-80:])
@@ -369,6 +457,13 @@ def is_instrument(document: Document, place: int) -> bool:
     "an app built with Flask".
     """
     start = start_of_clause(document, place)
+    acts = _ACTS.search(document.prose, start, place)
+    if (
+        acts is not None
+        and not _PARTICIPLE.search(acts[0])
+        and _NO_ACT.match(document.prose, acts.start("verb")) is None
+    ):
+        return True
     end = place
     while (match := document.last(_MAKING, start, end)) is not None:
         end = match.start()

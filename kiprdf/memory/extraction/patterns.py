@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 from kiprdf.memory.extraction import clauses, phrases
 from kiprdf.memory.extraction.clauses import DENIED, ENDED, HELD
 from kiprdf.memory.extraction.document import Document
-from kiprdf.memory.extraction.ordinary_words import GIVEN_NAMES, NO_PROJECT_NAME, PEOPLE
+from kiprdf.memory.extraction.ordinary_words import GIVEN_NAMES, NO_PROJECT_NAME, PEOPLE, one_of
 from kiprdf.memory.extraction.tools import COMPOUND, Mention
 from kiprdf.memory.items import USER, Found, FoundEdge
 
@@ -41,6 +41,10 @@ class Text:
         return self.document.prose.lower()
 
     @cached_property
+    def tool_to(self) -> dict[int, Mention]:
+        return {mention.end: mention for mention in self.tools}
+
+    @cached_property
     def tool_at(self) -> dict[int, Mention]:
         return {mention.start: mention for mention in self.tools}
 
@@ -67,10 +71,7 @@ class Pattern:
     def find(self, text: Text) -> Iterator[Statement]:
         """What a text states in this way."""
         lowered, document = text.lowered, text.document
-        for word in self.words:
-            if word in lowered:
-                break
-        else:
+        if self.words and not any(word in lowered for word in self.words):
             return
         count = end = 0
         for match, following in pairwise(chain(self.expression.finditer(document.prose), (None,))):
@@ -94,20 +95,20 @@ class Pattern:
         return Statement(place, entity, edge, standing != HELD)
 
 
-_ADVERB = (
+ADVERB = (
     r"(?:always|usually|mostly|normally|typically|generally|often|still|also|now|currently|mainly"
     r"|just|only|primarily|really|definitely|personally|strongly|much|particularly|especially"
     r"|actually|truly|quite|do|both|all|almost|regularly|daily|frequently|already|simply|absolutely"
     r"|certainly|clearly|honestly|sometimes|previously|formerly|originally|initially|once)"
 )
 _SUBJECT = (
-    r"\b(?:i|we)(?:(?:\s+(?:am|are|(?P<perfect>have))|'m|'re|(?P<short>'ve))"
-    r"(?=\s+(?:always\s+)?(?:use|prefer|like|enjoy|work)))?"
+    r"\b(?:i|we)(?:\s+(?:am|are|(?P<perfect>have))|'?m|'re|(?P<short>'?ve))?"
     r"(?:\s*,?\s*(?:too|personally|myself|for\s+one)\s*,)?\s+"
 )
 _NEGATED = (
-    r"(?:(?P<negation>do\s+not|does\s+not|do(?:es)?n'?t|did\s+not|didn't|not|never|no\s+longer|used\s+to"
-    r"|stopped|can't|cannot|can\s+not)\s+)?"
+    r"(?:(?P<negation>do\s+not|does\s+not|do(?:es)?n'?t|did\s+not|didn't|not|never|no\s+longer"
+    r"|used\s+to"
+    r"|stopped|can't|cannot|can\s+not|no)\s+)?"
 )
 _OMITTED = r"(?P<start>(?:\A|(?<=\n)|(?<=[.!?]\s))[-*• ]{0,4}(?=\w+s\b)|(?:\band|\bbut|,)\s+)"
 _MOSTLY = re.compile(r"\b(?:always|usually|mostly)\b", re.I)
@@ -121,16 +122,24 @@ _NEXT_TOOL, _NEXT_OF_NONE = (
     re.compile(
         r"(?:\s+v?\d[\d.x+]*)?(?:\s+for\s+(?:\w+\s+){0,2}\w+(?=,|\s+and\b))?"
         rf"(?:\s*,\s*(?:{joint}\s+)?|\s+(?:{joint}|plus|as\s+well\s+as)\s+|\s*[&/+]\s*)"
-        r"(?:(?:also|the|a|an|my|our|then|with)\s+)*",
+        r"(?:(?:also|the|a|an|my|our|then|with|on)\s+|(?:at\s+(?:home|work|school|uni)"
+        r"|for\s+\w+)\s+(?:i\s+use\s+)?)*",
         re.I,
     )
     for joint in ("and", "(?:and|n?or)")
 )
 """What is between the tools of a list; of those that are not used, ``or`` joins them, too."""
 _LESS = re.compile(r"[^,.;!?]{0,50}\sless\b", re.I)
+_ELSEWHERE = re.compile(
+    r"\s(?:only|just|except|but\s+still|still)\s+(?:use\s+it\s+)?(?:at|for|in|on|when|if|with"
+    r"|privately)\b",
+    re.I,
+)
+"""In "I no longer use Docker at work, only at home"."""
 _PARTLY = re.compile(r"\b(?:just|only|always|usually|often|mostly|all|daily|every)\b", re.I)
 _PARTLY_AFTER = re.compile(
-    r"[^,.;!?]{0,60}?\s(?:for|as|without|unless|when|whenever|on|in|at|to|with|if|because\s+of|every|much"
+    r"[^,.;!?]{0,60}?\s(?:for|as|without|unless|when|whenever|on|in|at|to|with|if|because\s+of"
+    r"|every|much"
     r"|often|that)\s",
     re.I,
 )
@@ -139,26 +148,31 @@ _SINCE = re.compile(
 )
 _BE = re.compile(r"(?:\b(?:am|is|are|was|were|be|been)|'m|'re|'s)\s*$", re.I)
 _OF_PERSONS = ("prefers", "loves", "likes", "enjoys", "dislikes", "hates")
-_DISLIKING = ("hate", "dislike", "stand")
+_DISLIKING = ("hate", "dislike", "stand", "detest", "loathe")
 _OF_PEOPLE = re.compile(
-    r"(?:\s+v?\d[\d.]*)?[\s-]+(?:(?:people|folks|team|guys|community|devs?|developers?|engineers?|users?|fans?|meetups?"
-    r"|conferences?|talks?|workshops?|courses?|books?|tutorials?|articles?|support|sales|reps?|experts?"
+    r"(?:\s+v?\d[\d.]*)?[\s-]+(?:(?:people|folks|team|guys|community|devs?|developers?"
+    r"|engineers?|users?|fans?|meetups?"
+    r"|conferences?|talks?|workshops?|courses?|books?|tutorials?|articles?|support|sales|reps?"
+    r"|experts?"
     r"|consultants?|vendors?|experience|questions?|issues?|recruiters?|salespeople|staff)\b)",
     re.I,
 )
 _NO_INSTRUMENT = re.compile(
-    r"\b(?:help(?:ed|s|ing)?|m[ee]et(?:ing|ings|s)?|met|calls?|called|talk(?:ed|ing|s)?|chat(?:ted)?"
+    r"\b(?:help(?:ed|s|ing)?|m[ee]et(?:ing|ings|s)?|met|calls?|called|talk(?:ed|ing|s)?"
+    r"|chat(?:ted)?"
     r"|problems?|issues?|troubles?|struggl\w+|fight\w*|fought|compar\w+|integrat\w+|compet\w+"
     r"|deal(?:s|t|ing)?|play(?:ed|ing)?|fun|partner\w*|interview\w*|contracts?|jobs?|lunch|dinner"
-    r"|spoke|speak\w*|confus\w+|disappoint\w+|happy|unhappy|bugs?|error|stuck|luck|fluent|people"
+    r"|spoke|speak\w*|confus\w+|disappoint\w+|happy|unhappy|bug|error|stuck|luck|fluent|people"
     r"|someone|candidates?|developers?|engineers?|compan(?:y|ies)|teams?)\s+(?:\w+\s+){0,4}$",
     re.I,
 )
 _NO_USE = re.compile(
     r"\b(?:compared|comparable|comparing|comparison|compatible|incompatible|competes?|familiar"
     r"|interferes?|unfamiliar|replaced|experience|experiment(?:ing|ed)?|along|agree|disagree|wrong"
-    r"|frustrated|annoyed|pleased|impressed|disappointed|obsessed|bored|involved|satisfied|concerned"
-    r"|comfortable|happy|unhappy|ok|okay|fine|good|love|confronted|up|do|done|finished|through|inspired|(?-i:go|[Gg]oes|[Gg]oing|went|gone))\s*$",
+    r"|frustrated|annoyed|pleased|impressed|disappointed|obsessed|bored|involved|satisfied"
+    r"|concerned"
+    r"|comfortable|happy|unhappy|ok|okay|fine|good|love|confronted|up|do|done|finished|through"
+    r"|inspired|(?-i:go|[Gg]oes|[Gg]oing|went|gone))\s*$",
     re.I,
 )
 
@@ -189,9 +203,11 @@ def _standing(text: Text, match: re.Match[str]) -> str:
     if _LESS.match(rest):
         return ""
     if verb.startswith(_DISLIKING):
-        return "" if negation else DENIED
+        return DENIED if bool(negation) == (verb == "stand") else ""
+    if verb.endswith(("without", "enough of")):
+        return HELD if negation.startswith("can") else ""
     if negation in ("no longer", "used to", "stopped"):
-        return ENDED
+        return "" if _ELSEWHERE.search(rest) else ENDED
     if negation.startswith(("can", "did")):
         return ""
     if negation and clauses.has_ended(rest):
@@ -235,6 +251,7 @@ def _uses_of_user(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterato
     between = _NEXT_TOOL if standing == HELD else _NEXT_OF_NONE
     mentions = list(tools_from(text, match.end(), between))
     is_plain = match["verb"].lower().startswith("u") and standing != DENIED
+    is_plain = is_plain and not text.document.prose.startswith(("a ", "an "), match.end())
     if mentions and not is_plain and COMPOUND.match(text.document.prose, mentions[-1].end):
         return
     for mention in mentions:
@@ -244,8 +261,10 @@ def _uses_of_user(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterato
 
 
 _AND_NOW = re.compile(
-    r"\s*,?\s+(?:(?:and|but)\s+(?:(?:then|now|have|we|i)\s+)*(?:adopted|picked\s+up|(?:switched|moved"
-    r"|migrated|went)\s+(?:over\s+)?to|started\s+using|went\s+with)|but(?:\s+(?:now|rather))?)\s+",
+    r"\s*,?\s+(?:(?:and|but)\s+(?:(?:then|now|have|we|i)\s+)*(?:adopted|picked\s+up"
+    r"|(?:switched|moved"
+    r"|migrated|went)\s+(?:over\s+)?to|started\s+using|went\s+with)|(?:but"
+    r"|and)\s+now\s+(?:it's|it\s+is|i'm\s+on)|but(?:\s+(?:now|rather))?)\s+",
     re.I,
 )
 _INSTEAD = re.compile(
@@ -300,7 +319,7 @@ def _uses(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statem
     is_direct = is_using and (standing != HELD or clauses.is_direct(document, place))
     if not is_direct and not clauses.is_instrument(document, place):
         return
-    if match[0].lower().startswith(("in", "on")) and not _PLACE_OF_WORK.search(
+    if match[0].lower().startswith(("in", "on", "from", "through")) and not _PLACE_OF_WORK.search(
         document.prose, clauses.start_of_clause(document, place), place
     ):
         return
@@ -379,14 +398,23 @@ def _decisions(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[S
 
 
 _PLACE_OF_WORK = re.compile(
-    r"\b(?:i|we)\b.{0,60}\b(?:(?:re)?(?:writ(?:e|es|ing)|wrote|draws?|drawing|drew)"
-    r"|(?:cod|program+|implement|prototyp|sketch|draft|design|model|script|edit|host|deploy|run+"
-    r"|track|manag|document)(?:e|s|es|ed|ing)?|ran|keep|keeps|do|does)\b",
+    r"\b(?:i|we)\b.{0,60}\b(?:(?:re)?(?:writ(?:e|es|ing)|wrote|draws?|drawing|drew|make|making"
+    r"|build|building|built|get|go|keep|hosted)"
+    r"|(?:cod|program+|implement|prototyp|sketch|draft|design|model|script|edit|host|deploy"
+    r"|run+|compos|plan+"
+    r"|track|manag|document|organi[sz]|log+|record|mix|produc|render|animat|paint|retouch"
+    r"|develop|typeset|format|publish"
+    r"|journal|budget|schedul|analy[sz]|plot|visuali[sz]|chart|present|debug|outlin|collect"
+    r"|sav|captur|stor|fil"
+    r"|sync|version|monitor|automat|chat|post|stream|sell|collaborat|communicat|blog"
+    r"|administer|backup|outlin|typ|annotat)"
+    r"(?:e|s|es|ed|ing)?|ran|keep|keeps|do|does|take\s+notes|back\s+up|put\s+everything|meet)\b",
     re.I,
 )
 _USED_TO = re.compile(r"\b(?:i|we)\s+used\s+to\s+[^,.;\n]{0,30}$", re.I)
 _UNDECIDED = re.compile(
-    r"\W*(?:i|we|none|tbd|tba|pending|postponed|deferred|see|open|no|nothing|unclear|later|not\s+yet|n/a"
+    r"\W*(?:i|we|none|tbd|tba|pending|postponed|deferred|see|open|no(?=\s+(?:decision|one|consensus|result|vote|agreement)\b|\W*$)|nothing"
+    r"|unclear|later|not\s+yet|n/a"
     r"|going\s+with|choosing|yes|ok|approved|rejected|it|this|that|up\s+to|waiting)\b",
     re.I,
 )
@@ -467,11 +495,23 @@ def _work_of_user(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterato
 
 
 _MOVED = (
-    r"(?:(?:the|our|my|all)\s+)*(?:\w+\s+)?(?:ci|pipelines?|builds?|blog|(?:web)?sites?|apps?|databases?|db"
-    r"|repos?|repositor(?:y|ies)|code(?:base)?|projects?|services?|backend|frontend|stack|hosting|tests?"
+    r"(?:(?:the|our|my|all)\s+)*(?:\w+\s+)?(?:ci|pipelines?|builds?|blog|(?:web)?sites?|apps?"
+    r"|databases?|db"
+    r"|repos?|repositor(?:y|ies)|code(?:base)?|projects?|services?|backend|frontend|stack"
+    r"|hosting|tests?"
     r"|docs|monitoring|infra(?:structure)?|servers?|setup|notes|e?mails?|tickets|stuff|deployments?"
     r"|workloads?|clusters?|api|bots?|monolith|scripts?)"
 )
+_SWITCHED = "(?:switched|moved|migrated|changed|transitioned|went|converted|ported)"
+_LEFT = one_of("""
+    (?:replaced|swapped)(?:_out)? ditched dropped abandoned traded g(?:a|i)ven?_up(?:_on)? retired
+    uninstalled
+    got_(?:rid_of|off) (?:am|are|'m|'re)_(?:done|finished|through)_with phased_out decommissioned
+    sunset
+    said_goodbye_to parted_ways_with ripped_out threw_out kicked_out
+    weaned_(?:myself|ourselves)_off left quit
+    cancelled deleted moved_on_from outgrew
+    """)
 _VERSION = re.compile(r"\s+v?\d")
 _TO = re.compile(
     r"(?:\s+\w+){0,2}?\s+(?:over\s+)?(?:onto|to|with|by|for|in\s+favou?r\s+of)\s+(?:using\s+)?",
@@ -610,11 +650,64 @@ def _project(pattern: Pattern, place: int, words: str) -> Iterator[Statement]:
         yield Statement(place, Found("project", name, pattern=pattern.name))
 
 
+_USE = one_of("""
+    uses? used(?!_to\\b) runs?
+    (?:rel(?:y|ies)|depends?|leans?|counts?|banks?)(?:_(?:\\w+ly|a_lot))?_(?:up)?on
+    opens?
+    ha(?:ve|s)_(?=(?:\\w+_){1,3}?(?:running|installed|set_up|deployed|open|on_(?:all_)?(?:my|our|the))\\b)
+    (?:an?_)?(?:\\w+_){0,2}users?_of start(?:ed)?_(?:to_use|using) reach(?:es)?_for turns?_to
+    swears?_on
+    (?:live|code|program|write|work|think|compose|sketch)s?_(?:\\w+ly_)?in works?_with
+    default(?:s|ed)?_to
+    (?:live|work|do|function|survive)s?_without stick_(?:to|with) go_(?:to|with) makes?_use_of
+    falls?_back_on
+    utili[sz]es? leverages? employs? adopt(?:s|ed)? standardi[sz]ed?_on installed set_up pays?_for
+    subscribes?_to
+    keeps?_coming_back_to got_(?:\\w+_)?(?:set_up|running)_on (?:be_)?lost_without trusts? took_up
+    picked_up
+    """)
+_PREFER = one_of("""
+    (?:prefer|like|enjoy|love|adore|favou?r|appreciate|value|treasure|cherish|dig)s? preferred
+    liked enjoyed
+    loved hates? dislikes? detests? loathes? can't_stand stand swears?_by
+    (?:an?_)?(?:(?!no_)\\w+_){0,2}fans?_of
+    (?:very_|really_|pretty_|quite_|so_)?(?:fond_of|into|partial_to|keen_on|big_on|hooked_on|sold_on|all_for)
+    f(?:allen|ell)_(?:\\w+_)?(?:in_love_with|for) in_love_with gravitates?_to(?:wards?)?
+    tends?_to_(?:prefer|like)
+    a_(?:\\w+_)?(?:soft_spot|weakness|thing|sucker|lover|liking|fondness|taste|passion)_(?:for|of)
+    (?:crazy|mad|nuts|passionate|enthusiastic)_about get_enough_of (?:obsessed_with|addicted_to)
+    """)
+_CHOSE = one_of("""
+    (?:decided|settled|agreed|landed)_on settled_for opted_for went_(?:with|for)
+    (?:voted|plumped)_for committed_to gone_with (?:decided|chose|ruled|voted)_in_favou?r_of
+    decided_upon
+    (?:have|'ve|has)_(?:\\w+ly_|now_)?chosen picked(?!_(?:up|it|him|her|them|on)\\b)
+    (?:chose|selected)(?!_(?:not_)?to\\b) green-?lit signed_off_on
+    (?:going|moving|pressing)_(?:ahead|forward)_with
+    (?:our|my|the)_(?:choice|pick|vote)_(?:is|fell_on|was|went_to) (?:sticking|staying)_with
+    """)
+_VERDICT = one_of("""
+    (?:final_)?(?:decision|decided|agreed|resolved|choice|pick|verdict|answer|call|outcome|resolution|consensus)
+    (?:final_)?(?:decision|choice|call)_(?:made|taken) it's_(?:decided|settled)
+    it_is_(?:decided|settled)
+    made_up_(?:my|our)_minds? we_decided decided_today settled
+    """)
+_LABEL = r"(?:^|(?<=[.!;,]\s))[^\w\n]{0,6}(?:(?:i|we)\s+(?:have\s+)?|ok,?\s+|so,?\s+|and\s+)?"
+
+
+_WHILE = (
+    r"(?:(?:since|for)\s+(?:\w+\s+){0,2}?(?:years?|months?|weeks?|ages|time|always"
+    r"|(?-i:[A-Z][a-z]+(?=\s+the\b)))\s+"
+    r"|every\s?day\s+)?"
+)
+"""How long, where those who speak other languages put it: "I use since two years the PyCharm"."""
+
+
 def _verb(verbs: str) -> re.Pattern[str]:
     """A verb of the user, whose subject may be left out in a list of verbs."""
     return re.compile(
-        rf"(?:(?P<subject>{_SUBJECT})|{_OMITTED})(?:{_ADVERB}\s+){{0,3}}{_NEGATED}"
-        rf"(?:{_ADVERB}\s+){{0,2}}(?P<verb>{verbs})\s+(?:very\s+much\s+)?(?:{_ADVERB}\s+)?",
+        rf"(?:(?P<subject>{_SUBJECT})|{_OMITTED})(?:{ADVERB}\s+){{0,3}}{_NEGATED}"
+        rf"(?:{ADVERB}\s+){{0,2}}(?P<verb>{verbs})\s+(?:very\s+much\s+)?(?:{ADVERB}\s+)?{_WHILE}",
         re.I,
     )
 
@@ -624,7 +717,9 @@ PATTERNS = (
         "works_on",
         "works_on",
         0.9,
-        re.compile(r"\b(?:working\s+on|building|developing)\s+", re.I),
+        re.compile(
+            rf"\b(?:working\s+{_WHILE}(?:on|in\s+the\s+(?=project\b))|building|developing)\s+", re.I
+        ),
         _work,
         ("working", "building", "developing"),
         (("I'm working on meshalyzer.", "Meshalyzer"), ("Building Tidepool now.", "Tidepool")),
@@ -655,18 +750,18 @@ PATTERNS = (
         "uses_x",
         "uses",
         0.8,
-        re.compile(r"\b(?:using|with|via|in|on)\s+", re.I),
+        re.compile(rf"\b(?:using|with|via|in|on|through|from)\s+{_WHILE}", re.I),
         _uses,
-        ("using", "with", "via", "in", "on"),
+        (),
         (("Parsed it using pandas.", "pandas"), ("Deployed via Kubernetes.", "Kubernetes")),
     ),
     Pattern(
         "i_use_x",
         "uses",
         0.8,
-        _verb(r"uses?|used(?!\s+to\b)|runs?|rely\s+on|relies\s+on"),
+        _verb(_USE),
         _uses_of_user,
-        ("use", "run", "rel"),
+        (),
         (("I use Vim.", "Vim"), ("We always use Docker.", "Docker")),
     ),
     Pattern(
@@ -674,7 +769,7 @@ PATTERNS = (
         "uses",
         0.8,
         re.compile(
-            rf"\b(?:i|we)(?:'m|'re|\s+am|\s+are|'ve\s+been|\s+have\s+been)\s+(?:{_ADVERB}\s+)?on\s+",
+            rf"\b(?:i|we)(?:'m|'re|\s+am|\s+are|'ve\s+been|\s+have\s+been)\s+(?:{ADVERB}\s+)?on\s+",
             re.I,
         ),
         _on,
@@ -685,11 +780,9 @@ PATTERNS = (
         "prefers_x",
         "prefers",
         1.0,
-        _verb(
-            r"(?:prefer|like|enjoy|love|adore)s?|loved|preferred|liked|enjoyed|hates?|dislikes?|stand"
-        ),
+        _verb(_PREFER),
         _preferences,
-        ("prefer", "like", "enjoy", "love", "adore", "hate", "stand"),
+        (),
         (("I prefer Python.", "Python"), ("I like dark mode.", "dark mode")),
     ),
     Pattern(
@@ -697,19 +790,64 @@ PATTERNS = (
         "decided",
         1.0,
         re.compile(
-            r"\b(?:decided|(?<=have )decide|agreed|opted|chose)\s+"
+            r"\b(?:decided|(?<=have )decide|agreed|opted|chose|committed|resolved|voted"
+            r"|elected|concluded|determined"
+            r"|made\s+(?:the|a)\s+(?:decision|call|choice)|made\s+up\s+(?:my|our)\s+minds?"
+            r"|(?:is|was|been)\s+decided)\s+"
             r"(?:(?:today|finally|now|then|instead|together|yesterday|for(?=\s+to\b))\s+)?"
-            r"(?P<negation>not\s+)?to\s+(?!(?:the|an?|all|his|her|their|this|that|these|those)\s)"
+            r"(?P<negation>not\s+)?(?:to\s+(?!(?:the|an?|all|his|her|their|this|that|these"
+            r"|those)\s)"
+            r"|(?:that\s+)?(?:i|we)(?:'ll|\s+will|\s+should|\s+shall)?\s+(?!\w+ed\b|went|were"
+            r"|are|is|was|have|had|can|could)"
+            r"|(?=on\s+\w+ing\b))"
             r"|\bdecided\s+(?P<against>against)\s+"
-            r"|\b(?P<noun>(?:decided|settled|agreed)\s+on|opted\s+for|chose(?!\s+(?:not\s+)?to\b)"
-            r"|have\s+(?:\w+ly\s+)?chosen|'ve\s+(?:\w+ly\s+)?chosen)\s+"
-            r"|^\W{0,6}(?P<label>(?:final\s+)?(?:decision|decided|agreed|resolved)):\s+"
-            r"(?:(?:we|i)(?:'ll|\s+will)\s+|to\s+)?"
+            rf"|\b(?P<noun>{_CHOSE})\s+(?:for\s+(?=the\b|a\b|(?-i:[A-Z])))?"
+            rf"|{_LABEL}(?P<label>(?:the\s+|our\s+|my\s+)?{_VERDICT})(?:\s*:|\s+is(?::|(?=\s+to\s))|\s+[-–—])\s+"
+            r"(?:(?:we|i)(?:'ll|\s+will|'re\s+going\s+to)?\s+(?!(?:are|were|have|had|do|don't"
+            r"|did|can|can't|am|need|want|still|prefer|use|like|love|think|work)\b)"
+            r"|(?:we(?:'re|\s+are)\s+)?(?:going\s+with|to|that)\s+)?"
             r"|\b(?P<choice>choosing|going\s+with)\s+",
             re.I | re.M,
         ),
         _decisions,
-        ("deci", "agreed", "opted", "chose", "choosing", "going", "settled", "resolved"),
+        (
+            *(
+                "deci",
+                "agre",
+                "opted",
+                "cho",
+                "going",
+                "went",
+                "settled",
+                "resol",
+                "pick",
+                "select",
+                "green",
+            ),
+            *(
+                "signed",
+                "call",
+                "verdict",
+                "answer",
+                "outcome",
+                "consensus",
+                "mind",
+                "voted",
+                "commit",
+            ),
+            *(
+                "gone",
+                "landed",
+                "sticking",
+                "staying",
+                "made",
+                "vote",
+                "moving",
+                "elected",
+                "conclu",
+                "plump",
+            ),
+        ),
         (("Decided to use SQLite for KG.", "Use SQLite for KG"), ("Going with uv.", "Uv")),
     ),
     Pattern(
@@ -728,9 +866,12 @@ PATTERNS = (
         re.compile(
             r"\bmy\s+(?:(?:all-time|current|absolute|personal)\s+)?"
             r"(?:favou?rite|preferred|go-to)\s+(?:\w+\s+){1,3}?(?:is|are|remains)\s+"
-            r"|\b(?:i|we)\s+(?:have|has|had|expressed)\s+(?:a|an)\s+(?:\w+\s+)?preference\s+for\s+"
+            r"|\bmy\s+(?:\w+\s+)?preference\s+is\s+(?:for\s+)?"
+            r"|\b(?:i|we)\s+(?:have|has|had|\w+ed|shows?)\s+(?:a"
+            r"|an)\s+(?:\w+\s+)?preference\s+for\s+"
+            r"|^\W{0,4}(?:(?:huge|big|massive|great|total|long-time)\s+)+fan\s+of\s+"
             r"|^[-\ ]{0,6}(?:my\s+)?(?:favou?rite|preferred)\s+\w+(?:\s+\w+)?:\s+"
-            rf"(?:{_ADVERB}\s+)?",
+            rf"(?:{ADVERB}\s+)?",
             re.I | re.M,
         ),
         _favorites,
@@ -742,34 +883,13 @@ PATTERNS = (
         "uses",
         0.8,
         re.compile(
-            r"\b(?:switched|moved|migrated|changed|transitioned|went)\s+"
-            rf"(?:(?:over|away|back|completely|fully|everything|all|{_MOVED})\s+)?"
-            r"(?:from|off(?:\s+of)?)\s+"
-            r"|\b(?:replaced|swapped(?:\s+out)?|ditched|dropped|abandoned|traded|gave\s+up(?:\s+on)?"
-            r"|got\s+rid\s+of|retired|uninstalled|(?:am|are|'m|'re)\s+done\s+with)\s+"
-            r"|\b(?:switched|moved|migrated|changed|transitioned)\s+(?:(?:back|over)\s+)?(?P<to>to)\s+",
+            rf"\b{_SWITCHED}\s+(?:[\w']+\s+){{0,4}}?(?:from|off(?:\s+of)?)\s+"
+            rf"|\b{_LEFT}\s+|\b{_SWITCHED}\s+(?:(?:back|over|fully|completely"
+            rf"|{_MOVED})\s+)*(?P<to>(?:on)?to)\s+",
             re.I,
         ),
         _switches,
-        (
-            "switched",
-            "moved",
-            "migrated",
-            "changed",
-            "transitioned",
-            "went",
-            "replaced",
-            "swapped",
-            "ditched",
-            "dropped",
-            "rid",
-            "retired",
-            "uninstalled",
-            "done",
-            "abandoned",
-            "traded",
-            "gave",
-        ),
+        (),
         (("We switched from npm to pnpm.", "pnpm"),),
     ),
     Pattern(
@@ -790,7 +910,8 @@ PATTERNS = (
         "decided",
         1.0,
         re.compile(
-            r"\b(?:reversed|undid|revoked|cancel+ed|withdrew|overturned|scrapped|reverted|took\s+back"
+            r"\b(?:reversed|undid|revoked|cancel+ed|withdrew|overturned|scrapped|reverted"
+            r"|took\s+back"
             r"|rolled\s+back|dropped|abandoned)\s+(?:the|our|my)\s+(?:\w+\s+)?decision\s+"
             r"(?P<negation>not\s+)?to\s+",
             re.I,

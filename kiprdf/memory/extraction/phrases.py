@@ -16,13 +16,19 @@ _MOST_PROJECT_WORDS = 4
 _MOST_CONCEPT_WORDS = 7
 _CLAUSE_END = re.compile(
     r"[;!?\n()\[\]]|\s(?:-{1,3}|[–—])\s|—|:(?=\s|$)"
-    r"|,?\s+as\s+(?:it|we|they|he|she|i|this|that|there)\b|,\s+(?=\w+\s+(?:agrees|disagrees|says|said|is|was)\b)"
+    r"|,?\s+as\s+(?:it|we|they|he|she|i|this|that|there)\b|,\s+(?=\w+\s+(?:agrees|disagrees"
+    r"|says|said|is|was)\b)"
     r"|,?\s+(?:because|since|so|but|although|though|whereas|while|unless"
     r"|until(?!\s+\w+(?:\s+\w+)?\s*$))\b"
     r"|,?\s+(?:and|then)\s+(?=(?:i|we|he|she|they|you|it|there|that|this)\b)"
-    r"|,\s*(?=(?:i|we|he|she|they|you|it|which|who|where|when|if|as|not|then|hence)\b)"
-    r"|,?\s+and\s+(?=(?:decided|(?:prefer|enjoy|like|hate|dislike|use|work|want|need)s?|preferred|enjoyed|liked|used|worked"
-    r"|am|is|are|was|were|has|have|had|does|do|don't|doesn't|can|can't|will|would|never|always|often"
+    r"|,\s*(?=(?:i|we|he|she|they|you|it|which|who|where|when|if|as|not|no|then|hence|please"
+    r"|thanks)\b"
+    r"|(?:my|our|his|her|their|the)\s+[\w-]+\s+\w+s\b|(?-i:[A-Z]\w+)\s+(?:prefer|like|love|use"
+    r"|hate|enjoy)s\b)"
+    r"|,?\s+and\s+(?=(?:(?-i:[a-z]+[a-rt-z]s)\s+(?:in|at|on|with|to|for|a|an|the)\s|decided"
+    r"|(?:prefer|enjoy|like|hate|dislike|use|work|want|need)s?|preferred|enjoyed|liked|used|worked"
+    r"|am|is|are|was|were|has|have|had|does|do|don't|doesn't|can|can't|will|would|never|always"
+    r"|often"
     r"|working|using|going|choosing|went|chose|i'm)\b)",
     re.I,
 )
@@ -31,15 +37,18 @@ _VERB = (
     r"|works?|worked|seems?|looks?|feels?|went|goes|got|gets|comes|came|helps?|helped"
 )
 _CONCEPT_END = re.compile(
-    rf"\s+(?:over|than|rather|instead|for|in(?!\s+(?-i:[A-Z]))|on|at|as|when|whenever|where|if|every|after|before"
+    rf"\s+(?:over|than|rather|instead|for|in(?!\s+(?-i:[A-Z]))|on|at|as|when|whenever|where|if"
+    rf"|every|after|before"
     rf"|by|these|right|now|very|most|best|better|more|much|especially|particularly|too|again"
     rf"|please|less|today|here|anyway|either|via|using|during|to|compared|lately|{_VERB}"
-    rf"|any\s?(?:more|longer)|at\s+all|nowadays|a\s+lot|of\s+course|tbh|imo|lol|btw|i\s+guess|haha|honestly)\b|\s*[{LINK}]|:",
+    rf"|any\s?(?:more|longer)|at\s+all|nowadays|recently|back\s+then|a\s+lot|of\s+course|tbh"
+    rf"|imo|lol|btw|i\s+guess|haha|honestly)\b|\s*[{LINK}]|:",
     re.I,
 )
 _GERUND_END = re.compile(
     r"\s+(?:over|than|rather|instead|when|whenever|if|because|every|before|after|these|very|most"
-    rf"|best|more|much|especially|too|again|today|now|anyway|to|{_VERB}|a\s+lot)\b|:",
+    rf"|best|more|much|especially|too|again|today|now|anyway|lately|nowadays|any\s?more"
+    rf"|back\s+then|to|{_VERB}|a\s+lot)\b|:",
     re.I,
 )
 _PROJECT_END = re.compile(
@@ -48,8 +57,9 @@ _PROJECT_END = re.compile(
     r"|before|about|around|under|without|again|today|tonight|tomorrow|yesterday|now|currently"
     r"|right|this|these|those|all|together|next|last|every|each|lately|recently|soon|still|also"
     r"|too|then|here|there|atm|full-time|part-time|daily|instead|alone|already|anymore|yet|just"
-    r"|only|i|we|he|she|it|they|you|my|our|the|a|an|not|any|across|up|down|off|out|against|near|behind|between|among|per|toward|towards|tbh|lol|btw|imo"
-    r"|rn|monday|tuesday|wednesday|thursday|friday"
+    r"|only|i|we|he|she|it|they|you|my|our|the|a|an|not|any|across|up|down|off|out|against"
+    r"|near|behind|between|among|per|toward|towards|tbh|lol|btw|imo"
+    r"|rn|meanwhile|full\s+time|some\s+more|monday|tuesday|wednesday|thursday|friday"
     rf"|saturday|sunday|alongside|remotely|nowadays|mostly|mainly|{_VERB})(?![\w-])"
     rf"|\s*[{LINK}{FILE}]",
     re.I,
@@ -62,7 +72,7 @@ _LEADING = re.compile(
 _DETAIL = re.compile(r"\s+(?:with|without|from|in|that|which|who|about|of)\s", re.I)
 _ARTICLE = re.compile(r"(?:the|a|an|my|our|both|some)\s+", re.I)
 _NAMED = re.compile(r".*?\b(?:called|named)\s+", re.I | re.S)
-_PROJECT_WORD = re.compile(r"^projects?\s+|\s+projects?$", re.I)
+_PROJECT_WORD = re.compile(r"^projects?\s+|\s+(?:projects?|team)$", re.I)
 _USING = re.compile(
     r"(?:to\s+)?(?:us(?:e|ing)|work(?:ing)?\s+(?:with|in)|cod(?:e|ing)\s+in|programm?(?:ing)?\s+in"
     r"|writ(?:e|ing)(?:\s+code)?(?:\s+in)?|develop(?:ing)?\s+(?:in|with))\s+",
@@ -86,6 +96,8 @@ _ITEM_VERB = re.compile(
 )
 _NO_PROJECT = word_set(
     "it this that these those them something anything everything nothing things stuff what how"
+    " decision ball"
+    " lunch dinner breakfast work school college coffee homework chores dishes laundry packing"
     " better improving fixing making getting adding writing refactoring learning understanding"
     " moving migrating testing finding more one tests bugs myself being why whether where"
     " when who if same bug issue issues fix fixes solution surprise request requests task tasks"
@@ -100,7 +112,8 @@ _SAYING = re.compile(
 )
 _OF_PERSON = re.compile(r"[A-Z]\w+'s\s")
 _VAGUE = re.compile(
-    r"^(?:dis)?agree$|^differ$|^\w+(?:\s+(?:with|for|on|to))?\s+(?:it|this|that|them|him|her|so)$",
+    r"^(?:dis)?agree$|^differ$|^go$|^(?:try|start)$"
+    r"|^\w+(?:\s+(?:with|for|on|to))?\s+(?:it|this|that|them|him|her|so)$",
     re.I,
 )
 _OF_OTHER = re.compile(r"\s+(?:on|is|was|are|uses|has|will|does)\b", re.I)
@@ -114,26 +127,38 @@ _NO_THING = re.compile(
     re.I,
 )
 _FIRST_NOUN = re.compile(
-    r"(?:(?:the|a|an|my|our|this|that|some|another|up|more|better|own|good|bad|new|strong)\s+)*([\w'-]+)",
+    r"(?:(?:the|a|an|my|our|this|that|some|another|up|more|better|own|good|bad|new"
+    r"|strong)\s+)*([\w'-]+)",
     re.I,
 )
 _NO_WORK = re.compile(
     r"weekends?|weekdays?|holidays?|vacation|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|christmas"
-    r"|easter|thanksgiving|new\s+year|(?:week)?nights?|mornings?|evenings?|afternoons?|time|days?|hours?"
+    r"|easter|thanksgiving|new\s+year|(?:week)?nights?|mornings?|evenings?|afternoons?|time"
+    r"|days?|hours?"
     r"|tan|fitness|marriage|posture|patience|commission|assumption|basis|empty|body|abs|mood|temper"
-    r"|\d+|one|two|three|four|five|six|several|few|no|little|too|myself|yourself|himself|herself|ourselves|sleep|diet|budget|behalf|own|side|move|go|trains?|planes?|bus|couch|sofa|beach|road|floor|phone|laptop|desk|porch"
+    r"|\d+|one|two|three|four|five|six|several|few|no|little|too|myself|yourself|himself"
+    r"|herself|ourselves|sleep|diet|budget|behalf|own|side|move|go|trains?|planes?|bus|couch"
+    r"|sofa|beach|road|floor|phone|laptop|desk|porch"
     r"|way|stomach|skin|english|german|french|spanish|chinese|japanese|italian|accent|handwriting",
     re.I,
 )
 ABSTRACT = (
-    r"(?:trust|confidence|momentum|muscles?|habits?|colds?|fever|flu|cough|headache|migraine|rash|allergy"
-    r"|tastes?|feelings?|crush|interest|appetite|skills?|character|rapport|consensus|bridges?|courage|up"
-    r"|wealth|credit|stamina|strength|endurance|tension|pressure|hope|excitement|anticipation|empathy"
-    r"|intuition|instincts?|symptoms?|condition|cancer|disease|infection|addiction|obsession|fondness"
-    r"|li(?:fe|ves)|fires?|campfire|cases?|future|brand|audience|following|savings|knowledge|culture"
-    r"|understanding|fast|faster|quickly|slowly|rapidly|well|further|films?|photos?|pictures|(?:sand)?castles?"
-    r"|snowm[ae]n|igloos?|forts?|tents?|legos?|debt|up|on|for|in|with|as|love|hatred|fear|phobia|routines?|reputation|career|famil(?:y|ies)|team|teams|community"
-    r"|communities|connections?|networks?|friends\w*|\w+(?:ness|ships?|ence|ance|ility|itude|hood|ism))"
+    r"(?:trust|confidence|momentum|muscles?|habits?|colds?|fever|flu|cough|headache|migraine"
+    r"|rash|allergy"
+    r"|tastes?|feelings?|crush|interest|appetite|skills?|character|rapport|consensus|bridges?"
+    r"|courage|up"
+    r"|wealth|credit|stamina|strength|endurance|tension|pressure|hope|excitement|anticipation"
+    r"|empathy"
+    r"|intuition|instincts?|symptoms?|condition|cancer|disease|infection|addiction|obsession"
+    r"|fondness"
+    r"|li(?:fe|ves)|fires?|campfire|cases?|future|brand|audience|following|savings|knowledge"
+    r"|culture"
+    r"|understanding|fast|faster|quickly|slowly|rapidly|well|further|films?|photos?|pictures"
+    r"|(?:sand)?castles?"
+    r"|snowm[ae]n|igloos?|forts?|tents?|legos?|debt|up|on|for|in|with|as|love|hatred|fear"
+    r"|phobia|routines?|reputation|career|famil(?:y|ies)|team|teams|community"
+    r"|communities|connections?|networks?|friends\w*|\w+(?:ness|ships?|ence|ance|ility|itude"
+    r"|hood|ism))"
 )
 _ABSTRACT = re.compile(ABSTRACT, re.I)
 _PRIVATE = re.compile(f"[{PRIVATE}]")
@@ -185,7 +210,7 @@ def concepts(document: Document, start: int) -> Iterator[tuple[int, str, bool]]:
         first = _item_end(phrase, using.end(), _CONCEPT_END)
         if _as_tool(_separated(phrase[using.end() : first])[0][1]) is not None:
             start, phrase = start + using.end(), phrase[using.end() :]
-    if _NO_THING.match(phrase):
+    if _NO_THING.match(phrase) or PRIVATE in phrase:
         return
     is_verb = phrase[:3].lower() == "to "
     if is_verb:
@@ -224,6 +249,14 @@ def _separated(phrase: str) -> list[tuple[int, str]]:
     return [*items, (start, phrase[start:])]
 
 
+def concept(document: Document, start: int, end: int) -> tuple[str, bool] | None:
+    """The name of the thing in a part of the text, and whether it is a tool."""
+    item = document.prose[start:end]
+    tool = _as_tool(item)
+    name = tool or _concept_name(document, start, item)
+    return None if name is None else (name, tool is not None)
+
+
 def _as_tool(item: str) -> str | None:
     """The tool that an item names: ``Python with type hints`` names Python."""
     words = _LEADING.sub("", _DETAIL.split(item)[0].strip(_MARKS))
@@ -253,27 +286,49 @@ def _concept_name(document: Document, start: int, item: str) -> str | None:
 
 
 _PLACE = re.compile(
-    r"(?:ships?|boats?|farms?|rigs?|islands?|campus|site|sites|mac|pc|computers?|cars?|windows|screen)",
+    r"(?:ships?|boats?|ferry|farms?|rigs?|islands?|campus|site|sites|mac|pc|computers?|cars?"
+    r"|windows|screen)",
     re.I,
 )
 _OWN_WORK = re.compile(
-    r"(?:\w*(?:app|page|site|book|shop|bot|base|work|ware|list|room|paper)s?|thesis|dissertation|novels?|stor(?:y|ies)|portfolio|blog|articles?"
-    r"|essays?|talks?|slides|presentation|speech|cv|resume|resumé|garden|kitchen|boat|cars?|bikes?|house"
-    r"|projects?|prototypes?|library|plugin|scripts?|games?|album|songs?|podcasts?|films?|movies?|videos?"
-    r"|paintings?|sculptures?|quilts?|masters?|phd|homework|assignments?|reports?|memoirs?|startup|business"
-    r"|course|lectures?|curriculum|compilers?|drones?|robots?|collection|channel|newsletter|poems?|poetry"
-    r"|applications?|proposal|manuscript|screenplay|comics?|designs?|dotfiles|setup|homelab|server|api)",
+    r"(?:\w*(?:app|page|site|book|shop|bot|base|work|ware|list|room|paper)s?|thesis"
+    r"|dissertation|novels?|stor(?:y|ies)|portfolio|blog|articles?"
+    r"|essays?|talks?|slides|presentation|speech|cv|resume|resumé|garden|kitchen|boat|cars?"
+    r"|bikes?|house"
+    r"|projects?|prototypes?|library|plugin|scripts?|games?|album|songs?|podcasts?|films?"
+    r"|movies?|videos?"
+    r"|paintings?|sculptures?|quilts?|masters?|phd|homework|assignments?|reports?|memoirs?"
+    r"|startup|business"
+    r"|course|lectures?|curriculum|compilers?|drones?|robots?|collection|channel|newsletter"
+    r"|poems?|poetry"
+    r"|applications?|proposal|manuscript|screenplay|comics?|designs?|dotfiles|setup|homelab"
+    r"|server|api)",
     re.I,
 )
+NAME = (
+    r"(?-i:(?!(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6}\b|(?:Jan|Febr)uary|March|April|May"
+    r"|June|July|August"
+    r"|(?:Septem|Octo|Novem|Decem)ber|Easter|Christmas|[A-Z]\w+(?:ish|ese|ian)\b|Q\d\b"
+    r"|[\d:.-]+(?!\w))"
+    r"(?:[A-Z\d]|[a-z]\w*-\w)[\w-]*(?:\s+[A-Z\d][\w-]*){0,2})(?![\w'])"
+)
+"""The name of a project: it has a capital letter, a digit or a hyphen, and is no time."""
+_NAMED_PROJECT = re.compile(
+    r"(?:(?:the|my|our|a|an)\s+)?(?:(?:\w+\s+){0,4}(?:called|named)\s+)?(?:[Pp]roject\s+)?(?!I\b)"
+    + NAME
+)
 _OTHERS = re.compile(r"(?:this|that|these|those|your|his|her|their|its)\s|[\w-]+'s\s", re.I)
-_OWN = re.compile(r"(?:my|our)\s+(?-i:([a-z][\w-]*))\s*$", re.I)
+_OWN = re.compile(r"(?:my|our)\s+(?-i:(?:[a-z][\w-]*\s+){0,3}?([a-z][\w-]*))\s*$", re.I)
 _DOING = re.compile(r"[a-z]+ing\s+\w")
 
 
-def projects(document: Document, start: int, *, is_made: bool = False) -> Iterator[tuple[int, str]]:
+def projects(
+    document: Document, start: int, *, is_made: bool = False, is_named: bool = False
+) -> Iterator[tuple[int, str]]:
     """The projects that the words after a verb list: place and name.
 
-    What is built or developed may be no thing: trust, a habit, a cold.
+    What is built or developed may be no thing: trust, a habit, a cold. With ``is_named`` each
+    project has a name of its own, or is the user's own work, such as a thesis.
     """
     first = _FIRST_NOUN.match(document.prose, start)
     if first is not None and _NO_WORK.fullmatch(first[1]):
@@ -283,15 +338,23 @@ def projects(document: Document, start: int, *, is_made: bool = False) -> Iterat
     end = clause_end(document, start)
     if _OTHERS.match(document.prose, start, end):
         return
+    stop = _item_end(document.prose[start:end], 3, _PROJECT_END)
     if not is_made:
         if first is not None and (
             _PLACE.fullmatch(first[1]) or _DOING.match(document.prose, start)
         ):
             return
-        stop = _item_end(document.prose[start:end], 3, _PROJECT_END)
         own = _OWN.match(document.prose[start : start + stop])
         if own is not None and _OWN_WORK.fullmatch(own[1]) is None:
             return
+    if is_named and not (
+        _NAMED_PROJECT.match(document.prose, start, end)
+        or (
+            (own := _OWN.match(document.prose[start : start + stop]))
+            and _OWN_WORK.fullmatch(own[1])
+        )
+    ):
+        return
     has_name = False
     while start < end:
         name, next_ = _project_at(document, start, end, must_be_name=has_name)

@@ -9,35 +9,53 @@ PRIVATE = "\ue000"
 
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})*")
 _PHONE = re.compile(
-    r"(?<![\w.+-])(?!\d{4}[-/.]\d|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\d{1,3}(?:\.\d{1,3}){3})"
+    r"(?<![\w.+-])(?!\(?\d{4}[-/.]\d|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\d{1,3}(?:\.\d{1,3}){3})"
     r"\+?\(?\d[\d ().-]{6,18}\d(?!\w)"
 )
 _STREET = (
-    r"Street|Avenue|Road|Lane|Boulevard|Drive|Court|Square|Place|Terrace|Crescent|Parkway|Highway"
-    r"|Alley|Close|Gardens|St|Ave|Rd|Ln|Blvd|Dr|Ct|Sq|Pl|Pkwy|Hwy"
+    r"(?:Street|Avenue|Road|Lane|Boulevard|Drive|Court|Square|Place|Terrace|Crescent|Parkway"
+    r"|Highway"
+    r"|Alley|Close|Gardens|Way|Row|Walk|Mews|Grove|Circle|Trail|Quay|Circus|Broadway|Plaza|Hill"
+    r"|St|Ave|Rd|Ln|Blvd|Dr|Ct|Sq|Pl|Pkwy|Hwy)\b\.?"
 )
+_WORDS = r"(?:[\w'.-]{1,25}\s){1,3}"
 _ADDRESSES = (
+    # 12 Main Street, 12 oak lane, Oak Lane 5.
+    re.compile(rf"\b\d{{1,5}}[A-Za-z]?(?:[/-]\d{{1,4}})?,?\s(?=[A-Z\d]){_WORDS}{_STREET}"),
+    re.compile(rf"\b\d{{1,5}}[a-z]?\s{_WORDS}(?:street|avenue|road|lane|boulevard)\b", re.I),
+    re.compile(rf"\b[A-Z][\w'-]{{1,20}}\s{_STREET}\s\d{{1,4}}[A-Za-z]?\b"),
+    # Hauptstraße 12, Kungsgatan 3.
     re.compile(
-        rf"\b\d{{1,5}}[A-Za-z]?(?:[/-]\d{{1,4}})?,?\s(?:[A-Z\d][\w'.-]{{0,20}}\s){{1,3}}(?:{_STREET})\b"
-    ),
-    re.compile(
-        r"\b\d{1,5}[a-z]?\s(?:[a-z][\w'.-]{0,20}\s){1,2}(?:street|avenue|road|lane|boulevard)\b",
+        r"\b[\w-]{2,40}(?:stra(?:ß|ss)e|str\.|weg|allee|gasse|platz|ring|ufer|damm|straat"
+        r"|gracht|laan"
+        r"|plein|gatan|vägen|gate|veien|vej|gade|katu),?\s\d{1,4}\s?[a-z]?\b",
         re.I,
     ),
-    re.compile(rf"\b[A-Z][\w'-]{{1,20}}\s(?:{_STREET})\s\d{{1,4}}[A-Za-z]?\b"),
+    # 12 rue de la Paix, Via Roma 7.
     re.compile(
-        r"\b[\w-]{2,40}(?:straße|strasse|str\.|weg|allee|gasse|platz|straat|gracht)\s\d{1,4}[a-z]?\b",
-        re.I,
-    ),
-    re.compile(
-        r"\b\d{1,4}(?:\s(?:bis|ter))?,?\s(?:rue|avenue|boulevard|place|quai)\s"
+        r"\b\d{1,4}(?:\s(?:bis|ter))?,?\s(?:rue|avenue|boulevard|place|quai|chemin|impasse|allée)\s"
         r"(?:[\w'-]{1,30}\s){0,3}[A-Z][\w'-]{1,30}\b"
-        r"|\b(?i:calle|via|viale|piazza|plaza|avenida|rua)\s(?:[\w'-]{1,30}\s){1,4}?\d{1,4}\b"
+        r"|\b(?i:calle|carrer|via|viale|corso|piazza|largo|plaza|paseo|avenida|rua|ulica|ul\."
+        r"|ulitsa)"
+        r"\s(?:[\w'.-]{1,30}\s){0,4}?[\w'.-]{1,30},?\s(?:n[º°o]?\.?\s?)?\d{1,4}\b"
     ),
-    re.compile(r"\bP\.?\s?O\.?\sBox\s\d{1,8}\b", re.I),
-    re.compile(r"\b[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2}\b"),
-    re.compile(r"\b[A-Z]{2}\s\d{5}(?:-\d{4})?\b"),
+    # A number, a street, a postcode and a town.
+    re.compile(
+        rf"\b(?:\d{{1,5}}[a-z]?\s{_WORDS}?[\w'.-]{{2,25}}|{_WORDS}\d{{1,5}}[a-z]?)"
+        r",?\s(?:[A-Z]{1,2}-)?\d{4,5}\s[A-Z][\w-]+"
+    ),
+    # A box, and British and American postcodes.
+    re.compile(
+        r"\b(?i:P\.?\s?O\.?\sBox)\s\d{1,8}\b|\b[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2}\b"
+        r"|\b[A-Z]{2}\s\d{5}(?:-\d{4})?\b|\b(?:apt|apartment|flat|unit"
+        r"|suite)\.?\s(?=\w{0,3}\d)\w{1,4}\b",
+    ),
 )
+_HOLE = re.compile(
+    r"\{{1,3}[\w .-]{1,40}\}{1,3}|<[A-Za-z][\w .-]{0,40}>(?=[\s.,;:!?]|$)|_{3,80}"
+    r"|\[[A-Z][A-Z_ ]{1,30}\]"
+)
+"""What a template leaves open, which is no name."""
 _IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?:\s?[A-Z\d]{4}){3,7}(?:\s?[A-Z\d]{1,3})?\b")
 _TOKEN = re.compile(
     r"-----BEGIN [A-Z ]{0,30}KEY-----[^-]{0,5000}(?:-----END [A-Z ]{0,30}KEY-----)?"
@@ -51,7 +69,8 @@ _TOKEN = re.compile(
 _GROUPS = re.compile(r"\b[A-Z\d]{4}(?:-[A-Z\d]{4,6}){2,8}\b")
 _CREDENTIAL = (
     r"(?:pass(?:word|wd|phrase|code)|pwd|(?-i:PIN)|pin\scode|(?:api|access|secret|private|signing"
-    r"|encryption|licen[cs]e)[\s_-]?keys?|(?:door|recovery|security|backup)\scodes?|code|passport|bearer"
+    r"|encryption|licen[cs]e)[\s_-]?keys?|(?:door|recovery|security|backup)\scodes?|code"
+    r"|passport|bearer"
     r"|(?<!\w)\w{0,40}(?:_KEY|_SECRET|_TOKEN|_PASSWORD)(?==)|secrets?|tokens?|credentials?|login)"
 )
 _VALUES = (
@@ -73,9 +92,12 @@ _VALUES = (
     ),
     # The password word, the pin, 1234.
     re.compile(
-        r"\bpass(?:word|phrase|code)\s(?!(?:manage|generat|polic|reset|protect|field|prompt|hash|rotat"
-        r"|base|auth|stor|vault|file|length|strength|rule|login|and\b|or\b|for\b|in\b|on\b|is\b|was\b"
-        r"|to\b|of\b|with\b|from\b|as\b|at\b|by\b|that\b|which\b))[\"'`]?(?P<value>[^\s.,;!?]{3,60})"
+        r"\bpass(?:word|phrase|code)\s(?!(?:manage|generat|polic|reset|protect|field|prompt"
+        r"|hash|rotat"
+        r"|base|auth|stor|vault|file|length|strength|rule|login|and\b|or\b|for\b|in\b|on\b"
+        r"|is\b|was\b"
+        r"|to\b|of\b|with\b|from\b|as\b|at\b|by\b|that\b"
+        r"|which\b))[\"'`]?(?P<value>[^\s.,;!?]{3,60})"
         r"(?=\W*(?:$|\n|[.,;!?]))",
         re.I,
     ),
@@ -112,6 +134,8 @@ def is_credential(name: str) -> bool:
 def without_contacts(text: str) -> str:
     """A text whose e-mail addresses and secrets are masked; links and paths are not yet."""
     text = _masked(_EMAIL, text) if "@" in text else text
+    if any(mark in text for mark in "{<[_"):
+        text = _masked(_HOLE, text)
     return _masked(_TOKEN, text)
 
 

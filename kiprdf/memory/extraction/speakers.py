@@ -8,7 +8,7 @@ from collections import Counter
 from kiprdf.memory.extraction.ordinary_words import TOPICS, word_set
 from kiprdf.memory.extraction.private import hidden
 
-_USERS = word_set("user me human myself you")
+_USERS = word_set("user me human myself you q")
 _OTHERS = word_set(
     "assistant bot ai agent system tool model llm gpt chatgpt claude copilot gemini support chatbot"
 )
@@ -23,20 +23,21 @@ _LABEL = re.compile(
     r"|(?:</?|^#{1,6}\s+)(?P<tag>user|human|assistant|ai|bot|system)(?:>|\s*$)",
     re.I | re.M,
 )
-_MARKED = re.compile(r"<|\d\d:")
+_MARKED = re.compile(r"<|\d\d:|\w>")
 _TALK = re.compile(r"\b(?:i|we|you|my|our|let's)\b", re.I)
 _USER = re.compile(
     r"(?P<before>(?:^|[.!?:;,\n(*•>-]|\b(?:that|and|but|so|because|since|while|today|now))\s{0,6})"
-    r"(?P<user>(?:the\s+|our\s+)?user)(?P<own>'s)?"
-    r"(?=\s+(?:(?:also|still|now|always|often|has|have|\w+ly)\s+){0,2}(?:prefers|likes|enjoys|uses|works|is|was|has|had|does"
-    r"|doesn't|do|don't|decided|agreed|chose|opted|no\s+longer|never|used|using|switched|moved"
-    r"|migrated|replaced|dropped|ditched|swapped|stopped|quit|gave|hates|dislikes|working|building"
-    r"|went|expressed|loves|settled|favou?rite|preferred|go-to)\b)",
+    r"(?P<user>(?:the\s+|our\s+|this\s+)?(?:primary\s+)?user)"
+    r"(?:(?P<own>'s)(?=\s+[a-z])|(?=\s+(?:\w+ly\s+|also\s+|still\s+|now\s+)?(?:\w+s|\w+ed"
+    r"|\w+n't|\w+ing|chose|do|no\s+longer|never|quit"
+    r"|went|gave|always|often|got|built|made|wrote)\b))",
     re.I | re.M,
 )
 _SAYING = re.compile(
-    r"\b(?:the\s+)?user\s+(?:has\s+)?(?:said|says|mentioned|mentions|stated|states|noted|notes|confirmed"
-    r"|confirms|explained|indicated|reported|shared|t(?:old|ells)\s+me)\s+(?:that\s+)?(?:they|he|she)(?=\s)",
+    r"\b(?:the\s+)?user\s+(?:has\s+)?(?:said|says|mentioned|mentions|stated|states|noted|notes"
+    r"|confirmed"
+    r"|confirms|explained|indicated|reported|shared|t(?:old|ells)\s+me)\s+(?:that\s+)?(?:they"
+    r"|he|she)(?=\s)",
     re.I,
 )
 _THEY = re.compile(r"(?<!\w)(I {3,}[^.!?\n]{0,300}[.!?]\s+)(they|she|he)(?=\s)", re.I)
@@ -50,12 +51,23 @@ def of_user(prose: str) -> str:
         pieces += [prose[end:start], hidden(stop - max(start, end))]
         end = max(end, stop)
     prose = "".join([*pieces, prose[end:]])
+    prose = _TEAM.sub(lambda match: "We".ljust(len(match[0])), prose)
     if "user" in prose.lower():
         prose = _SAYING.sub(lambda match: "I".ljust(len(match[0])), prose)
         prose = _USER.sub(_as_i, prose)
         for _ in range(2):
             prose = _THEY.sub(lambda match: match[1] + "I".ljust(len(match[2])), prose)
     return prose
+
+
+_TEAM = re.compile(
+    r"\b(?=[moet])(?<!\bin )(?<!\bof )(?<!\bon )(?<!\bfrom )(?<!\bwith )(?<!\bto )(?<!\bfor )"
+    r"(?:(?:my|our)\s+(?:whole\s+|entire\s+|little\s+)?(?:team|squad|company|crew|studio|startup|department|group|lab)"
+    r"|(?:the\s+(?:whole|entire)\s+team|everyone\s+(?:here|on\s+(?:my|our"
+    r"|the)\s+team)))(?=\s+[a-z])",
+    re.I,
+)
+"""Who is meant by "we"."""
 
 
 def _as_i(match: re.Match[str]) -> str:

@@ -27,9 +27,11 @@ COMPOUND = re.compile(
     r" (?!(?:for|as|in|on|at|to|with|and|or|but|because|since|when|while|now|too|instead|over|than"
     r"|daily|one\s+day|everywhere|every|from|via|here|there|today|also|only|mostly|again|then|if|is"
     r"|was|are|has|the|a|an|my|our|together|well|btw|so|by|of|which|that|these|right|all|both|atm"
-    r"|lately|much|very|more|most|better|best|i|we|it|they|not|tbh|lol|imo|yet|already|still|version"
+    r"|lately|much|very|more|most|better|best|i|we|it|they|not|tbh|lol|imo|yet|already|still"
+    r"|version"
     r"|instances?|code|scripts?|plugins?|projects?|apps?|server|heavily|exclusively|after|before"
-    r"|during|under|inside|everyday|always|usually|plus|onto|into|just|really|either|anymore|any|though|until"
+    r"|during|under|inside|everyday|always|usually|plus|onto|into|just|really|either|anymore"
+    r"|any|though|until"
     r"|till|without)\b)[a-z]"
 )
 """After a word that is also the name of a tool: the noun that makes one thing of both."""
@@ -56,11 +58,9 @@ class _Entry(NamedTuple):
 def _table() -> dict[str, _Entry]:
     """The tools by name and alias in lower case."""
     entries: dict[str, _Entry] = {}
-    section = "plain"
-    for line in _FILE.read_text("utf-8").splitlines():
-        if line.startswith("["):
-            section = line.strip("[]")
-        elif line and not line.startswith("#"):
+    for part in _FILE.read_text("utf-8").split("\n[")[1:]:
+        section, _, listed = part.partition("]")
+        for line in " ".join(listed.split()).split("; "):
             names, _, aliases = line.partition(":")
             name, _, word = names.partition(" = ")
             entries[(word or name).casefold()] = _Entry(name, section)

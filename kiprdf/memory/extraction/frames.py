@@ -1,0 +1,365 @@
+"""Whole clauses that state something, as tables of words: ``My editor is Helix``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from kiprdf.memory.extraction import clauses, phrases
+from kiprdf.memory.extraction.clauses import DENIED, ENDED, HELD
+from kiprdf.memory.extraction.ordinary_words import PEOPLE, one_of
+from kiprdf.memory.extraction.patterns import ADVERB, Pattern, Statement, Text, tools_from
+from kiprdf.memory.extraction.tools import COMPOUND
+
+_TOOL_NOUN = one_of("""
+    (?:text_|code_)?editor ide shell terminal(?:_emulator)? os operating_system distro vcs
+    (?:window_|package_|password_|task_|version_)?manager wm database db framework linter orm
+    (?:programming_)?languages? (?:web_)?browser stack tech_stack ci hosting cloud formatter
+    (?:mail_|email_)?client calendar note(?:s|book)?(?:_app)? (?:issue_|bug_)?tracker queue cache
+    broker bundler build_(?:tool|system) back-?end front-?end api (?:web)?site blog servers?
+    infra(?:structure)? deployments? monitoring dashboards? tests? docs documentation pipelines?
+    repos? repositor(?:y|ies) code(?:base)? tickets wiki tools? toolchain toolbox version_control
+    daily_driver go-?to workhorse default setup services? slides photos files backups? passwords
+    bookmarks tasks to-?dos? drafts diagrams scripts workflow apps? data search(?:_engine)? chat
+    (?:tool|weapon|editor|language)_of_choice platform crm erp cms everything
+    """)
+_NOT_OF_NOW = (
+    r"(?!(?:old|former|previous|first|last|next|future|dream|ideal|second|least|favou?rite"
+    r"|preferred|his|her|their|your|its|other|possible|suggested|recommended|required"
+    r"|alternative)\b)"
+)
+_OWN_TOOL = rf"(?:{_NOT_OF_NOW}[\w-]+\s+){{0,2}}?{_NOT_OF_NOW}(?P<noun>{_TOOL_NOUN})\b"
+_HAS = (
+    one_of(r"""
+    (?:is|are|remains?|runs?|lives?|sits?|stays?|go(?:es)?)(?:_still|_now|_all|_mostly|_just)?
+    """)
+    + r"(?:\s+"
+    + one_of("""
+    built written hosted deployed stored kept managed done tracked powered made based set_up
+    """)
+    + r")?(?:\s+"
+    + one_of("on_top_of in on with via by using through to behind at")
+    + ")?"
+)
+_KEPT = one_of("""
+    (?:sits?|lives?|runs?|stays?|go(?:es)?|resides?)(?:_still|_all|_mostly)?_(?:in|on|through|via|inside|behind|over|with)
+    (?:is|are)_(?:now_|all_|still_|mostly_)?(?:(?:built|made|written|done|kept|drawn|hosted|tracked|stored|managed|deployed)_(?:with|in|on|using|via|through)
+    |(?:generated|powered|backed|managed|built|handled|hosted|run)_by) runs?
+    """)
+_DONE_WITH = one_of("""
+    us(?:e|ing) reach(?:ing)?_for rely(?:ing)?_on run(?:ning)? writ(?:e|ing) work(?:ing)?
+    liv(?:e|ing) cod(?:e|ing) keep(?:ing)? stor(?:e|ing) track(?:ing)? turn_to go_(?:to|for|with)
+    ended_up_(?:using|with) deploy host do draft draw edit manage open
+    """)
+_OWN_WORK = (
+    r"(?:my|our)\s+(?:"
+    + one_of("""
+    current main new latest big pet side biggest primary only weekend hobby personal day present top
+    number_one first sole full-time actual
+    """)
+    + r"\s+){0,3}"
+    + one_of("project focus priority baby job gig thing task")
+)
+_BUSY = one_of("""
+    (?:super_|very_|pretty_|quite_|so_)?(?:busy|occupied|swamped)_(?:with|on)
+    (?:heads[_-]down|back|all[_-]in|focus(?:ed|ing)|flat_out|(?:hard_)?at_work)_(?:on|in|at)
+    (?:(?:knee|neck)[_-])?deep_in(?:to)? in_the_middle_of immersed_in assigned_to in_charge_of
+    responsible_for
+    (?:the_)?(?:main_|lead_|sole_|core_)?(?:dev|developer|maintainer|author|owner)_(?:of|on|for)
+    (?:co-?)?maintain(?:ing)? lead(?:ing)? own develop build design(?:ing)? coordinat(?:e|ing)
+    hack(?:ing)?(?:_away)?_(?:on|at) tinker(?:ing)?_with contribut(?:e|ing)_to polish(?:ing)?
+    prototyp(?:e|ing) chip(?:ping)?_away_at kick(?:ing|ed)_off
+    spen(?:d|ding|t)_(?:\\w+_){1,4}(?:on|with|in)
+    (?:put|pour)(?:t?ing)?_(?:\\w+_){1,4}into start(?:ed|ing)(?:_work|_working)?(?:_on)? picked_up
+    continu(?:e|ing)_(?:with|on) joined put(?:ting)?_together got_assigned_to
+    up_to_(?:my|our)_\\w+_in
+    volunteer(?:ing)?_(?:for|at|on) pairing(?:_with_\\w+)?_on responsible_of rebuild(?:ing)?
+    rewrit(?:e|ing) redesign(?:ing)? port(?:ing)?
+    tak(?:e|en|ing)_over (?:\\w+_)?(?:days|weeks|months|years)_into help(?:ing)?_(?:out_)?with
+    (?:run|have|write|publish|host|do)_(?:a|an|my)_(?:\\w+_){1,3}(?=(?:called|named)\\b)
+        """)
+_FINISHED = one_of("""
+    finished completed shipped launched released delivered wrapped closed dropped abandoned left
+    quit
+    shelved cancel+ed handed(?:_over|_off)? killed retired archived scrapped moved_on_from
+    stopped_maintaining killed_off (?:through|done|finished)_with
+    """)
+_TIME = r"(?:\w+\s+)?" + one_of("time days? weeks? evenings weekends attention energy work hours")
+_I = r"\b(?:i|we)(?:'?m|'re|'?ve|\s+(?:am|are|have|is|has))?(?:\s+been)?\s+"
+_START = r"(?:^|(?<=[.!?:,]\s))[^\w\n]{0,4}"
+_SUBJECT_START = re.compile(
+    r"\W*(?:(?:and|so|but|btw|honestly|well|ok|for\s+\w+(?:\s+\w+)?|at\s+\w+|these\s+days|lately"
+    r"|now|our|my|the),?\s+){0,3}",
+    re.I,
+)
+_END_OF_LABEL = re.compile(r"\s*(?:[,(;].{0,80})?$|\s+(?:for|on|with|at|in|as)\s", re.S)
+
+
+def _tools_of_user(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
+    """``My editor is Helix``, ``All my notes are in Notion``, ``Editor: Helix``."""
+    document = text.document
+    mentions = list(tools_from(text, match.end()))
+    if not mentions or clauses.standing(document, mentions[0].start) != HELD:
+        return
+    rest = document.prose[mentions[-1].end : document.sentence_at(mentions[0].start).end]
+    if match["label"] is not None and not _END_OF_LABEL.match(rest):
+        return
+    is_compound = COMPOUND.match(rest) and match["person"] is None and match["team"] is None
+    if is_compound or clauses.is_conditional(document, mentions[-1].end):
+        return
+    for mention in mentions:
+        yield pattern.statement(mention.start, "tool", mention.name)
+
+
+def _tool_is_used(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
+    """``Obsidian is what I reach for``."""
+    document = text.document
+    mention = text.tool_to.get(match.start())
+    if mention is None or clauses.standing(document, match.start()) != HELD:
+        return
+    start = document.sentence_at(mention.start).start
+    if _SUBJECT_START.fullmatch(document.prose, start, mention.start):
+        yield pattern.statement(mention.start, "tool", mention.name)
+
+
+def _liked(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
+    """``Svelte has my heart``, ``I'm a tea person``."""
+    document, group = text.document, match.lastgroup
+    assert group is not None
+    start, end = match.span(group)
+    stated = match.start() if group == "rather" else start
+    if clauses.standing(document, stated) != HELD or clauses.is_conditional(document, match.end()):
+        return
+    liked = phrases.concept(document, start, end)
+    if liked is not None:
+        name, is_tool = liked
+        yield pattern.statement(start, "tool" if is_tool else "concept", name)
+
+
+def _tools_in_pairs(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
+    """``Vim for code, Obsidian for notes``, which has no verb."""
+    document, start = text.document, match.end()
+    sentence = document.sentence_at(start)
+    mentions = list(tools_from(text, start, _PAIRS))
+    if len(mentions) < 2 or clauses.standing(document, start) != HELD:
+        return
+    if _LAST_PAIR.fullmatch(document.prose, mentions[-1].end, sentence.end):
+        for mention in mentions:
+            yield pattern.statement(mention.start, "tool", mention.name)
+
+
+def _named_work(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
+    """``I'm busy with Lumen``: a project with a name, since one is busy with much else."""
+    document = text.document
+    standing = HELD if clauses.standing(document, match.start()) == HELD else ""
+    if match["no"]:
+        is_past = clauses.has_ended(document.prose[match.end() : match.end() + 60])
+        standing = standing and (ENDED if is_past or match["no"] != "not" else DENIED)
+    if not standing or clauses.is_conditional(document, match.end()):
+        return
+    for start, name in phrases.projects(document, match.end(), is_named=True):
+        yield pattern.statement(start, "project", name, standing)
+
+
+def _project_is(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
+    """``Lumen keeps me busy``, ``Lumen is done``."""
+    document = text.document
+    name = phrases.project_name(match["name"])
+    if name is not None and clauses.standing(document, match.start("name")) == HELD:
+        standing = HELD if match["held"] else DENIED
+        yield pattern.statement(match.start("name"), "project", name, standing)
+
+
+def _finished(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
+    """``I finished Lumen``, which need not have been a project."""
+    document = text.document
+    if clauses.standing(document, match.start()) == HELD:
+        for start, name in phrases.projects(document, match.end()):
+            yield pattern.statement(start, "project", name, DENIED)
+
+
+_PAIRS = re.compile(r"\s+(?:on|for)\s+(?:\w+\s+){0,2}\w+\s*(?:,|\s+and\b|,\s+and\b)\s+", re.I)
+_LAST_PAIR = re.compile(r"\s+(?:on|for)\s+(?:\w+\s+){0,2}\w+\W*", re.I)
+_THING = r"[\w+#'-]+(?:\s+[\w+#'-]+){0,3}?"
+
+FRAMES = (
+    Pattern(
+        "x_is_liked",
+        "prefers",
+        1.0,
+        re.compile(
+            rf"{_START}(?:(?:and|so|but|honestly|personally|for\s+me),?\s+)?(?:(?:the|a"
+            rf"|an)\s+)?(?P<subject>{_THING})\s+"
+            r"(?:(?:is|are)\s+(?:still\s+|just\s+|definitely\s+"
+            r"|more\s+)?(?:my\s+(?:\w+\s+)?(?:favou?rites?|jam|thing|preference|preferred\s+\w+"
+            r"|cup\s+of\s+tea|first\s+choice|top\s+pick|kind\s+of\s+\w+)"
+            r"|(?:right\s+)?up\s+my\s+alley|what\s+i\s+(?:like|love|prefer)(?:\s+(?:best|most))?)"
+            r"|(?:has|have)\s+my\s+heart|suits?\s+me|(?:makes?)\s+me\s+happy|works?\s+(?:best"
+            r"|better)\s+for\s+me)\b"
+            rf"|\b(?:i|we)(?:'m|'re|\s+am|\s+are)\s+(?:more\s+of\s+)?an?\s+(?P<person>{_THING})\s+(?:person|lover|enthusiast|fan|addict|drinker)\b(?!\s+(?:of|who|that|in)\b)"
+            rf"|^[^\w\n]{{0,4}}(?:give\s+me\s+)?(?P<first>(?!(?:i|we|it|you|he|she|they|not|as"
+            rf"|my)\b){_THING})(?:\s+over\s+{_THING})?,?\s+(?:always|any\s?day|any\s+time"
+            rf"|every\s+time)\W*$"
+            rf"|\b(?:i'd|we'd|i\s+would|we\s+would)\s+(?:rather\s+)?(?:choose|pick|take"
+            rf"|have)\s+(?:the\s+)?(?P<rather>{_THING})\s+over\s",
+            re.I | re.M,
+        ),
+        _liked,
+        (
+            *("favo", "my jam", "my thing", "prefer", "alley", "what i", "heart", "suits", "happy"),
+            *(
+                "for me",
+                "person",
+                "lover",
+                "enthusiast",
+                " fan",
+                "addict",
+                "drinker",
+                " over ",
+                "always",
+            ),
+            *("day", "time"),
+        ),
+        (("Svelte has my heart.", "Svelte"), ("I'm a tea person.", "tea")),
+    ),
+    Pattern(
+        "x_for_y",
+        "uses",
+        0.8,
+        re.compile(r"^[^\w\n]{0,4}(?=[\w.+#-]{1,20}(?:\s\w{1,12})?\s+(?:on|for)\s)", re.I | re.M),
+        _tools_in_pairs,
+        (",", " and "),
+        (("Vim for code, Obsidian for notes.", "Vim"),),
+    ),
+    Pattern(
+        "my_tool_is_x",
+        "uses",
+        0.8,
+        re.compile(
+            rf"(?:\b(?:my|our)\s+|(?P<label>^[^\w\n]{{0,4}}(?=[\w ]{{1,30}}[:=])"
+            rf"|(?<=[.;]\s)(?=\w{{1,30}}:)))"
+            rf"{_OWN_TOOL}(?:\s+of\s+choice)?(?:\s+for\s+(?:\w+\s+){{0,2}}?\w+)?"
+            rf"(?:\s*[:=]\s*|\s+{_HAS}\s+)"
+            rf"|\b(?:my|our)\s+(?!(?:\w+\s+)?(?:{PEOPLE})\b)(?:{_NOT_OF_NOW}[\w-]+\s+){{1,3}}?{_KEPT}\s+"
+            r"|\b(?:i|we)(?:'m|'re|'ve\s+been|\s+am|\s+are"
+            r"|\s+have\s+been)\s+(?:still\s+)?an?\s+(?:\w+\s+){0,2}?"
+            r"(?P<person>(?=[\w.+#-]+(?:\s+\w+)?\s+(?:users?|person|shop|house|guy|girl|gal"
+            r"|dev|developer|programmer)\b))"
+            r"|^[^\w\n]{0,4}team\s+(?P<team>(?=\w+(?:\s+here|\s+all\s+the\s+way)?\W*$))",
+            re.I | re.M,
+        ),
+        _tools_of_user,
+        ("my ", "our ", ":", "=", " a", "team"),
+        (("My editor is Helix.", "Helix"), ("All our notes are in Notion.", "Notion")),
+    ),
+    Pattern(
+        "x_is_used",
+        "uses",
+        0.8,
+        re.compile(
+            r"(?<=\S)\s{1,3}(?:(?:is|are|remains)(?:\s+(?:still|now|simply"
+            r"|just))?\s+(?:(?:what|where|how|the\s+\w+(?:\s+that)?)"
+            rf"\s+(?:i|we)(?:'m|'re|\s+am|\s+are)?\s+(?:{ADVERB}\s+){{0,2}}{_DONE_WITH}\b"
+            rf"|(?:my|our)\s+{_OWN_TOOL}|(?:an?\s+)?(?:\w+\s+)?part\s+of\s+(?:my|our)\s)"
+            r"|(?:powers|runs|handles|manages|hosts|serves|drives)\s+(?:most\s+of\s+"
+            r"|all\s+)?(?:my|our)\s)",
+            re.I,
+        ),
+        _tool_is_used,
+        (),
+        (("Obsidian is what I reach for.", "Obsidian"), ("Redis handles our queues.", "Redis")),
+    ),
+    Pattern(
+        "busy_with_x",
+        "works_on",
+        0.9,
+        re.compile(
+            rf"(?:{_I}|{_START})(?:{ADVERB}\s+){{0,3}}{_BUSY}\s+|{_I}(?:(?P<no>not|no\s+longer"
+            rf"|was|were)\s+)?(?:{ADVERB}\s+)?(?:on|busy\s+with)\s+|{_START}(?:still|now"
+            rf"|currently|mostly)\s+on\s+"
+            rf"|\b(?:my\s+)?(?:weekends|evenings|days|nights|mornings|weeks)\s+(?:belong"
+            rf"|go)\s+to\s+"
+            rf"|\b{_OWN_WORK}(?:\s+(?:right\s+now|now|these\s+days|at\s+the\s+moment|currently"
+            rf"|this\s+\w+))?"
+            r"(?:\s+is|'s|:)(?:\s+(?:still|now|called|named|to\s+finish|building"
+            r"|maintaining)){0,2}\s+"
+            r"|^[^\w\n]{0,4}(?:currently|right\s+now|these\s+days|on\s+my\s+(?:plate|desk)"
+            r"|this\s+(?:week|sprint|month|quarter)|now|today|doing|(?:my\s+"
+            r"|our\s+)?(?:current\s+)?projects?|building|working\s+on"
+            r"|main\s+focus|focus|in\s+progress|up\s+now)(?:'s\s+focus)?(?::"
+            r"|\s+is\s+(?:all\s+)?about|\s+is|\s+i'm\s+on)\s+"
+            rf"|\bmost\s+of\s+(?:my|our)\s+{_TIME}\s+(?:goes|is\s+going|go)\s+(?:in)?to\s+",
+            re.I | re.M,
+        ),
+        _named_work,
+        (),
+        (("I'm busy with Lumen.", "Lumen"), ("My current project is Lumen.", "Lumen")),
+    ),
+    Pattern(
+        "x_keeps_me_busy",
+        "works_on",
+        0.9,
+        re.compile(
+            rf"{_START}(?:(?:and|so|but|now|currently|today|these\s+days|lately|right\s+now"
+            rf"|nowadays|at\s+the\s+moment|(?:good\s+)?news|update),?:?\s+)?(?:the\s+)?"
+            rf"(?:(?-i:[Pp])roject\s+)?(?P<name>(?!I\b){phrases.NAME})(?:\s+project)?(?:,\s[^,.;\n]{{1,60}},|\s\([^)\n]{{1,60}}\))?"
+            rf"(?:(?P<held>\s+(?:(?:is|remains)(?:\s+(?:still|now"
+            rf"|currently))?\s+(?:{_OWN_WORK}\b|(?:what|the\s+\w+(?:\s+that)?)"
+            r"\s+(?:(?:i|we)(?:'m|'re|\s+am|\s+are)\s+(?:working|building|busy|on\b)"
+            r"|keeps\s+(?:me|us)\s+busy)|on\s+my\s+plate)"
+            r"|(?:still\s+)?(?:keeps|is\s+keeping)\s+(?:me|us)\s+(?:\w+\s+)?busy"
+            rf"|(?:takes|is\s+taking|is\s+eating|eats|fills|occupies|consumes"
+            rf"|gets)(?:\s+up)?\s+(?:\w+\s+){{0,3}}(?:my|our)\s+{_TIME}\b))"
+            r"|(?:\s+(?:is|are|was|has\s+been|got|gets)|'s)(?:\s+(?:now|finally|officially|all"
+            r"|already|fully|completely)){0,2}"
+            r"\s+(?:done|finished|completed?|shipped|launched|over|released|wrapped\s+up"
+            r"|delivered|cancel+ed|closed|shelved"
+            r"|history|behind\s+(?:me|us)|out\s+the\s+door)\b|\s+(?:shipped"
+            r"|launched)\s+(?=last|on|in|yesterday|today|this)(?!\s+(?:in|by|with|using|for"
+            r"|through)\s))",
+            re.I | re.M,
+        ),
+        _project_is,
+        (" is", " are", "was", "been", "keep", "take", "eat", "fill", "occup", "gets", "shipped"),
+        (("Lumen keeps me busy.", "Lumen"), ("Lumen is done.", "Lumen")),
+    ),
+    Pattern(
+        "finished_x",
+        "works_on",
+        0.9,
+        re.compile(
+            rf"(?:{_I}|{_START})(?:(?:finally|just|already|now|also|officially|recently|today"
+            rf"|then)\s+){{0,2}}"
+            rf"{_FINISHED}(?:\s+up)?\s+",
+            re.I | re.M,
+        ),
+        _finished,
+        (
+            *(
+                "finish",
+                "complet",
+                "shipped",
+                "launched",
+                "released",
+                "deliver",
+                "wrap",
+                "clos",
+                "drop",
+            ),
+            *(
+                "abandon",
+                "left",
+                "quit",
+                "shelv",
+                "cancel",
+                "handed",
+                "kill",
+                "retired",
+                "archiv",
+                "done",
+            ),
+            *("through", "scrap", "moved on", "stopped"),
+        ),
+        (("I finished Lumen last week.", "Lumen"),),
+    ),
+)
