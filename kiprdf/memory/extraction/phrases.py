@@ -328,7 +328,7 @@ def projects(
     """The projects that the words after a verb list: place and name.
 
     What is built or developed may be no thing: trust, a habit, a cold. With ``is_named`` each
-    project has a name of its own, or is the user's own work, such as a thesis.
+    project has a name, or is the user's own work, such as a thesis.
     """
     first = _FIRST_NOUN.match(document.prose, start)
     if first is not None and _NO_WORK.fullmatch(first[1]):
