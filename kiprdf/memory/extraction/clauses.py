@@ -294,7 +294,7 @@ _NO_ACT = any_of("""
     experiment\\w* tr(?:y|ied|ying) join\\w* shar\\w* complain\\w* wait\\w* travel\\w*
     dr(?:ive|ove) fl(?:y|ew) mov\\w*
     start\\w* can could may might will would should shall must hate\\w* like love prefer enjoy
-    dislike ask\\w* told say said
+    dislike ask\\w* t(?:old|ell) say said
     watch\\w* look\\w* visit\\w* r(?:an|un)_(?:late|into|out) danc\\w* sing sang grew sleep slept
     cycl\\w* hik\\w* jog\\w*
     t(?:ake|ook) call\\w* email\\w* wr(?:ite|ote)_(?:about|to) us(?:e|ed) not never don't didn't
