@@ -11,6 +11,7 @@ from heapq import nlargest
 from itertools import groupby, islice
 from operator import itemgetter
 from typing import cast
+from unicodedata import category
 
 from pyoxigraph import NamedNode, Triple
 
@@ -28,6 +29,7 @@ from kiprdf.rdf import vocab
 from kiprdf.search import NoWordError, asked_tokens, embedders, fuse, is_exact, matches
 from kiprdf.search.dates import Period, period, without_period
 from kiprdf.search.embedders import Embedder
+from kiprdf.search.words import LANGUAGES, words_of
 from kiprdf.semantics.arguments import Mode
 
 LIMIT = 10
@@ -49,6 +51,10 @@ _RANKED, _LIFTING, _OF_SESSIONS = 300, 200, 100
 """The best notes of a ranking that are looked at, that lift those beside them, and that are lifted
 by their sessions."""
 _READ_AT_ONCE = 100
+_COMPARED = 10_000
+"""Characters of a note in which all words of a query are looked for."""
+_NEARLY_BEST = 0.8
+"""The part of the best score that a note with all words has at least."""
 _VECTOR_SECONDS = 2
 """The most time of a recall for vectors that are missing."""
 _MOST_EMBEDDED = 0.9
@@ -131,6 +137,17 @@ class _Question:
     def tokens(self) -> frozenset[str]:
         return asked_tokens(self.text)
 
+    @cached_property
+    def forms(self) -> list[frozenset[str]]:
+        """The forms of each word; of long ones first, which are in few notes."""
+        words = sorted(words_of(self.text, LANGUAGES), key=lambda each: -len(each.token))
+        return [frozenset((each.token, *each.stems, each.base)) - {""} for each in words]
+
+    def is_whole_in(self, item: Item) -> bool:
+        """Whether a note has all words."""
+        text = f"{item.speaker or ''} {item.content[:_COMPARED]}"
+        return all(matches(text, forms) for forms in self.forms)
+
 
 class Recaller:
     """Answers queries from the notes of a graph, with tables that it keeps."""
@@ -182,6 +199,7 @@ class Recaller:
         try:
             rankings = spend_half(lambda: self._indexer.rankings(asked, embedder))
         except NoWordError:
+            self._rank_symbols(question, searched.strip())
             return
         except KipError as error:
             if error.code != "KIP_4001":
@@ -210,10 +228,26 @@ class Recaller:
         near = [hit for hit in meaning or () if hit.score >= LEAST or hit.key in question.words]
         question.meaning = {hit.key for hit in near if 2 * hit.score >= near[0].score}
         # Of a mean, words alone are a half.
-        whole = 1 if near or question.is_only_span else 2
+        whole = 1.0 if near or question.is_only_span else 2.0
+        if question.span is not None and any(each.name == "NearMiss" for each in warnings):
+            best = read_item(self._graph, NamedNode(words[0].key)) if words else None
+            if best is not None and not matches(best.content, asked_tokens(searched)):
+                whole *= IN_PERIOD / 2  # a note of the time is before one with a near word only
         ranked = fuse(words[len(exact) :], near, len(words) + len(near))
         question.scores = {hit.key: whole * hit.score for hit in ranked}
         question.scores |= dict.fromkeys(exact, 1.0)
+
+    def _rank_symbols(self, question: _Question, symbols: str) -> None:
+        """Rank the notes that have symbols, such as an emoji, which are no words of the index."""
+        command = (
+            "FIND(?m.id) WHERE { ?m {type: :type} FILTER(CONTAINS(?m.attributes.content, :text)) }"
+            f" LIMIT {_RANKED}"
+        )
+        is_asked = any(category(character).startswith("S") for character in symbols)
+        ids = self._graph.column(command, type=ITEM, text=symbols) if is_asked else []
+        nodes = filter(None, map(self._store.iris.from_id, ids))
+        question.words = {node.value for node in nodes}
+        question.scores = dict.fromkeys(question.words, 1.0)
 
     def _answer(self, question: _Question, max_chars: int) -> Recall:
         question.filters.prepare(self.notes)
@@ -344,7 +378,8 @@ class Recaller:
                     chosen.append((node, item))
                 else:
                     excluded += node.value in question.scores
-        return chosen, [*question.reasons, *self._lacks(question, len(chosen), excluded)]
+        reasons = [*question.reasons, *self._lacks(question, len(chosen), excluded)]
+        return _with_all_words_first(question, chosen, scores), reasons
 
     def _best_first(self, scores: dict[str, float]) -> Iterator[str]:
         """The notes by score; of equal ones, the newest is first."""
@@ -370,7 +405,7 @@ class Recaller:
             return
         if filters.session is not None and not self.notes.sessions.get(filters.session):
             yield f"No note has the session {quoted(filters.session)}."
-        if not question.tokens:
+        if not question.tokens and not question.scores:
             yield "The query has no word to search for."
         elif excluded:
             matching = f"{excluded} {'other ' * (number > 0)}note{'s' * (excluded > 1)}"
@@ -394,6 +429,29 @@ class Recaller:
         if question.filters.session is not None or item.session in question.text.split():
             names.append("session")
         return tuple(name for name in BECAUSE if name in names)
+
+
+def _with_all_words_first(
+    question: _Question, notes: Iterable[tuple[NamedNode, Item]], scores: dict[str, float]
+) -> list[tuple[NamedNode, Item]]:
+    """The notes in their order; but one that has all words of the query is before those that have
+    not, and are higher only because of what is beside them."""
+    own, ordered = question.scores, list[tuple[NamedNode, Item]]()
+    least = _NEARLY_BEST * max(own.values(), default=0.0)
+    for node, item in notes:
+        score, at = own.get(node.value, 0.0), len(ordered)
+        while score >= least and at and own.get(ordered[at - 1][0].value, 0.0) < score:
+            at -= 1
+        if at < len(ordered) and question.is_whole_in(item):
+            while at < len(ordered) and question.is_whole_in(ordered[at][1]):
+                at += 1
+            scores[node.value] = max(
+                scores[each.value] for each, _ in [*ordered[at:], (node, item)]
+            )
+            ordered.insert(at, (node, item))
+        else:
+            ordered.append((node, item))
+    return ordered
 
 
 @cache

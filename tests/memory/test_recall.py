@@ -302,6 +302,47 @@ def test_an_answer_is_found_beside_its_question(memory: Memory) -> None:
 
 
 @pytest.mark.usefixtures("by_words")
+@pytest.mark.usefixtures("by_words")
+def test_a_note_with_all_words_is_before_one_that_is_beside_it(memory: Memory) -> None:
+    for place in ("Oslo", "Turin", "Ghent"):
+        for name in ("Farid", "Ben", "Ines"):
+            text = f"{name} cooked ramen for us when we visited {place}."
+            memory.add(text, session="trips", id=f"{name}_{place}")
+    for query in ("Oslo ramen Ines", "When did Ines cook ramen in Oslo?"):
+        answer = memory.recall(query, limit=4)
+        assert answer.notes[0].item.id == "Ines_Oslo"
+        scores = [note.score for note in answer.notes]
+        assert scores == sorted(scores, reverse=True)
+    # An answer beside a question that lacks a word of the query stays before it.
+    memory.add("Do you know where the dog sleeps?", session="dog", id="question")
+    memory.add("Rex has his basket in the hall.", session="dog", id="answer")
+    found = memory.recall("Where is the basket in which the dog sleeps at night?").notes[:2]
+    assert [note.item.id for note in found] == ["answer", "question"]
+
+
+@pytest.mark.usefixtures("by_words")
+def test_a_period_counts_more_than_a_word_that_is_only_near(memory: Memory) -> None:
+    memory.add("We watched a film with Ana.", timestamp="2026-01-31", id="film")
+    memory.add("The dentist moved to Thursday.", timestamp="2026-01-26", id="moved")
+    for query in ("last weekend movie", "which movie did we see last weekend?"):
+        assert [note.item.id for note in memory.recall(query).notes] == ["film", "moved"]
+    assert [note.item.id for note in memory.recall("movie").notes] == ["moved"]
+    assert [note.item.id for note in memory.recall("moved last weekend").notes] == ["moved", "film"]
+    mixed = memory.recall("which dentist did we se last weekend, the one that movd?")
+    assert mixed.notes[0].item.id == "moved"
+
+
+@pytest.mark.usefixtures("by_words")
+def test_a_symbol_is_found_in_the_text_of_a_note(memory: Memory) -> None:
+    memory.add("🎉 party at nine", id="party")
+    memory.add("Is it so?", id="so")
+    (note,) = memory.recall("🎉").notes
+    assert (note.item.id, note.because) == ("party", ("words",))
+    for query in ("🙃", "?", "..."):
+        answer = memory.recall(query)
+        assert (answer.notes, answer.reasons) == ((), ("The query has no word to search for.",))
+
+
 def test_notes_are_in_order_also_after_writes_of_others(tmp_path: Path) -> None:
     with Nexus.open(tmp_path / "n") as nexus:
         memory, other = Memory(nexus), Memory(nexus)
@@ -592,7 +633,7 @@ def test_a_recall_reads_the_sessions_of_its_hits_and_follows_writes(tmp_path: Pa
         followed = Memory(nexus)._recaller.notes
         followed.refresh()
         some = next(iter(nexus._store.match(None, NamedNode(ATTRIBUTE + "session"), None)))
-        followed.read([some.subject.value])
+        followed.read([str(some.subject.value)])
         assert len(followed.moments) == 10
         for number in range(20):
             session = f"s{number % 5}" if number % 7 else None
