@@ -316,8 +316,8 @@ def test_a_note_with_all_words_is_before_one_that_is_beside_it(memory: Memory) -
     # An answer beside a question that lacks a word of the query stays before it.
     memory.add("Do you know where the dog sleeps?", session="dog", id="question")
     memory.add("Rex has his basket in the hall.", session="dog", id="answer")
-    found = memory.recall("Where is the basket in which the dog sleeps at night?").notes[:2]
-    assert [note.item.id for note in found] == ["answer", "question"]
+    answer = memory.recall("Where is the basket in which the dog sleeps at night?", limit=2)
+    assert [note.item.id for note in answer.notes] == ["answer", "question"]
 
 
 @pytest.mark.usefixtures("by_words")
