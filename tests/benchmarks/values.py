@@ -29,7 +29,7 @@ STATES = ("open", "waiting", "blocked", "done", "dropped")
 
 @dataclass(frozen=True)
 class Line:
-    """``{n}`` in the SPARQL, and ``:n``, are a number; ``:t`` is its text.
+    """``{n}`` in the SPARQL, and ``:n``, are a number; ``:m`` is 2 more, ``:t`` is its text.
 
     ``grows`` says that the answer grows with the data. An update gets the ``turn``, too.
     """
@@ -226,12 +226,129 @@ LINES = (
         is_update=True,
     ),
 )
+RANGE = "FILTER(?t.attributes.sprint > :n && ?t.attributes.sprint < :m)"
+BY_HAND = "?t a type:Task ; attr:sprint ?n FILTER(?n > {n} && ?n < {m})"
+LINK_RANGE = "FILTER(?l.attributes.page > :n && ?l.attributes.page < :m)"
+LINK_BY_HAND = f"{FACT} . ?l attr:page ?n FILTER(?n > {{n}} && ?n < {{m}})"
+RANGES = (
+    # Ranges, prefixes, orders
+    Line(
+        "range",
+        f"FIND(?t.name) WHERE {{ {TASK} {RANGE} }}",
+        f"SELECT ?v {{ {BY_HAND} ?t rdfs:label ?v }}",
+    ),
+    Line(
+        "range, dates",
+        f'FIND(?t.name) WHERE {{ {TASK} FILTER(?t.attributes.due >= "2026-05-13" '
+        '&& ?t.attributes.due < "2026-05-15") }',
+        "SELECT ?v { ?t a type:Task ; rdfs:label ?v ; attr:due ?n "
+        'FILTER(?n >= "2026-05-13" && ?n < "2026-05-15") }',
+        grows=True,
+    ),
+    Line(
+        "range, half of all",
+        f"FIND(COUNT(?t)) WHERE {{ {TASK} FILTER(?t.attributes.estimate >= 125) }}",
+        "SELECT (COUNT(?t) AS ?v) { ?t a type:Task ; attr:estimate ?n FILTER(?n >= 125) }",
+        grows=True,
+    ),
+    Line(
+        "prefix",
+        f'FIND(?t.name) WHERE {{ {TASK} FILTER(STARTS_WITH(?t.attributes.due, "2026-05-1")) }}',
+        "SELECT ?v { ?t a type:Task ; rdfs:label ?v ; attr:due ?n "
+        'FILTER(STRSTARTS(?n, "2026-05-1")) }',
+        grows=True,
+    ),
+    Line(
+        "range, COUNT",
+        f"FIND(COUNT(?t)) WHERE {{ {TASK} {RANGE} }}",
+        f"SELECT (COUNT(?t) AS ?v) {{ {BY_HAND} }}",
+    ),
+    Line(
+        "range, GROUP BY",
+        f"FIND(?t.attributes.status, COUNT(?t)) WHERE {{ {TASK} {RANGE} }}",
+        f"SELECT ?s (COUNT(?t) AS ?v) {{ {BY_HAND} OPTIONAL {{ ?t attr:status ?s }} }} GROUP BY ?s",
+    ),
+    Line(
+        "range, ORDER BY LIMIT",
+        f"FIND(?t.name, ?t.attributes.due) WHERE {{ {TASK} {RANGE} }} "
+        "ORDER BY ?t.attributes.due DESC LIMIT 2",
+        f"SELECT ?v ?d {{ {BY_HAND} ?t rdfs:label ?v OPTIONAL {{ ?t attr:due ?d }} }} "
+        "ORDER BY DESC(?d) LIMIT 2",
+    ),
+    Line(
+        "range, NOT",
+        f'FIND(?t.name) WHERE {{ {TASK} {RANGE} NOT {{ (?t, "blocked_by", ?b) }} }}',
+        f"SELECT ?v {{ {BY_HAND} ?t rdfs:label ?v FILTER NOT EXISTS {{ ?t p:blocked_by ?b }} }}",
+    ),
+    Line(
+        "range in NOT",
+        f"FIND(COUNT(?t)) WHERE {{ {TASK} NOT {{ FILTER(?t.attributes.sprint < :n) }} }}",
+        "SELECT (COUNT(?t) AS ?v) { ?t a type:Task OPTIONAL { ?t attr:sprint ?n } "
+        "FILTER(!COALESCE(?n < {n}, false)) }",
+        grows=True,
+    ),
+    Line(
+        "range, OPTIONAL",
+        f"FIND(?t.name, ?b.name) WHERE {{ {TASK} {RANGE} "
+        'OPTIONAL { (?t, "blocked_by", ?b) FILTER(?b.attributes.priority < 3) } }',
+        f"SELECT ?v ?w {{ {BY_HAND} ?t rdfs:label ?v OPTIONAL {{ ?t p:blocked_by ?b . "
+        "?b attr:priority ?q ; rdfs:label ?w FILTER(?q < 3) } }",
+    ),
+    Line(
+        "ORDER BY LIMIT, all",
+        f"FIND(?t.name) WHERE {{ {TASK} }} ORDER BY ?t.attributes.due DESC LIMIT 10",
+        "SELECT ?v { ?t a type:Task ; rdfs:label ?v ; attr:due ?d } ORDER BY DESC(?d) ?t LIMIT 10",
+    ),
+    Line(
+        "ORDER BY LIMIT, few values",
+        f"FIND(?t.name) WHERE {{ {TASK} }} ORDER BY ?t.attributes.priority LIMIT 10",
+        "SELECT ?v { ?t a type:Task ; rdfs:label ?v ; attr:priority ?d } ORDER BY ?d ?t LIMIT 10",
+    ),
+    Line(
+        "link, range",
+        f"FIND(?t.name, ?p.name) WHERE {{ {LINK} {LINK_RANGE} }}",
+        f"SELECT ?v ?w {{ {LINK_BY_HAND} ?t rdfs:label ?v . ?p rdfs:label ?w }}",
+    ),
+    Line(
+        "link, range, COUNT",
+        f"FIND(COUNT(?l)) WHERE {{ {LINK} {LINK_RANGE} }}",
+        f"SELECT (COUNT(?l) AS ?v) {{ {LINK_BY_HAND} }}",
+    ),
+    Line(
+        "link, prefix",
+        f"FIND(?t.name, ?p.name) WHERE {{ {LINK} "
+        'FILTER(STARTS_WITH(?l.metadata.observed, "2026-05-1")) }',
+        f"SELECT ?v ?w {{ {FACT} . ?t rdfs:label ?v . ?p rdfs:label ?w . ?l meta:observed ?n "
+        'FILTER(STRSTARTS(?n, "2026-05-1")) }',
+        grows=True,
+    ),
+    Line(
+        "link, ORDER BY LIMIT, all",
+        f"FIND(?t.name) WHERE {{ {LINK} }} ORDER BY ?l.metadata.observed DESC LIMIT 10",
+        f"SELECT ?v {{ {FACT} . ?t rdfs:label ?v . ?l meta:observed ?d }} "
+        "ORDER BY DESC(?d) LIMIT 10",
+    ),
+    Line(
+        "UPDATE, range",
+        f"UPDATE ?t SET ATTRIBUTES {{ state: :turn }} WHERE {{ {TASK} {RANGE} }}",
+        f"DELETE {{ ?t attr:state ?o {OLD} }} INSERT {{ ?t attr:state {{turn}} {NEW} }} WHERE {{ "
+        f"{BY_HAND} ?t attr:state ?o {OLD} {STAMP} }}",
+        is_update=True,
+    ),
+    Line(
+        "DELETE ATTRIBUTES, range",
+        f'DELETE ATTRIBUTES {{"state"}} FROM ?t WHERE {{ {TASK} {RANGE} }}',
+        f"DELETE {{ ?t attr:state ?o {OLD} }} INSERT {{ ?t {NEW[2:]} }} WHERE {{ "
+        f"{BY_HAND} ?t attr:state ?o {OLD} {STAMP} }}",
+        is_update=True,
+    ),
+)
 
 
 def measured(propositions: int) -> Iterator[Ratio]:
     """Every line on 10 000 propositions and on as many as are asked for, and its growth."""
     nexuses = {number: _nexus(number) for number in sorted({SMALL, propositions})}
-    for line in LINES:
+    for line in (*LINES, *RANGES):
         ratios = [_ratio(line, number, nexus) for number, nexus in nexuses.items()]
         yield from ratios
         if len(ratios) > 1 and not line.grows:
@@ -248,13 +365,15 @@ def _ratio(line: Line, propositions: int, nexus: kiprdf.Nexus) -> Ratio:
         return 10 + turn * 14 % (sprints // 2 * 2 - 20)
 
     def ours(turn: int) -> Any:
-        values: dict[str, Any] = {"n": number(turn), "t": str(number(turn)), "turn": turn}
+        n = number(turn)
+        values: dict[str, Any] = {"n": n, "m": n + 2, "t": str(n), "turn": turn}
         used = {name: value for name, value in values.items() if f":{name}" in line.kip}
         return nexus.execute(line.kip, **used)
 
     def by_hand(turn: int) -> Any:
         # What an update has deleted is not there for the other.
-        text = line.sparql.replace("{n}", str(number(turn) + line.is_update))
+        n = number(turn) + line.is_update
+        text = line.sparql.replace("{n}", str(n)).replace("{m}", str(n + 2))
         text = text.replace("{turn}", str(turn))
         if line.is_update:
             return engine.update(PREFIXES + text)
