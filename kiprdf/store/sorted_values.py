@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -44,14 +45,22 @@ _VERSION = "1"
 _SORTED, _COMPARED = 1, 2
 """What a row is for: ORDER BY, FILTER, or both."""
 MOST_SCOPES = 1_000
-FAULTS = (sqlite3.Error, OSError, ValueError, LookupError, RecursionError, StoreError)
+FAULTS = (
+    sqlite3.Error,
+    OSError,
+    ArithmeticError,
+    ValueError,
+    LookupError,
+    RecursionError,
+    StoreError,
+)
 """Of the file, of a value that no command writes, or of the dataset: then nothing is indexed."""
 _log = logging.getLogger("kiprdf")
 _INSERT = "INSERT OR REPLACE INTO sorted VALUES (?, ?, ?, ?)"
 _DELETE = "DELETE FROM sorted WHERE kind = ? AND value = ? AND iri = ? AND use = ?"
 
-Change: TypeAlias = tuple[bool, str, Any]
-"""Whether a value was added, its element, and the value."""
+Change: TypeAlias = tuple[bool, str, Any, Any]
+"""Whether a value was added, its element, its key, and the value."""
 Triples: TypeAlias = Iterable[Written]
 Changes: TypeAlias = Callable[[int], Iterable[tuple[int, Triples, Triples]]]
 """The numbers, removed and added triples of the commits after one."""
@@ -252,6 +261,16 @@ def _until(
             yield iri, value
 
 
+def _changes(keys: set[NamedNode], removed: Triples, added: Triples) -> list[Change]:
+    """What a commit changes under some keys."""
+    return [
+        (is_added, subject.value, key, value)
+        for is_added, triples in ((False, removed), (True, added))
+        for subject, key, value in triples
+        if key in keys
+    ]
+
+
 class _Part:
     """The index of one scope; ``commit`` is the one that it reflects, None once it is useless.
 
@@ -277,12 +296,12 @@ class _Part:
         self.commit = number if 0 < number <= commit else None
         self.is_built = True
         if self.commit is not None and number < commit:
-            for noted in changes(number):
-                self.note(*noted)
+            for later, removed, added in changes(number):
+                self.note(later, _changes({self.scope.key}, removed, added))
             if self.noted < commit:
                 self.commit = None
 
-    def note(self, number: int, removed: Triples, added: Triples) -> None:
+    def note(self, number: int, changes: Iterable[Change]) -> None:
         """Note a commit; one that is known already is left out."""
         if number <= self.noted or self.commit is None:
             return
@@ -290,10 +309,7 @@ class _Part:
             self.commit = None
             return
         key = self.scope.key
-        for is_added, triples in ((False, removed), (True, added)):
-            for subject, predicate, value in triples:
-                if predicate == key and self.scope.has(subject.value):
-                    self.changes.append((is_added, subject.value, value))
+        self.changes += [c for c in changes if c[2] == key and self.scope.has(c[1])]
         self.noted = number
 
     def catch_up(self) -> None:
@@ -301,9 +317,10 @@ class _Part:
         changes, number = self.changes, self.noted
 
         def apply(connection: sqlite3.Connection) -> None:
-            for is_added, iri, value in changes:
-                connection.executemany(_INSERT if is_added else _DELETE, _rows_of(iri, value))
-            grown = sum(1 if is_added else -1 for is_added, _, _ in changes)
+            for is_added, some in groupby(changes, itemgetter(0)):
+                rows = (row for _, iri, _, value in some for row in _rows_of(iri, value))
+                connection.executemany(_INSERT if is_added else _DELETE, rows)
+            grown = sum(1 if is_added else -1 for is_added, *_ in changes)
             connection.execute(
                 "UPDATE about SET number = ?, size = max(0, size + ?)", (number, grown)
             )
@@ -354,8 +371,9 @@ class ValueIndex:
             self._remove_lost(number)
         if self._parts:
             with self._lock:
+                changes = _changes({scope.key for scope in self._parts}, removed, added)
                 for part in self._parts.values():
-                    part.note(number, removed, added)
+                    part.note(number, changes)
 
     def _remove_lost(self, number: int) -> None:
         """Remove the files that have a commit of this number, or later ones, which were lost."""
@@ -458,7 +476,8 @@ class ValueIndex:
                     if part.commit is None or part.noted != commit:
                         self._drop(scope)
                         continue
-                    part.catch_up()
+                    if self._folder is not None:
+                        part.catch_up()
                     part.file.close()
                 except FAULTS as fault:
                     self._give_up(scope, fault)
