@@ -559,10 +559,9 @@ class OxigraphStore:
     def sorted_values(self, scope: Scope, seconds: float = 0.0) -> SortedValues | None:
         if self.is_shared:
             return None
-        commit = self.commit()
         if seconds:
-            self._values.spend(scope, seconds, commit, lambda: self._values_of(scope.key))
-        return self._values.get(scope, commit, self._changes_after)
+            self._values.spend(scope, seconds, self.commit, lambda: self._values_of(scope.key))
+        return self._values.get(scope, self.commit, self._changes_after)
 
     def has_sound_values(self, repair: bool) -> bool:
         """Whether the files of sorted values are as they were written; ``repair`` removes them."""

@@ -37,6 +37,8 @@ KEPT_CHARACTERS = 100
 """The beginning of a text that is indexed: elements whose values differ later are tied."""
 KEPT_CHANGES = 20_000
 """Changed values of an index that are kept in memory; after more it is built again."""
+KEPT_TRIPLES = 10_000
+"""Written triples that are kept until a question needs those of its key."""
 KEPT_COMMITS = 256
 """The most commits of other processes that are read from the history."""
 CHUNK = 64
@@ -61,7 +63,7 @@ _DELETE = "DELETE FROM sorted WHERE kind = ? AND value = ? AND iri = ? AND use =
 
 Change: TypeAlias = tuple[bool, str, Any, Any]
 """Whether a value was added, its element, its key, and the value."""
-Triples: TypeAlias = Iterable[Written]
+Triples: TypeAlias = Sequence[Written]
 Changes: TypeAlias = Callable[[int], Iterable[tuple[int, Triples, Triples]]]
 """The numbers, removed and added triples of the commits after one."""
 
@@ -274,14 +276,15 @@ def _changes(keys: set[NamedNode], removed: Triples, added: Triples) -> list[Cha
 class _Part:
     """The index of one scope; ``commit`` is the one that it reflects, None once it is useless.
 
-    ``changes`` are those of the commits after it, up to ``noted``.
+    ``changes`` are those of the commits after it, up to ``noted``. ``in_file`` is the number that
+    the file has, which is behind where no commit changed anything.
     """
 
-    def __init__(self, scope: Scope, path: Path | None, commit: int) -> None:
+    def __init__(self, scope: Scope, path: Path | None) -> None:
         self.scope = scope
         self.file = DerivedFile(path, _VERSION, _create)
-        self.commit: int | None = commit
-        self.noted = commit
+        self.commit: int | None = None
+        self.noted = self.in_file = 0
         self.is_built = False
         self.changes: list[Change] = []
         self.size = 0
@@ -291,7 +294,7 @@ class _Part:
         ((number, self.size),) = self.file.use(
             lambda connection: connection.execute("SELECT number, size FROM about").fetchall()
         )
-        self.noted = number
+        self.noted = self.in_file = number
         # Without a number, building it was interrupted.
         self.commit = number if 0 < number <= commit else None
         self.is_built = True
@@ -328,7 +331,7 @@ class _Part:
 
         self.file.change(apply)
         self.changes = []
-        self.commit = number
+        self.commit = self.in_file = number
 
     def fill(self, values: Iterable[tuple[str, Any]]) -> None:
         """Write all values, sorted by SQLite, whose tree then grows at its end."""
@@ -342,8 +345,9 @@ class _Part:
                 "INSERT OR REPLACE INTO sorted SELECT * FROM unsorted ORDER BY kind, value, iri"
             ).rowcount
             connection.execute("DROP TABLE unsorted")
-            connection.execute("UPDATE about SET number = ?, size = ?", (self.commit, self.size))
+            connection.execute("UPDATE about SET number = ?, size = ?", (self.in_file, self.size))
 
+        self.in_file = self.noted
         self.file.change(fill)
         self.is_built = True
 
@@ -361,6 +365,8 @@ class ValueIndex:
         self._lock = threading.Lock()
         self._has_written = False
         self._parts: dict[Scope, _Part] = {}
+        self._unread: list[tuple[int, Triples, Triples]] = []
+        self._unread_triples = 0
         self._spent: dict[Scope, tuple[float, float]] = {}
         """What questions have taken, and what they have to take until an index is built."""
 
@@ -371,9 +377,19 @@ class ValueIndex:
             self._remove_lost(number)
         if self._parts:
             with self._lock:
-                changes = _changes({scope.key for scope in self._parts}, removed, added)
-                for part in self._parts.values():
-                    part.note(number, changes)
+                self._unread.append((number, removed, added))
+                self._unread_triples += len(removed) + len(added)
+                if self._unread_triples > KEPT_TRIPLES:
+                    self._read_commits()
+
+    def _read_commits(self) -> None:
+        """Let each index note its changes of the commits since the last question."""
+        keys = {scope.key for scope in self._parts}
+        for number, removed, added in self._unread:
+            changes = _changes(keys, removed, added)
+            for part in self._parts.values():
+                part.note(number, changes)
+        self._unread, self._unread_triples = [], 0
 
     def _remove_lost(self, number: int) -> None:
         """Remove the files that have a commit of this number, or later ones, which were lost."""
@@ -384,32 +400,42 @@ class ValueIndex:
                     if _number_of(path) >= number:
                         remove(path)
 
-    def get(self, scope: Scope, commit: int, changes: Changes) -> SortedValues | None:
-        """The values of a scope as of a commit; None where they are not indexed."""
+    def get(self, scope: Scope, commit: Callable[[], int], changes: Changes) -> SortedValues | None:
+        """The values of a scope as of the last commit; None where they are not indexed."""
         with self._lock:
+            self._read_commits()
             part = self._parts.get(scope)
             try:
                 if part is None:
                     path = self._path(scope)
                     if path is None or not path.exists():
                         return None
-                    part = self._parts[scope] = _Part(scope, path, commit)
-                    part.open(commit, changes)
+                    part = self._parts[scope] = _Part(scope, path)
+                    # From here on commits are noted.
+                    part.open(commit(), changes)
+                number = commit()
+                if not part.is_built:
+                    return None
                 if part.commit is None:
                     self._drop(scope)
                     self._spent.pop(scope, None)
-                if not part.is_built or part.commit is None or part.noted != commit:
+                    return None
+                if part.noted != number:
                     return None
                 if part.changes:
                     part.catch_up()
-                part.commit = commit
+                part.commit = number
             except FAULTS as fault:
                 self._give_up(scope, fault)
                 return None
-            return SortedValues(part, commit)
+            return SortedValues(part, number)
 
     def spend(
-        self, scope: Scope, seconds: float, commit: int, values: Callable[[], Iterable[Any]]
+        self,
+        scope: Scope,
+        seconds: float,
+        commit: Callable[[], int],
+        values: Callable[[], Iterable[Any]],
     ) -> None:
         """Note what a question took without the index, which is built after enough of them.
 
@@ -417,6 +443,7 @@ class ValueIndex:
         ``values`` returns the elements that have the key, with their values.
         """
         with self._lock:
+            self._read_commits()
             if scope in self._parts:
                 return
             if len(self._spent) > MOST_SCOPES:
@@ -431,8 +458,9 @@ class ValueIndex:
             try:
                 if path is not None:
                     path.parent.mkdir(exist_ok=True)
+                part = self._parts[scope] = _Part(scope, path)
                 # What is committed from here on is noted, and what is read may have it already.
-                part = self._parts[scope] = _Part(scope, path, commit)
+                part.commit = part.noted = commit()
             except FAULTS as fault:
                 self._give_up(scope, fault)
                 return
@@ -471,12 +499,13 @@ class ValueIndex:
     def close(self, commit: int) -> None:
         """Close the files, as of the last commit."""
         with self._lock:
+            self._read_commits()
             for scope, part in list(self._parts.items()):
                 try:
                     if part.commit is None or part.noted != commit:
                         self._drop(scope)
                         continue
-                    if self._folder is not None:
+                    if self._folder is not None and part.in_file != commit:
                         part.catch_up()
                     part.file.close()
                 except FAULTS as fault:
