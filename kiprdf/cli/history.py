@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
 import typer
@@ -172,11 +173,14 @@ def undo(
             conflicts="skip" if skip else "refuse",
             dry_run=dry_run,
         )
+        is_written = report["reverted"] and not dry_run
+        done = () if not is_written else opened.changes(since=report["seq"] - 1)["commits"]
+        lines = _with_names((item["id"] for item in report["reverted"]), _names(opened, done))
     if as_json:
         output.show_json(report)
         return
     for item in report["reverted"]:
-        output.show_text(f"{item['id']}: {item['change']}")
+        output.show_text(printable(f"{lines[item['id']]}: {item['change']}"))
     for conflict in report["conflicts"]:
         output.show_text(printable(f"conflict: {json.dumps(conflict, ensure_ascii=False)}"))
     if not report["reverted"]:
@@ -215,12 +219,16 @@ def forget(
         output.errors_as_json(as_json),
         places.served(nexus, token) or open_nexus(nexus) as opened,
     ):
+        lines = {}
+        if isinstance(opened, Nexus) and not as_json:
+            links = opened.forget(text, dry_run=True, **parameters)["links"]
+            lines = _with_names(links, _names(opened))
         report = opened.forget(text, dry_run=dry_run, **parameters)
     if as_json:
         output.show_json(report)
         return
     for id in (*report["elements"], *report["links"]):
-        output.show_text(id)
+        output.show_text(printable(lines.get(id, id)))
     for id in report["mentions"]:
         output.show_text(f"mentioned by {id}")
     if not report["elements"]:
@@ -255,6 +263,19 @@ def compact_history(
 
 
 def _show_commits(nexus: Nexus, commits: list[dict[str, Any]]) -> None:
+    name = _names(nexus, commits)
+    for commit in commits:
+        output.show_text(f"{_head(commit)}: {commit['kind']}")
+        if "forgotten" in commit:
+            output.show_text(f"    {output.counted(commit['forgotten'], 'element')} forgotten")
+        for title in ("concepts", "propositions"):
+            for sign, kind in (("+", "added"), ("-", "removed"), ("~", "changed")):
+                for element in commit[title][kind]:
+                    output.show_text(f"    {sign} {name(element['id'])}")
+
+
+def _names(nexus: Any, commits: Iterable[dict[str, Any]] = ()) -> Callable[[str], str]:
+    """Returns the name of an element by its id, also of a link that the commits removed."""
     groups = (group for commit in commits for group in commit["propositions"].values())
     links: dict[str, Any] = {link["id"]: link for group in groups for link in group}
 
@@ -271,14 +292,13 @@ def _show_commits(nexus: Nexus, commits: list[dict[str, Any]]) -> None:
         ends = [name(link[end], depth - 1) for end in ("subject", "object")]
         return f"({ends[0]}, {link['predicate']}, {ends[1]})"
 
-    for commit in commits:
-        output.show_text(f"{_head(commit)}: {commit['kind']}")
-        if "forgotten" in commit:
-            output.show_text(f"    {output.counted(commit['forgotten'], 'element')} forgotten")
-        for title in ("concepts", "propositions"):
-            for sign, kind in (("+", "added"), ("-", "removed"), ("~", "changed")):
-                for element in commit[title][kind]:
-                    output.show_text(f"    {sign} {name(element['id'])}")
+    return name
+
+
+def _with_names(ids: Iterable[str], name: Callable[[str], str]) -> dict[str, str]:
+    """Ids with what is printed for them: a link is followed by its ends."""
+    shown = {id: name(id) if id.startswith("P:") else id for id in ids}
+    return {id: id if text == id else f"{id} {text}" for id, text in shown.items()}
 
 
 _LINK = "FIND(?l) WHERE { OPTIONAL { ?l (id: :id) } }"

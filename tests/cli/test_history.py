@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -156,3 +157,32 @@ def test_changes_from_the_beginning_name_facts_and_what_was_forgotten(tmp_path: 
         "FORGET",
         "    3 elements forgotten",
     ]
+
+
+def test_undo_and_forget_show_the_ends_of_links(tmp_path: Path) -> None:
+    path = str(tmp_path / "people")
+    with kiprdf.Nexus.open(path) as nexus:
+        nexus.execute(
+            'UPSERT { CONCEPT { {type: "$ConceptType", name: "Person"} }'
+            ' CONCEPT { {type: "$PropositionType", name: "knows"} } }'
+        )
+        nexus.execute(
+            'UPSERT { CONCEPT ?a { {type: "Person", name: "Ada L."} }'
+            ' CONCEPT ?b { {type: "Person", name: "Bo\u202eb"} }'
+            ' PROPOSITION { (?a, "knows", ?b) } }'
+        )
+        last = nexus.info()["commit"]
+    link = r'P:\w{16}:knows \(Person:Ada L\., knows, Person:"Bo\\u202eb"\)'
+    names = (r"C:Person/Ada L\.", r"C:Person/Bo\\u202eb")
+    options = ("--seq", str(last), "--nexus", path)
+    for dry in (("--dry-run",), ()):
+        lines = invoke("undo", *options, *dry).stdout.splitlines()
+        for line, name in zip(lines, (link, *names), strict=True):
+            assert re.fullmatch(f"{name}: deleted", line)
+    restored = invoke("undo", "--seq", str(last + 1), "--nexus", path).stdout.splitlines()
+    assert re.fullmatch(f"{link}: restored", restored[0])
+    forget = ("forget", 'FIND(?p) WHERE { ?p {type: "Person", name: "Ada L."} }', "--nexus", path)
+    for dry in (("--dry-run",), ()):
+        lines = invoke(*forget, *dry).stdout.splitlines()
+        for line, name in zip(lines, (names[0], link), strict=True):
+            assert re.fullmatch(name, line)
