@@ -28,7 +28,7 @@ from kiprdf.kql.optimize import (
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
 from kiprdf.kql.optimize.duplicates import may_duplicate
 from kiprdf.kql.optimize.plain import is_plain, optional_of_one_triple
-from kiprdf.kql.optimize.push_filters import number_keys, push_filters
+from kiprdf.kql.optimize.push_filters import Choice, choices, push_filters
 from kiprdf.kql.optimize.solutions import (
     is_anchored,
     is_contradictory,
@@ -45,7 +45,15 @@ from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.vocab import query_prefixes
 from kiprdf.semantics.arguments import page_size
 from kiprdf.sparql.abilities import EMBEDDED, Abilities
-from kiprdf.sparql.algebra import Count, Pattern, Select, SortKey, Term, certain_variables
+from kiprdf.sparql.algebra import (
+    Count,
+    Pattern,
+    Select,
+    SortKey,
+    Term,
+    TriplePattern,
+    certain_variables,
+)
 from kiprdf.sparql.text import PreparedQuery, prepare
 from kiprdf.store.base import Cancellation, Row
 
@@ -85,10 +93,12 @@ class Plan:
     find: ast.Find | None = None
     needed: int | None = None
     abilities: Abilities = EMBEDDED
+    unused: frozenset[TriplePattern] = frozenset()
     _texts: dict[tuple[int | None, tuple[SortKey, ...]], PreparedQuery] = field(
         default_factory=dict, init=False
     )
     _adapted: _Adapted | None = field(default=None, init=False)
+    _variants: dict[frozenset[TriplePattern], Plan] = field(default_factory=dict, init=False)
 
     @cached_property
     def answers(self) -> results.Answers:
@@ -156,17 +166,19 @@ class Plan:
     def _pushed(self) -> Pattern:
         made = self.translation
         texts = self.abilities.texts
-        return push_filters(made.pattern, made.values, self.iris, made.namer, texts)
+        return push_filters(made.pattern, made.values, self.iris, made.namer, texts, self.unused)
 
     @cached_property
-    def number_keys(self) -> set[NamedNode]:
-        """The keys under which no array may have too many numbers."""
-        return number_keys(self._pushed)
+    def choices(self) -> list[Choice]:
+        """From where it may start, besides the elements that it names."""
+        return choices(self._pushed)
 
-    @cached_property
-    def comparing(self) -> Plan:
-        """The plan for a store in which one has: each value is compared."""
-        return replace(self, abilities=replace(self.abilities, texts=False))
+    def without(self, starts: Iterable[TriplePattern]) -> Plan:
+        """The plan that does not start from some triples: it compares the values."""
+        unused = self.unused.union(starts)
+        if unused not in self._variants:
+            self._variants[unused] = replace(self, unused=unused)
+        return self._variants[unused]
 
     @cached_property
     def pattern(self) -> Pattern:

@@ -230,3 +230,37 @@ def test_targets_are_found() -> None:
     assert receipt["deleted_concepts"] == 6
     assert names_of(nexus, '?x {type: "Task"} FILTER(?x.metadata.v == 7)') == []
     assert names_of(nexus, '?x {type: "Task"} FILTER(?x.metadata.v == "sieben")') == SIEBEN
+
+
+def test_a_query_starts_from_what_is_rare() -> None:
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    nexus.execute(
+        'UPSERT { CONCEPT { {type: "$ConceptType", name: "Task"} } '
+        'CONCEPT { {type: "$ConceptType", name: "Rare"} } }'
+    )
+    states = ["open"] * 1_100 + ["done"]
+    blocks = "".join(
+        f'CONCEPT {{ {{type: "Task", name: "{n}"}} SET ATTRIBUTES {{s: "{state}", n: {n}}} }}'
+        for n, state in enumerate(states)
+    )
+    rare = 'CONCEPT { {type: "Rare", name: "r"} SET ATTRIBUTES {s: "open", n: 7} }'
+    nexus.apply_capsule(f"UPSERT {{ {blocks} {rare} }}")
+
+    def start(where: str) -> str:
+        text = nexus.explain(f"FIND(?x.name) WHERE {{ ?x {where} }}")
+        rows = nexus.execute(f"FIND(?x.name) WHERE {{ ?x {where} }}")
+        with no_lookups():
+            nexus._engine.plans.clear()
+            assert sorted(nexus.execute(f"FIND(?x.name) WHERE {{ ?x {where} }}")) == sorted(rows)
+        nexus._engine.plans.clear()
+        first = text[text.index("{") :].removeprefix("{").lstrip(" \n{")
+        return f"{first.splitlines()[0][:11].strip()}, {len(rows)}"
+
+    assert start('{type: "Task"} FILTER(?x.attributes.s == "open")') == '?x attr:s ", 1100'
+    assert start('{type: "Rare"} FILTER(?x.attributes.s == "open")') == "?x a type:R, 1"
+    assert start('{type: "Rare"} FILTER(?x.attributes.s == "done")') == '?x attr:s ", 0'
+    both = "FILTER(?x.attributes.s == :s && ?x.attributes.n == 7)"
+    for state, rows in (("open", 1), ("done", 0)):
+        where = f'{{type: "Task"}} {both}'.replace(":s", json.dumps(state))
+        expected = "?x attr:n 7" if state == "open" else '?x attr:s "'
+        assert start(where) == f"{expected}, {rows}"

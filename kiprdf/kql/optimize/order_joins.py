@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from pyoxigraph import Variable
 
-from kiprdf.kql.comparisons import FALSE, TRUE
 from kiprdf.kql.optimize.hops import expand_hops
 from kiprdf.kql.scopes import Namer, Value, Values
 from kiprdf.kql.translate import lateral
@@ -29,9 +28,7 @@ from kiprdf.sparql.algebra import (
     Filter,
     Group,
     Hops,
-    OneOf,
     Pattern,
-    Start,
     TriplePattern,
     TripleTerm,
     Union,
@@ -42,9 +39,6 @@ from kiprdf.sparql.algebra import (
 
 TRIPLES_A_GROUP = 16
 """Planning time grows steeply with the triples of one group: 192 in one take seven seconds."""
-
-MOST_COMMON = 10_000
-"""More than the values of an IN."""
 
 
 def order_joins(
@@ -93,7 +87,7 @@ class _Order:
 
     def _group(self, group: Group, bound: set[Variable], needed: set[Variable]) -> Pattern:
         conditions = _Conditions(group, [(c, self._read(c)) for c in group.conditions])
-        starts = sorted(group.starts, key=_commonness)
+        starts = list(group.starts)
         components = _components([p for p in group.parts if _is_plain(p)])
         isolated = [_isolated(part) for part in group.parts if not _is_plain(part)]
         shared = needed | bound | self._read((group.conditions, [u.part for u in isolated]))
@@ -169,12 +163,6 @@ class _Conditions:
         for condition, _ in self._waiting:
             pattern = Filter(pattern, condition)
         return pattern
-
-
-def _commonness(start: Start) -> int:
-    """How many terms a start looks for; booleans are last, since many elements have them."""
-    values = cast(OneOf, start.triple.object)
-    return len(values.held) + MOST_COMMON * (TRUE in values.held or FALSE in values.held)
 
 
 def _is_plain(part: Pattern) -> bool:

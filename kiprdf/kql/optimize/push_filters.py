@@ -6,14 +6,14 @@ stays, and the pattern is added to its group.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from pyoxigraph import Literal, NamedNode, Variable
 
 from kiprdf.kql.clauses import node_of_id
-from kiprdf.kql.comparisons import Terms, equal_terms, options
+from kiprdf.kql.comparisons import FALSE, TRUE, Terms, equal_terms, options
 from kiprdf.kql.scopes import Namer, Value, Values
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
@@ -37,24 +37,39 @@ from kiprdf.sparql.algebra import (
     variables,
 )
 
+MOST_COMMON = 10_000
+"""More than the values of an IN."""
 NAMESPACES = {"attributes": vocab.ATTRIBUTE, "metadata": vocab.METADATA}
 
 
 def push_filters(
-    pattern: Pattern, values: Values, iris: Iris, namer: Namer, texts: bool = True
+    pattern: Pattern,
+    values: Values,
+    iris: Iris,
+    namer: Namer,
+    texts: bool = True,
+    unused: Collection[TriplePattern] = (),
 ) -> Pattern:
     """The same solutions, with the patterns that the conditions of its groups imply, and with the
-    triples from which a group may start.
+    triples from which a group may start, but not ``unused`` ones.
 
     A value is found where the store has a graph of ``texts``.
     """
-    return _Push(values, iris, namer, texts).pattern(pattern, frozenset())
+    return _Push(values, iris, namer, texts, unused).pattern(pattern, frozenset())
 
 
 class _Push:
-    def __init__(self, values: Values, iris: Iris, namer: Namer, texts: bool) -> None:
+    def __init__(
+        self,
+        values: Values,
+        iris: Iris,
+        namer: Namer,
+        texts: bool,
+        unused: Collection[TriplePattern],
+    ) -> None:
         self._values = values
         self._texts = texts
+        self._unused = unused
         self._iris = iris
         self._namer = namer
 
@@ -78,10 +93,14 @@ class _Push:
                 parts = group.parts
             else:
                 parts += self._implied(value, text)
-        inside = _certain(parts) - outside
         starts = [start for c in group.conditions if (start := self._start(c))]
-        kept = tuple(start for start in starts if start.triple.subject in inside)
-        return replace(group, parts=parts, starts=kept)
+        inside = _certain(parts) - outside if starts else set()
+        usable = [
+            start
+            for start in sorted(starts, key=_commonness)
+            if start.triple.subject in inside and start.triple not in self._unused
+        ]
+        return replace(group, parts=parts, starts=tuple(usable))
 
     def _start(self, condition: Expression) -> Start | None:
         """The triple that says the same as a condition, if there is one."""
@@ -145,19 +164,41 @@ def _options(condition: Expression) -> tuple[Variable, Terms] | None:
     return constants[0][0], tuple(term for _, terms in constants for term in terms)
 
 
-def number_keys(pattern: Pattern) -> set[NamedNode]:
-    """The keys by whose numbers a group may start."""
-    keys: set[NamedNode] = set()
+def _commonness(start: Start) -> int:
+    """How many terms a start looks for; booleans are last, since many elements have them."""
+    held = cast(OneOf, start.triple.object).held
+    return len(held) + MOST_COMMON * (TRUE in held or FALSE in held)
+
+
+class Choice(NamedTuple):
+    """The triples from which a group may start to find one element, and those with its type."""
+
+    starts: tuple[TriplePattern, ...]
+    types: tuple[TriplePattern, ...]
+
+
+def choices(pattern: Pattern) -> list[Choice]:
+    """Those of all groups of a pattern."""
+    all_choices: list[Choice] = []
 
     def visit(part: Pattern, *_: object) -> Pattern:
-        keys.update(number_keys(part))
+        all_choices.extend(choices(part))
         return part
 
     map_patterns(pattern, visit)
-    for start in pattern.starts if isinstance(pattern, Group) else ():
-        if any(map(_is_number, cast(OneOf, start.triple.object).held)):
-            keys.add(cast(NamedNode, start.triple.predicate))
-    return keys
+    if isinstance(pattern, Group):
+        triples = [t for part in pattern.parts if isinstance(part, BGP) for t in part.triples]
+        for node in dict.fromkeys(start.triple.subject for start in pattern.starts):
+            starts = tuple(s.triple for s in pattern.starts if s.triple.subject == node)
+            typed = (t for t in triples if t.subject == node and t.predicate == vocab.TYPE)
+            types = tuple(t for t in typed if isinstance(t.object, NamedNode))
+            all_choices.append(Choice(starts, types))
+    return all_choices
+
+
+def finds_numbers(start: TriplePattern) -> bool:
+    """Whether a start finds numbers."""
+    return any(map(_is_number, cast(OneOf, start.object).held))
 
 
 def _is_number(term: Term) -> bool:
