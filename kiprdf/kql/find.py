@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeAlias, cast
-from typing import Literal as Literal_
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
-from pyoxigraph import Literal, NamedNode, Variable
+from pyoxigraph import NamedNode, Variable
 
 from kiprdf.budget import WIDTH, Spending, check, current
 from kiprdf.errors import KipError
@@ -21,39 +19,29 @@ from kiprdf.kql.identities import check_identities, check_patterns, exists
 from kiprdf.kql.lookup import MOST_READS
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
 from kiprdf.kql.optimize.plain import is_plain
-from kiprdf.kql.optimize.push_filters import Choice, finds_numbers
 from kiprdf.kql.optimize.solutions import filters_product, is_contradictory
 from kiprdf.kql.plan import Plan, plan_bindings, plan_find
 from kiprdf.kql.queries import json_values
 from kiprdf.kql.reader import Reader
+from kiprdf.kql.starts import from_rarest, suited
 from kiprdf.language import ast
-from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json
 from kiprdf.rdf.vocab import query_prefixes
 from kiprdf.semantics.arguments import page_size
 from kiprdf.semantics.scope import exported
 from kiprdf.sparql.algebra import (
-    BGP,
     Bindings,
     Hole,
-    OneOf,
     Pattern,
-    Select,
     Term,
-    TriplePattern,
     constants,
 )
-from kiprdf.sparql.text import prepare as prepare_query
 from kiprdf.sparql.text import render, render_count
 from kiprdf.store import Store
 from kiprdf.store.base import NO_TESTS, Row, Tests
 
 NO_BINDINGS: Bindings = {}
-COUNTED_FIRST = 100
-"""Matches of what a query may start from; fewer need no comparison with those of others."""
-MOST_COUNTED_FOR_PAGE = 1_000
-
-Lack: TypeAlias = Literal_["rows", "values", "keys"]
+Lack: TypeAlias = Literal["rows", "values", "keys"]
 
 
 class FindResult(NamedTuple):
@@ -216,7 +204,7 @@ def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row
 
     Of an ordered FIND, rows that cannot be on its page may be missing.
     """
-    plan = _suited(plan, store)
+    plan = suited(plan, store)
     spending = current()
     budget = None if spending is None else spending.budget
     if budget is None or budget.allows(MOST_READS):
@@ -231,7 +219,7 @@ def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row
         if looked_up is not None:
             _check_rows(looked_up, plan)
             return looked_up
-    plan = _from_rarest(plan, store, bindings)
+    plan = from_rarest(plan, store, bindings)
     if plan.is_contradictory:
         return []
     if budget is not None and budget.max_product_rows is not None:
@@ -260,60 +248,6 @@ def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row
     if plan.counts:
         _check_rows(selected, plan)
     return plan.one_value.rows(selected, bindings) if plan.one_value else selected
-
-
-def _suited(plan: Plan, store: Store) -> Plan:
-    """A plan that finds by index what can be found so in a store."""
-    has_many = [
-        start
-        for choice in plan.choices
-        for start in choice.starts
-        if finds_numbers(start)
-        and store.lookup(None, cast(NamedNode, start.predicate), vocab.MANY, 1, vocab.TEXTS)
-    ]
-    return plan.without(has_many) if has_many else plan
-
-
-def _from_rarest(plan: Plan, store: Store, bindings: Bindings) -> Plan:
-    """A plan that starts from the values that fewest elements have, or from a rare type."""
-    # Only the first rows of a page are read.
-    most = math.inf if plan.limit is None else MOST_COUNTED_FOR_PAGE
-    for choice in plan.choices:
-        if len(choice.starts) + len(choice.types) > 1:
-            rarest = _rarest(choice, most, store, bindings)
-            plan = plan.without(start for start in choice.starts if start != rarest)
-    return plan
-
-
-def _rarest(choice: Choice, most: float, store: Store, bindings: Bindings) -> TriplePattern | None:
-    """The triple with fewest matches, more or less: counting takes a tenth of the query."""
-    number = COUNTED_FIRST
-    for start in choice.starts:
-        if not _has_more(start, number, store, bindings):
-            return start
-    while number < most:
-        number *= 10
-        for triple in (*choice.starts, *choice.types):
-            if not _has_more(triple, number, store, bindings):
-                return triple
-    return choice.starts[0]
-
-
-def _has_more(triple: TriplePattern, number: int, store: Store, bindings: Bindings) -> bool:
-    """Whether a triple with one variable has more matches than a number."""
-    values = triple.object
-    if number > COUNTED_FIRST or not isinstance(values, OneOf):
-        names = (cast(Variable, triple.subject),)
-        query = Select(names, BGP((triple,)), limit=1, offset=number, distinct=False)
-        return bool(store.select(prepare_query(query).text(bindings)))
-    predicate = cast(NamedNode, triple.predicate)
-    for terms, graph in ((values.terms, None), (values.held, values.graph)):
-        for term in terms:
-            value = bindings[term] if isinstance(term, Hole) else cast(Literal, term)
-            number -= len(store.lookup(None, predicate, value, number + 1, graph))
-            if number < 0:
-                return True
-    return False
 
 
 def _tests(store: Store) -> Tests:
@@ -373,15 +307,15 @@ def _check_product(plan: Plan, spending: Spending, store: Store) -> None:
 def count_solutions(where: ast.Block, store: Store, most: int) -> int:
     """How many solutions a checked WHERE has; counting stops at ``most``."""
     plan = plan_bindings(map(ast.Variable, exported(where)), where, store.iris, store.abilities)
-    plan = _from_rarest(_suited(plan, store), store, NO_BINDINGS)
+    plan = from_rarest(suited(plan, store), store, NO_BINDINGS)
     distinct = plan.variables if most > 1 and plan.is_ambiguous else ()
     return _count(plan.pattern, most, plan, store, distinct)
 
 
 def explain(find: ast.Find, store: Store) -> str:
     """The SPARQL of a checked FIND, without checks of its deadline."""
-    plan = _suited(plan_find(find, store.iris, abilities=store.abilities), store)
-    plan = _from_rarest(plan, store, NO_BINDINGS)
+    plan = suited(plan_find(find, store.iris, abilities=store.abilities), store)
+    plan = from_rarest(plan, store, NO_BINDINGS)
     select = plan.query(json_values(plan.needed_keys, store))
     return render(select, query_prefixes(store.iris.base), store.abilities)
 

@@ -175,11 +175,14 @@ def faulty_queries(draw: Draw[Any], graph: Graph) -> str:
 
 @dataclass(frozen=True)
 class Case:
-    """A graph and several queries over it."""
+    """A graph and several queries over it.
+
+    ``most`` are the numbers of an array that are found by index, and the matches that are few.
+    """
 
     graph: Graph
     queries: list[str]
-    most_numbers: int
+    most: int
 
 
 @st.composite

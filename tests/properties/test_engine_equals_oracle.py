@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, note, settings
 
 import kiprdf
+from kiprdf.kql import starts
 from kiprdf.rdf import readings
 from tests.long_runs import amount
 from tests.oracle import Graph, TooManySolutions
@@ -53,7 +54,8 @@ def test_engine_refuses_what_the_oracle_refuses(case: Case) -> None:
 
 def _compare(case: Case) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(readings, "MOST_NUMBERS", case.most_numbers)
+        patch.setattr(readings, "MOST_NUMBERS", case.most)
+        patch.setattr(starts, "COUNTED_FIRST", case.most)
         _compare_all(case)
 
 

@@ -1,0 +1,73 @@
+"""From which value, or from which type, a plan starts in a store (docs/decisions/152)."""
+
+from __future__ import annotations
+
+import math
+from typing import cast
+
+from pyoxigraph import Literal, NamedNode, Variable
+
+from kiprdf.kql.optimize.push_filters import Choice, finds_numbers
+from kiprdf.kql.plan import Plan
+from kiprdf.rdf import vocab
+from kiprdf.sparql.algebra import BGP, Bindings, Hole, OneOf, Select, TriplePattern
+from kiprdf.sparql.text import prepare
+from kiprdf.store import Store
+
+COUNTED_FIRST = 100
+"""Matches of what a query may start from; fewer need no comparison with those of others."""
+MOST_COUNTED_FOR_PAGE = 1_000
+
+
+def suited(plan: Plan, store: Store) -> Plan:
+    """A plan that finds by index what can be found so in a store."""
+    has_many = [
+        start
+        for choice in plan.choices
+        for start in choice.starts
+        if finds_numbers(start)
+        and store.lookup(None, cast(NamedNode, start.predicate), vocab.MANY, 1, vocab.TEXTS)
+    ]
+    return plan.without(has_many) if has_many else plan
+
+
+def from_rarest(plan: Plan, store: Store, bindings: Bindings) -> Plan:
+    """A plan that starts from the values that fewest elements have, or from a rare type."""
+    # Only the first rows of a page are read.
+    most = math.inf if plan.limit is None else MOST_COUNTED_FOR_PAGE
+    for choice in plan.choices:
+        if len(choice.starts) + len(choice.types) > 1:
+            rarest = _rarest(choice, most, store, bindings)
+            plan = plan.without(start for start in choice.starts if start != rarest)
+    return plan
+
+
+def _rarest(choice: Choice, most: float, store: Store, bindings: Bindings) -> TriplePattern | None:
+    """The triple with fewest matches, more or less: counting takes a tenth of the query."""
+    number = COUNTED_FIRST
+    for start in choice.starts:
+        if not _has_more(start, number, store, bindings):
+            return start
+    while number < most:
+        number *= 10
+        for triple in (*choice.starts, *choice.types):
+            if not _has_more(triple, number, store, bindings):
+                return triple
+    return choice.starts[0]
+
+
+def _has_more(triple: TriplePattern, number: int, store: Store, bindings: Bindings) -> bool:
+    """Whether a triple with one variable has more matches than a number."""
+    values = triple.object
+    if number > COUNTED_FIRST or not isinstance(values, OneOf):
+        names = (cast(Variable, triple.subject),)
+        query = Select(names, BGP((triple,)), limit=1, offset=number, distinct=False)
+        return bool(store.select(prepare(query).text(bindings)))
+    predicate = cast(NamedNode, triple.predicate)
+    for terms, graph in ((values.terms, None), (values.held, values.graph)):
+        for term in terms:
+            value = bindings[term] if isinstance(term, Hole) else cast(Literal, term)
+            number -= len(store.lookup(None, predicate, value, number + 1, graph))
+            if number < 0:
+                return True
+    return False
