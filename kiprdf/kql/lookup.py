@@ -48,6 +48,9 @@ MOST_READS = 64
 MOST_REMEMBERED = 64
 """Starts of a plan of which it is known that their lookup is too large."""
 
+MOST_STARTS = 100
+"""Elements with a value; each takes several reads."""
+
 Solution: TypeAlias = list[Cell]
 Step: TypeAlias = "Callable[[Solution, Reads], Iterable[Solution]]"
 """The solutions of a pattern that agree with a solution."""
@@ -176,9 +179,15 @@ class Reads:
         return Reader(self._store)
 
     def __call__(
-        self, subject: Cell, predicate: Cell, object: Cell, graph: NamedNode | None = None
+        self,
+        subject: Cell,
+        predicate: Cell,
+        object: Cell,
+        graph: NamedNode | None = None,
+        most: int = MOST_READS,
     ) -> list[Statement]:
-        statements = self._store.lookup(subject, predicate, object, self._left, graph)
+        most = min(most, self._left)
+        statements = self._store.lookup(subject, predicate, object, most, graph)
         self.count(len(statements) + 1)
         return statements
 
@@ -332,13 +341,22 @@ class _Planner:
     def _one_of(self, subject: int, triple: TriplePattern, values: algebra.OneOf) -> Step:
         if len(values.terms) > MOST_OPTIONS:
             raise Fallback
-        predicate = self.slot(cast(NamedNode, triple.predicate))
-        branches = [[_match(subject, predicate, self.slot(term))] for term in values.terms]
-        for term in values.held:
-            branches.append([_match(subject, predicate, self.slot(term), graph=values.graph)])
-        find = _union(branches)
-        # An array may hold several of the values.
-        return lambda s, reads: {one[subject]: one for one in find(s, reads)}.values()
+        predicate = cast(NamedNode, triple.predicate)
+        places = ((values.terms, None), (values.held, values.graph))
+        slots = [(self.slot(term), graph) for terms, graph in places for term in terms]
+
+        def step(s: Solution, reads: Reads) -> Iterable[Solution]:
+            # An array may hold several of the values.
+            elements: dict[Cell, None] = {}
+            for slot, graph in slots:
+                most = MOST_STARTS - len(elements)
+                some = reads(s[subject], predicate, s[slot], graph, most)
+                if len(some) == most:
+                    raise Fallback
+                elements.update(dict.fromkeys([quad.subject for quad in some]))
+            return [_with(s, (subject, element)) for element in elements]
+
+        return step
 
     def _hops(self, hops: Hops, forward: bool) -> Step:
         ends = self.slot(hops.subject), self.slot(hops.object)
@@ -454,13 +472,11 @@ def _union(branches: list[list[Step]]) -> Step:
     return lambda s, reads: [match for branch in branches for match in _run(branch, [s], reads)]
 
 
-def _match(
-    subject: int, predicate: int, object_: int, facts: str = "", graph: NamedNode | None = None
-) -> Step:
+def _match(subject: int, predicate: int, object_: int, facts: str = "") -> Step:
     """The triples that fit; a predicate that is not bound is one of a proposition."""
 
     def step(s: Solution, reads: Reads) -> Iterable[Solution]:
-        for quad in reads(s[subject], s[predicate], s[object_], graph):
+        for quad in reads(s[subject], s[predicate], s[object_]):
             if facts and not quad.predicate.value.startswith(facts):
                 continue
             if subject != object_ or quad.subject == quad.object:

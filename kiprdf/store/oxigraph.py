@@ -529,7 +529,7 @@ class OxigraphStore:
             # Passing the default graph would take longer than finding a triple.
             quads = match(subject, predicate, object)
             if not isinstance(object, NamedNode | Triple):
-                # The other graphs have literals only.
+                # The other graphs have literals, and one IRI that is no value.
                 quads = (quad for quad in quads if quad.graph_name == _DEFAULT)
             return list(islice(quads, most))
         except AttributeError:
