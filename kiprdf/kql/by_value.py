@@ -16,11 +16,12 @@ from pyoxigraph import Literal, NamedNode, Variable
 from kiprdf.budget import check
 from kiprdf.kql import results
 from kiprdf.kql.lookup import Fallback, LookupPlan, Reads, Solution, plan_lookup
-from kiprdf.kql.newest import Page, first_group, kind_of, plan_page, span
+from kiprdf.kql.newest import MOST_READS, Page, first_group, kind_of, plan_page, span
 from kiprdf.kql.optimize.push_filters import NAMESPACES
 from kiprdf.kql.results import Cells
 from kiprdf.kql.translate import Translation
 from kiprdf.language import ast
+from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.readings import read
 from kiprdf.sparql import algebra
@@ -36,6 +37,7 @@ from kiprdf.sparql.algebra import (
     Pattern,
     TriplePattern,
     certain_variables,
+    is_iri,
 )
 from kiprdf.store import Store
 from kiprdf.store.base import Row
@@ -43,6 +45,8 @@ from kiprdf.store.sorted_values import Bounds, Scope, bounded, prefixed
 
 LEAST_SHARE = 16
 """One of so many elements is looked up in the time in which the engine tests them all."""
+READ_SHARE = 8
+"""One read for so many elements may end without a page: half of what the engine takes."""
 MOST_UNSORTED = 1_000
 """The elements in a range that are looked up and sorted, where a page is asked for."""
 AT_ONCE = 256
@@ -162,7 +166,9 @@ class ByValue:
         if bounds is not None and values.has_others():
             bounds = None  # they are not sorted by what they are compared by
         walk = values.walk(self.page.descending, bounds)
-        return self.page.page.fill(walk, store, bindings, is_all=same is not None)
+        most = min(max(values.size // READ_SHARE, MOST_UNSORTED), MOST_READS)
+        is_all = same is not None
+        return self.page.page.fill(walk, store, bindings, most, is_all=is_all)
 
     def spend(self, store: Store, bindings: Bindings, seconds: float) -> None:
         """Note what the engine took to answer without the sorted values."""
@@ -188,7 +194,7 @@ def plan_by_value(
     ``needed`` rows are on the page of an ORDER BY, or ``limit`` on one without.
     """
     group = first_group(pattern)
-    if group is None:
+    if group is None or any(map(_names_element, group.parts)):
         return None
     constants = {variable for variable, _ in group.constants}
     tests: dict[tuple[Variable, NamedNode], list[Test]] = {}
@@ -207,14 +213,31 @@ def plan_by_value(
             kind = kind_of(group, element)
             ranges.append(RangePlan(element, key, kind, lookup, tuple(own)))
     page: PageByValue | None = None
-    if find is not None and needed is not None:
-        first = find.order_by[0]
-        sorted_by = results.key_of(first.expression)
+    first = None if find is None or needed is None else find.order_by[0]
+    sorted_by = None if first is None else results.key_of(first.expression)
+    if find is not None and needed is not None and first is not None and sorted_by is not None:
         rows = plan_page(find, translation, pattern, columns, cells, needed, iris)
-        if sorted_by is not None and rows is not None:
+        if rows is not None:
             element = translation.scope[results.variable_of(first.expression).name].carrier
             page = PageByValue(element, sorted_by, first.descending, rows)
     return ByValue(tuple(ranges), page, limit) if ranges or page else None
+
+
+def _names_element(part: Pattern) -> bool:
+    """Whether a part of a group names an element, from which the engine begins."""
+    match part:
+        case algebra.Hops():
+            return is_iri(part.subject) or is_iri(part.object)
+        case algebra.Union():
+            return _names_element(part.branches[0])
+        case algebra.BGP():
+            return any(
+                is_iri(triple.subject)
+                or triple.predicate == vocab.LABEL
+                or (is_iri(triple.object) and triple.predicate != vocab.TYPE)
+                for triple in part.triples
+            )
+    return False
 
 
 _TESTS = ("<", "<=", ">", ">=", "STARTS_WITH")

@@ -62,7 +62,13 @@ class Page:
     is_ordered: bool
 
     def fill(
-        self, walk: InOrder, store: Store, bindings: Bindings, *, is_all: bool = False
+        self,
+        walk: InOrder,
+        store: Store,
+        bindings: Bindings,
+        most_reads: int,
+        *,
+        is_all: bool = False,
     ) -> list[Row] | None:
         """Rows that surely sort before all others, and enough of them; None where it is unsure.
 
@@ -70,7 +76,7 @@ class Page:
         """
         _, *others = self.lookup.filled(bindings)
         _, end = span(self.kind, store.iris, bindings)
-        reads = Reads(store, MOST_READS)
+        reads = Reads(store, most_reads)
         rows: list[Row] = []
         different: set[Row] = set()
         previous = None
@@ -104,7 +110,8 @@ class NewestPlan:
     def rows(self, store: Store, bindings: Bindings) -> list[Row] | None:
         """Rows that surely sort before all others, and enough of them; None where it is unsure."""
         newest = store.newest(self._ranges(store.iris, bindings))
-        return self.page.fill(((time, True, iris) for time, iris in newest), store, bindings)
+        walk = ((time, True, iris) for time, iris in newest)
+        return self.page.fill(walk, store, bindings, MOST_READS)
 
     def _ranges(self, iris: Iris, bindings: Bindings) -> list[Range]:
         """The IRIs that the element can have."""

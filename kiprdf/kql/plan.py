@@ -138,8 +138,7 @@ class Plan:
     def by_value(self) -> ByValue | None:
         """None where the WHERE begins at a named element, and for later pages that nothing orders:
         their order is the engine's."""
-        is_later = self.offset or self.lookup is not None
-        if is_later or not self.abilities.lookups:
+        if self.offset or not self.abilities.lookups:
             return None
         return plan_by_value(
             self.find,

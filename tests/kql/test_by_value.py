@@ -150,6 +150,28 @@ def test_sorted_values_answer_as_the_engine_does(
         assert (calls.others, calls.indexed) == (1, turn)
 
 
+def test_the_page_of_many_equal_elements_is_read_in_order(
+    nexus: kiprdf.Nexus, calls: Calls
+) -> None:
+    """An equality that too many elements fulfil to look them up."""
+    for number in range(10, 90):
+        add(nexus, number, risk=number, state="open")
+    where = f'{DRUGS} FILTER(?d.attributes.state == "open")'
+    query = f"FIND(?d.name) WHERE {{ {where} }} ORDER BY ?d.attributes.risk DESC LIMIT 2"
+    for turn in range(2):
+        assert nexus.execute(query) == ["D89", "D88"]
+        assert (calls.others, calls.indexed) == (1, turn)
+
+
+def test_a_named_element_is_where_the_engine_begins(nexus: kiprdf.Nexus, calls: Calls) -> None:
+    for number in range(10, 90):
+        add(nexus, number, risk=number)
+    where = '(?d, "treats", {type: "Symptom", name: "Pain"}) FILTER(?d.attributes.risk < 3)'
+    for _ in range(2):
+        assert nexus.execute(f"FIND(COUNT(?d)) WHERE {{ {where} }}") == 3
+    assert (calls.others, calls.indexed) == (0, 0)
+
+
 def test_a_key_is_indexed_only_after_questions_that_took_long(nexus: kiprdf.Nexus) -> None:
     for _ in range(3):
         assert len(nexus.execute(BELOW)) == 4
