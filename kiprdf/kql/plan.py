@@ -136,9 +136,13 @@ class Plan:
 
     @cached_property
     def by_value(self) -> ByValue | None:
-        """None where the WHERE begins at a named element, and for later pages that nothing orders:
-        their order is the engine's."""
+        """None where the WHERE begins at a named element, and for pages that nothing orders: the
+        order of their groups, and of later pages, is the engine's."""
+        find = self.find
+        has_pages = find is not None and find.limit is not None and not find.order_by
         if self.offset or not self.abilities.lookups:
+            return None
+        if find is not None and has_pages and results.is_grouped(find):
             return None
         return plan_by_value(
             self.find,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -253,6 +256,14 @@ def test_a_limit_without_an_order_cuts_what_the_engine_lists(
     assert nexus.execute_kip({"command": query}) == first
 
 
+def test_pages_of_groups_follow_each_other(nexus: kiprdf.Nexus, calls: Calls) -> None:
+    query = f"FIND(?d.name, COUNT(?d)) WHERE {{ {DRUGS} FILTER(?d.attributes.risk < 8) }} LIMIT 5"
+    first = nexus.execute_kip({"command": query})
+    rest = nexus.execute_kip({"command": f'{query} CURSOR "{first["next_cursor"]}"'})
+    names = sorted(first["result"][0] + rest["result"][0])
+    assert names == [f"D{number}" for number in range(8)]
+
+
 def test_a_value_without_a_place_in_the_order_is_left_to_the_engine(
     nexus: kiprdf.Nexus, calls: Calls
 ) -> None:
@@ -352,6 +363,32 @@ def test_a_damaged_file_is_discarded(tmp_path: Path, calls: Calls) -> None:
         assert nexus.execute(HIGHEST) == ["D9", "D8"]
 
 
+KILLED = """
+import os, signal, sys
+import kiprdf
+from kiprdf.kql import by_value
+from kiprdf.store import sorted_values
+sorted_values.WORTH_SECONDS = 0
+sorted_values.LEAST_SECONDS = 60
+by_value.LEAST_SHARE = 1
+from tests.kql.test_by_value import HIGHEST, add, filled
+nexus = filled(kiprdf.Nexus.open(sys.argv[1], genesis=False))
+nexus.execute(HIGHEST)
+add(nexus, 11, risk=11)
+assert nexus.execute(HIGHEST) == ["D11", "D9"]
+add(nexus, 12, risk=12)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_after_a_kill_the_history_has_what_is_missing(tmp_path: Path, calls: Calls) -> None:
+    code = subprocess.run([sys.executable, "-c", KILLED, tmp_path / "nexus"], check=False)
+    assert code.returncode == -signal.SIGKILL
+    with on_disk(tmp_path) as nexus:
+        assert nexus.execute(HIGHEST) == ["D12", "D11"]
+    assert (calls.others, calls.indexed) == (0, 1)
+
+
 def test_values_of_lost_commits_are_removed(tmp_path: Path, calls: Calls) -> None:
     """A graph that has lost its last commits gives their numbers to others."""
     with filled(on_disk(tmp_path, history=False)) as nexus:
@@ -384,7 +421,7 @@ def test_readers_see_whole_commits(nexus: kiprdf.Nexus, calls: Calls) -> None:
     threads = [threading.Thread(target=ask) for _ in range(3)]
     for thread in threads:
         thread.start()
-    for number in range(100, 160):
+    for number in range(100, 130):
         nexus.execute(
             f"UPDATE ?d SET ATTRIBUTES {{ risk: :n }} WHERE {{ {DRUGS} "
             'FILTER(IN(?d.name, ["D1", "D2"])) }',
