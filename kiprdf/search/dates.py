@@ -71,7 +71,7 @@ _OPEN = _numbered(
 _SINCE, _AFTER, _BEFORE, _UNTIL = range(1, 5)
 _GAP = re.compile(r"(?:[^\S\n]|[.,'’-]){0,3}")
 _WORD, _TOKEN = re.compile(r"[^\W\d_]+"), re.compile(r"\d+|[^\W\d_]+")
-_NUMBER = re.compile(r"\d+")
+_NUMBER, _YEAR = re.compile(r"\d+"), re.compile("[12][0-9]{3}")
 _NUMERIC = re.compile(
     r"(?<![\w.-])(?:(?P<y1>[12]\d{3})([-/.])(?P<m1>\d\d?)\2(?P<d1>\d\d?)(?!\d|[-.]\d)"
     r"|(?P<y2>[12]\d{3})-(?P<m2>\d\d)(?![\w-])"
@@ -120,8 +120,9 @@ def date_tokens(text: str, *, asked: bool = False) -> list[str]:
 
 def _dates(text: str) -> list[_Date]:
     """The dates in a text that the calendar has."""
-    dates = list(_in_numbers(text))
-    if not text.isascii():
+    is_ascii = text.isascii()
+    dates = [] if is_ascii and not _YEAR.search(text) else list(_in_numbers(text))
+    if not is_ascii:
         for match in _CJK_WEEKDAY.finditer(text):
             dates.append(
                 _Date(weekday="一二三四五六日月火水木金土".find(match[1] or match[2]) % 7 + 1)

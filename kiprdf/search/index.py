@@ -7,7 +7,7 @@ import os
 import re
 import sqlite3
 from bisect import bisect_left
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain, count, islice
@@ -486,10 +486,10 @@ def _words(row: IndexRow) -> _Words:
     # Names and descriptions of predicates repeat; those of concepts do not.
     is_common = row.kind == "proposition" and len(body) <= CACHED_TEXT
     segments, stems_in = (_segments, _stems) if is_common else (segment, stems)
-    text = segment(row_text) if row_text else []
-    counts: dict[str, int] = Counter(text)
-    length, count_of = len(text), counts.get
-    for field, weight in zip((row.name, aliases, row.description), WEIGHTS.values(), strict=False):
+    length, counts = 0, dict[str, int]()
+    count_of = counts.get
+    fields = row.name, aliases, row.description, row_text
+    for field, weight in zip(fields, WEIGHTS.values(), strict=True):
         words = segments(field) if field else ()
         length += len(words)
         for word in words:
@@ -499,18 +499,16 @@ def _words(row: IndexRow) -> _Words:
         languages = _languages(body) if is_common else languages_of(body, counts)
     tokens = [*_whole_names(row.name), *chain.from_iterable(map(_whole_alias, row.aliases))]
     tokens += [word if number == 1 else f"{word}{COUNT}{number}" for word, number in counts.items()]
-    # Most English words are their own stems, and are found without another token.
-    own = stem_token("", "en")
     for language in languages:
         named = stems_in(row.name, language)
         if aliases:
             named = named | stems_in(aliases, language)  # a cached set stays as it is
         tokens += map(in_name, sorted(named))
-        tokens += sorted(
-            token
-            for token in stems_in(body, language) - named
-            if not (token.startswith(own) and counts.get(token[len(own) :]) == 1)
-        )
+        others = sorted(stems_in(body, language) - named)
+        if language == "en":
+            # Most words are their own stems, and are found without another token.
+            others = [token for token in others if count_of(token[_ENGLISH:]) != 1]
+        tokens += others
     dates: dict[str, None] = {}
     for line in f"{row.name}\n{aliases}\n{body}".split("\n"):
         if line:
@@ -534,6 +532,7 @@ def _whole(role: str, name: str) -> tuple[str, ...]:
     return whole(role, folded), *([STOP_NAME] if is_of_stop_words(folded) else [])
 
 
+_ENGLISH = len(stem_token("", "en"))
 _segments = lru_cache(maxsize=1024)(segment)
 _stems = lru_cache(maxsize=1024)(stems)
 _dates = lru_cache(maxsize=1024)(date_tokens)

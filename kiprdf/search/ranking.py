@@ -228,7 +228,7 @@ class Postings:
             self._kept.clear()
             self._elements.clear()
             self._size = 0
-        else:
+        elif self._kept or self._elements:
             self._elements.pop(id, None)
             written = (token.partition(COUNT)[0] for token in tokens.split())
             for key in chain(written, self._beginnings):

@@ -34,6 +34,8 @@ def segment(text: str) -> list[str]:
     runs = _runs(text)
     if text.isascii() and (not runs or len(max(runs, key=len)) <= LONGEST_WORD):
         # The same result, faster.
+        if _are_plain(runs):
+            return [*runs]
         return [token for run in runs for token in (_word_tokens(run) if "_" in run else (run,))]
     tokens: list[str] = []
     for run in runs:
@@ -62,9 +64,10 @@ def plain_words(text: str) -> list[str]:
     (['crème', 'brûlée'], [])
     """
     if text.isascii():
-        return [run for run in _runs(text) if "_" not in run]
+        runs = _runs(text)
+        return [*runs] if _are_plain(runs) else [run for run in runs if "_" not in run]
     whole = _patterns().surplus_marks.sub(r"\1", _INVISIBLE.sub("", text))
-    kept = _HUMP.sub("_", unicodedata.normalize("NFKC", whole)).casefold()
+    kept = _with_humps(unicodedata.normalize("NFKC", whole)).casefold()
     return [run for run in _patterns().run.findall(kept) if "_" not in run]
 
 
@@ -93,7 +96,11 @@ def _runs(text: str) -> list[str]:
     if not text.isascii():
         return _patterns().run.findall(_fold(text))
     # The same result for ASCII texts, faster.
-    return _ASCII_RUN.findall(text if text.islower() else _HUMP.sub("_", text).lower())
+    return _ASCII_RUN.findall(_with_humps(text).lower())
+
+
+def _are_plain(runs: list[str]) -> bool:
+    return "_" not in "".join(runs)
 
 
 def _word_tokens(run: str) -> list[str]:
@@ -121,7 +128,11 @@ def _is_unspaced(run: str) -> bool:
 
 def _fold(text: str) -> str:
     """Remove compatibility forms, accents and case; turn CamelCase into snake_case."""
-    return _HUMP.sub("_", _without_accents(text)).casefold().translate(_STROKED_LETTERS)
+    return _with_humps(_without_accents(text)).casefold().translate(_STROKED_LETTERS)
+
+
+def _with_humps(text: str) -> str:
+    return _HUMP.sub(r"_\g<0>", text) if _HUMP.search(text) else text
 
 
 def _without_accents(text: str) -> str:
@@ -160,7 +171,8 @@ _ASCII_RUN = re.compile(r"[a-z0-9_]+")
 # Without accents these three alphabets are all the capitals that matter: sideEffect, HTTPServer.
 _CAPITAL = "A-Z\u0391-\u03a9\u0410-\u042f"
 _SMALL = "a-z\u03b1-\u03c9\u0430-\u044f"
-_HUMP = re.compile(rf"(?=[{_CAPITAL}])(?:(?<=[{_SMALL}0-9])|(?<=[{_CAPITAL}])(?=.[{_SMALL}]))")
+# The capital is first, since a search for a set of characters is fast.
+_HUMP = re.compile(rf"[{_CAPITAL}](?:(?<=[{_SMALL}0-9].)|(?<=[{_CAPITAL}].)(?=[{_SMALL}]))")
 # Letters that Unicode does not decompose, though readers see an accent or a ligature.
 _STROKED_LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe"}

@@ -135,8 +135,10 @@ def _evidence(tokens: Iterable[str]) -> dict[str, float]:
     table = _languages_of()
     evidence = dict.fromkeys(LANGUAGES, 0.0)
     for token in table.keys() & tokens:
-        for language in table[token]:
-            evidence[language] += 1 / len(table[token])
+        languages = table[token]
+        share = 1 / len(languages)
+        for language in languages:
+            evidence[language] += share
     return evidence
 
 
@@ -189,8 +191,7 @@ def stems(text: str, language: str) -> set[str]:
         return words
     if language != "de" and not (text.islower() or text.isupper()):
         words.difference_update(map(str.casefold, _NAME.findall(text)))
-    tokens_of = _stem_tokens(language)
-    tokens = {tokens_of[word] for word in words}
+    tokens = set(map(_stem_tokens(language).__getitem__, words))
     tokens.discard("")
     return tokens
 
