@@ -45,7 +45,7 @@ _HEDGE = any_of(
     must try tries trying tried todo start end_up remember_to almost nearly instead_of meaning_to
     learning_to fail(?:ed|ing)_at forced asked_to made_(?:us|me) dreamt miss pretending favou?r less
 
-    (?:mention(?:s|ed)|wr(?:ote|ites)|post(?:s|ed)|announce[sd]|report(?:s|ed)|joke[sd])_(?:\\w+_){0,4}that
+    (?:mention(?:s|ed)|wr(?:ote|ites)|states?|explains?|argues?|post(?:s|ed)|announce[sd]|report(?:s|ed)|joke[sd])_(?:\\w+_){0,4}that
     saying claiming insisting swears_(?:that|we|i) forget_(?:that|about|my|the)
     forget(?=\\s+(?:i|we)\\b)
     (?:delete|remove|erase|ignore|disregard|discard)_(?:that|the|my|what)
@@ -113,6 +113,7 @@ _FINITE = any_of(
     """
 )
 _WHEN = re.compile(r"\W{0,8}(?:when(?:ever)?|after\s+(?:we|i|they|he|she|it))\b", re.I)
+_UNTIL_THEN = re.compile(r"\b(?:until|till)\s+\w", re.I)
 _UNTIL = re.compile(r"\W{0,8}(?:until|till)\b", re.I)
 _ATTACHED = re.compile(
     r"(?:(?P<ended>\b(?:no\s+longer|stopped|quit|ceased|gave\s+up(?:\s+on)?|done|finished|through"
@@ -172,6 +173,7 @@ _OTHER_START = re.compile(
     r"|deployed|works|worked|runs|ran|sent|made|did|does|finished|fixed|showed|parsed|tested|set"
     r"|needs|needed|began|begins|spent|took|found|created|develops|developed|migrated|shipped)\b"
 )
+_OF_OTHER = re.compile(r"\b(?!(?:it|that|what|here|there|today|user)'s)\w+'s\s", re.I)
 _OF_NO_FIRST = re.compile(r"\s(?:is|has)\s")
 """In "the intern I trained is using": no verb of "I"."""
 _PASSIVE = re.compile(
@@ -380,6 +382,12 @@ def _is_stated_after(earlier: str, before: str) -> bool:
     return is_user or not words.isdisjoint(TOPICS)
 
 
+def is_formerly(document: Document, place: int) -> bool:
+    """Whether a clause says that something was until a time."""
+    end = min(document.sentence_at(place).end, place + _WINDOW)
+    return document.first(_UNTIL_THEN, place, end) is not None
+
+
 def has_ended(rest: str) -> bool:
     """Whether the words after a negated verb say that it was so before."""
     return _ANYMORE.search(rest) is not None
@@ -421,7 +429,7 @@ def is_of_user(document: Document, place: int) -> bool:
         return is_user or _OF_NO_FIRST.search(prose, last.end(), place) is None
     if document.last(_PASSIVE, start, place):
         rest = document.prose[place : min(document.sentence_at(place).end, place + _WINDOW)]
-        return not (_MAKER.search(before) or _MAKER.search(rest))
+        return not (_MAKER.search(before) or _MAKER.search(rest) or _OF_OTHER.search(before))
     return _SUBJECTLESS.match(before) is not None and _OTHER_START.match(before) is None
 
 

@@ -43,7 +43,7 @@ _HAS = (
 )
 _KEPT = one_of("""
     (?:sits?|lives?|runs?|stays?|go(?:es)?|resides?)(?:_still|_all|_mostly)?_(?:in|on|through|via|inside|behind|over|with)
-    (?:is|are)_(?:now_|all_|still_|mostly_)?(?:(?:built|made|written|done|kept|drawn|hosted|tracked|stored|managed|deployed)_(?:with|in|on|using|via|through)
+    (?:is|are)_(?:now_|all_|still_|mostly_)?(?:(?:built|made|written|typeset|edited|drafted|planned|designed|done|kept|drawn|hosted|tracked|stored|managed|deployed)_(?:with|in|on|using|via|through)
     |(?:generated|powered|backed|managed|built|handled|hosted|run)_by) runs?
     """)
 _DONE_WITH = one_of("""
@@ -69,7 +69,7 @@ _BUSY = one_of("""
     (?:co-?)?maintain(?:ing)? lead(?:ing)? own develop build design(?:ing)? coordinat(?:e|ing)
     hack(?:ing)?(?:_away)?_(?:on|at) tinker(?:ing)?_with contribut(?:e|ing)_to polish(?:ing)?
     prototyp(?:e|ing) chip(?:ping)?_away_at kick(?:ing|ed)_off
-    spen(?:d|ding|t)_(?:\\w+_){1,4}(?:on|with|in)
+    spend(?:ing)?_(?:\\w+_){1,4}(?:on|with|in)
     (?:put|pour)(?:t?ing)?_(?:\\w+_){1,4}into start(?:ed|ing)(?:_work|_working)?(?:_on)? picked_up
     continu(?:e|ing)_(?:with|on) joined put(?:ting)?_together got_assigned_to
     up_to_(?:my|our)_\\w+_in
@@ -86,7 +86,7 @@ _FINISHED = one_of("""
     """)
 _TIME = r"(?:\w+\s+)?" + one_of("time days? weeks? evenings weekends attention energy work hours")
 _I = r"\b(?:i|we)(?:'?m|'re|'?ve|\s+(?:am|are|have|is|has))?(?:\s+been)?\s+"
-_START = r"(?:^|(?<=[.!?:,]\s))[^\w\n]{0,4}"
+_START = r"(?:^|(?<=[.!?:]\s))[^\w\n]{0,4}"
 _SUBJECT_START = re.compile(
     r"\W*(?:(?:and|so|but|btw|honestly|well|ok|for\s+\w+(?:\s+\w+)?|at\s+\w+|these\s+days|lately"
     r"|now|our|my|the),?\s+){0,3}",
@@ -117,7 +117,7 @@ def _tool_is_used(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterato
     mention = text.tool_to.get(match.start())
     if mention is None or clauses.standing(document, match.start()) != HELD:
         return
-    start = document.sentence_at(mention.start).start
+    start = clauses.start_of_clause(document, mention.start)
     if _SUBJECT_START.fullmatch(document.prose, start, mention.start):
         yield pattern.statement(mention.start, "tool", mention.name)
 

@@ -95,12 +95,7 @@ class Pattern:
         return Statement(place, entity, edge, standing != HELD)
 
 
-ADVERB = (
-    r"(?:always|usually|mostly|normally|typically|generally|often|still|also|now|currently|mainly"
-    r"|just|only|primarily|really|definitely|personally|strongly|much|particularly|especially"
-    r"|actually|truly|quite|do|both|all|almost|regularly|daily|frequently|already|simply|absolutely"
-    r"|certainly|clearly|honestly|sometimes|previously|formerly|originally|initially|once)"
-)
+ADVERB = r"(?:\w+ly|always|often|still|also|now|just|much|quite|do|both|all|almost|already|sometimes|once|even)"
 _SUBJECT = (
     r"\b(?:i|we)(?:\s+(?:am|are|(?P<perfect>have))|'?m|'re|(?P<short>'?ve))?"
     r"(?:\s*,?\s*(?:too|personally|myself|for\s+one)\s*,)?\s+"
@@ -148,6 +143,19 @@ _SINCE = re.compile(
 )
 _BE = re.compile(r"(?:\b(?:am|is|are|was|were|be|been)|'m|'re|'s)\s*$", re.I)
 _OF_PERSONS = ("prefers", "loves", "likes", "enjoys", "dislikes", "hates")
+_OF_TRUST = (
+    "rel",
+    "depend",
+    "lean",
+    "count",
+    "bank",
+    "turn",
+    "swear",
+    "trust",
+    "live",
+    "go ",
+    "work",
+)
 _DISLIKING = ("hate", "dislike", "stand", "detest", "loathe")
 _OF_PEOPLE = re.compile(
     r"(?:\s+v?\d[\d.]*)?[\s-]+(?:(?:people|folks|team|guys|community|devs?|developers?"
@@ -254,6 +262,9 @@ def _uses_of_user(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterato
     is_plain = is_plain and not text.document.prose.startswith(("a ", "an "), match.end())
     if mentions and not is_plain and COMPOUND.match(text.document.prose, mentions[-1].end):
         return
+    is_trusted = match["verb"].lower().startswith(_OF_TRUST)
+    if is_trusted and {mention.name.lower() for mention in mentions} <= GIVEN_NAMES:
+        return
     for mention in mentions:
         yield pattern.statement(mention.start, "tool", mention.name, standing, weight)
     if mentions:
@@ -306,6 +317,8 @@ def _uses(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statem
     standing = clauses.standing(document, place, match.end() if is_using else None)
     if not standing or (not is_using and standing != HELD):
         return
+    if not is_using and clauses.is_formerly(document, place):
+        standing = ENDED
     before = document.prose[max(0, place - 40) : place]
     is_user = clauses.is_progressive_of_user if is_using else clauses.is_of_user
     if _NO_USE.search(before) or not is_user(document, place):
@@ -408,12 +421,14 @@ _PLACE_OF_WORK = re.compile(
     r"|sav|captur|stor|fil"
     r"|sync|version|monitor|automat|chat|post|stream|sell|collaborat|communicat|blog"
     r"|administer|backup|outlin|typ|annotat)"
-    r"(?:e|s|es|ed|ing)?|ran|keep|keeps|do|does|take\s+notes|back\s+up|put\s+everything|meet)\b",
+    r"(?:e|s|es|ed|ing)?|ran|keep|keeps|do|does|take\s+(?:\w+\s+){0,2}notes|back\s+up"
+    r"|put\s+everything|meet)\b",
     re.I,
 )
 _USED_TO = re.compile(r"\b(?:i|we)\s+used\s+to\s+[^,.;\n]{0,30}$", re.I)
 _UNDECIDED = re.compile(
-    r"\W*(?:i|we|none|tbd|tba|pending|postponed|deferred|see|open|no(?=\s+(?:decision|one|consensus|result|vote|agreement)\b|\W*$)|nothing"
+    r"\W*(?:i|we|none|tbd|tba|pending|postponed|deferred|see|open|no(?=\s+(?:decision|one"
+    r"|consensus|result|vote|agreement)\b|\W*$)|nothing"
     r"|unclear|later|not\s+yet|n/a"
     r"|going\s+with|choosing|yes|ok|approved|rejected|it|this|that|up\s+to|waiting)\b",
     re.I,
@@ -654,7 +669,7 @@ _USE = one_of("""
     uses? used(?!_to\\b) runs?
     (?:rel(?:y|ies)|depends?|leans?|counts?|banks?)(?:_(?:\\w+ly|a_lot))?_(?:up)?on
     opens?
-    ha(?:ve|s)_(?=(?:\\w+_){1,3}?(?:running|installed|set_up|deployed|open|on_(?:all_)?(?:my|our|the))\\b)
+    (?:have|has|got)(?=_(?:[\\w.-]+_){1,3}?(?:running|installed|set_up|deployed|open|on_(?:all_)?(?:my|our|the))\\b)
     (?:an?_)?(?:\\w+_){0,2}users?_of start(?:ed)?_(?:to_use|using) reach(?:es)?_for turns?_to
     swears?_on
     (?:live|code|program|write|work|think|compose|sketch)s?_(?:\\w+ly_)?in works?_with
@@ -671,18 +686,19 @@ _PREFER = one_of("""
     liked enjoyed
     loved hates? dislikes? detests? loathes? can't_stand stand swears?_by
     (?:an?_)?(?:(?!no_)\\w+_){0,2}fans?_of
-    (?:very_|really_|pretty_|quite_|so_)?(?:fond_of|into|partial_to|keen_on|big_on|hooked_on|sold_on|all_for)
+    (?:very_|really_|pretty_|quite_|so_|grown_|become_)?(?:fond_of|into|partial_to|keen_on|big_on|hooked_on|sold_on|all_for)
     f(?:allen|ell)_(?:\\w+_)?(?:in_love_with|for) in_love_with gravitates?_to(?:wards?)?
     tends?_to_(?:prefer|like)
     a_(?:\\w+_)?(?:soft_spot|weakness|thing|sucker|lover|liking|fondness|taste|passion)_(?:for|of)
     (?:crazy|mad|nuts|passionate|enthusiastic)_about get_enough_of (?:obsessed_with|addicted_to)
     """)
 _CHOSE = one_of("""
-    (?:decided|settled|agreed|landed)_on settled_for opted_for went_(?:with|for)
-    (?:voted|plumped)_for committed_to gone_with (?:decided|chose|ruled|voted)_in_favou?r_of
+    (?:decided|settled|agreed|landed)_on settled_for opted_for went_with
+    went_for(?=_(?:the_|option|plan)) 
+    (?:voted|plumped)_for gone_with (?:decided|chose|ruled|voted)_in_favou?r_of
     decided_upon
-    (?:have|'ve|has)_(?:\\w+ly_|now_)?chosen picked(?!_(?:up|it|him|her|them|on)\\b)
-    (?:chose|selected)(?!_(?:not_)?to\\b) green-?lit signed_off_on
+    (?:have|'ve|has)_(?:\\w+ly_|now_)?chosen picked(?!_(?:up|it|him|her|them|on|an?|some|all)\\b)
+    chose(?!_(?:(?:not_)?to|\\w+ly|well|badly)\\b) green-?lit signed_off_on
     (?:going|moving|pressing)_(?:ahead|forward)_with
     (?:our|my|the)_(?:choice|pick|vote)_(?:is|fell_on|was|went_to) (?:sticking|staying)_with
     """)
@@ -692,7 +708,9 @@ _VERDICT = one_of("""
     it_is_(?:decided|settled)
     made_up_(?:my|our)_minds? we_decided decided_today settled
     """)
-_LABEL = r"(?:^|(?<=[.!;,]\s))[^\w\n]{0,6}(?:(?:i|we)\s+(?:have\s+)?|ok,?\s+|so,?\s+|and\s+)?"
+_LABEL = (
+    r"(?:^|(?<=[.!;,]\s))[^\w\n]{0,6}(?:(?:i|we)(?:'ve)?\s+(?:have\s+)?|ok,?\s+|so,?\s+|and\s+)?"
+)
 
 
 _WHILE = (
@@ -790,7 +808,7 @@ PATTERNS = (
         "decided",
         1.0,
         re.compile(
-            r"\b(?:decided|(?<=have )decide|agreed|opted|chose|committed|resolved|voted"
+            r"\b(?:decided|(?<=have )decide|agreed|opted|chose|resolved|voted"
             r"|elected|concluded|determined"
             r"|made\s+(?:the|a)\s+(?:decision|call|choice)|made\s+up\s+(?:my|our)\s+minds?"
             r"|(?:is|was|been)\s+decided)\s+"
@@ -802,7 +820,8 @@ PATTERNS = (
             r"|(?=on\s+\w+ing\b))"
             r"|\bdecided\s+(?P<against>against)\s+"
             rf"|\b(?P<noun>{_CHOSE})\s+(?:for\s+(?=the\b|a\b|(?-i:[A-Z])))?"
-            rf"|{_LABEL}(?P<label>(?:the\s+|our\s+|my\s+)?{_VERDICT})(?:\s*:|\s+is(?::|(?=\s+to\s))|\s+[-–—])\s+"
+            rf"|{_LABEL}(?P<label>(?:the\s+|our\s+|my\s+)?{_VERDICT})(?:\s*:|\s+is(?::"
+            rf"|(?=\s+to\s))|\s+[-–—])\s+"
             r"(?:(?:we|i)(?:'ll|\s+will|'re\s+going\s+to)?\s+(?!(?:are|were|have|had|do|don't"
             r"|did|can|can't|am|need|want|still|prefer|use|like|love|think|work)\b)"
             r"|(?:we(?:'re|\s+are)\s+)?(?:going\s+with|to|that)\s+)?"

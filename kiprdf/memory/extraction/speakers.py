@@ -62,7 +62,8 @@ def of_user(prose: str) -> str:
 
 _TEAM = re.compile(
     r"\b(?=[moet])(?<!\bin )(?<!\bof )(?<!\bon )(?<!\bfrom )(?<!\bwith )(?<!\bto )(?<!\bfor )"
-    r"(?:(?:my|our)\s+(?:whole\s+|entire\s+|little\s+)?(?:team|squad|company|crew|studio|startup|department|group|lab)"
+    r"(?:(?:my|our)\s+(?:whole\s+|entire\s+|little\s+)?(?:team|squad|company|crew|studio"
+    r"|startup|department|group|lab)"
     r"|(?:the\s+(?:whole|entire)\s+team|everyone\s+(?:here|on\s+(?:my|our"
     r"|the)\s+team)))(?=\s+[a-z])",
     re.I,
