@@ -95,7 +95,10 @@ class Pattern:
         return Statement(place, entity, edge, standing != HELD)
 
 
-ADVERB = r"(?:\w+ly|always|often|still|also|now|just|much|quite|do|both|all|almost|already|sometimes|once|even)"
+ADVERB = (
+    r"(?:\w+ly|always|often|still|also|now|just|much|quite|do|both|all|almost|already|sometimes"
+    r"|once|even)"
+)
 _SUBJECT = (
     r"\b(?:i|we)(?:\s+(?:am|are|(?P<perfect>have))|'?m|'re|(?P<short>'?ve))?"
     r"(?:\s*,?\s*(?:too|personally|myself|for\s+one)\s*,)?\s+"
@@ -694,7 +697,7 @@ _PREFER = one_of("""
     """)
 _CHOSE = one_of("""
     (?:decided|settled|agreed|landed)_on settled_for opted_for went_with
-    went_for(?=_(?:the_|option|plan)) 
+    went_for(?=_(?:the|option|plan)\\b)
     (?:voted|plumped)_for gone_with (?:decided|chose|ruled|voted)_in_favou?r_of
     decided_upon
     (?:have|'ve|has)_(?:\\w+ly_|now_)?chosen picked(?!_(?:up|it|him|her|them|on|an?|some|all)\\b)
