@@ -35,8 +35,6 @@ LEAST_SECONDS = 0.05
 """How long an index may take to build, also where the questions were faster."""
 KEPT_CHARACTERS = 100
 """The beginning of a text that is indexed: elements whose values differ later are tied."""
-KEPT_CHANGES = 20_000
-"""Changed values of an index that are kept in memory; after more it is built again."""
 KEPT_TRIPLES = 10_000
 """Written triples that are kept until a question needs those of its key."""
 KEPT_COMMITS = 256
@@ -61,11 +59,11 @@ _log = logging.getLogger("kiprdf")
 _INSERT = "INSERT OR REPLACE INTO sorted VALUES (?, ?, ?, ?)"
 _DELETE = "DELETE FROM sorted WHERE kind = ? AND value = ? AND iri = ? AND use = ?"
 
-Change: TypeAlias = tuple[bool, str, Any, Any]
-"""Whether a value was added, its element, its key, and the value."""
 Triples: TypeAlias = Sequence[Written]
-Changes: TypeAlias = Callable[[int], Iterable[tuple[int, Triples, Triples]]]
-"""The numbers, removed and added triples of the commits after one."""
+Change: TypeAlias = tuple[int, Triples, Triples]
+"""The number of a commit, and the triples that it removed and added."""
+Changes: TypeAlias = Callable[[int], Iterable[Change]]
+"""The commits after one."""
 
 
 class Scope(NamedTuple):
@@ -263,75 +261,58 @@ def _until(
             yield iri, value
 
 
-def _changes(keys: set[NamedNode], removed: Triples, added: Triples) -> list[Change]:
-    """What a commit changes under some keys."""
-    return [
-        (is_added, subject.value, key, value)
-        for is_added, triples in ((False, removed), (True, added))
-        for subject, key, value in triples
-        if key in keys
-    ]
-
-
 class _Part:
     """The index of one scope; ``commit`` is the one that it reflects, None once it is useless.
 
-    ``changes`` are those of the commits after it, up to ``noted``. ``in_file`` is the number that
-    the file has, which is behind where no commit changed anything.
+    ``in_file`` is the number that the file has, which is behind where no commit changed anything.
     """
 
     def __init__(self, scope: Scope, path: Path | None) -> None:
         self.scope = scope
         self.file = DerivedFile(path, _VERSION, _create)
         self.commit: int | None = None
-        self.noted = self.in_file = 0
+        self.in_file = 0
         self.is_built = False
-        self.changes: list[Change] = []
         self.size = 0
 
-    def open(self, commit: int, changes: Changes) -> None:
-        """Read what the file reflects; the commits after it are noted."""
-        ((number, self.size),) = self.file.use(
+    def open(self) -> None:
+        """Read what the file reflects."""
+        ((self.in_file, self.size),) = self.file.use(
             lambda connection: connection.execute("SELECT number, size FROM about").fetchall()
         )
-        self.noted = self.in_file = number
         # Without a number, building it was interrupted.
-        self.commit = number if 0 < number <= commit else None
+        self.commit = self.in_file or None
         self.is_built = True
-        if self.commit is not None and number < commit:
-            for later, removed, added in changes(number):
-                self.note(later, _changes({self.scope.key}, removed, added))
-            if self.noted < commit:
-                self.commit = None
 
-    def note(self, number: int, changes: Iterable[Change]) -> None:
-        """Note a commit; one that is known already is left out."""
-        if number <= self.noted or self.commit is None:
+    def follow(self, commits: Iterable[Change], *, to_file: bool = False) -> None:
+        """Bring the index to the last of some commits; it is useless if one is missing."""
+        commit = self.commit
+        if commit is None:
             return
-        if number > self.noted + 1 or len(self.changes) > KEPT_CHANGES:
+        later = [change for change in commits if change[0] > commit]
+        if [number for number, *_ in later] != [commit + at + 1 for at in range(len(later))]:
             self.commit = None
             return
-        key = self.scope.key
-        self.changes += [c for c in changes if c[2] == key and self.scope.has(c[1])]
-        self.noted = number
-
-    def catch_up(self) -> None:
-        """Bring the file to the last commit that was noted."""
-        changes, number = self.changes, self.noted
+        changes = [
+            (is_added, subject.value, value)
+            for _, *sides in later
+            for is_added, triples in enumerate(sides)
+            for subject, key, value in triples
+            if key == self.scope.key and self.scope.has(subject.value)
+        ]
+        number = commit + len(later)
 
         def apply(connection: sqlite3.Connection) -> None:
             for is_added, some in groupby(changes, itemgetter(0)):
-                rows = (row for _, iri, _, value in some for row in _rows_of(iri, value))
+                rows = (row for _, iri, value in some for row in _rows_of(iri, value))
                 connection.executemany(_INSERT if is_added else _DELETE, rows)
-            grown = sum(1 if is_added else -1 for is_added, *_ in changes)
-            connection.execute(
-                "UPDATE about SET number = ?, size = max(0, size + ?)", (number, grown)
-            )
-            self.size = max(0, self.size + grown)
+            self.size = max(0, self.size + sum(1 if added else -1 for added, *_ in changes))
+            connection.execute("UPDATE about SET number = ?, size = ?", (number, self.size))
 
-        self.file.change(apply)
-        self.changes = []
-        self.commit = self.in_file = number
+        if changes or (to_file and self.in_file != number):
+            self.file.change(apply)
+            self.in_file = number
+        self.commit = number
 
     def fill(self, values: Iterable[tuple[str, Any]]) -> None:
         """Write all values, sorted by SQLite, whose tree then grows at its end."""
@@ -347,7 +328,7 @@ class _Part:
             connection.execute("DROP TABLE unsorted")
             connection.execute("UPDATE about SET number = ?, size = ?", (self.in_file, self.size))
 
-        self.in_file = self.noted
+        self.in_file = cast(int, self.commit)
         self.file.change(fill)
         self.is_built = True
 
@@ -365,8 +346,9 @@ class ValueIndex:
         self._lock = threading.Lock()
         self._has_written = False
         self._parts: dict[Scope, _Part] = {}
-        self._unread: list[tuple[int, Triples, Triples]] = []
-        self._unread_triples = 0
+        self._commits: list[Change] = []
+        self._triples = 0
+        """The number of triples in these commits."""
         self._spent: dict[Scope, tuple[float, float]] = {}
         """What questions have taken, and what they have to take until an index is built."""
 
@@ -377,19 +359,26 @@ class ValueIndex:
             self._remove_lost(number)
         if self._parts:
             with self._lock:
-                self._unread.append((number, removed, added))
-                self._unread_triples += len(removed) + len(added)
-                if self._unread_triples > KEPT_TRIPLES:
-                    self._read_commits()
+                self._commits.append((number, removed, added))
+                self._triples += len(removed) + len(added)
+                if self._triples > KEPT_TRIPLES:
+                    for scope, part in list(self._parts.items()):
+                        self._follow(scope)
+                        if not part.is_built:
+                            part.commit = None
+                    self._commits, self._triples = [], 0
 
-    def _read_commits(self) -> None:
-        """Let each index note its changes of the commits since the last question."""
-        keys = {scope.key for scope in self._parts}
-        for number, removed, added in self._unread:
-            changes = _changes(keys, removed, added)
-            for part in self._parts.values():
-                part.note(number, changes)
-        self._unread, self._unread_triples = [], 0
+    def _follow(self, scope: Scope, *, to_file: bool = False) -> None:
+        """Bring an index to the last commit that was noted; drop a useless one."""
+        part = self._parts[scope]
+        if part.is_built:
+            try:
+                part.follow(self._commits, to_file=to_file)
+            except FAULTS as fault:
+                self._give_up(scope, fault)
+        if part.is_built and part.commit is None:
+            self._drop(scope)
+            self._spent.pop(scope, None)
 
     def _remove_lost(self, number: int) -> None:
         """Remove the files that have a commit of this number, or later ones, which were lost."""
@@ -403,32 +392,27 @@ class ValueIndex:
     def get(self, scope: Scope, commit: Callable[[], int], changes: Changes) -> SortedValues | None:
         """The values of a scope as of the last commit; None where they are not indexed."""
         with self._lock:
-            self._read_commits()
-            part = self._parts.get(scope)
-            try:
-                if part is None:
-                    path = self._path(scope)
-                    if path is None or not path.exists():
-                        return None
-                    part = self._parts[scope] = _Part(scope, path)
+            if scope not in self._parts:
+                path = self._path(scope)
+                if path is None or not path.exists():
+                    return None
+                try:
                     # From here on commits are noted.
-                    part.open(commit(), changes)
-                number = commit()
-                if not part.is_built:
+                    part = self._parts[scope] = _Part(scope, path)
+                    part.open()
+                    number = commit()
+                    if part.commit is not None and part.commit < number:
+                        part.follow(changes(part.commit))
+                    if part.commit != number:
+                        part.commit = None
+                except FAULTS as fault:
+                    self._give_up(scope, fault)
                     return None
-                if part.commit is None:
-                    self._drop(scope)
-                    self._spent.pop(scope, None)
-                    return None
-                if part.noted != number:
-                    return None
-                if part.changes:
-                    part.catch_up()
-                part.commit = number
-            except FAULTS as fault:
-                self._give_up(scope, fault)
+            self._follow(scope)
+            part_now, number = self._parts.get(scope), commit()
+            if part_now is None or not part_now.is_built or part_now.commit != number:
                 return None
-            return SortedValues(part, number)
+            return SortedValues(part_now, number)
 
     def spend(
         self,
@@ -443,7 +427,6 @@ class ValueIndex:
         ``values`` returns the elements that have the key, with their values.
         """
         with self._lock:
-            self._read_commits()
             if scope in self._parts:
                 return
             if len(self._spent) > MOST_SCOPES:
@@ -460,7 +443,7 @@ class ValueIndex:
                     path.parent.mkdir(exist_ok=True)
                 part = self._parts[scope] = _Part(scope, path)
                 # What is committed from here on is noted, and what is read may have it already.
-                part.commit = part.noted = commit()
+                part.commit = commit()
             except FAULTS as fault:
                 self._give_up(scope, fault)
                 return
@@ -499,17 +482,12 @@ class ValueIndex:
     def close(self, commit: int) -> None:
         """Close the files, as of the last commit."""
         with self._lock:
-            self._read_commits()
             for scope, part in list(self._parts.items()):
-                try:
-                    if part.commit is None or part.noted != commit:
-                        self._drop(scope)
-                        continue
-                    if self._folder is not None and part.in_file != commit:
-                        part.catch_up()
+                self._follow(scope, to_file=self._folder is not None)
+                if part.commit == commit and part.is_built:
                     part.file.close()
-                except FAULTS as fault:
-                    self._give_up(scope, fault)
+                else:
+                    self._drop(scope)
             self._parts.clear()
 
     def is_sound(self, repair: bool) -> bool:

@@ -44,6 +44,7 @@ def always() -> Iterator[None]:
         patch.setattr(sorted_values, "LEAST_SECONDS", 60)
         patch.setattr(sorted_values, "KEPT_CHARACTERS", 2)
         patch.setattr(sorted_values, "CHUNK", 2)
+        patch.setattr(sorted_values, "KEPT_TRIPLES", 8)
         patch.setattr(by_value, "LEAST_SHARE", 1)
         yield
 
