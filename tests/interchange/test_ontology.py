@@ -694,6 +694,21 @@ def test_the_words_of_the_nexus_stay_and_gain_what_they_lack() -> None:
     ]
 
 
+def test_a_predicate_is_below_one_whose_equivalent_is_named() -> None:
+    """DCAT 3: dcat:hasCurrentVersion is below pav:hasVersion, the equal of dcat:hasVersion."""
+    data = """
+        :current a owl:ObjectProperty ; rdfs:subPropertyOf <http://pav.example/version> .
+        :version a owl:ObjectProperty ; owl:equivalentProperty <http://pav.example/version> .
+    """
+    nexus = kiprdf.Nexus.memory()
+    nexus.import_ontology(PREFIXES + data)
+    above = 'FIND(?y.name) WHERE { ?x {name: "current"} (?x, "subproperty_of", ?y) }'
+    assert nexus.execute(above) == ["version"]
+    before = nexus.snapshot()
+    nexus.import_ontology(PREFIXES + data)
+    assert nexus.snapshot() == before
+
+
 def test_the_same_ontology_again_changes_nothing() -> None:
     nexus = kiprdf.Nexus.memory(genesis=False)
     apply(nexus, ontology(skos_quads()))

@@ -396,8 +396,11 @@ class _Reading:
         return sorted(parents.keys() - {self._predicates[node.value]})
 
     def _predicate_name(self, iri: str) -> str | None:
-        """The name of a predicate of the ontology, or of an earlier one."""
-        return self._predicates.get(iri) or self._given.index.definition(META_TYPES[1], iri)
+        """The name of a predicate of the ontology, of an equivalent one, or of an earlier one."""
+        equivalent = self._graph.subjects(owl("equivalentProperty"), NamedNode(iri))
+        iris = (iri, *sorted(one.value for one in equivalent if isinstance(one, NamedNode)))
+        names = (self._predicates[one] for one in iris if one in self._predicates)
+        return next(names, None) or self._given.index.definition(META_TYPES[1], iri)
 
     def _described_by_shapes(self, iri: str, common: dict[str, Any]) -> dict[str, Any]:
         """The texts of the first class that has some, if the property has none."""
