@@ -69,7 +69,7 @@ class _Table:
         least = np.partition(cosines, -limit)[-limit] if 0 < limit < len(cosines) else 0
         rows = np.flatnonzero(cosines >= max(least, 10**-DIGITS / 2))
         rows = rows[np.argsort(-cosines[rows], kind="stable")[:limit]]
-        return [*map(Hit, (self.keys[row] for row in rows), cosines[rows].tolist())]
+        return [*map(Hit, map(self.keys.__getitem__, rows.tolist()), cosines[rows].tolist())]
 
 
 class SemanticIndex:
@@ -110,7 +110,8 @@ class SemanticIndex:
         and `sqlite3.Error` for a fault of the text index.
         """
         self._vectors.refuse_own_embedder()
-        if _count(self._current_entries(index, kind).types, type):
+        types = self._current_entries(index, kind).types
+        if type in types or (type is None and types):
             self._vectors.term(clean(term), self._words(index, kind, term))
             if not self._is_finished(index, kind, type):
                 self.build(index, rows_of, kind, type)
@@ -183,13 +184,15 @@ class SemanticIndex:
         """
         entries = self._current_entries(index, kind)
         table = self._table(kind, entries)
-        total = _count(entries.types, type)
+        embedded = table.count(type)
+        is_whole = len(table.keys) == len(entries.keys)
+        total = embedded if is_whole else _count(entries.types, type)
         if not total:
             return Ranking([], 0, 0)
         vector = self._vectors.cached_term(clean(term))
         if vector is None:
             return None
-        return Ranking(table.rank(vector, type, limit), table.count(type), total)
+        return Ranking(table.rank(vector, type, limit), embedded, total)
 
     def embedded(self) -> int:
         """The number of rows that had vectors when their kind was last built."""
