@@ -48,8 +48,6 @@ MOST_READS = 64
 MOST_REMEMBERED = 64
 """Starts of a plan of which it is known that their lookup is too large."""
 
-MOST_STARTS = 100
-"""Elements with a value; each takes several reads."""
 
 Solution: TypeAlias = list[Cell]
 Step: TypeAlias = "Callable[[Solution, Reads], Iterable[Solution]]"
@@ -179,15 +177,9 @@ class Reads:
         return Reader(self._store)
 
     def __call__(
-        self,
-        subject: Cell,
-        predicate: Cell,
-        object: Cell,
-        graph: NamedNode | None = None,
-        most: int = MOST_READS,
+        self, subject: Cell, predicate: Cell, object: Cell, graph: NamedNode | None = None
     ) -> list[Statement]:
-        most = min(most, self._left)
-        statements = self._store.lookup(subject, predicate, object, most, graph)
+        statements = self._store.lookup(subject, predicate, object, self._left, graph)
         self.count(len(statements) + 1)
         return statements
 
@@ -349,10 +341,7 @@ class _Planner:
             # An array may hold several of the values.
             elements: dict[Cell, None] = {}
             for slot, graph in slots:
-                most = MOST_STARTS - len(elements)
-                some = reads(s[subject], predicate, s[slot], graph, most)
-                if len(some) == most:
-                    raise Fallback
+                some = reads(s[subject], predicate, s[slot], graph)
                 elements.update(dict.fromkeys([quad.subject for quad in some]))
             return [_with(s, (subject, element)) for element in elements]
 

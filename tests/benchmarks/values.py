@@ -62,13 +62,13 @@ LINES = (
     ),
     Line(
         "IN, numbers",
-        f"FIND(?t.name) WHERE {{ {TASK} FILTER(IN(?t.attributes.sprint, [:n, 2, 3])) }}",
-        "SELECT ?v { VALUES ?n { {n} 2 3 } ?t attr:sprint ?n ; a type:Task ; rdfs:label ?v }",
+        f"FIND(?t.name) WHERE {{ {TASK} FILTER(IN(?t.attributes.sprint, [:n, 502, 503])) }}",
+        "SELECT ?v { VALUES ?n { {n} 502 503 } ?t attr:sprint ?n ; a type:Task ; rdfs:label ?v }",
     ),
     Line(
         "IN, texts",
-        f'FIND(?t.name) WHERE {{ {TASK} FILTER(IN(?t.attributes.code, [:t, "2", "3"])) }}',
-        'SELECT ?v { VALUES ?n { "{n}" "2" "3" } ?t attr:code ?n ; a type:Task ; rdfs:label ?v }',
+        f'FIND(?t.name) WHERE {{ {TASK} FILTER(IN(?t.attributes.code, [:t, "502", "503"])) }}',
+        'SELECT ?v { VALUES ?n { "{n}" "502" "503" } ?t attr:code ?n ; a type:Task ; rdfs:label ?v }',
     ),
     Line(
         "metadata",
@@ -104,9 +104,9 @@ LINES = (
     Line(
         "NOT",
         f"FIND(?t.name) WHERE {{ {TASK} FILTER(?t.attributes.sprint == :n) "
-        'NOT { (?t, "blocked_by", ?b) ?b {type: "Task"} FILTER(?b.attributes.status == "open") } }',
+        'NOT { (?t, "blocked_by", ?b) } }',
         "SELECT ?v { ?t attr:sprint {n} ; a type:Task ; rdfs:label ?v "
-        'FILTER NOT EXISTS { ?t p:blocked_by ?b . ?b a type:Task ; attr:status "open" } }',
+        "FILTER NOT EXISTS { ?t p:blocked_by ?b } }",
     ),
     Line(
         "OPTIONAL",
@@ -135,8 +135,8 @@ LINES = (
     ),
     Line(
         "link, IN",
-        f'FIND(?t.name, ?p.name) WHERE {{ {LINK} FILTER(IN(?l.metadata.source, [:t, "2", "3"])) }}',
-        'SELECT ?v ?w { VALUES ?n { "{n}" "2" "3" } ?l meta:source ?n . '
+        f'FIND(?t.name, ?p.name) WHERE {{ {LINK} FILTER(IN(?l.metadata.source, [:t, "502", "503"])) }}',
+        'SELECT ?v ?w { VALUES ?n { "{n}" "502" "503" } ?l meta:source ?n . '
         f"{FACT} . ?t rdfs:label ?v . ?p rdfs:label ?w }}",
     ),
     Line(
