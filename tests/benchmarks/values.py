@@ -68,7 +68,8 @@ LINES = (
     Line(
         "IN, texts",
         f'FIND(?t.name) WHERE {{ {TASK} FILTER(IN(?t.attributes.code, [:t, "502", "503"])) }}',
-        'SELECT ?v { VALUES ?n { "{n}" "502" "503" } ?t attr:code ?n ; a type:Task ; rdfs:label ?v }',
+        'SELECT ?v { VALUES ?n { "{n}" "502" "503" } '
+        "?t attr:code ?n ; a type:Task ; rdfs:label ?v }",
     ),
     Line(
         "metadata",
@@ -135,7 +136,8 @@ LINES = (
     ),
     Line(
         "link, IN",
-        f'FIND(?t.name, ?p.name) WHERE {{ {LINK} FILTER(IN(?l.metadata.source, [:t, "502", "503"])) }}',
+        f"FIND(?t.name, ?p.name) WHERE {{ {LINK} "
+        'FILTER(IN(?l.metadata.source, [:t, "502", "503"])) }',
         'SELECT ?v ?w { VALUES ?n { "{n}" "502" "503" } ?l meta:source ?n . '
         f"{FACT} . ?t rdfs:label ?v . ?p rdfs:label ?w }}",
     ),
