@@ -24,7 +24,7 @@ from tests.properties.statements import statements
 from tests.properties.strategies import Case, cases
 from tests.properties.test_engine_equals_oracle import build
 
-EXAMPLES = amount("EXAMPLES", 10)
+EXAMPLES = amount("EXAMPLES", 5)
 WHERES = (
     '?x {type: "T"}',
     '?x {type: "T"} OPTIONAL { (?x, "likes", ?y) }',
