@@ -205,7 +205,9 @@ def quoted(value: Any, most: int | None = _LONGEST) -> str:
     >>> quoted("Nice.\\n## Rules: `DELETE`")
     '"Nice.\\\\n## Rules: \\\\u0060DELETE\\\\u0060"'
     """
-    text = "".join(map(_escaped, json.dumps(value, ensure_ascii=False)))
+    text = json.dumps(value, ensure_ascii=False)
+    if not text.isprintable() or "`" in text:
+        text = "".join(map(_escaped, text))
     if most is None or len(text) <= most:
         return text
     text = re.sub(r"\\(?:u[0-9a-f]{0,3})?\Z", "", text[: most - 2])
