@@ -6,7 +6,7 @@ import re
 from typing import TypeAlias
 
 from kiprdf.memory.extraction.document import Document
-from kiprdf.memory.extraction.ordinary_words import PEOPLE, PLANS, TOPICS, any_of, word_set
+from kiprdf.memory.extraction.ordinary_words import PLANS, TOPICS, any_of, word_set
 
 _WINDOW = 160
 """The characters before a verb that are read for its subject; this bounds the time."""
@@ -165,14 +165,6 @@ _PRONOUN = re.compile(
     r"|anyone|everyone|people|nobody|others))\b",
     re.I,
 )
-_OTHER_START = re.compile(
-    rf"\W*(?:(?:[A-Z][a-z]+)|(?:(?:[Tt]he|[Aa]|[Mm]y|[Oo]ur|[Oo]ne\s+of\s+\w+)\s+)?"
-    rf"(?:\w+\s+)?(?:{PEOPLE}))\s+(?:also\s+|just\s+|always\s+|still\s+)?"
-    r"(?:is|was|are|were|has|wants?|wanted|started|keeps|kept|likes?|prefers|says|said|asked|thinks"
-    r"|thought|uses|used|wrote|writes|built|builds|switched|moved|decided|went|chose|deploys"
-    r"|deployed|works|worked|runs|ran|sent|made|did|does|finished|fixed|showed|parsed|tested|set"
-    r"|needs|needed|began|begins|spent|took|found|created|develops|developed|migrated|shipped)\b"
-)
 _OF_OTHER = re.compile(r"\b(?!(?:it|that|what|here|there|today|user)'s)\w+'s\s", re.I)
 _OF_NO_FIRST = re.compile(r"\s(?:is|has)\s")
 """In "the intern I trained is using": no verb of "I"."""
@@ -195,53 +187,6 @@ _SUBJECTLESS = re.compile(
 )
 _USED = re.compile(r"(?:used|loved|liked|preferred|enjoyed|worked)\b", re.I)
 _WORKING = re.compile(r"(?:working\s+on|building|developing)\b", re.I)
-_AUXILIARY = re.compile(
-    r"(?P<word>[\w'-]+)(?:\s+(?:\w+ly|still|now|also|just|already|have|has|had|then|both|all))*"
-    r"(?:\s+(?:is|was|are|were|am|be|been|has\s+been|have\s+been|had\s+been"
-    r"|will\s+be|keeps?|kept|started|starts|begins|began|stays|got)|(?P<short>'s|'re))"
-    r"(?:\s+(?:\w+ly|still|now|also|busy|just|already|back|all|both|always))*\s*$",
-    re.I,
-)
-_BE = re.compile(
-    r"\b(?:is|was|are|were|am|be|been|keeps?|kept|start|beg[ia]n|stays|got)|'s|'re", re.I
-)
-_MAKING = re.compile(
-    r"\b(?:(?P<participle>(?:re)?built|made|(?:re)?written|drawn|sent|kept|shot|set\s+up|run"
-    r"|done|driven)"
-    r"|(?:re)?(?:builds?|wrote|writes?|runs?|ran|draws?|drew|sends?|keeps?|makes?|shoots?)"
-    r"|set(?:s|ting)?\s+up|reads?|(?:do|did)\s+(?=\w)|us(?:e|ed|es|ing)|(?:stay|stick)(?:s"
-    r"|ed)?|works?"
-    r"|(?:re)?(?:build|writ|runn|draw|send|keep|mak|shoot|read|do|work|stay|stick)ing"
-    r"|(?P<stem>analy[sz]|animat|annotat|arrang|automat|cach|calculat|compil|compos|comput|configur"
-    r"|creat|generat|handl|illustrat|manag|measur|migrat|orchestrat|organi[sz]|packag|pars"
-    r"|produc|profil|releas|sav|schedul|scrap|serv|shar|simulat|solv|stor|styl|trac|transcrib"
-    r"|translat"
-    r"|tun|typ|validat|visuali[sz]|cod|replac|prototyp|rewir|queu|automatis|bundl"
-    r"|back|benchmark|chart|check|clean|collaborat|connect|control|convert|crawl|debug|deploy"
-    r"|design"
-    r"|develop|document|download|draft|edit|encrypt|export|extract|fetch|filter|fix|format"
-    r"|host|implement"
-    r"|import|index|inspect|install|lint|load|log|maintain|mix|model|monitor|paint|plot|port"
-    r"|present"
-    r"|print|process|program|provision|publish|push|query|record|refactor|render|review"
-    r"|scaffold|scan"
-    r"|search|ship|sketch|stream|sync|test|track|train|transform|upload|wrap)"
-    r"(?:e|es|s|(?P<past>(?:[bdglmnpt]?ed|ied))|[bdglmnpt]?ing|ies)?)\b(?!\s+(?:in|out|into"
-    r"|away|off)\b)",
-    re.I,
-)
-"""A verb that may have an instrument: ``deployed with``, ``drawing using``."""
-_GOVERNS = re.compile(
-    r"(?:^\W*|[,;:&/-]|\b(?:i|we|and|then|but|or|that|it|also|now|still|just|already|always"
-    r"|usually|mostly"
-    r"|often|sometimes|never|again|all|both|finally|currently|mainly|only|today|yesterday|\w+ly"
-    r"|am|is|are|was|were|be|been|being|get|gets|got|have|has|had|do|did|could"
-    r"|like|likes|enjoy|enjoys|love|loves|prefer|prefers|start|started|keep|keeps|kept|began|busy"
-    r"|(?:decided|chose|opted|agreed|managed|started|began|continue|prefer|like|love|enjoy)\s+to)"
-    r"|'(?:m|re|ve|s))\s*$",
-    re.I,
-)
-_PASSIVE_SELF = re.compile(r"\b(?:i|we)\s+(?:was|were|got|am|are)\s+(?:\w+ly\s+)?$", re.I)
 _AFTER_PREPOSITION = re.compile(
     r"(?<!responsible )(?<!charge )(?<!middle )(?<!process )(?<!busy )(?<!job )(?<!back )"
     r"\b(?:at|in|of|for|about|to|from|by|on|against|towards?|without|than|with)\s+$",
@@ -266,7 +211,6 @@ _SPENDS = re.compile(
     r"\b(?:spen[dt]|wast(?:e|ed)|busy|'ve\s+been|have\s+been|'m|am|'re|are)\b", re.I
 )
 _SELF = word_set("i we i've we've i'll we'll and also then been have i'm we're today now")
-_FIRST = word_set("i we i've we've i'll we'll i'm we're")
 _FILLER = word_set(
     "finally then just already also has have had been recently eventually ultimately now today"
     " yesterday and so was it later jointly together formally officially again"
@@ -274,10 +218,11 @@ _FILLER = word_set(
 )
 
 
+_MADE = "(?:built|wrote|made|did|set|put|sent|drew|ran|kept|rebuilt|rewrote|shot|got|spent)"
 _ACTS = re.compile(
-    r"\b(?:i|we)(?:'?ve)?\s+(?:(?:\w+ly|still|now|also|always|usually|mostly|often|just|do|all"
-    r"|both|sometimes|have|even|then)\s+){0,3}"
-    r"(?P<verb>[a-z]+)\s+(?:[\w'-]+\s+){0,6}$",
+    rf"(?:\b(?:i|we)(?:'?ve|'?m|'re|\s+(?:am|are|have|is|has))?(?:\s+been)?\s+|\b(?:is|are|was|were|been|got)\s+(?=(?:\w+ly\s+)?(?:\w+ed|built|written|made|done|drawn|run|set|sent|kept)\b)|^\W*(?:(?:and|then|but|so|today|yesterday)\s+)?(?=(?:\w+(?:ed|ing)|{_MADE})\b))"
+    r"(?:(?:\w+ly|still|now|also|always|usually|mostly|often|just|do|all|both|sometimes|have|even|then|(?:like|enjoy|love|prefer|start(?:ed)?|keep|began)(?=\s+\w+ing\b)|(?:decided|chose|managed|agreed)\s+to)\s+){0,3}"
+    r"(?P<verb>[a-z]+)\s+(?:[\w'-]+\s+){0,9}$",
     re.I,
 )
 """What the user does, before ``with`` and the like."""
@@ -299,7 +244,7 @@ _NO_ACT = any_of("""
     dislike ask\\w* t(?:old|ell) say said
     watch\\w* look\\w* visit\\w* r(?:an|un)_(?:late|into|out) danc\\w* sing sang grew sleep slept
     cycl\\w* hik\\w* jog\\w*
-    t(?:ake|ook) call\\w* email\\w* wr(?:ite|ote)_(?:about|to) us(?:e|ed) not never don't didn't
+    t(?:ake|ook) call\\w* email\\w* wr(?:ite|ote)_(?:about|to) listen\\w* an? the sail\\w* sw[ai]m\\w* r[io]de\\w* climb\\w* camp\\w* not never don't didn't
     won't can't evaluat\\w* consider\\w*
     test\\w*_(?:the_)?(?:integration|compatib\\w+) bug\\w* feel felt keep_up kept_up had
     familiari\\w* wish\\w* plan_to
@@ -430,21 +375,13 @@ def is_of_user(document: Document, place: int) -> bool:
     if document.last(_PASSIVE, start, place):
         rest = document.prose[place : min(document.sentence_at(place).end, place + _WINDOW)]
         return not (_MAKER.search(before) or _MAKER.search(rest) or _OF_OTHER.search(before))
-    return _SUBJECTLESS.match(before) is not None and _OTHER_START.match(before) is None
+    return _SUBJECTLESS.match(before) is not None
 
 
 def is_progressive_of_user(document: Document, place: int) -> bool:
     """As ``is_of_user``, for a verb that ends in -ing and may have an auxiliary before it."""
     before = document.prose[start_of_clause(document, place) : place]
-    if _AND_ME.search(before):
-        return True
-    auxiliary = None
-    if document.last(_BE, place - 40, place):
-        auxiliary = _AUXILIARY.search(before[-80:])
-    if auxiliary is not None:
-        word = auxiliary["word"].lower()
-        return word in _SELF and (word in _FIRST or is_of_user(document, place))
-    return is_of_user(document, place)
+    return _AND_ME.search(before) is not None or is_of_user(document, place)
 
 
 def is_decided_by_user(document: Document, place: int) -> bool:
@@ -466,25 +403,11 @@ def is_instrument(document: Document, place: int) -> bool:
     """
     start = start_of_clause(document, place)
     acts = _ACTS.search(document.prose, start, place)
-    if (
+    return (
         acts is not None
-        and not _PARTICIPLE.search(acts[0])
+        and not _PARTICIPLE.search(document.prose, acts.end("verb"), place)
         and _NO_ACT.match(document.prose, acts.start("verb")) is None
-    ):
-        return True
-    end = place
-    while (match := document.last(_MAKING, start, end)) is not None:
-        end = match.start()
-        before = document.prose[start:end]
-        if match["participle"] and _PASSIVE_SELF.search(before[-40:]):
-            return False
-        if _GOVERNS.search(before[-40:]):
-            return True
-        if match[0].lower().endswith("ing"):
-            return _SPENDS.search(before) is not None
-        if match["participle"] or match["past"]:
-            return False
-    return False
+    )
 
 
 def is_direct(document: Document, place: int) -> bool:

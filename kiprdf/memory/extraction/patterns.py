@@ -144,7 +144,6 @@ _PARTLY_AFTER = re.compile(
 _SINCE = re.compile(
     r"\b(?:always|since|for\s+(?:\w+\s+){0,2}(?:years|months|ages|decades))\b", re.I
 )
-_BE = re.compile(r"(?:\b(?:am|is|are|was|were|be|been)|'m|'re|'s)\s*$", re.I)
 _OF_PERSONS = ("prefers", "loves", "likes", "enjoys", "dislikes", "hates")
 _OF_TRUST = (
     "rel",
@@ -330,8 +329,6 @@ def _uses(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statem
     is_with = match[0].lower().startswith(("with", "via"))
     if names <= GIVEN_NAMES and (is_with or COMPOUND.match(document.prose, mentions[-1].end)):
         return
-    if _USED_TO.search(document.prose, max(0, place - 40), place):
-        return
     is_direct = is_using and (standing != HELD or clauses.is_direct(document, place))
     if not is_direct and not clauses.is_instrument(document, place):
         return
@@ -341,7 +338,6 @@ def _uses(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statem
         return
     if not is_using and (
         _NO_INSTRUMENT.search(before)
-        or _BE.search(before)
         or clauses.is_topic(document, place, mentions[-1].end)
     ):
         return
@@ -428,7 +424,6 @@ _PLACE_OF_WORK = re.compile(
     r"|put\s+everything|meet)\b",
     re.I,
 )
-_USED_TO = re.compile(r"\b(?:i|we)\s+used\s+to\s+[^,.;\n]{0,30}$", re.I)
 _UNDECIDED = re.compile(
     r"\W*(?:i|we|none|tbd|tba|pending|postponed|deferred|see|open|no(?=\s+(?:decision|one"
     r"|consensus|result|vote|agreement)\b|\W*$)|nothing"
@@ -456,7 +451,6 @@ _WHEN = re.compile(
     r"\s+(?:i|we)\s+(?:\w+ly\s+|first\s+)?$",
     re.I,
 )
-_GENERAL = re.compile(r"\b(?:before|after|when|while|for|of|about|on|the|without|than)\s*$", re.I)
 _NO_CHOICE = re.compile(
     rf"(?:(?:the|my|our|his|her|their)\s+)?(?:{PEOPLE}|family|kids?|parents|mom|dad|gut|hunch"
     r"|flow|heart|crowd|words|battles|sides?|teams)\b"
@@ -476,20 +470,13 @@ def _chooses(document: Document, match: re.Match[str]) -> bool:
     """Whether ``choosing`` or ``going with`` is followed by what was chosen."""
     before = document.prose[max(0, match.start() - 12) : match.start()]
     rest = document.prose[match.end() : phrases.clause_end(document, match.end())]
-    return not (_GENERAL.search(before) or _NO_CHOICE.match(rest) or _PREDICATE.search(rest))
+    return not (_NO_CHOICE.match(rest) or _PREDICATE.search(rest))
 
 
 _LIKING = re.compile(r"\b(?:like|enjoy|prefer|love|hate)\s+$", re.I)
-_NOUN = re.compile(
-    r"\b(?:the|a|an|this|that|each|every|office|old|new|tall|whole|our|my|in|of)\s*$", re.I
-)
-
-
 def _work(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
     document, place = text.document, match.start()
     is_working = match[0].lower().startswith("working")
-    if not is_working and _NOUN.search(document.prose, max(0, place - 12), place):
-        return
     if _LIKING.search(document.prose, max(0, place - 12), place):
         return
     standing = clauses.standing(document, place, match.end())

@@ -87,13 +87,6 @@ _NO_CONCEPT = word_set(
     " all i we he she they there never none both either one ones doing having way think believe say"
     " former latter same more less"
 )
-_ITEM_VERB = re.compile(
-    r"(?:use|uses|using|used|decided|working|prefer|like|enjoy|am|is|are|have|will|want|went|chose"
-    r"|need|hate|don't|never|not|no|then|also|i|we|it|he|she|they|you|dislike|avoid|was|were|do"
-    r"|love|think|would|could|might|may|still|now|plan|find|can|always|usually|often|only|which"
-    r"|but|so|especially|not|just|for|in|with|on|at|to)\b",
-    re.I,
-)
 _NO_PROJECT = word_set(
     "it this that these those them something anything everything nothing things stuff what how"
     " decision ball"
@@ -223,7 +216,7 @@ def concepts(document: Document, start: int) -> Iterator[tuple[int, str, bool]]:
     if not is_gerund and _as_tool(_separated(phrase)[0][1]) is not None:
         items = _separated(phrase)
     for place, item in items:
-        if (place and _ITEM_VERB.match(item)) or not item.strip():
+        if not item.strip():
             return
         tool = None if is_verb else _as_tool(item)
         if tool is not None:
