@@ -11,72 +11,58 @@ from kiprdf.memory.extraction.ordinary_words import PLANS, TOPICS, any_of, word_
 _WINDOW = 160
 """The characters before a verb that are read for its subject; this bounds the time."""
 _BREAK = re.compile(
-    r"[;:()\[\]\n]|\s(?:-{1,3}|[–—])\s|—"
-    r"|(?<!back),?\s(?:but|because|although|though|whereas|while|so|then)\s"
-    r"|,\s*(?:(?:and|then|so|now|today)\s+)?(?=(?:i|we|he|she|they|you|it)\b)"
+    r"[;:()\[\]\n]|\s(?:-{1,3}|[–—])\s|—|(?<!back),?\s(?:but|because|although|though|whereas|while"
+    r"|so|then)\s|,\s*(?:(?:and|then|so|now|today)\s+)?(?=(?:i|we|he|she|they|you|it)\b)"
     r"|\sand\s+(?=(?:i|we|he|she|they|you|it)\b)",
     re.I,
 )
-_NEGATION = any_of(
-    """
+_NEGATION = any_of("""
     not never cannot no_longer no nor neither none nobody without hardly rarely barely
     stop(?:s|ped|ping)? quit avoid(?:s|ed|ing)? refus(?:e|es|ed|ing) against instead_of rather_than
     tired_of sick_of hate dislike regret(?:ted)? gave_up giv(?:e|ing)_up drop(?:ped|ping)?
     fail(?:ed)?_to forgot_to far_from away_from ain't aren't isn't wasn't weren't don't doesn't
     didn't haven't hasn't hadn't won't wouldn't can't couldn't shouldn't mustn't needn't
-    """
-)
-_HEDGE = any_of(
-    """
+    """)
+_HEDGE = any_of("""
     if unless whether might may could would should maybe perhaps possibly wish hope hoping
     wonder(?:ed|ing)? consider(?:ed|ing)? thinking_(?:of|about) think_about thought_about
     want(?:s|ed)?_to wanna like_to love_to suppos(?:e|ing) imagin(?:e|ing) pretend assum(?:e|ing)
     doubt someday one_day in_theory plan(?:s|ned|ning)?_(?:to|on|for) tempted propos(?:e|ed|es|ing)
     suggest(?:s|ed|ing)? recommend(?:s|ed|ing)? let's lets talk(?:ed|ing|s)?_about according_to
     discuss(?:ed|ing|es)? dream(?:ed|ing|t)?_of how_to evaluat(?:e|ed|ing) i'd we'd i'll we'll
-
-    hopefully ideally ideal soon tomorrow eventually for_(?:example|instance)
-    lied yeah_right it's_false in_(?:a|my)_dream (?:like|as_if|as_though)_(?:i'm|i_am|i_was|i_were)
-    some_point (?:in|for)_the_future
-    next_(?:week|month|quarter|year|sprint|time) starting_(?:in|on|from|next|\\w+day) by_20\\d\\d
-    from_(?:next|\\w+day) pending debating curious undecided not_sure guess apparently supposedly
-    allegedly looks_like seems_(?:like|that) looking_(?:into|at|forward) lean(?:ing|s)?_towards?
-    feel(?:ing)?_like will shall gonna going_to about_to (?:need|needs|have|has|had|ought|yet)_to
-    must try tries trying tried todo start end_up remember_to almost nearly instead_of meaning_to
-    learning_to fail(?:ed|ing)_at forced asked_to made_(?:us|me) dreamt miss pretending favou?r less
-
+    hopefully ideally ideal soon tomorrow eventually for_(?:example|instance) lied yeah_right
+    it's_false in_(?:a|my)_dream (?:like|as_if|as_though)_(?:i'm|i_am|i_was|i_were) some_point
+    (?:in|for)_the_future next_(?:week|month|quarter|year|sprint|time)
+    starting_(?:in|on|from|next|\\w+day) by_20\\d\\d from_(?:next|\\w+day) pending debating curious
+    undecided not_sure guess apparently supposedly allegedly looks_like seems_(?:like|that)
+    looking_(?:into|at|forward) lean(?:ing|s)?_towards? feel(?:ing)?_like will shall gonna going_to
+    about_to (?:need|needs|have|has|had|ought|yet)_to must try tries trying tried todo start end_up
+    remember_to almost nearly instead_of meaning_to learning_to fail(?:ed|ing)_at forced asked_to
+    made_(?:us|me) dreamt miss pretending favou?r less
     (?:mention(?:s|ed)|wr(?:ote|ites)|states?|explains?|argues?|post(?:s|ed)|announce[sd]|report(?:s|ed)|joke[sd])_(?:\\w+_){0,4}that
     saying claiming insisting swears_(?:that|we|i) forget_(?:that|about|my|the)
-    forget(?=\\s+(?:i|we)\\b)
-    (?:delete|remove|erase|ignore|disregard|discard)_(?:that|the|my|what)
+    forget(?=\\s+(?:i|we)\\b) (?:delete|remove|erase|ignore|disregard|discard)_(?:that|the|my|what)
     you'd you_(?:might|may|would|could) ask(?:ed|ing|s)? thinks believes says said claims claimed
-    insists assumes t(?:old|ells?) wants
-    saw watched noticed heard met interviewed hired reviewed taught
-
-    idea thought possibility option prospect concept benefits? advantages? tutorials? guides?
+    insists assumes t(?:old|ells?) wants saw watched noticed heard met interviewed hired reviewed
+    taught idea thought possibility option prospect concept benefits? advantages? tutorials? guides?
     articles? books? courses? workshops? videos? podcasts?
     (?:read|reading|heard|learn(?:ed|t|ing)?|watched|blogged|posts?|notes?)_(?:about|on|how)
     (?:know|knew|excited|worried|talks?|questions?|webinar|news|jokes?)_(?:about|on|how)
     (?:read|learn(?:ed|t)?|know|wrote)_(?:a|some|more|something)_(?:about|on|how)
-    """
-)
-_CONDITION = any_of(
-    """
+    """)
+_CONDITION = any_of("""
     if unless once(?!\\s+(?:a|an|per|every|in|again|more)\\b) assuming provided providing supposing
     pending in_case as_soon_as as_long_as
-    """
-)
+    """)
 _HAD = re.compile(r"\W{0,8}had\s+(?:i|we)\b", re.I)
 _LATER = any_of(
     "soon tomorrow someday later_(?:this|on) next_(?:week|month|quarter|year|sprint|time)"
 )
 _ASKS = re.compile(
     r"[\W_]{0,8}(?:(?:so|and|but|ok|hey|hi)\W{1,2})?(?:(?:am|are|is|do|does|did|should|can|could"
-    r"|would|have|has|shall|may)\s+"
-    r"(?:i|we|you|he|she|they|it|anyone|anybody|someone|the|this|that|these)\b"
-    r"|(?:how|why|what|which|where|when|who)\b[^,]{0,40}?"
-    r"\b(?:do|does|did|am|are|should|can|could|to)\s"
-    r"|any(?:one|body)\b)",
+    r"|would|have|has|shall|may)\s+(?:i|we|you|he|she|they|it|anyone|anybody|someone|the|this|that"
+    r"|these)\b|(?:how|why|what|which|where|when|who)\b[^,]{0,40}?\b(?:do|does|did|am|are|should"
+    r"|can|could|to)\s|any(?:one|body)\b)",
     re.I,
 )
 _IRONY = re.compile(
@@ -87,31 +73,27 @@ _IRONY = re.compile(
 )
 _TAKEN_BACK = re.compile(
     r"\W{1,8}(?:not|said\s+no\s?(?:one|body)\s+ever|no\s?(?:one|body)\s+(?:ever\s+)?said"
-    r"|who\s+doesn't|(?:just\s+)?kidding|jk|yeah\s+right"
-    r"|as\s+if|lol\s+no|just\s+joking|joking|sarcasm|(?:she|he|they|it)\s+(?:said|says"
-    r"|replied)|(?:so\s+)?(?:said|says)\s+(?!i\b)\w+)\b"
-    r"(?=[^\w']*(?:$|[.!?\n]|ever\b|my\b|the\b))",
+    r"|who\s+doesn't|(?:just\s+)?kidding|jk|yeah\s+right|as\s+if|lol\s+no|just\s+joking|joking"
+    r"|sarcasm|(?:she|he|they|it)\s+(?:said|says|replied)|(?:so\s+)?(?:said"
+    r"|says)\s+(?!i\b)\w+)\b(?=[^\w']*(?:$|[.!?\n]|ever\b|my\b|the\b))",
     re.I,
 )
 """After a sentence that was a joke, or that another person says."""
 _SARCASM = re.compile(
-    r"\W{0,4}(?:(?:oh|yeah|ah|wow)[, ]+(?:sure|right|great|wonderful|yes|yeah|fantastic|joy"
-    r"|how|please)\b"
-    r"|(?:because|of\s+course)\s+(?:who|everyone|i\s+just\s+love)|yeah,?\s+right"
+    r"\W{0,4}(?:(?:oh|yeah|ah|wow)[, ]+(?:sure|right|great|wonderful|yes|yeah|fantastic|joy|how"
+    r"|please)\b|(?:because|of\s+course)\s+(?:who|everyone|i\s+just\s+love)|yeah,?\s+right"
     r"|sure,\s+(?:because|i))",
     re.I,
 )
 _MAKER = re.compile(r"\bby\s+(?!me\b|us\b|hand\b|default\b|using\b|\d)", re.I)
 _STARTS = re.compile(r"[\W\d]*(?:(?:and|but|so|also|because|then|that|honestly)\s+)?", re.I)
 _PART = re.compile(r"[,;:(]|,?\s(?:and|but|because|so|which|that|when|while)\s")
-_FINITE = any_of(
-    """
+_FINITE = any_of("""
     is isn't was are were takes? took makes? made helps? can will would has had feels? felt seems?
     needs? requires? means? gets? got costs? pays? gives? gave works saves? saved beats remains
-    sounds looks turned became should must might may could keeps brings depends starts changed
-    don't doesn't didn't use drives goes went comes came
-    """
-)
+    sounds looks turned became should must might may could keeps brings depends starts changed don't
+    doesn't didn't use drives goes went comes came
+    """)
 _WHEN = re.compile(r"\W{0,8}(?:when(?:ever)?|after\s+(?:we|i|they|he|she|it))\b", re.I)
 _UNTIL_THEN = re.compile(r"\b(?:until|till)\s+\w", re.I)
 _UNTIL = re.compile(r"\W{0,8}(?:until|till)\b", re.I)
@@ -126,26 +108,22 @@ _WAS = re.compile(
     r"\b(?:was|were)\s+(?:(?:still|also|just|always|mainly|mostly|all|both|actually)\s+){0,2}$",
     re.I,
 )
-_FORMERLY = any_of(
-    """
+_FORMERLY = any_of("""
     previously formerly originally initially at_first at_that_time those_days back_(?:then|when|in)
     (?:in|at|from)_(?:my|our|the)_(?:past|old|last|previous|former|first|early|beginning)
     (?:years?|months?|weeks?|decades?)_ago in_(?:college|school|university) once
     as_a_(?:student|kid|child) in_(?:19|20)\\d\\d in_the_(?:\\w+ties|\\d0s|early|late)
     (?:when|while)_(?:i|we)_(?:was|were|lived|worked|studied) earlier(?=\\s*,|\\s+using)
     (?:but|and)_(?:now|these_days|since)\\b last_(?:year|summer|winter|spring|autumn|fall|century)
-    not?_(?:any_?)?more
-    for_a_(?:summer|while|short|time) (?:until|till)_\\w+ before_(?:the|our|my|that|this|we|i)_\\w+
+    not?_(?:any_?)?more for_a_(?:summer|while|short|time) (?:until|till)_\\w+
+    before_(?:the|our|my|that|this|we|i)_\\w+
     before_(?:\\w+_){1,3}(?:came|existed|was|were|got|arrived|took|became|did)
     before(?=\\s*(?:$|[,;]|(?:and|but|now|that|switching|moving|migrating)\\b))
-    """
-)
+    """)
 _REPORTED = re.compile(
     r"(?<!i )(?<!we )\b(?:says?|said|reads?|goes|states?|sings?|wrote|writes|replied|replies"
-    r"|answered|t(?:old|ells?)\s+\w+"
-    r"|claims?|claimed|quot(?:e|es|ed|ing)|according\s+to\s+\w+|announced|tweeted|posted"
-    r"|put\s+it|puts\s+it)"
-    r"(?:(?:\s+\w+){0,3}\s*:|\s*,)?\s*$",
+    r"|answered|t(?:old|ells?)\s+\w+|claims?|claimed|quot(?:e|es|ed|ing)|according\s+to\s+\w+"
+    r"|announced|tweeted|posted|put\s+it|puts\s+it)(?:(?:\s+\w+){0,3}\s*:|\s*,)?\s*$",
     re.I,
 )
 _ATTRIBUTED = re.compile(r",\s*(?:said|says|wrote|according\s+to|quoth)\s+(?!i\b)", re.I)
@@ -174,15 +152,11 @@ _PASSIVE = re.compile(
 )
 _SUBJECTLESS = re.compile(
     r"\W{0,8}(?:\d[\d:./T-]{3,20}\s+)?(?:(?:after|during|in|on|at|for|since|by|from"
-    r"|this)\b[^,]{0,60},\s*)?"
-    r"(?:(?:\w+ly|ok|okay|yes|yeah|well|alright|first|next|then|also|just|now|today|yesterday|and"
-    r"|so|again|still|been|no\s+longer|not|never|have|has|had)"
-    r"[\s,]+){0,4}"
-    r"(?:$|[a-z]+(?:ed|ing)\b|(?:built|wrote|made|did|set|got|spent|found|put|sent|began|drew"
-    r"|ran|kept"
-    r"|taught|went|chose|did|gave|took|cut|drove|rebuilt|rewrote|sped|shot|read|held|led|sold"
-    r"|won|all|back"
-    r"|busy|live|done)\b)",
+    r"|this)\b[^,]{0,60},\s*)?(?:(?:\w+ly|ok|okay|yes|yeah|well|alright|first|next|then|also|just"
+    r"|now|today|yesterday|and|so|again|still|been|no\s+longer|not|never|have|has"
+    r"|had)[\s,]+){0,4}(?:$|[a-z]+(?:ed|ing)\b|(?:built|wrote|made|did|set|got|spent|found|put|sent"
+    r"|began|drew|ran|kept|taught|went|chose|did|gave|took|cut|drove|rebuilt|rewrote|sped|shot|read"
+    r"|held|led|sold|won|all|back|busy|live|done)\b)",
     re.I,
 )
 _USED = re.compile(r"(?:used|loved|liked|preferred|enjoyed|worked)\b", re.I)
@@ -193,13 +167,10 @@ _AFTER_PREPOSITION = re.compile(
     re.I,
 )
 _DIRECT = re.compile(
-    r"(?:^\W*|\b(?:i|we|am|is|are|was|were|be|been|keep|keeps|kept|start|started|began"
-    r"|continue|continued"
-    r"|like|enjoy|love|prefer|hate|back\s+to|switched\s+to|moved\s+to|ended\s+up)\s+|,\s+"
-    r"|'(?:m|re|s|ve)\s+)"
-    r"(?:(?:also|still|now|just|already|always|usually|mostly|mainly|all|both|currently"
-    r"|happily|then"
-    r"|today|and|so|been|been\s+happily|\w+ly)\s+){0,3}$",
+    r"(?:^\W*|\b(?:i|we|am|is|are|was|were|be|been|keep|keeps|kept|start|started|began|continue"
+    r"|continued|like|enjoy|love|prefer|hate|back\s+to|switched\s+to|moved\s+to|ended\s+up)\s+|,\s+"
+    r"|'(?:m|re|s|ve)\s+)(?:(?:also|still|now|just|already|always|usually|mostly|mainly|all|both"
+    r"|currently|happily|then|today|and|so|been|been\s+happily|\w+ly)\s+){0,3}$",
     re.I,
 )
 _AND_ME = re.compile(
@@ -229,27 +200,20 @@ _ACTS = re.compile(
 _PARTICIPLE = re.compile(r"\s(?:\w+ed|built|made|written|drawn|run|set\s+up)\s+$", re.I)
 _NO_ACT = any_of("""
     am are was were is be been being have had has do did went go goes going gone come came met
-    meet\\w*
-    talk\\w* sp(?:eak|oke)\\w* discuss\\w* agree\\w* disagree\\w* struggl\\w* fight\\w*
-    fought compar\\w*
-    integrat\\w* compet\\w* deal\\w* dealt play\\w* walk\\w* liv\\w* sit sat eat ate din\\w*
-    lunch\\w* partner\\w*
-    interview\\w* sign\\w* help\\w* stay\\w* fell fall end\\w* get got need\\w* want\\w* hop\\w*
-    thinks?
-    thought believ\\w* know knew see saw heard? reads? learn\\w* found finds? replac\\w* swap\\w*
-    confus\\w* argu\\w*
-    experiment\\w* tr(?:y|ied|ying) join\\w* shar\\w* complain\\w* wait\\w* travel\\w*
-    dr(?:ive|ove) fl(?:y|ew) mov\\w*
-    start\\w* can could may might will would should shall must hate\\w* like love prefer enjoy
-    dislike ask\\w* t(?:old|ell) say said
-    watch\\w* look\\w* visit\\w* r(?:an|un)_(?:late|into|out) danc\\w* sing sang grew sleep slept
-    cycl\\w* hik\\w* jog\\w*
-    t(?:ake|ook) call\\w* email\\w* wr(?:ite|ote)_(?:about|to) listen\\w* an? the sail\\w* sw[ai]m\\w* r[io]de\\w* climb\\w* camp\\w* not never don't didn't
-    won't can't evaluat\\w* consider\\w*
+    meet\\w* talk\\w* sp(?:eak|oke)\\w* discuss\\w* agree\\w* disagree\\w* struggl\\w* fight\\w*
+    fought compar\\w* integrat\\w* compet\\w* deal\\w* dealt play\\w* walk\\w* liv\\w* sit sat eat
+    ate din\\w* lunch\\w* partner\\w* interview\\w* sign\\w* help\\w* stay\\w* fell fall end\\w* get
+    got need\\w* want\\w* hop\\w* thinks? thought believ\\w* know knew see saw heard? reads?
+    learn\\w* found finds? replac\\w* swap\\w* confus\\w* argu\\w* experiment\\w* tr(?:y|ied|ying)
+    join\\w* shar\\w* complain\\w* wait\\w* travel\\w* dr(?:ive|ove) fl(?:y|ew) mov\\w* start\\w*
+    can could may might will would should shall must hate\\w* like love prefer enjoy dislike ask\\w*
+    t(?:old|ell) say said watch\\w* look\\w* visit\\w* r(?:an|un)_(?:late|into|out) danc\\w* sing
+    sang grew sleep slept cycl\\w* hik\\w* jog\\w* t(?:ake|ook) call\\w* email\\w*
+    wr(?:ite|ote)_(?:about|to) listen\\w* an? the sail\\w* sw[ai]m\\w* r[io]de\\w* climb\\w*
+    camp\\w* not never don't didn't won't can't evaluat\\w* consider\\w*
     test\\w*_(?:the_)?(?:integration|compatib\\w+) bug\\w* feel felt keep_up kept_up had
-    familiari\\w* wish\\w* plan_to
-    lost lose won broke break quit stopp\\w* fail\\w* miss\\w* notic\\w* met was introduc\\w*
-    worr\\w* laugh\\w* support\\w*
+    familiari\\w* wish\\w* plan_to lost lose won broke break quit stopp\\w* fail\\w* miss\\w*
+    notic\\w* met was introduc\\w* worr\\w* laugh\\w* support\\w*
     """)
 
 

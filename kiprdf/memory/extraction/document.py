@@ -41,13 +41,11 @@ _QUOTED = re.compile(
     r"|(?:(?:^|;)[ \t]*(?:#|--|<!--)|(?<!:)//)[ \t]*(?:[Ii]|[Ww]e|[Mm]y|[Oo]ur)\b[^\n]*"
     r"|^[ \t]*[$%][ \t][^\n]*|~~[^~\n]{1,500}~~"
     # The text of a link, and a line of a log.
-    r"|\[[^\]\n]{1,200}\](?=\()"
-    r"|^[ \t]*(?:\d[\dT:.,/+Z-]{4,25}[ \t]+){0,3}\W{0,2}(?:INFO|DEBUG|WARN(?:ING)?|ERROR"
-    r"|TRACE|FATAL|(?:[\w]{1,20}[ \t])?[Ll]og:|Output:|Step[ ]\d)[^\n]*"
-    r"|^\d[^\n]{4,80}\b(?:INFO|DEBUG|WARN(?:ING)?|ERROR)\b[^\n]*"
-    r"|^[ \t]*[-*][ \t]*\[ ?\][^\n]*|^[ \t]*Sent[ ]from[^\n]*"
-    r"|^[ \t>*_-]{0,6}(?i:quot(?:e|ation)s?|lyrics?|template|example|sample|poem|song|joke"
-    r"|headline|placeholder)\b[^:\n]{0,40}:[^\n]*",
+    r"|\[[^\]\n]{1,200}\](?=\()|^[ \t]*(?:\d[\dT:.,/+Z-]{4,25}[ \t]+){0,3}\W{0,2}(?:INFO|DEBUG"
+    r"|WARN(?:ING)?|ERROR|TRACE|FATAL|(?:[\w]{1,20}[ \t])?[Ll]og:|Output:|Step[ ]\d)[^\n]*"
+    r"|^\d[^\n]{4,80}\b(?:INFO|DEBUG|WARN(?:ING)?|ERROR)\b[^\n]*|^[ \t]*[-*][ \t]*\[ ?\][^\n]*"
+    r"|^[ \t]*Sent[ ]from[^\n]*|^[ \t>*_-]{0,6}(?i:quot(?:e|ation)s?|lyrics?|template|example"
+    r"|sample|poem|song|joke|headline|placeholder)\b[^:\n]{0,40}:[^\n]*",
     re.MULTILINE,
 )
 _SECTION = re.compile(

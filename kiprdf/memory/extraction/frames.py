@@ -29,36 +29,28 @@ _NOT_OF_NOW = (
     r"|alternative)\b)"
 )
 _OWN_TOOL = rf"(?:{_NOT_OF_NOW}[\w-]+\s+){{0,2}}?{_NOT_OF_NOW}(?P<noun>{_TOOL_NOUN})\b"
-_HAS = (
-    one_of(r"""
-    (?:is|are|remains?|runs?|lives?|sits?|stays?|go(?:es)?)(?:_still|_now|_all|_mostly|_just)?
+_STATE = one_of("""
+    built made written typeset edited drafted planned designed done kept drawn hosted tracked stored
+    managed deployed powered based set_up
     """)
-    + r"(?:\s+"
-    + one_of("""
-    built written hosted deployed stored kept managed done tracked powered made based set_up
-    """)
-    + r")?(?:\s+"
-    + one_of("on_top_of in on with via by using through to behind at")
-    + ")?"
+_IN = one_of("on_top_of in on with via by using through to behind at inside over")
+_STAYS = one_of("sits? lives? runs? stays? go(?:es)? resides?")
+_HAS = rf"(?:is|are|remains?|{_STAYS})(?:\s+(?:still|now|all|just))?(?:\s+{_STATE})?(?:\s+{_IN})?"
+_KEPT = (
+    rf"(?:{_STAYS}(?:\s+(?:all|mostly))?\s+(?!to\b|at\b){_IN}|runs?|(?:is|are)\s+(?:(?:now|all)\s+)?"
+    rf"(?:{_STATE}\s+(?:with|in|on|using|via|through)|(?:generated|powered|backed|built|run)\s+by))"
 )
-_KEPT = one_of("""
-    (?:sits?|lives?|runs?|stays?|go(?:es)?|resides?)(?:_still|_all|_mostly)?_(?:in|on|through|via|inside|behind|over|with)
-    (?:is|are)_(?:now_|all_|still_|mostly_)?(?:(?:built|made|written|typeset|edited|drafted|planned|designed|done|kept|drawn|hosted|tracked|stored|managed|deployed)_(?:with|in|on|using|via|through)
-    |(?:generated|powered|backed|managed|built|handled|hosted|run)_by) runs?
-    """)
 _DONE_WITH = one_of("""
     us(?:e|ing) reach(?:ing)?_for rely(?:ing)?_on run(?:ning)? writ(?:e|ing) work(?:ing)?
     liv(?:e|ing) cod(?:e|ing) keep(?:ing)? stor(?:e|ing) track(?:ing)? turn_to go_(?:to|for|with)
     ended_up_(?:using|with) deploy host do draft draw edit manage open
     """)
-_OWN_WORK = (
-    r"(?:my|our)\s+(?:"
-    + one_of("""
+_WHICH = one_of("""
     current main new latest big pet side biggest primary only weekend hobby personal day present top
     number_one first sole full-time actual
     """)
-    + r"\s+){0,3}"
-    + one_of("project focus priority baby job gig thing task")
+_OWN_WORK = (
+    rf"(?:my|our)\s+(?:{_WHICH}\s+){{0,3}}(?:project|focus|priority|baby|job|gig|thing|task)"
 )
 _BUSY = one_of("""
     (?:super_|very_|pretty_|quite_|so_)?(?:busy|occupied|swamped)_(?:with|on)
@@ -69,19 +61,17 @@ _BUSY = one_of("""
     (?:co-?)?maintain(?:ing)? lead(?:ing)? own develop build design(?:ing)? coordinat(?:e|ing)
     hack(?:ing)?(?:_away)?_(?:on|at) tinker(?:ing)?_with contribut(?:e|ing)_to polish(?:ing)?
     prototyp(?:e|ing) chip(?:ping)?_away_at kick(?:ing|ed)_off
-    spend(?:ing)?_(?:\\w+_){1,4}(?:on|with|in)
-    (?:put|pour)(?:t?ing)?_(?:\\w+_){1,4}into start(?:ed|ing)(?:_work|_working)?(?:_on)? picked_up
-    continu(?:e|ing)_(?:with|on) joined put(?:ting)?_together got_assigned_to
-    up_to_(?:my|our)_\\w+_in
-    volunteer(?:ing)?_(?:for|at|on) pairing(?:_with_\\w+)?_on responsible_of rebuild(?:ing)?
-    rewrit(?:e|ing) redesign(?:ing)? port(?:ing)?
-    tak(?:e|en|ing)_over (?:\\w+_)?(?:days|weeks|months|years)_into help(?:ing)?_(?:out_)?with
+    spend(?:ing)?_(?:\\w+_){1,4}(?:on|with|in) (?:put|pour)(?:t?ing)?_(?:\\w+_){1,4}into
+    start(?:ed|ing)(?:_work|_working)?(?:_on)? picked_up continu(?:e|ing)_(?:with|on) joined
+    put(?:ting)?_together got_assigned_to up_to_(?:my|our)_\\w+_in volunteer(?:ing)?_(?:for|at|on)
+    pairing(?:_with_\\w+)?_on responsible_of rebuild(?:ing)? rewrit(?:e|ing) redesign(?:ing)?
+    port(?:ing)? tak(?:e|en|ing)_over (?:\\w+_)?(?:days|weeks|months|years)_into
+    help(?:ing)?_(?:out_)?with
     (?:run|have|write|publish|host|do)_(?:a|an|my)_(?:\\w+_){1,3}(?=(?:called|named)\\b)
-        """)
+    """)
 _FINISHED = one_of("""
     finished completed shipped launched released delivered wrapped closed dropped abandoned left
-    quit
-    shelved cancel+ed handed(?:_over|_off)? killed retired archived scrapped moved_on_from
+    quit shelved cancel+ed handed(?:_over|_off)? killed retired archived scrapped moved_on_from
     stopped_maintaining killed_off (?:through|done|finished)_with
     """)
 _TIME = r"(?:\w+\s+)?" + one_of("time days? weeks? evenings weekends attention energy work hours")
@@ -186,8 +176,12 @@ FRAMES = (
     Pattern(
         "x_is_liked",
         "prefers",
-        1.0,
-        re.compile(
+        _liked,
+        (
+            "favo my_jam my_thing prefer alley what_i heart suits happy for_me person lover "
+            "enthusiast fan addict drinker over always day time"
+        ),
+        (
             rf"{_START}(?:(?:and|so|but|honestly|personally|for\s+me),?\s+)?(?:(?:the|a"
             rf"|an)\s+)?(?P<subject>{_THING})\s+"
             r"(?:(?:is|are)\s+(?:still\s+|just\s+|definitely\s+"
@@ -201,105 +195,77 @@ FRAMES = (
             rf"|my)\b){_THING})(?:\s+over\s+{_THING})?,?\s+(?:always|any\s?day|any\s+time"
             rf"|every\s+time)\W*$"
             rf"|\b(?:i'd|we'd|i\s+would|we\s+would)\s+(?:rather\s+)?(?:choose|pick|take"
-            rf"|have)\s+(?:the\s+)?(?P<rather>{_THING})\s+over\s",
-            re.I | re.M,
-        ),
-        _liked,
-        (
-            *("favo", "my jam", "my thing", "prefer", "alley", "what i", "heart", "suits", "happy"),
-            *(
-                "for me",
-                "person",
-                "lover",
-                "enthusiast",
-                " fan",
-                "addict",
-                "drinker",
-                " over ",
-                "always",
-            ),
-            *("day", "time"),
+            rf"|have)\s+(?:the\s+)?(?P<rather>{_THING})\s+over\s"
         ),
         (("Svelte has my heart.", "Svelte"), ("I'm a tea person.", "tea")),
     ),
     Pattern(
         "x_for_y",
         "uses",
-        0.8,
-        re.compile(r"^[^\w\n]{0,4}(?=[\w.+#-]{1,20}(?:\s\w{1,12})?\s+(?:on|for)\s)", re.I | re.M),
         _tools_in_pairs,
-        (",", " and "),
+        ", and",
+        (r"^[^\w\n]{0,4}(?=[\w.+#-]{1,20}(?:\s\w{1,12})?\s+(?:on|for)\s)"),
         (("Vim for code, Obsidian for notes.", "Vim"),),
     ),
     Pattern(
         "my_tool_is_x",
         "uses",
-        0.8,
-        re.compile(
-            rf"(?:\b(?:my|our)\s+|(?P<label>^[^\w\n]{{0,4}}(?=[\w ]{{1,30}}[:=])"
-            rf"|(?<=[.;]\s)(?=\w{{1,30}}:)))"
-            rf"{_OWN_TOOL}(?:\s+of\s+choice)?(?:\s+for\s+(?:\w+\s+){{0,2}}?\w+)?"
-            rf"(?:\s*[:=]\s*|\s+{_HAS}\s+)"
-            rf"|\b(?:my|our)\s+(?!(?:\w+\s+)?(?:{PEOPLE})\b)(?:{_NOT_OF_NOW}[\w-]+\s+){{1,3}}?{_KEPT}\s+"
-            r"|\b(?:i|we)(?:'m|'re|'ve\s+been|\s+am|\s+are"
-            r"|\s+have\s+been)\s+(?:still\s+)?an?\s+(?:\w+\s+){0,2}?"
-            r"(?P<person>(?=[\w.+#-]+(?:\s+\w+)?\s+(?:users?|person|shop|house|guy|girl|gal"
-            r"|dev|developer|programmer)\b))"
-            r"|^[^\w\n]{0,4}team\s+(?P<team>(?=\w+(?:\s+here|\s+all\s+the\s+way)?\W*$))",
-            re.I | re.M,
-        ),
         _tools_of_user,
-        ("my ", "our ", ":", "=", " a", "team"),
+        "my our : = a team",
+        (
+            rf"(?:\b(?:my|our)\s+|(?P<label>^[^\w\n]{{0,4}}(?=[\w ]{{1,30}}[:=])"
+            rf"|(?<=[.;]\s)(?=\w{{1,30}}:))){_OWN_TOOL}(?:\s+of\s+choice)?(?:\s+for\s+(?:\w+"
+            rf"\s+){{0,2}}?\w+)?(?:\s*[:=]\s*|\s+{_HAS}\s+)|\b(?:my"
+            rf"|our)\s+(?!(?:\w+\s+)?(?:{PEOPLE})\b)(?:{_NOT_OF_NOW}[\w-]+\s+){{1,3}}?{_KEPT}\s+"
+            r"|\b(?:i|we)(?:'m|'re|'ve\s+been|\s+am|\s+are"
+            r"|\s+have\s+been)\s+(?:still\s+)?an?\s+(?:\w+\s+){0,2}?(?P<person>(?=[\w.+#-]+(?:"
+            r"\s+\w+)?\s+(?:users?|person|shop|house|guy|girl|gal|dev|developer|programmer)\b))"
+            r"|^[^\w\n]{0,4}team\s+(?P<team>(?=\w+(?:\s+here|\s+all\s+the\s+way)?\W*$))"
+        ),
         (("My editor is Helix.", "Helix"), ("All our notes are in Notion.", "Notion")),
     ),
     Pattern(
         "x_is_used",
         "uses",
-        0.8,
-        re.compile(
+        _tool_is_used,
+        "",
+        (
             r"(?<=\S)\s{1,3}(?:(?:is|are|remains)(?:\s+(?:still|now|simply"
             r"|just))?\s+(?:(?:what|where|how|the\s+\w+(?:\s+that)?)"
             rf"\s+(?:i|we)(?:'m|'re|\s+am|\s+are)?\s+(?:{ADVERB}\s+){{0,2}}{_DONE_WITH}\b"
             rf"|(?:my|our)\s+{_OWN_TOOL}|(?:an?\s+)?(?:\w+\s+)?part\s+of\s+(?:my|our)\s)"
             r"|(?:powers|runs|handles|manages|hosts|serves|drives)\s+(?:most\s+of\s+"
-            r"|all\s+)?(?:my|our)\s)",
-            re.I,
+            r"|all\s+)?(?:my|our)\s)"
         ),
-        _tool_is_used,
-        (),
         (("Obsidian is what I reach for.", "Obsidian"), ("Redis handles our queues.", "Redis")),
     ),
     Pattern(
         "busy_with_x",
         "works_on",
-        0.9,
-        re.compile(
-            rf"(?:{_I}|{_START})(?:{ADVERB}\s+){{0,3}}{_BUSY}\s+|{_I}(?:(?P<no>not|no\s+longer"
-            rf"|was|were)\s+)?(?:{ADVERB}\s+)?(?:on|busy\s+with)\s+|{_START}(?:still|now"
-            rf"|currently|mostly)\s+on\s+"
-            rf"|\b(?:my\s+)?(?:weekends|evenings|days|nights|mornings|weeks)\s+(?:belong"
-            rf"|go)\s+to\s+"
-            rf"|\b{_OWN_WORK}(?:\s+(?:right\s+now|now|these\s+days|at\s+the\s+moment|currently"
-            rf"|this\s+\w+))?"
-            r"(?:\s+is|'s|:)(?:\s+(?:still|now|called|named|to\s+finish|building"
-            r"|maintaining)){0,2}\s+"
-            r"|^[^\w\n]{0,4}(?:currently|right\s+now|these\s+days|on\s+my\s+(?:plate|desk)"
-            r"|this\s+(?:week|sprint|month|quarter)|now|today|doing|(?:my\s+"
-            r"|our\s+)?(?:current\s+)?projects?|building|working\s+on"
-            r"|main\s+focus|focus|in\s+progress|up\s+now)(?:'s\s+focus)?(?::"
-            r"|\s+is\s+(?:all\s+)?about|\s+is|\s+i'm\s+on)\s+"
-            rf"|\bmost\s+of\s+(?:my|our)\s+{_TIME}\s+(?:goes|is\s+going|go)\s+(?:in)?to\s+",
-            re.I | re.M,
-        ),
         _named_work,
-        (),
+        "",
+        (
+            rf"(?:{_I}|{_START})(?:{ADVERB}\s+){{0,3}}{_BUSY}\s+|{_I}(?:(?P<no>not|no\s+longer|was"
+            rf"|were)\s+)?(?:{ADVERB}\s+)?(?:on|busy\s+with)\s+|{_START}(?:still|now|currently"
+            rf"|mostly)\s+on\s+|\b(?:my\s+)?(?:weekends|evenings|days|nights|mornings"
+            rf"|weeks)\s+(?:belong|go)\s+to\s+|\b{_OWN_WORK}(?:\s+(?:right\s+now|now|these\s+days"
+            rf"|at\s+the\s+moment|currently|this\s+\w+))?"
+            r"(?:\s+is|'s|:)(?:\s+(?:still|now|called|named|to\s+finish|building"
+            r"|maintaining)){0,2}\s+|^[^\w\n]{0,4}(?:currently|right\s+now|these\s+days"
+            r"|on\s+my\s+(?:plate|desk)|this\s+(?:week|sprint|month|quarter)|now|today|doing"
+            r"|(?:my\s+|our\s+)?(?:current\s+)?projects?|building|working\s+on|main\s+focus|focus"
+            r"|in\s+progress|up\s+now)(?:'s\s+focus)?(?::|\s+is\s+(?:all\s+)?about|\s+is"
+            r"|\s+i'm\s+on)\s+"
+            rf"|\bmost\s+of\s+(?:my|our)\s+{_TIME}\s+(?:goes|is\s+going|go)\s+(?:in)?to\s+"
+        ),
         (("I'm busy with Lumen.", "Lumen"), ("My current project is Lumen.", "Lumen")),
     ),
     Pattern(
         "x_keeps_me_busy",
         "works_on",
-        0.9,
-        re.compile(
+        _project_is,
+        "is are was been keep take eat fill occup gets shipped",
+        (
             rf"{_START}(?:(?:and|so|but|now|currently|today|these\s+days|lately|right\s+now"
             rf"|nowadays|at\s+the\s+moment|(?:good\s+)?news|update),?:?\s+)?(?:the\s+)?"
             rf"(?:(?-i:[Pp])roject\s+)?(?P<name>(?!I\b){phrases.NAME})(?:\s+project)?(?:,\s[^,.;\n]{{1,60}},|\s\([^)\n]{{1,60}}\))?"
@@ -311,54 +277,24 @@ FRAMES = (
             rf"|(?:takes|is\s+taking|is\s+eating|eats|fills|occupies|consumes"
             rf"|gets)(?:\s+up)?\s+(?:\w+\s+){{0,3}}(?:my|our)\s+{_TIME}\b))"
             r"|(?:\s+(?:is|are|was|has\s+been|got|gets)|'s)(?:\s+(?:now|finally|officially|all"
-            r"|already|fully|completely)){0,2}"
-            r"\s+(?:done|finished|completed?|shipped|launched|over|released|wrapped\s+up"
-            r"|delivered|cancel+ed|closed|shelved"
-            r"|history|behind\s+(?:me|us)|out\s+the\s+door)\b|\s+(?:shipped"
-            r"|launched)\s+(?=last|on|in|yesterday|today|this)(?!\s+(?:in|by|with|using|for"
-            r"|through)\s))",
-            re.I | re.M,
+            r"|already|fully|completely)){0,2}\s+(?:done|finished|completed?|shipped|launched|over"
+            r"|released|wrapped\s+up|delivered|cancel+ed|closed|shelved|history|behind\s+(?:me|us)"
+            r"|out\s+the\s+door)\b|\s+(?:shipped|launched)\s+(?=last|on|in|yesterday|today"
+            r"|this)(?!\s+(?:in|by|with|using|for|through)\s))"
         ),
-        _project_is,
-        (" is", " are", "was", "been", "keep", "take", "eat", "fill", "occup", "gets", "shipped"),
         (("Lumen keeps me busy.", "Lumen"), ("Lumen is done.", "Lumen")),
     ),
     Pattern(
         "finished_x",
         "works_on",
-        0.9,
-        re.compile(
-            rf"(?:{_I}|{_START})(?:(?:finally|just|already|now|also|officially|recently|today"
-            rf"|then)\s+){{0,2}}"
-            rf"{_FINISHED}(?:\s+up)?\s+",
-            re.I | re.M,
-        ),
         _finished,
         (
-            *(
-                "finish",
-                "complet",
-                "shipped",
-                "launched",
-                "released",
-                "deliver",
-                "wrap",
-                "clos",
-                "drop",
-            ),
-            *(
-                "abandon",
-                "left",
-                "quit",
-                "shelv",
-                "cancel",
-                "handed",
-                "kill",
-                "retired",
-                "archiv",
-                "done",
-            ),
-            *("through", "scrap", "moved on", "stopped"),
+            "finish complet shipped launched released deliver wrap clos drop abandon left quit "
+            "shelv cancel handed kill retired archiv done through scrap moved_on stopped"
+        ),
+        (
+            rf"(?:{_I}|{_START})(?:(?:finally|just|already|now|also|officially|recently|today"
+            rf"|then)\s+){{0,2}}{_FINISHED}(?:\s+up)?\s+"
         ),
         (("I finished Lumen last week.", "Lumen"),),
     ),

@@ -52,6 +52,9 @@ class Text:
 Read: TypeAlias = Callable[["Pattern", Text, re.Match[str]], Iterator[Statement]]
 
 
+_WEIGHTS = {"works_on": 0.9, "uses": 0.8, "prefers": 1.0, "decided": 1.0}
+
+
 @dataclass(frozen=True)
 class Pattern:
     """One way in which texts state something.
@@ -62,19 +65,30 @@ class Pattern:
 
     name: str
     predicate: str
-    weight: float
-    expression: re.Pattern[str]
     read: Read
-    words: tuple[str, ...]
+    words: str
+    expression: str
     examples: tuple[tuple[str, str], ...]
+
+    @cached_property
+    def weight(self) -> float:
+        return _WEIGHTS[self.predicate]
+
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
+        return re.compile(self.expression, re.I | re.M)
+
+    @cached_property
+    def needed(self) -> list[str]:
+        return [word.replace("_", " ") for word in self.words.split()]
 
     def find(self, text: Text) -> Iterator[Statement]:
         """What a text states in this way."""
         lowered, document = text.lowered, text.document
-        if self.words and not any(word in lowered for word in self.words):
+        if self.needed and not any(word in lowered for word in self.needed):
             return
         count = end = 0
-        for match, following in pairwise(chain(self.expression.finditer(document.prose), (None,))):
+        for match, following in pairwise(chain(self.compiled.finditer(document.prose), (None,))):
             assert match is not None
             if match.start() >= end:
                 count, end = 0, document.sentence_at(match.start()).end
@@ -96,7 +110,7 @@ class Pattern:
 
 
 ADVERB = (
-    r"(?:\w+ly|always|often|still|also|now|just|much|quite|do|both|all|almost|already|sometimes"
+    r"(?:(?!rely\b)\w+ly|always|often|still|also|now|just|much|quite|do|both|all|almost|already|sometimes"
     r"|once|even)"
 )
 _SUBJECT = (
@@ -105,8 +119,7 @@ _SUBJECT = (
 )
 _NEGATED = (
     r"(?:(?P<negation>do\s+not|does\s+not|do(?:es)?n'?t|did\s+not|didn't|not|never|no\s+longer"
-    r"|used\s+to"
-    r"|stopped|can't|cannot|can\s+not|no)\s+)?"
+    r"|used\s+to|stopped|can't|cannot|can\s+not|no)\s+)?"
 )
 _OMITTED = r"(?P<start>(?:\A|(?<=\n)|(?<=[.!?]\s))[-*• ]{0,4}(?=\w+s\b)|(?:\band|\bbut|,)\s+)"
 _MOSTLY = re.compile(r"\b(?:always|usually|mostly)\b", re.I)
@@ -137,8 +150,7 @@ _ELSEWHERE = re.compile(
 _PARTLY = re.compile(r"\b(?:just|only|always|usually|often|mostly|all|daily|every)\b", re.I)
 _PARTLY_AFTER = re.compile(
     r"[^,.;!?]{0,60}?\s(?:for|as|without|unless|when|whenever|on|in|at|to|with|if|because\s+of"
-    r"|every|much"
-    r"|often|that)\s",
+    r"|every|much|often|that)\s",
     re.I,
 )
 _SINCE = re.compile(
@@ -159,30 +171,12 @@ _OF_TRUST = (
     "work",
 )
 _DISLIKING = ("hate", "dislike", "stand", "detest", "loathe")
-_OF_PEOPLE = re.compile(
-    r"(?:\s+v?\d[\d.]*)?[\s-]+(?:(?:people|folks|team|guys|community|devs?|developers?"
-    r"|engineers?|users?|fans?|meetups?"
-    r"|conferences?|talks?|workshops?|courses?|books?|tutorials?|articles?|support|sales|reps?"
-    r"|experts?"
-    r"|consultants?|vendors?|experience|questions?|issues?|recruiters?|salespeople|staff)\b)",
-    re.I,
-)
-_NO_INSTRUMENT = re.compile(
-    r"\b(?:help(?:ed|s|ing)?|m[ee]et(?:ing|ings|s)?|met|calls?|called|talk(?:ed|ing|s)?"
-    r"|chat(?:ted)?"
-    r"|problems?|issues?|troubles?|struggl\w+|fight\w*|fought|compar\w+|integrat\w+|compet\w+"
-    r"|deal(?:s|t|ing)?|play(?:ed|ing)?|fun|partner\w*|interview\w*|contracts?|jobs?|lunch|dinner"
-    r"|spoke|speak\w*|confus\w+|disappoint\w+|happy|unhappy|bug|error|stuck|luck|fluent|people"
-    r"|someone|candidates?|developers?|engineers?|compan(?:y|ies)|teams?)\s+(?:\w+\s+){0,4}$",
-    re.I,
-)
 _NO_USE = re.compile(
     r"\b(?:compared|comparable|comparing|comparison|compatible|incompatible|competes?|familiar"
     r"|interferes?|unfamiliar|replaced|experience|experiment(?:ing|ed)?|along|agree|disagree|wrong"
     r"|frustrated|annoyed|pleased|impressed|disappointed|obsessed|bored|involved|satisfied"
-    r"|concerned"
-    r"|comfortable|happy|unhappy|ok|okay|fine|good|love|confronted|up|do|done|finished|through"
-    r"|inspired|(?-i:go|[Gg]oes|[Gg]oing|went|gone))\s*$",
+    r"|concerned|comfortable|happy|unhappy|ok|okay|fine|good|love|confronted|up|do|done|finished"
+    r"|through|inspired|(?-i:go|[Gg]oes|[Gg]oing|went|gone))\s*$",
     re.I,
 )
 
@@ -274,9 +268,8 @@ def _uses_of_user(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterato
 
 
 _AND_NOW = re.compile(
-    r"\s*,?\s+(?:(?:and|but)\s+(?:(?:then|now|have|we|i)\s+)*(?:adopted|picked\s+up"
-    r"|(?:switched|moved"
-    r"|migrated|went)\s+(?:over\s+)?to|started\s+using|went\s+with)|(?:but"
+    r"\s*,?\s+(?:(?:and|but)\s+(?:(?:then|now|have|we|i)\s+)*(?:adopted|picked\s+up|(?:switched"
+    r"|moved|migrated|went)\s+(?:over\s+)?to|started\s+using|went\s+with)|(?:but"
     r"|and)\s+now\s+(?:it's|it\s+is|i'm\s+on)|but(?:\s+(?:now|rather))?)\s+",
     re.I,
 )
@@ -336,35 +329,17 @@ def _uses(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statem
         document.prose, clauses.start_of_clause(document, place), place
     ):
         return
-    if not is_using and (
-        _NO_INSTRUMENT.search(before)
-        or clauses.is_topic(document, place, mentions[-1].end)
-    ):
+    if not is_using and clauses.is_topic(document, place, mentions[-1].end):
         return
     if is_using and (
         clauses.is_conditional(document, match.end())
         or clauses.is_topic(document, place, match.end())
     ):
         return
-    if _OF_PEOPLE.match(document.prose, mentions[-1].end):
-        return
     for mention in mentions:
         yield pattern.statement(mention.start, "tool", mention.name, standing)
     if is_using:
         yield from _others_of_use(pattern, text, match, mentions[-1].end, standing)
-
-
-def _on(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
-    """``We're on Django``."""
-    document = text.document
-    mentions = list(tools_from(text, match.end()))
-    if not mentions or clauses.standing(document, match.start()) != HELD:
-        return
-    end = mentions[-1].end
-    if COMPOUND.match(document.prose, end) or clauses.is_conditional(document, end):
-        return
-    for mention in mentions:
-        yield pattern.statement(mention.start, "tool", mention.name)
 
 
 def tools_from(text: Text, place: int, between: re.Pattern[str] = _NEXT_TOOL) -> Iterator[Mention]:
@@ -411,24 +386,19 @@ def _decisions(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[S
 
 _PLACE_OF_WORK = re.compile(
     r"\b(?:i|we)\b.{0,60}\b(?:(?:re)?(?:writ(?:e|es|ing)|wrote|draws?|drawing|drew|make|making"
-    r"|build|building|built|get|go|keep|hosted)"
-    r"|(?:cod|program+|implement|prototyp|sketch|draft|design|model|script|edit|host|deploy"
-    r"|run+|compos|plan+"
-    r"|track|manag|document|organi[sz]|log+|record|mix|produc|render|animat|paint|retouch"
-    r"|develop|typeset|format|publish"
-    r"|journal|budget|schedul|analy[sz]|plot|visuali[sz]|chart|present|debug|outlin|collect"
-    r"|sav|captur|stor|fil"
-    r"|sync|version|monitor|automat|chat|post|stream|sell|collaborat|communicat|blog"
-    r"|administer|backup|outlin|typ|annotat)"
-    r"(?:e|s|es|ed|ing)?|ran|keep|keeps|do|does|take\s+(?:\w+\s+){0,2}notes|back\s+up"
-    r"|put\s+everything|meet)\b",
+    r"|build|building|built|get|go|keep|hosted)|(?:cod|program+|implement|prototyp|sketch|draft"
+    r"|design|model|script|edit|host|deploy|run+|compos|plan+|track|manag|document|organi[sz]|log+"
+    r"|record|mix|produc|render|animat|paint|retouch|develop|typeset|format|publish|journal|budget"
+    r"|schedul|analy[sz]|plot|visuali[sz]|chart|present|debug|outlin|collect|sav|captur|stor|fil"
+    r"|sync|version|monitor|automat|chat|post|stream|sell|collaborat|communicat|blog|administer"
+    r"|backup|outlin|typ|annotat)(?:e|s|es|ed|ing)?|ran|keep|keeps|do|does"
+    r"|take\s+(?:\w+\s+){0,2}notes|back\s+up|put\s+everything|meet)\b",
     re.I,
 )
 _UNDECIDED = re.compile(
-    r"\W*(?:i|we|none|tbd|tba|pending|postponed|deferred|see|open|no(?=\s+(?:decision|one"
-    r"|consensus|result|vote|agreement)\b|\W*$)|nothing"
-    r"|unclear|later|not\s+yet|n/a"
-    r"|going\s+with|choosing|yes|ok|approved|rejected|it|this|that|up\s+to|waiting)\b",
+    r"\W*(?:i|we|none|tbd|tba|pending|postponed|deferred|see|open|no(?=\s+(?:decision|one|consensus"
+    r"|result|vote|agreement)\b|\W*$)|nothing|unclear|later|not\s+yet|n/a|going\s+with|choosing|yes"
+    r"|ok|approved|rejected|it|this|that|up\s+to|waiting)\b",
     re.I,
 )
 
@@ -468,17 +438,13 @@ _PREDICATE = re.compile(
 
 def _chooses(document: Document, match: re.Match[str]) -> bool:
     """Whether ``choosing`` or ``going with`` is followed by what was chosen."""
-    before = document.prose[max(0, match.start() - 12) : match.start()]
     rest = document.prose[match.end() : phrases.clause_end(document, match.end())]
     return not (_NO_CHOICE.match(rest) or _PREDICATE.search(rest))
 
 
-_LIKING = re.compile(r"\b(?:like|enjoy|prefer|love|hate)\s+$", re.I)
 def _work(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
     document, place = text.document, match.start()
     is_working = match[0].lower().startswith("working")
-    if _LIKING.search(document.prose, max(0, place - 12), place):
-        return
     standing = clauses.standing(document, place, match.end())
     if standing == HELD and not clauses.is_main(document, place):
         return
@@ -499,23 +465,12 @@ def _work_of_user(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterato
             yield pattern.statement(start, "project", name, standing)
 
 
-_MOVED = (
-    r"(?:(?:the|our|my|all)\s+)*(?:\w+\s+)?(?:ci|pipelines?|builds?|blog|(?:web)?sites?|apps?"
-    r"|databases?|db"
-    r"|repos?|repositor(?:y|ies)|code(?:base)?|projects?|services?|backend|frontend|stack"
-    r"|hosting|tests?"
-    r"|docs|monitoring|infra(?:structure)?|servers?|setup|notes|e?mails?|tickets|stuff|deployments?"
-    r"|workloads?|clusters?|api|bots?|monolith|scripts?)"
-)
 _SWITCHED = "(?:switched|moved|migrated|changed|transitioned|went|converted|ported)"
 _LEFT = one_of("""
     (?:replaced|swapped)(?:_out)? ditched dropped abandoned traded g(?:a|i)ven?_up(?:_on)? retired
-    uninstalled
-    got_(?:rid_of|off) (?:am|are|'m|'re)_(?:done|finished|through)_with phased_out decommissioned
-    sunset
-    said_goodbye_to parted_ways_with ripped_out threw_out kicked_out
-    weaned_(?:myself|ourselves)_off left quit
-    cancelled deleted moved_on_from outgrew
+    uninstalled got_(?:rid_of|off) (?:am|are|'m|'re)_(?:done|finished|through)_with phased_out
+    decommissioned sunset said_goodbye_to parted_ways_with ripped_out threw_out kicked_out
+    weaned_(?:myself|ourselves)_off left quit cancelled deleted moved_on_from outgrew
     """)
 _VERSION = re.compile(r"\s+v?\d")
 _TO = re.compile(
@@ -539,7 +494,7 @@ def _switches(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[St
         to = _TO.match(document.prose, place) or _AND_NOW.match(document.prose, place)
         olds, new = listed, list(tools_from(text, to.end())) if to else []
     end = (new or listed)[-1].end
-    if _OF_PEOPLE.match(document.prose, end) or (not new and match[0].lower().startswith("went")):
+    if not new and match[0].lower().startswith("went"):
         return
     # "replaced Redis calls with Kafka events"
     is_replaced = match[0].lower().startswith("replaced")
@@ -657,24 +612,18 @@ def _project(pattern: Pattern, place: int, words: str) -> Iterator[Statement]:
 
 _USE = one_of("""
     uses? used(?!_to\\b) runs?
-    (?:rel(?:y|ies)|depends?|leans?|counts?|banks?)(?:_(?:\\w+ly|a_lot))?_(?:up)?on
-    opens?
+    (?:rel(?:y|ies)|depends?|leans?|counts?|banks?)(?:_(?:\\w+ly|a_lot))?_(?:up)?on opens?
     (?:have|has|got)(?=_(?:[\\w.-]+_){1,3}?(?:running|installed|set_up|deployed|open|on_(?:all_)?(?:my|our|the))\\b)
     (?:an?_)?(?:\\w+_){0,2}users?_of start(?:ed)?_(?:to_use|using) reach(?:es)?_for turns?_to
-    swears?_on
-    (?:live|code|program|write|work|think|compose|sketch)s?_(?:\\w+ly_)?in works?_with
-    default(?:s|ed)?_to
-    (?:live|work|do|function|survive)s?_without stick_(?:to|with) go_(?:to|with) makes?_use_of
-    falls?_back_on
-    utili[sz]es? leverages? employs? adopt(?:s|ed)? standardi[sz]ed?_on installed set_up pays?_for
-    subscribes?_to
-    keeps?_coming_back_to got_(?:\\w+_)?(?:set_up|running)_on (?:be_)?lost_without trusts? took_up
-    picked_up
+    swears?_on (?:live|code|program|write|work|think|compose|sketch)s?_(?:\\w+ly_)?in works?_with
+    default(?:s|ed)?_to (?:live|work|do|function|survive)s?_without stick_(?:to|with) go_(?:to|with)
+    makes?_use_of falls?_back_on on utili[sz]es? leverages? employs? adopt(?:s|ed)?
+    standardi[sz]ed?_on installed set_up pays?_for subscribes?_to keeps?_coming_back_to
+    got_(?:\\w+_)?(?:set_up|running)_on (?:be_)?lost_without trusts? took_up picked_up
     """)
 _PREFER = one_of("""
-    (?:prefer|like|enjoy|love|adore|favou?r|appreciate|value|treasure|cherish|dig)s? preferred
-    liked enjoyed
-    loved hates? dislikes? detests? loathes? can't_stand stand swears?_by
+    (?:prefer|like|enjoy|love|adore|favou?r|appreciate|value|treasure|cherish|dig)s? preferred liked
+    enjoyed loved hates? dislikes? detests? loathes? can't_stand stand swears?_by
     (?:an?_)?(?:(?!no_)\\w+_){0,2}fans?_of
     (?:very_|really_|pretty_|quite_|so_|grown_|become_)?(?:fond_of|into|partial_to|keen_on|big_on|hooked_on|sold_on|all_for)
     f(?:allen|ell)_(?:\\w+_)?(?:in_love_with|for) in_love_with gravitates?_to(?:wards?)?
@@ -684,9 +633,8 @@ _PREFER = one_of("""
     """)
 _CHOSE = one_of("""
     (?:decided|settled|agreed|landed)_on settled_for opted_for went_with
-    went_for(?=_(?:the|option|plan)\\b)
-    (?:voted|plumped)_for gone_with (?:decided|chose|ruled|voted)_in_favou?r_of
-    decided_upon
+    went_for(?=_(?:the|option|plan)\\b) (?:voted|plumped)_for gone_with
+    (?:decided|chose|ruled|voted)_in_favou?r_of decided_upon
     (?:have|'ve|has)_(?:\\w+ly_|now_)?chosen picked(?!_(?:up|it|him|her|them|on|an?|some|all)\\b)
     chose(?!_(?:(?:not_)?to|\\w+ly|well|badly)\\b) green-?lit signed_off_on
     (?:going|moving|pressing)_(?:ahead|forward)_with
@@ -695,8 +643,7 @@ _CHOSE = one_of("""
 _VERDICT = one_of("""
     (?:final_)?(?:decision|decided|agreed|resolved|choice|pick|verdict|answer|call|outcome|resolution|consensus)
     (?:final_)?(?:decision|choice|call)_(?:made|taken) it's_(?:decided|settled)
-    it_is_(?:decided|settled)
-    made_up_(?:my|our)_minds? we_decided decided_today settled
+    it_is_(?:decided|settled) made_up_(?:my|our)_minds? we_decided decided_today settled
     """)
 _LABEL = (
     r"(?:^|(?<=[.!;,]\s))[^\w\n]{0,6}(?:(?:i|we)(?:'ve)?\s+(?:have\s+)?|ok,?\s+|so,?\s+|and\s+)?"
@@ -705,18 +652,16 @@ _LABEL = (
 
 _WHILE = (
     r"(?:(?:since|for)\s+(?:\w+\s+){0,2}?(?:years?|months?|weeks?|ages|time|always"
-    r"|(?-i:[A-Z][a-z]+(?=\s+the\b)))\s+"
-    r"|every\s?day\s+)?"
+    r"|(?-i:[A-Z][a-z]+(?=\s+the\b)))\s+|every\s?day\s+)?"
 )
 """How long, where those who speak other languages put it: "I use since two years the PyCharm"."""
 
 
-def _verb(verbs: str) -> re.Pattern[str]:
+def _verb(verbs: str) -> str:
     """A verb of the user, whose subject may be left out in a list of verbs."""
-    return re.compile(
+    return (
         rf"(?:(?P<subject>{_SUBJECT})|{_OMITTED})(?:{ADVERB}\s+){{0,3}}{_NEGATED}"
-        rf"(?:{ADVERB}\s+){{0,2}}(?P<verb>{verbs})\s+(?:very\s+much\s+)?(?:{ADVERB}\s+)?{_WHILE}",
-        re.I,
+        rf"(?:{ADVERB}\s+){{0,2}}(?P<verb>{verbs})\s+(?:very\s+much\s+)?(?:{ADVERB}\s+)?{_WHILE}"
     )
 
 
@@ -724,222 +669,150 @@ PATTERNS = (
     Pattern(
         "works_on",
         "works_on",
-        0.9,
-        re.compile(
-            rf"\b(?:working\s+{_WHILE}(?:on|in\s+the\s+(?=project\b))|building|developing)\s+", re.I
-        ),
         _work,
-        ("working", "building", "developing"),
+        "working building developing",
+        (rf"\b(?:working\s+{_WHILE}(?:on|in\s+the\s+(?=project\b))|building|developing)\s+"),
         (("I'm working on meshalyzer.", "Meshalyzer"), ("Building Tidepool now.", "Tidepool")),
     ),
     Pattern(
         "project_x",
         "",
-        0.0,
-        re.compile(r"\b[Pp]roject\s+(?P<name>[A-Z][\w'-]*(?:\s+[A-Z][\w'-]*){0,2}|[a-z][\w'-]*)"),
         _project_before,
-        ("project",),
+        "project",
+        (r"(?-i:\b[Pp]roject\s+(?P<name>[A-Z][\w'-]*(?:\s+[A-Z][\w'-]*){0,2}|[a-z][\w'-]*))"),
         (("The notes of project Aurora.", "Aurora"),),
     ),
     Pattern(
         "x_project",
         "",
-        0.0,
-        re.compile(
-            r"(?P<article>\b(?:[Tt]he|[Oo]ur|[Mm]y)\s+)?"
-            r"(?<![\w'-])(?P<name>[A-Z][\w'-]{0,60}(?:\s+[A-Z\d][\w'-]{0,60}){0,3}(?:\s+[a-z]\w{0,30})?"
-            r"|[\w'-]{1,60})\s+project\b"
-        ),
         _project_after,
-        ("project",),
+        "project",
+        (
+            r"(?-i:(?P<article>\b(?:[Tt]he|[Oo]ur"
+            r"|[Mm]y)\s+)?(?<![\w'-])(?P<name>[A-Z][\w'-]{0,60}(?:\s+[A-Z\d][\w'-]{0,60}){0,3}(?:"
+            r"\s+[a-z]\w{0,30})?|[\w'-]{1,60})\s+project\b)"
+        ),
         (("Moved the Redwood project.", "Redwood"),),
     ),
     Pattern(
         "uses_x",
         "uses",
-        0.8,
-        re.compile(rf"\b(?:using|with|via|in|on|through|from)\s+{_WHILE}", re.I),
         _uses,
-        (),
+        "",
+        (rf"\b(?:using|with|via|in|on|through|from)\s+{_WHILE}"),
         (("Parsed it using pandas.", "pandas"), ("Deployed via Kubernetes.", "Kubernetes")),
     ),
     Pattern(
         "i_use_x",
         "uses",
-        0.8,
-        _verb(_USE),
         _uses_of_user,
-        (),
+        "",
+        _verb(_USE),
         (("I use Vim.", "Vim"), ("We always use Docker.", "Docker")),
-    ),
-    Pattern(
-        "on_x",
-        "uses",
-        0.8,
-        re.compile(
-            rf"\b(?:i|we)(?:'m|'re|\s+am|\s+are|'ve\s+been|\s+have\s+been)\s+(?:{ADVERB}\s+)?on\s+",
-            re.I,
-        ),
-        _on,
-        ("on",),
-        (("We're on Django.", "Django"),),
     ),
     Pattern(
         "prefers_x",
         "prefers",
-        1.0,
-        _verb(_PREFER),
         _preferences,
-        (),
+        "",
+        _verb(_PREFER),
         (("I prefer Python.", "Python"), ("I like dark mode.", "dark mode")),
     ),
     Pattern(
         "decided_x",
         "decided",
-        1.0,
-        re.compile(
-            r"\b(?:decided|(?<=have )decide|agreed|opted|chose|resolved|voted"
-            r"|elected|concluded|determined"
-            r"|made\s+(?:the|a)\s+(?:decision|call|choice)|made\s+up\s+(?:my|our)\s+minds?"
-            r"|(?:is|was|been)\s+decided)\s+"
-            r"(?:(?:today|finally|now|then|instead|together|yesterday|for(?=\s+to\b))\s+)?"
-            r"(?P<negation>not\s+)?(?:to\s+(?!(?:the|an?|all|his|her|their|this|that|these"
-            r"|those)\s)"
-            r"|(?:that\s+)?(?:i|we)(?:'ll|\s+will|\s+should|\s+shall)?\s+(?!\w+ed\b|went|were"
-            r"|are|is|was|have|had|can|could)"
-            r"|(?=on\s+\w+ing\b))"
-            r"|\bdecided\s+(?P<against>against)\s+"
+        _decisions,
+        (
+            "deci agre opted cho going went settled resol pick select green signed call verdict "
+            "answer outcome consensus mind voted commit gone landed sticking staying made vote "
+            "moving elected conclu plump"
+        ),
+        (
+            r"\b(?:decided|(?<=have )decide|agreed|opted|chose|resolved|voted|elected|concluded"
+            r"|determined|made\s+(?:the|a)\s+(?:decision|call|choice)|made\s+up\s+(?:my"
+            r"|our)\s+minds?|(?:is|was|been)\s+decided)\s+(?:(?:today|finally|now|then|instead"
+            r"|together|yesterday|for(?=\s+to\b))\s+)?(?P<negation>not\s+)?(?:to\s+(?!(?:the|an?"
+            r"|all|his|her|their|this|that|these|those)\s)|(?:that\s+)?(?:i|we)(?:'ll|\s+will"
+            r"|\s+should|\s+shall)?\s+(?!\w+ed\b|went|were|are|is|was|have|had|can|could)"
+            r"|(?=on\s+\w+ing\b))|\bdecided\s+(?P<against>against)\s+"
             rf"|\b(?P<noun>{_CHOSE})\s+(?:for\s+(?=the\b|a\b|(?-i:[A-Z])))?"
             rf"|{_LABEL}(?P<label>(?:the\s+|our\s+|my\s+)?{_VERDICT})(?:\s*:|\s+is(?::"
             rf"|(?=\s+to\s))|\s+[-–—])\s+"
-            r"(?:(?:we|i)(?:'ll|\s+will|'re\s+going\s+to)?\s+(?!(?:are|were|have|had|do|don't"
-            r"|did|can|can't|am|need|want|still|prefer|use|like|love|think|work)\b)"
-            r"|(?:we(?:'re|\s+are)\s+)?(?:going\s+with|to|that)\s+)?"
-            r"|\b(?P<choice>choosing|going\s+with)\s+",
-            re.I | re.M,
-        ),
-        _decisions,
-        (
-            *(
-                "deci",
-                "agre",
-                "opted",
-                "cho",
-                "going",
-                "went",
-                "settled",
-                "resol",
-                "pick",
-                "select",
-                "green",
-            ),
-            *(
-                "signed",
-                "call",
-                "verdict",
-                "answer",
-                "outcome",
-                "consensus",
-                "mind",
-                "voted",
-                "commit",
-            ),
-            *(
-                "gone",
-                "landed",
-                "sticking",
-                "staying",
-                "made",
-                "vote",
-                "moving",
-                "elected",
-                "conclu",
-                "plump",
-            ),
+            r"(?:(?:we|i)(?:'ll|\s+will|'re\s+going\s+to)?\s+(?!(?:are|were|have|had|do|don't|did"
+            r"|can|can't|am|need|want|still|prefer|use|like|love|think|work)\b)|(?:we(?:'re"
+            r"|\s+are)\s+)?(?:going\s+with|to|that)\s+)?|\b(?P<choice>choosing|going\s+with)\s+"
         ),
         (("Decided to use SQLite for KG.", "Use SQLite for KG"), ("Going with uv.", "Uv")),
     ),
     Pattern(
         "i_work_on",
         "works_on",
-        0.9,
-        _verb(r"works?\s+on|worked\s+on"),
         _work_of_user,
-        ("work",),
+        "work",
+        _verb(r"works?\s+on|worked\s+on"),
         (("I work on Harbor.", "Harbor"),),
     ),
     Pattern(
         "favorite",
         "prefers",
-        1.0,
-        re.compile(
-            r"\bmy\s+(?:(?:all-time|current|absolute|personal)\s+)?"
-            r"(?:favou?rite|preferred|go-to)\s+(?:\w+\s+){1,3}?(?:is|are|remains)\s+"
-            r"|\bmy\s+(?:\w+\s+)?preference\s+is\s+(?:for\s+)?"
-            r"|\b(?:i|we)\s+(?:have|has|had|\w+ed|shows?)\s+(?:a"
-            r"|an)\s+(?:\w+\s+)?preference\s+for\s+"
-            r"|^\W{0,4}(?:(?:huge|big|massive|great|total|long-time)\s+)+fan\s+of\s+"
-            r"|^[-\ ]{0,6}(?:my\s+)?(?:favou?rite|preferred)\s+\w+(?:\s+\w+)?:\s+"
-            rf"(?:{ADVERB}\s+)?",
-            re.I | re.M,
-        ),
         _favorites,
-        ("favorite", "favourite", "prefer", "go-to"),
+        "favorite favourite prefer go-to",
+        (
+            r"\bmy\s+(?:(?:all-time|current|absolute|personal)\s+)?(?:favou?rite|preferred"
+            r"|go-to)\s+(?:\w+\s+){1,3}?(?:is|are|remains)\s+"
+            r"|\bmy\s+(?:\w+\s+)?preference\s+is\s+(?:for\s+)?|\b(?:i|we)\s+(?:have|has|had|\w+ed"
+            r"|shows?)\s+(?:a|an)\s+(?:\w+\s+)?preference\s+for\s+|^\W{0,4}(?:(?:huge|big|massive"
+            r"|great|total|long-time)\s+)+fan\s+of\s+|^[-\ ]{0,6}(?:my\s+)?(?:favou?rite"
+            r"|preferred)\s+\w+(?:\s+\w+)?:\s+"
+            rf"(?:{ADVERB}\s+)?"
+        ),
         (("My favourite editor is Helix.", "Helix"),),
     ),
     Pattern(
         "switched",
         "uses",
-        0.8,
-        re.compile(
-            rf"\b{_SWITCHED}\s+(?:[\w']+\s+){{0,4}}?(?:from|off(?:\s+of)?)\s+"
-            rf"|\b{_LEFT}\s+|\b{_SWITCHED}\s+(?:(?:back|over|fully|completely"
-            rf"|{_MOVED})\s+)*(?P<to>(?:on)?to)\s+",
-            re.I,
-        ),
         _switches,
-        (),
+        "",
+        (
+            rf"\b{_SWITCHED}\s+(?:[\w']+\s+){{0,4}}?(?:from|off(?:\s+of)?)\s+"
+            rf"|\b{_LEFT}\s+|\b{_SWITCHED}\s+"
+            r"(?:(?:back|over|fully|completely|everything|(?:the|our|my|all)\s+(?:\w+\s+){0,2}?\w+)\s+)?"
+            r"(?P<to>(?:on)?to)\s+"
+        ),
         (("We switched from npm to pnpm.", "pnpm"),),
     ),
     Pattern(
         "replaced",
         "uses",
-        0.8,
-        re.compile(
-            r"\s+(?:(?:has\s+been|was|got|is)\s+(?:now\s+|recently\s+)?replaced\s+(?:by|with)"
-            r"|is\s+(?P<out>out)(?:,|\s+and)(?:\s+and)?)\s+",
-            re.I,
-        ),
         _replaced,
-        ("replaced", "is out"),
+        "replaced is_out",
+        (
+            r"\s+(?:(?:has\s+been|was|got|is)\s+(?:now\s+|recently\s+)?replaced\s+(?:by|with)"
+            r"|is\s+(?P<out>out)(?:,|\s+and)(?:\s+and)?)\s+"
+        ),
         (("Docker has been replaced by Podman.", "Podman"),),
     ),
     Pattern(
         "reversed",
         "decided",
-        1.0,
-        re.compile(
-            r"\b(?:reversed|undid|revoked|cancel+ed|withdrew|overturned|scrapped|reverted"
-            r"|took\s+back"
-            r"|rolled\s+back|dropped|abandoned)\s+(?:the|our|my)\s+(?:\w+\s+)?decision\s+"
-            r"(?P<negation>not\s+)?to\s+",
-            re.I,
-        ),
         _reversals,
-        ("decision",),
+        "decision",
+        (
+            r"\b(?:reversed|undid|revoked|cancel+ed|withdrew|overturned|scrapped|reverted"
+            r"|took\s+back|rolled\s+back|dropped|abandoned)\s+(?:the|our"
+            r"|my)\s+(?:\w+\s+)?decision\s+(?P<negation>not\s+)?to\s+"
+        ),
         (),
     ),
     Pattern(
         "corrected",
         "uses",
-        0.8,
-        re.compile(
-            r"\b(?:scratch\s+that|correction|i\s+misspoke|never\s?mind|i\s+was\s+wrong)\b\W{1,3}"
-            r"(?:(?:it's|actually|we're|i'm)\s+)?not\s+(?:using\s+)?",
-            re.I,
-        ),
         _corrections,
-        ("scratch", "correction", "misspoke", "mind", "wrong"),
+        "scratch correction misspoke mind wrong",
+        (
+            r"\b(?:scratch\s+that|correction|i\s+misspoke|never\s?mind|i\s+was\s+wrong)\b\W{1,3}"
+            r"(?:(?:it's|actually|we're|i'm)\s+)?not\s+(?:using\s+)?"
+        ),
         (("Scratch that: not Redis.", "Redis"),),
     ),
 )

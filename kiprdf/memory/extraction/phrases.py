@@ -15,21 +15,16 @@ MOST_DECISION = 100
 _MOST_PROJECT_WORDS = 4
 _MOST_CONCEPT_WORDS = 7
 _CLAUSE_END = re.compile(
-    r"[;!?\n()\[\]]|\s(?:-{1,3}|[–—])\s|—|:(?=\s|$)"
-    r"|,?\s+as\s+(?:it|we|they|he|she|i|this|that|there)\b|,\s+(?=\w+\s+(?:agrees|disagrees"
-    r"|says|said|is|was)\b)"
-    r"|,?\s+(?:because|since|so|but|although|though|whereas|while|unless"
-    r"|until(?!\s+\w+(?:\s+\w+)?\s*$))\b"
-    r"|,?\s+(?:and|then)\s+(?=(?:i|we|he|she|they|you|it|there|that|this)\b)"
-    r"|,\s*(?=(?:i|we|he|she|they|you|it|which|who|where|when|if|as|not|no|then|hence|please"
-    r"|thanks)\b"
-    r"|(?:my|our|his|her|their|the)\s+[\w-]+\s+\w+s\b|(?-i:[A-Z]\w+)\s+(?:prefer|like|love|use"
-    r"|hate|enjoy)s\b)"
+    r"[;!?\n()\[\]]|\s(?:-{1,3}|[–—])\s|—|:(?=\s|$)|,?\s+as\s+(?:it|we|they|he|she|i|this|that"
+    r"|there)\b|,\s+(?=\w+\s+(?:agrees|disagrees|says|said|is|was)\b)|,?\s+(?:because|since|so|but"
+    r"|although|though|whereas|while|unless|until(?!\s+\w+(?:\s+\w+)?\s*$))\b|,?\s+(?:and"
+    r"|then)\s+(?=(?:i|we|he|she|they|you|it|there|that|this)\b)|,\s*(?=(?:i|we|he|she|they|you|it"
+    r"|which|who|where|when|if|as|not|no|then|hence|please|thanks)\b|(?:my|our|his|her|their"
+    r"|the)\s+[\w-]+\s+\w+s\b|(?-i:[A-Z]\w+)\s+(?:prefer|like|love|use|hate|enjoy)s\b)"
     r"|,?\s+and\s+(?=(?:(?-i:[a-z]+[a-rt-z]s)\s+(?:in|at|on|with|to|for|a|an|the)\s|decided"
     r"|(?:prefer|enjoy|like|hate|dislike|use|work|want|need)s?|preferred|enjoyed|liked|used|worked"
     r"|am|is|are|was|were|has|have|had|does|do|don't|doesn't|can|can't|will|would|never|always"
-    r"|often"
-    r"|working|using|going|choosing|went|chose|i'm)\b)",
+    r"|often|working|using|going|choosing|went|chose|i'm)\b)",
     re.I,
 )
 _VERB = (
@@ -38,11 +33,10 @@ _VERB = (
 )
 _CONCEPT_END = re.compile(
     rf"\s+(?:over|than|rather|instead|for|in(?!\s+(?-i:[A-Z]))|on|at|as|when|whenever|where|if"
-    rf"|every|after|before"
-    rf"|by|these|right|now|very|most|best|better|more|much|especially|particularly|too|again"
-    rf"|please|less|today|here|anyway|either|via|using|during|to|compared|lately|{_VERB}"
-    rf"|any\s?(?:more|longer)|at\s+all|nowadays|recently|back\s+then|a\s+lot|of\s+course|tbh"
-    rf"|imo|lol|btw|i\s+guess|haha|honestly)\b|\s*[{LINK}]|:",
+    rf"|every|after|before|by|these|right|now|very|most|best|better|more|much|especially"
+    rf"|particularly|too|again|please|less|today|here|anyway|either|via|using|during|to|compared"
+    rf"|lately|{_VERB}|any\s?(?:more|longer)|at\s+all|nowadays|recently|back\s+then|a\s+lot"
+    rf"|of\s+course|tbh|imo|lol|btw|i\s+guess|haha|honestly)\b|\s*[{LINK}]|:",
     re.I,
 )
 _GERUND_END = re.compile(
@@ -126,32 +120,25 @@ _FIRST_NOUN = re.compile(
 )
 _NO_WORK = re.compile(
     r"weekends?|weekdays?|holidays?|vacation|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|christmas"
-    r"|easter|thanksgiving|new\s+year|(?:week)?nights?|mornings?|evenings?|afternoons?|time"
-    r"|days?|hours?"
-    r"|tan|fitness|marriage|posture|patience|commission|assumption|basis|empty|body|abs|mood|temper"
-    r"|\d+|one|two|three|four|five|six|several|few|no|little|too|myself|yourself|himself"
-    r"|herself|ourselves|sleep|diet|budget|behalf|own|side|move|go|trains?|planes?|bus|couch"
-    r"|sofa|beach|road|floor|phone|laptop|desk|porch"
-    r"|way|stomach|skin|english|german|french|spanish|chinese|japanese|italian|accent|handwriting",
+    r"|easter|thanksgiving|new\s+year|(?:week)?nights?|mornings?|evenings?|afternoons?|time|days?"
+    r"|hours?|tan|fitness|marriage|posture|patience|commission|assumption|basis|empty|body|abs|mood"
+    r"|temper|\d+|one|two|three|four|five|six|several|few|no|little|too|myself|yourself|himself"
+    r"|herself|ourselves|sleep|diet|budget|behalf|own|side|move|go|trains?|planes?|bus|couch|sofa"
+    r"|beach|road|floor|phone|laptop|desk|porch|way|stomach|skin|english|german|french|spanish"
+    r"|chinese|japanese|italian|accent|handwriting",
     re.I,
 )
 ABSTRACT = (
-    r"(?:trust|confidence|momentum|muscles?|habits?|colds?|fever|flu|cough|headache|migraine"
-    r"|rash|allergy"
-    r"|tastes?|feelings?|crush|interest|appetite|skills?|character|rapport|consensus|bridges?"
-    r"|courage|up"
-    r"|wealth|credit|stamina|strength|endurance|tension|pressure|hope|excitement|anticipation"
-    r"|empathy"
-    r"|intuition|instincts?|symptoms?|condition|cancer|disease|infection|addiction|obsession"
-    r"|fondness"
-    r"|li(?:fe|ves)|fires?|campfire|cases?|future|brand|audience|following|savings|knowledge"
-    r"|culture"
-    r"|understanding|fast|faster|quickly|slowly|rapidly|well|further|films?|photos?|pictures"
-    r"|(?:sand)?castles?"
-    r"|snowm[ae]n|igloos?|forts?|tents?|legos?|debt|up|on|for|in|with|as|love|hatred|fear"
-    r"|phobia|routines?|reputation|career|famil(?:y|ies)|team|teams|community"
-    r"|communities|connections?|networks?|friends\w*|\w+(?:ness|ships?|ence|ance|ility|itude"
-    r"|hood|ism))"
+    r"(?:trust|confidence|momentum|muscles?|habits?|colds?|fever|flu|cough|headache|migraine|rash"
+    r"|allergy|tastes?|feelings?|crush|interest|appetite|skills?|character|rapport|consensus"
+    r"|bridges?|courage|up|wealth|credit|stamina|strength|endurance|tension|pressure|hope"
+    r"|excitement|anticipation|empathy|intuition|instincts?|symptoms?|condition|cancer|disease"
+    r"|infection|addiction|obsession|fondness|li(?:fe|ves)|fires?|campfire|cases?|future|brand"
+    r"|audience|following|savings|knowledge|culture|understanding|fast|faster|quickly|slowly"
+    r"|rapidly|well|further|films?|photos?|pictures|(?:sand)?castles?|snowm[ae]n|igloos?|forts?"
+    r"|tents?|legos?|debt|up|on|for|in|with|as|love|hatred|fear|phobia|routines?|reputation|career"
+    r"|famil(?:y|ies)|team|teams|community|communities|connections?|networks?|friends\w*|\w+(?:ness"
+    r"|ships?|ence|ance|ility|itude|hood|ism))"
 )
 _ABSTRACT = re.compile(ABSTRACT, re.I)
 _PRIVATE = re.compile(f"[{PRIVATE}]")
@@ -284,26 +271,20 @@ _PLACE = re.compile(
     re.I,
 )
 _OWN_WORK = re.compile(
-    r"(?:\w*(?:app|page|site|book|shop|bot|base|work|ware|list|room|paper)s?|thesis"
-    r"|dissertation|novels?|stor(?:y|ies)|portfolio|blog|articles?"
-    r"|essays?|talks?|slides|presentation|speech|cv|resume|resumé|garden|kitchen|boat|cars?"
-    r"|bikes?|house"
-    r"|projects?|prototypes?|library|plugin|scripts?|games?|album|songs?|podcasts?|films?"
-    r"|movies?|videos?"
-    r"|paintings?|sculptures?|quilts?|masters?|phd|homework|assignments?|reports?|memoirs?"
-    r"|startup|business"
-    r"|course|lectures?|curriculum|compilers?|drones?|robots?|collection|channel|newsletter"
-    r"|poems?|poetry"
-    r"|applications?|proposal|manuscript|screenplay|comics?|designs?|dotfiles|setup|homelab"
-    r"|server|api)",
+    r"(?:\w*(?:app|page|site|book|shop|bot|base|work|ware|list|room|paper)s?|thesis|dissertation"
+    r"|novels?|stor(?:y|ies)|portfolio|blog|articles?|essays?|talks?|slides|presentation|speech|cv"
+    r"|resume|resumé|garden|kitchen|boat|cars?|bikes?|house|projects?|prototypes?|library|plugin"
+    r"|scripts?|games?|album|songs?|podcasts?|films?|movies?|videos?|paintings?|sculptures?|quilts?"
+    r"|masters?|phd|homework|assignments?|reports?|memoirs?|startup|business|course|lectures?"
+    r"|curriculum|compilers?|drones?|robots?|collection|channel|newsletter|poems?|poetry"
+    r"|applications?|proposal|manuscript|screenplay|comics?|designs?|dotfiles|setup|homelab|server"
+    r"|api)",
     re.I,
 )
 NAME = (
-    r"(?-i:(?!(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6}\b|(?:Jan|Febr)uary|March|April|May"
-    r"|June|July|August"
-    r"|(?:Septem|Octo|Novem|Decem)ber|Easter|Christmas|[A-Z]\w+(?:ish|ese|ian)\b|Q\d\b"
-    r"|[\d:.-]+(?!\w))"
-    r"(?:[A-Z\d]|[a-z]\w*-\w)[\w-]*(?:\s+[A-Z\d][\w-]*){0,2})(?![\w'])"
+    r"(?-i:(?!(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6}\b|(?:Jan|Febr)uary|March|April|May|June"
+    r"|July|August|(?:Septem|Octo|Novem|Decem)ber|Easter|Christmas|[A-Z]\w+(?:ish|ese|ian)\b|Q\d\b"
+    r"|[\d:.-]+(?!\w))(?:[A-Z\d]|[a-z]\w*-\w)[\w-]*(?:\s+[A-Z\d][\w-]*){0,2})(?![\w'])"
 )
 """The name of a project: it has a capital letter, a digit or a hyphen, and is no time."""
 _NAMED_PROJECT = re.compile(

@@ -14,9 +14,8 @@ _PHONE = re.compile(
 )
 _STREET = (
     r"(?:Street|Avenue|Road|Lane|Boulevard|Drive|Court|Square|Place|Terrace|Crescent|Parkway"
-    r"|Highway"
-    r"|Alley|Close|Gardens|Way|Row|Walk|Mews|Grove|Circle|Trail|Quay|Circus|Broadway|Plaza|Hill"
-    r"|St|Ave|Rd|Ln|Blvd|Dr|Ct|Sq|Pl|Pkwy|Hwy)\b\.?"
+    r"|Highway|Alley|Close|Gardens|Way|Row|Walk|Mews|Grove|Circle|Trail|Quay|Circus|Broadway|Plaza"
+    r"|Hill|St|Ave|Rd|Ln|Blvd|Dr|Ct|Sq|Pl|Pkwy|Hwy)\b\.?"
 )
 _WORDS = r"(?:[\w'.-]{1,25}\s){1,3}"
 _ADDRESSES = (
@@ -26,18 +25,16 @@ _ADDRESSES = (
     re.compile(rf"\b[A-Z][\w'-]{{1,20}}\s{_STREET}\s\d{{1,4}}[A-Za-z]?\b"),
     # Hauptstraße 12, Kungsgatan 3.
     re.compile(
-        r"\b[\w-]{2,40}(?:stra(?:ß|ss)e|str\.|weg|allee|gasse|platz|ring|ufer|damm|straat"
-        r"|gracht|laan"
-        r"|plein|gatan|vägen|gate|veien|vej|gade|katu),?\s\d{1,4}\s?[a-z]?\b",
+        r"\b[\w-]{2,40}(?:stra(?:ß|ss)e|str\.|weg|allee|gasse|platz|ring|ufer|damm|straat|gracht"
+        r"|laan|plein|gatan|vägen|gate|veien|vej|gade|katu),?\s\d{1,4}\s?[a-z]?\b",
         re.I,
     ),
     # 12 rue de la Paix, Via Roma 7.
     re.compile(
-        r"\b\d{1,4}(?:\s(?:bis|ter))?,?\s(?:rue|avenue|boulevard|place|quai|chemin|impasse|allée)\s"
-        r"(?:[\w'-]{1,30}\s){0,3}[A-Z][\w'-]{1,30}\b"
-        r"|\b(?i:calle|carrer|via|viale|corso|piazza|largo|plaza|paseo|avenida|rua|ulica|ul\."
-        r"|ulitsa)"
-        r"\s(?:[\w'.-]{1,30}\s){0,4}?[\w'.-]{1,30},?\s(?:n[º°o]?\.?\s?)?\d{1,4}\b"
+        r"\b\d{1,4}(?:\s(?:bis|ter))?,?\s(?:rue|avenue|boulevard|place|quai|chemin|impasse"
+        r"|allée)\s(?:[\w'-]{1,30}\s){0,3}[A-Z][\w'-]{1,30}\b|\b(?i:calle|carrer|via|viale|corso"
+        r"|piazza|largo|plaza|paseo|avenida|rua|ulica|ul\."
+        r"|ulitsa)\s(?:[\w'.-]{1,30}\s){0,4}?[\w'.-]{1,30},?\s(?:n[º°o]?\.?\s?)?\d{1,4}\b"
     ),
     # A number, a street, a postcode and a town.
     re.compile(
@@ -62,9 +59,7 @@ _TOKEN = re.compile(
     r"|(?<![\w/-])(?:gh[a-z]_|github_pat_|glpat-|sk-|[srp]k_(?:live|test)_|AKIA|ASIA|AIza|xox[a-z]-"
     r"|eyJ|ya29\.|npm_|pypi-|hf_|SG\.|dop_v1_|shpat_)[\w.~+/=-]{8,500}"
     # A long word of letters of both cases and digits, or of hexadecimal digits.
-    r"|(?<![\w./\\-])(?=[\w+=-]{0,60}\d)(?=[\w+=-]{0,60}[a-z])(?=[\w+=-]{0,60}[A-Z])"
-    r"[\w+=-]{20,500}(?![\w/\\])"
-    r"|(?<![\w./\\-])(?:0x)?(?=[a-f\d-]{0,60}\d)[a-f\d]{24,128}(?![\w/\\])"
+    r"|(?<![\w./\\-])(?=[\w+=-]{0,60}\d)(?=[\w+=-]{0,60}[a-z])(?=[\w+=-]{0,60}[A-Z])[\w+=-]{20,500}(?![\w/\\])|(?<![\w./\\-])(?:0x)?(?=[a-f\d-]{0,60}\d)[a-f\d]{24,128}(?![\w/\\])"
 )
 _GROUPS = re.compile(r"\b[A-Z\d]{4}(?:-[A-Z\d]{4,6}){2,8}\b")
 _CREDENTIAL = (
@@ -92,11 +87,9 @@ _VALUES = (
     ),
     # The password word, the pin, 1234.
     re.compile(
-        r"\bpass(?:word|phrase|code)\s(?!(?:manage|generat|polic|reset|protect|field|prompt"
-        r"|hash|rotat"
-        r"|base|auth|stor|vault|file|length|strength|rule|login|and\b|or\b|for\b|in\b|on\b"
-        r"|is\b|was\b"
-        r"|to\b|of\b|with\b|from\b|as\b|at\b|by\b|that\b"
+        r"\bpass(?:word|phrase|code)\s(?!(?:manage|generat|polic|reset|protect|field|prompt|hash"
+        r"|rotat|base|auth|stor|vault|file|length|strength|rule|login|and\b|or\b|for\b|in\b|on\b"
+        r"|is\b|was\b|to\b|of\b|with\b|from\b|as\b|at\b|by\b|that\b"
         r"|which\b))[\"'`]?(?P<value>[^\s.,;!?]{3,60})"
         r"(?=\W*(?:$|\n|[.,;!?]))",
         re.I,

@@ -13,14 +13,13 @@ _OTHERS = word_set(
     "assistant bot ai agent system tool model llm gpt chatgpt claude copilot gemini support chatbot"
 )
 _LABEL = re.compile(
-    r"(?:^(?P<time>[^\w\n]{0,6}(?:\d{4}-\d\d-\d\d[T ,]{1,3})?"
-    r"(?:\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]m)?)?[^\w\n]{0,6})"
-    r"(?P<name>[^\W\d_][\w'.-]{1,20}(?: [\w'.-]{1,20}){0,2})"
-    r"|(?<=[.!?]\s)(?P<role>user|human|assistant|ai|bot))"
-    r"(?:(?:\s?\([^()\n]{1,20}\))?\s{0,3}[:>\]](?=\s|$)|\s{1,3}\[?\d{1,2}:\d\d(?:\s?[ap]m)?\]?\s*$)"
-    r"|^[\[(]?(?P<part>user|human|me|assistant|ai|bot|system)"
-    r"(?:[\])]:?(?=\s)|[ \t]{1,3}[-–—](?=\s)|[ \t]*$)"
-    r"|(?:</?|^#{1,6}\s+)(?P<tag>user|human|assistant|ai|bot|system)(?:>|\s*$)",
+    r"(?:^(?P<time>[^\w\n]{0,6}(?:\d{4}-\d\d-\d\d[T ,]{1,3})?(?:\d{1,2}:\d\d(?::\d\d)?(?:"
+    r"\s?[ap]m)?)?[^\w\n]{0,6})(?P<name>[^\W\d_][\w'.-]{1,20}(?: [\w'.-]{1,20}){0,2})"
+    r"|(?<=[.!?]\s)(?P<role>user|human|assistant|ai"
+    r"|bot))(?:(?:\s?\([^()\n]{1,20}\))?\s{0,3}[:>\]](?=\s|$)"
+    r"|\s{1,3}\[?\d{1,2}:\d\d(?:\s?[ap]m)?\]?\s*$)|^[\[(]?(?P<part>user|human|me|assistant|ai|bot"
+    r"|system)(?:[\])]:?(?=\s)|[ \t]{1,3}[-–—](?=\s)|[ \t]*$)|(?:</?|^#{1,6}\s+)(?P<tag>user|human"
+    r"|assistant|ai|bot|system)(?:>|\s*$)",
     re.I | re.M,
 )
 _MARKED = re.compile(r"<|\d\d:|\w>")
@@ -35,9 +34,8 @@ _USER = re.compile(
 )
 _SAYING = re.compile(
     r"\b(?:the\s+)?user\s+(?:has\s+)?(?:said|says|mentioned|mentions|stated|states|noted|notes"
-    r"|confirmed"
-    r"|confirms|explained|indicated|reported|shared|t(?:old|ells)\s+me)\s+(?:that\s+)?(?:they"
-    r"|he|she)(?=\s)",
+    r"|confirmed|confirms|explained|indicated|reported|shared|t(?:old"
+    r"|ells)\s+me)\s+(?:that\s+)?(?:they|he|she)(?=\s)",
     re.I,
 )
 _THEY = re.compile(r"(?<!\w)(I {3,}[^.!?\n]{0,300}[.!?]\s+)(they|she|he)(?=\s)", re.I)
@@ -62,10 +60,8 @@ def of_user(prose: str) -> str:
 
 _TEAM = re.compile(
     r"\b(?=[moet])(?<!\bin )(?<!\bof )(?<!\bon )(?<!\bfrom )(?<!\bwith )(?<!\bto )(?<!\bfor )"
-    r"(?:(?:my|our)\s+(?:whole\s+|entire\s+|little\s+)?(?:team|squad|company|crew|studio"
-    r"|startup|department|group|lab)"
-    r"|(?:the\s+(?:whole|entire)\s+team|everyone\s+(?:here|on\s+(?:my|our"
-    r"|the)\s+team)))(?=\s+[a-z])",
+    r"(?:(?:my|our)\s+(?:whole\s+|entire\s+|little\s+)?(?:team|squad|company|crew|studio|startup)"
+    r"|the\s+(?:whole|entire)\s+team|everyone\s+(?:here|on\s+(?:my|our|the)\s+team))(?=\s+[a-z])",
     re.I,
 )
 """Who is meant by "we"."""

@@ -28,11 +28,9 @@ COMPOUND = re.compile(
     r"|daily|one\s+day|everywhere|every|from|via|here|there|today|also|only|mostly|again|then|if|is"
     r"|was|are|has|the|a|an|my|our|together|well|btw|so|by|of|which|that|these|right|all|both|atm"
     r"|lately|much|very|more|most|better|best|i|we|it|they|not|tbh|lol|imo|yet|already|still"
-    r"|version"
-    r"|instances?|code|scripts?|plugins?|projects?|apps?|server|heavily|exclusively|after|before"
-    r"|during|under|inside|everyday|always|usually|plus|onto|into|just|really|either|anymore"
-    r"|any|though|until"
-    r"|till|without)\b)[a-z]"
+    r"|version|instances?|code|scripts?|plugins?|projects?|apps?|server|heavily|exclusively|after"
+    r"|before|during|under|inside|everyday|always|usually|plus|onto|into|just|really|either|anymore"
+    r"|any|though|until|till|without)\b)[a-z]"
 )
 """After a word that is also the name of a tool: the noun that makes one thing of both."""
 _CONTEXT = word_set(
