@@ -147,6 +147,9 @@ def list_(
     else:
         for item in items[:limit]:
             output.show_text(_line(item))
+    if not items:
+        place = "memory has no notes" if session is None else "session has no notes"
+        output.note(f"The {place}.")
     if len(items) > limit:
         output.note("There are more texts: set a greater --limit.")
 

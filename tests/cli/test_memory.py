@@ -95,7 +95,8 @@ def test_texts_are_listed_the_newest_first(nexus: str, id: str) -> None:
         (second, "s 1", "Melanie", 1)
     ]
     assert done.stderr == ""
-    assert run(nexus, "list", "--session", "none") == []
+    none = runner.invoke("memory", "list", "--session", "none", "--nexus", nexus)
+    assert (none.exit_code, none.stdout, none.stderr) == (0, "", "The session has no notes.\n")
 
 
 def test_a_text_is_forgotten_or_erased(nexus: str, id: str) -> None:
