@@ -190,7 +190,7 @@ def cases(draw: Draw[Any], *, faulty: bool = False) -> Case:
     graph = draw(graphs())
     query = faulty_queries(graph) if faulty else queries(graph)
     asked = draw(st.lists(query, min_size=4, max_size=8))
-    return Case(graph, asked, draw(st.sampled_from((1, 64))))
+    return Case(graph, asked, draw(st.sampled_from((1, 4))))
 
 
 def _json(value: Any) -> str:
