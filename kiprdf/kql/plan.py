@@ -98,6 +98,8 @@ class Plan:
         default_factory=dict, init=False
     )
     _adapted: _Adapted | None = field(default=None, init=False)
+    rarest: dict[tuple[object, ...], list[TriplePattern]] = field(default_factory=dict, init=False)
+    """By commit and constants, the triples of the choices that have fewest matches."""
     _variants: dict[frozenset[TriplePattern], Plan] = field(default_factory=dict, init=False)
 
     @cached_property
@@ -179,6 +181,8 @@ class Plan:
     def without(self, starts: Iterable[TriplePattern]) -> Plan:
         """The plan that does not start from some triples: it compares the values."""
         unused = self.unused.union(starts)
+        if unused == self.unused:
+            return self
         if unused not in self._variants:
             self._variants[unused] = replace(self, unused=unused)
         return self._variants[unused]

@@ -7,6 +7,7 @@ from typing import cast
 
 from pyoxigraph import Literal, NamedNode, Variable
 
+from kiprdf.kql.lookup import MOST_REMEMBERED
 from kiprdf.kql.optimize.push_filters import Choice, finds_numbers
 from kiprdf.kql.plan import Plan
 from kiprdf.rdf import vocab
@@ -35,14 +36,20 @@ def from_rarest(plan: Plan, store: Store, bindings: Bindings) -> Plan:
     """A plan that starts from the values that fewest elements have, or from a rare type."""
     # Only the first rows of a page are read.
     most = math.inf if plan.limit is None else MOST_COUNTED_FOR_PAGE
-    for choice in plan.choices:
-        if len(choice.starts) + len(choice.types) > 1:
-            rarest = _rarest(choice, most, store, bindings)
-            plan = plan.without(start for start in choice.starts if start != rarest)
-    return plan
+    choices = [c for c in plan.choices if len(c.starts) + len(c.types) > 1]
+    if not choices:
+        return plan
+    holes = (hole for choice in choices for hole in choice.holes)
+    key = (store.commit(), *(bindings[hole] for hole in holes))
+    if key not in plan.rarest:
+        if len(plan.rarest) >= MOST_REMEMBERED:
+            plan.rarest.clear()
+        plan.rarest[key] = [_rarest(choice, most, store, bindings) for choice in choices]
+    triples = [start for choice in choices for start in choice.starts]
+    return plan.without(start for start in triples if start not in plan.rarest[key])
 
 
-def _rarest(choice: Choice, most: float, store: Store, bindings: Bindings) -> TriplePattern | None:
+def _rarest(choice: Choice, most: float, store: Store, bindings: Bindings) -> TriplePattern:
     """The triple with fewest matches, more or less: counting takes a tenth of the query."""
     number = COUNTED_FIRST
     for start in choice.starts:

@@ -33,6 +33,7 @@ from kiprdf.sparql.algebra import (
     TripleTerm,
     Union,
     certain_variables,
+    constants,
     map_patterns,
     variables,
 )
@@ -158,10 +159,10 @@ def _options(condition: Expression) -> tuple[Variable, Terms] | None:
     if not isinstance(condition, Infix) or condition.operator != "||":
         return None
     each = [_options(operand) for operand in condition.operands]
-    constants = [one for one in each if one is not None]
-    if len(constants) < len(each) or len({variable for variable, _ in constants}) > 1:
+    tests = [one for one in each if one is not None]
+    if len(tests) < len(each) or len({variable for variable, _ in tests}) > 1:
         return None
-    return constants[0][0], tuple(term for _, terms in constants for term in terms)
+    return tests[0][0], tuple(term for _, terms in tests for term in terms)
 
 
 def _commonness(start: Start) -> int:
@@ -171,10 +172,14 @@ def _commonness(start: Start) -> int:
 
 
 class Choice(NamedTuple):
-    """The triples from which a group may start to find one element, and those with its type."""
+    """The triples from which a group may start to find one element, and those with its type.
+
+    ``holes`` are those of the starts.
+    """
 
     starts: tuple[TriplePattern, ...]
     types: tuple[TriplePattern, ...]
+    holes: tuple[Hole, ...]
 
 
 def choices(pattern: Pattern) -> list[Choice]:
@@ -192,7 +197,8 @@ def choices(pattern: Pattern) -> list[Choice]:
             starts = tuple(s.triple for s in pattern.starts if s.triple.subject == node)
             typed = (t for t in triples if t.subject == node and t.predicate == vocab.TYPE)
             types = tuple(t for t in typed if isinstance(t.object, NamedNode))
-            all_choices.append(Choice(starts, types))
+            holes = tuple(term for term in constants(starts) if isinstance(term, Hole))
+            all_choices.append(Choice(starts, types, holes))
     return all_choices
 
 
