@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import cast
 
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
@@ -109,26 +110,31 @@ def test_check_repairs_wrong_texts(nexus: kiprdf.Nexus) -> None:
     assert texts(nexus) == ["3.0", "ASA", "Acetylsalicylic acid"]
 
 
-@pytest.fixture
-def earlier(tmp_path: Path) -> Path:
-    """A folder of format 1, which has no texts."""
+@pytest.fixture(params=[1, 2])
+def earlier(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A folder of format 1, which has no texts, or of format 2, which has no numbers."""
     folder = tmp_path / "earlier"
     with kiprdf.Nexus.open(folder) as nexus:
         nexus.execute(SCHEMA)
-        nexus.execute(drug("Aspirin", '["ASA"]'))
+        nexus.execute(drug("Aspirin", '["ASA", 3, true]'))
         engine = nexus._store.engine
-        engine.remove_graph(vocab.TEXTS)
+        for quad in list(stored_texts(engine)):
+            if request.param == 1 or cast(Literal, quad.object).datatype != vocab.STRING:
+                engine.remove(quad)
         for quad in list(engine.quads_for_pattern(None, vocab.FORMAT, None, None)):
             engine.remove(quad)
-            first = Literal("1", datatype=vocab.INTEGER)
-            engine.add(Quad(quad.subject, vocab.FORMAT, first, quad.graph_name))
-    (folder / "nexus.json").write_text('{"format": 1, "base": "urn:kip:nexus/"}')
+            number = Literal(request.param)
+            engine.add(Quad(quad.subject, vocab.FORMAT, number, quad.graph_name))
+    manifest = {"format": request.param, "base": "urn:kip:nexus/"}
+    (folder / "nexus.json").write_text(json.dumps(manifest))
     return folder
 
 
-def test_a_folder_of_format_1_is_converted(earlier: Path) -> None:
+def test_a_folder_of_an_earlier_format_is_converted(earlier: Path) -> None:
     with kiprdf.Nexus.open(earlier) as nexus:
         assert nexus.execute(ASA) == ["Aspirin"]
+        for value in ("3", "true"):
+            assert nexus.execute(ASA.replace('"ASA"', value)) == ["Aspirin"]
         assert nexus.check()["faults"] == []
     assert json.loads((earlier / "nexus.json").read_text())["format"] == 3
     with kiprdf.Nexus.open(earlier, read_only=True) as nexus:
@@ -155,10 +161,11 @@ def test_a_converted_folder_has_its_graph_where_it_was(
             assert nexus.check()["faults"] == []
 
 
-def test_a_folder_of_format_1_is_not_opened_read_only(earlier: Path) -> None:
+def test_a_folder_of_an_earlier_format_is_not_opened_read_only(earlier: Path) -> None:
+    number = json.loads((earlier / "nexus.json").read_text())["format"]
     with pytest.raises(StoreError) as caught:
         kiprdf.Nexus.open(earlier, read_only=True)
     assert str(caught.value) == (
-        f"The nexus in {earlier} has the earlier format 1; open it once for writing, which "
+        f"The nexus in {earlier} has the earlier format {number}; open it once for writing, which "
         "converts it."
     )
