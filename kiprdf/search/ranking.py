@@ -77,7 +77,8 @@ class RankedHits(NamedTuple):
 def rank(postings: "Postings", term: str, type: str | None, limit: int) -> RankedHits:
     """Rank the rows of a kind; raises NoWordError for a term that has no word and is not a name."""
     exact = _exact(postings, term)
-    words = words_of(term, postings.languages, postings.names)
+    names = postings.names if postings.rows(STOP_NAME) else None
+    words = words_of(term, postings.languages, names)
     if not words and not exact:
         raise NoWordError(f"The term {term[:50]!r} has no word to search for.")
     searched = words[:LONGEST_TERM]
@@ -201,7 +202,7 @@ class Postings:
         self._connection: sqlite3.Connection | None = None
         self._state = (0, 0)
         self._values: dict[tuple[int, float], _Values] = {}
-        self.languages: list[str] = []
+        self.languages: tuple[str, ...] = ()
 
     def read(self, connection: sqlite3.Connection) -> "Postings":
         """The same, as of the last commit."""
@@ -219,7 +220,7 @@ class Postings:
         ).fetchone()
         self._norms = _Norms(max(1.0, length / max(1, self._total)))
         self._values.clear()
-        self.languages = sorted(codes.decode().split(",")) if codes else []
+        self.languages = tuple(sorted(codes.decode().split(","))) if codes else ()
         return self
 
     def forget(self, id: int = -1, tokens: str | None = None) -> None:
@@ -303,13 +304,12 @@ class Postings:
         if len(unread) > 1 and not self.has(*unread, *map(in_name, unread)):
             for token in unread:
                 self._keep(token, {})
-        forms = [rows for token in word.stems if (rows := self.rows(token))]
-        if word.base:
-            forms.append(self.rows(word.base))
+        forms = [self.rows(word.base)] if word.base else []
         for token in word.stems:
+            if rows := self.rows(token):
+                forms.append(rows)
             # An English word that is its own stem has no other token.
-            stem = token.removeprefix(_ENGLISH)
-            if stem != token and stem != word.token:
+            if token.startswith(_ENGLISH) and (stem := token[len(_ENGLISH) :]) != word.token:
                 forms += ({1: rows} for count, rows in self.rows(stem).items() if count == 1)
         matching = self.of_token(word.token)
         if not forms:
@@ -366,8 +366,6 @@ class Postings:
 
     def names(self, texts: Collection[str]) -> list[str]:
         """Those of some texts of stop words that are the name or an alias of a row."""
-        if not self.number(STOP_NAME):
-            return []
         return [text for text in texts if self.has(whole("name", text), whole("alias", text))]
 
     def near(self, word: str) -> list[str]:

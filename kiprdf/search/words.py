@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from itertools import chain
 from typing import Any, NamedTuple
@@ -247,7 +247,7 @@ Names = Callable[[Collection[str]], Collection[str]]
 """Those of some texts that are the name or an alias of an element."""
 
 
-def words_of(term: str, languages: Collection[str], names: Names = lambda texts: ()) -> list[Word]:
+def words_of(term: str, languages: tuple[str, ...], names: Names | None = None) -> list[Word]:
     """The words of a term that count, in their order, with the forms that some languages have.
 
     Stop words count only where the term has nothing else, or where they are a name.
@@ -274,8 +274,10 @@ def words_of(term: str, languages: Collection[str], names: Names = lambda texts:
     ]
 
 
-def _without(tokens: list[str], stop_words: Collection[str], names: Names) -> list[str]:
+def _without(tokens: list[str], stop_words: Collection[str], names: Names | None) -> list[str]:
     """The tokens of a term without the stop words that are in no name."""
+    if names is None:
+        return [token for token in tokens if token not in stop_words]
     stops = [token in stop_words for token in tokens]
     # Some stop words in a row may be a name.
     spans = {
@@ -290,7 +292,8 @@ def _without(tokens: list[str], stop_words: Collection[str], names: Names) -> li
     return [token for token, is_stop in zip(tokens, stops, strict=True) if not is_stop]
 
 
-def word_of(token: str, plain: str, languages: Collection[str]) -> Word:
+@lru_cache(maxsize=4096)
+def word_of(token: str, plain: str, languages: tuple[str, ...]) -> Word:
     """A word with its stems in some languages; ``plain`` is the word with its accents."""
     if _INFLECTED.fullmatch(token):
         return Word(token, (), token[0])
@@ -302,8 +305,8 @@ def _capitals(term: str, tokens: list[str]) -> set[str]:
     table = _languages_of()
     capitals = set(map(folded_name, _NAME.findall(term)))
     first = set(tokens[:1] if term.lstrip()[:1].isupper() else ())
-    if set(tokens) <= table.keys() | capitals | first:  # a title: every word has a capital
-        capitals.clear()
+    if all(token in table or token in capitals or token in first for token in tokens):
+        capitals.clear()  # a title: every word has a capital
     capitals.update(token for token in first if "en" not in table.get(token, ()))
     return capitals - _WITH_CAPITALS
 
