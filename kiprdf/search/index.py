@@ -24,7 +24,7 @@ from kiprdf.search.ranking import (
     WEIGHTS,
     Postings,
     RankedHits,
-    in_name,
+    counted,
     rank,
     table_of,
     whole,
@@ -36,7 +36,7 @@ from kiprdf.search.words import is_of_stop_words, languages_of, stem_token, stem
 # Increased with every change of the schema below or of the tokens of a row.
 INDEX_FILE = "search.sqlite3"
 """The name of the file of an index in its folder."""
-INDEX_VERSION = f"9, segmenter {SEGMENTER_VERSION}"
+INDEX_VERSION = f"10, segmenter {SEGMENTER_VERSION}"
 
 T = TypeVar("T")
 
@@ -498,12 +498,12 @@ def _words(row: IndexRow) -> _Words:
     if body:
         languages = _languages(body) if is_common else languages_of(body, counts)
     tokens = [*_whole_names(row.name), *chain.from_iterable(map(_whole_alias, row.aliases))]
-    tokens += [word if number == 1 else f"{word}{COUNT}{number}" for word, number in counts.items()]
+    tokens += [word if number == 1 else counted(word, number) for word, number in counts.items()]
     for language in languages:
         named = stems_in(row.name, language)
         if aliases:
             named = named | stems_in(aliases, language)  # a cached set stays as it is
-        tokens += map(in_name, sorted(named))
+        tokens += [counted(token, WEIGHTS["name"]) for token in sorted(named)]
         others = sorted(stems_in(body, language) - named)
         if language == "en":
             # Most words are their own stems, and are found without another token.

@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import chain, islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kiprdf.budget import check
 from kiprdf.search.dates import date_tokens
@@ -114,9 +114,9 @@ def rank(postings: "Postings", term: str, type: str | None, limit: int) -> Ranke
     return RankedHits(hits, near, is_cut)
 
 
-def in_name(token: str) -> str:
-    """The token of a stem in a name or an alias."""
-    return f"{token}{COUNT}{WEIGHTS['name']}"
+def counted(token: str, number: int) -> str:
+    """What is stored for a word that is several times in a row: that it is so, and how often."""
+    return f"{token}{COUNT} {token}{COUNT}{number}"
 
 
 def whole(role: str, text: str) -> str:
@@ -245,39 +245,49 @@ class Postings:
     def rows(self, token: str) -> "_Rows":
         """The rows with a token, by its count."""
         kept = self._kept.get(token)
-        return self._read(token, token, f'{token}"') if kept is None else kept
+        if kept is None:
+            # As one text, which takes half the time of one Python tuple for each row.
+            (once,) = self._matching("group_concat(rowid)", token)
+            several = self.has(f"{token}{COUNT}")
+            numbers = self._between(f"{token}{COUNT}0", f'{token}"') if several else {}
+            if once:
+                numbers[1] = array("Q", map(int, once.split(b",")))
+            kept = self._keep(token, numbers)
+        return kept
 
     def _longer(self, word: str) -> "_Rows":
         """The rows with tokens that begin with a word."""
         key = f"{word}*"
         self._beginnings.add(key)
         kept = self._kept.get(key)
-        return self._read(key, f'{word}"', f"{word}\U0010ffff") if kept is None else kept
+        if kept is None:
+            kept = self._keep(key, self._between(f'{word}"', f"{word}\U0010ffff"))
+        return kept
 
-    def _read(self, key: str, first: str, end: str) -> "_Rows":
+    def _between(self, first: str, end: str) -> "dict[int, array[int]]":
         """The rows with tokens between two, by the counts of these."""
         numbers: dict[int, array[int]] = {}
-        # As one text, which takes half the time of one Python tuple for each row.
         for term, joined in self._selected(
             f"SELECT term, group_concat(doc) FROM {self._table}_token"
             " WHERE term >= ? AND term < ? GROUP BY term",
             first,
             end,
         ):
-            count = int(term.partition(COUNT.encode())[2] or 1)
-            numbers.setdefault(count, array("Q")).extend(map(int, joined.split(b",")))
+            if not term.endswith(COUNT.encode()):
+                count = int(term.partition(COUNT.encode())[2] or 1)
+                numbers.setdefault(count, array("Q")).extend(map(int, joined.split(b",")))
+        return numbers
+
+    def _keep(self, key: str, numbers: "dict[int, array[int]]") -> "_Rows":
         rows: _Rows = {
             count: (numbers[count], array("H", [row & LONGEST_ROW for row in numbers[count]]))
             for count in sorted(numbers)
         }
-        self._keep(key, rows)
-        return rows
-
-    def _keep(self, key: str, rows: "_Rows") -> None:
         self._size += _size(rows)
         while self._kept and self._size > MOST_KEPT:
             self._size -= _size(self._kept.pop(next(iter(self._kept))))
         self._kept[key] = rows
+        return rows
 
     def number(self, token: str) -> int:
         """The number of rows with a word, as often as it may be."""
@@ -285,9 +295,13 @@ class Postings:
 
     def has(self, *tokens: str) -> bool:
         """Whether a row has any of some tokens."""
+        return self._matching("1", *tokens) is not None
+
+    def _matching(self, result: str, *tokens: str) -> Any:
+        """The first row of a result for the rows with any of some tokens."""
         expression = " OR ".join(f'"{token}"' for token in tokens)
-        statement = f"SELECT 1 FROM {self._table} WHERE {self._table} MATCH ?"
-        return self._selected(statement, expression).fetchone() is not None
+        statement = f"SELECT {result} FROM {self._table} WHERE {self._table} MATCH ?"
+        return self._selected(statement, expression).fetchone()
 
     def ids(self, token: str) -> Iterable[int]:
         """The rows with a token."""
@@ -301,7 +315,7 @@ class Postings:
         """The rows with a word in any form."""
         # Few words have stems in many languages: to look for all at once takes a third of the time.
         unread = [token for token in word.stems[1:] if token not in self._kept]
-        if len(unread) > 1 and not self.has(*unread, *map(in_name, unread)):
+        if len(unread) > 1 and not self.has(*unread, *(f"{token}{COUNT}" for token in unread)):
             for token in unread:
                 self._keep(token, {})
         forms = [self.rows(word.base)] if word.base else []
