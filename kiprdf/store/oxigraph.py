@@ -54,7 +54,7 @@ from kiprdf.store.base import (
     Statement,
     Tests,
 )
-from kiprdf.store.cancellation import CancellationToken, run_cancellable
+from kiprdf.store.cancellation import CancellationToken, is_any_abandoned, run_cancellable
 from kiprdf.store.commit_log import (
     ENGINE_FAULTS,
     KEPT_BYTES,
@@ -326,7 +326,8 @@ class OxigraphStore:
     def _note_files(self) -> None:
         """Note the checksums of the files of the graph."""
         if self._sums is not None and not self.read_only:
-            self._sums.note(is_closed=self._closed)
+            # A query that ran out of time may still have the engine open.
+            self._sums.note(is_closed=self._closed and not is_any_abandoned())
 
     def require_sound_files(self, *, every_byte: bool = False) -> None:
         """Raise ``DamagedGraphError`` if a file of the graph is not as it was written.

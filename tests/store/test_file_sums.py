@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import kiprdf
+from kiprdf.budget import Budget, Spending
 from kiprdf.store import file_sums, oxigraph
+from kiprdf.store.cancellation import CancellationToken, is_any_abandoned, run_cancellable
 from kiprdf.store.file_sums import SUMS, FileSums
 
 NAMES = 'FIND(?n.name) WHERE { ?n {type: "Note"} } ORDER BY ?n.name'
@@ -185,6 +189,31 @@ def test_an_open_graph_may_lose_tables_and_its_manifest_may_grow(folder: Path) -
         manifest.write_bytes(manifest.read_bytes() + b"more")
         largest_table(folder).unlink()
         assert FileSums(folder / "graph").damaged() == []
+
+
+def test_a_query_that_still_runs_keeps_the_engine_open(folder: Path) -> None:
+    """Tables that the engine removes later are no damage."""
+    may_end = threading.Event()
+    with kiprdf.Nexus.open(folder) as nexus:
+        engine = [nexus._store.engine]  # type: ignore[attr-defined]
+
+        def query(_: CancellationToken) -> None:
+            may_end.wait(60)
+            engine.clear()
+
+        with pytest.raises(kiprdf.KipError, match="KIP_4001"):
+            run_cancellable(query, Spending(Budget(timeout_s=0.5)))
+    table = largest_table(folder)
+    content = table.read_bytes()
+    table.unlink()
+    assert FileSums(folder / "graph").damaged() == []
+    table.write_bytes(content)
+    may_end.set()
+    while is_any_abandoned():
+        time.sleep(0.01)
+    kiprdf.Nexus.open(folder).close()
+    largest_table(folder).unlink()
+    assert len(FileSums(folder / "graph").damaged()) == 1
 
 
 def test_a_full_disk_keeps_what_was_noted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
