@@ -143,7 +143,10 @@ class CancellationToken:
         if self._spending is not None:
             self._spending.check()
         if self._fault is not None:
-            raise self._fault
+            try:
+                raise self._fault
+            finally:
+                self._fault = None  # or it keeps itself: its traceback has this token
         if self._spending is not None:
             self._spending.check_rows(number, width)
 
@@ -224,7 +227,7 @@ class _ThreadedCall(Generic[T]):
 
     def wait(self, function: Callable[[CancellationToken], T], spending: Spending) -> T:
         try:
-            start_new_thread(self._run, (function,))
+            start_new_thread(self._run, ([function],))
             if spending.cancellation is not None:
                 spending.cancellation.call_on_cancel(self._thread.wake)
             with suppress(Empty):
@@ -234,7 +237,10 @@ class _ThreadedCall(Generic[T]):
             self._abandon()
             raise
         if self._fault is not None:
-            raise self._fault
+            try:
+                raise self._fault
+            finally:
+                self._fault = None  # or it keeps itself, the engine, and with that the folder
         if not self._results:
             self._abandon()
             raise spending.expired()
@@ -245,13 +251,16 @@ class _ThreadedCall(Generic[T]):
         self._token.cancel()
         _abandoned.add(self._thread)
 
-    def _run(self, function: Callable[[CancellationToken], T]) -> None:
+    def _run(self, functions: list[Callable[[CancellationToken], T]]) -> None:
         self._thread.begin()
         try:
-            self._results.append(_call(function, self._token))
+            # The thread keeps its arguments, and a function may keep the engine.
+            self._results.append(_call(functions.pop(), self._token))
         except BaseException as fault:
-            self._fault = fault
+            if self._thread not in _abandoned:
+                self._fault = fault
         finally:
-            # It may hold the engine, and with it a folder.
-            del function
-            self._thread.end()
+            # The traceback of the fault has this frame.
+            thread = self._thread
+            del self
+            thread.end()
