@@ -251,7 +251,7 @@ class _Writer(Choices):
         if self.mistake_in(20):
             kind = self.pick(("concept", "proposition", "unbound"))
         where = self.pick(list(self.patterns(kind)))
-        if self.one_in(5):
+        if self.one_in(3):
             where += f" FILTER({self.pick(self.conditions())})"
         return "t", where
 
@@ -261,6 +261,19 @@ class _Writer(Choices):
             "IS_NOT_NULL(?t.attributes.a)",
             "?t.attributes.a != ?t.attributes.b",
             "IS_NULL(?t.metadata._merged_from)",
+            *self.equalities(),
+            *self.equalities(),
+        ]
+
+    def equalities(self) -> list[str]:
+        """Conditions by which a target is found."""
+        path = self.pick(("?t.attributes.a", "?t.attributes.b", "?t.metadata.m"))
+        one, other = (_json(self._draw(values)) for _ in range(2))
+        return [
+            f"{path} == {one}",
+            f"IN({path}, [{one}, {other}])",
+            f"{one} == {path} && IS_NULL(?t.attributes.b)",
+            f"{path} == {one} || {path} == {other}",
         ]
 
     def patterns(self, kind: str) -> list[str]:
