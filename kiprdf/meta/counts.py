@@ -12,9 +12,10 @@ from kiprdf import budget
 from kiprdf.kql import queries
 from kiprdf.kql.results import count
 from kiprdf.rdf import vocab
-from kiprdf.rdf.iris import ConceptName, Iris
+from kiprdf.rdf.iris import Iris
 from kiprdf.sparql.algebra import BGP, Count, Select, Term, TriplePattern
 from kiprdf.store import Store
+from kiprdf.store.totals import Use, kind
 
 X, KEY, VALUE = Variable("x"), Variable("key"), Variable("value")
 _NUMBER = Variable("number")
@@ -35,14 +36,54 @@ def grouped(
         yield *terms, count(number)
 
 
+def kept_uses(store: Store) -> Counter[Use] | None:
+    """What the writer of a store has counted, as of this commit; None where it has not."""
+    totals = store.totals()
+    return None if totals is None else totals.uses(store.commit())
+
+
+def by_predicate(
+    uses: Counter[Use], *, subject: str | None = None, object: str | None = None
+) -> dict[NamedNode, int]:
+    """The number of triples of each predicate whose ends are of some kind."""
+    numbers: Counter[str] = Counter()
+    for (of, predicate, at), number in uses.items():
+        if subject in (None, of) and object in (None, at):
+            numbers[predicate] += number
+    return {NamedNode(predicate): number for predicate, number in numbers.items()}
+
+
+def end_kinds(
+    uses: Counter[Use],
+    predicate: NamedNode,
+    *,
+    subject: str | None = None,
+    object: str | None = None,
+) -> tuple[Counter[str], Counter[str]]:
+    """The kinds of the subjects, and of the objects, of a predicate whose ends are of some kind."""
+    subjects: Counter[str] = Counter()
+    objects: Counter[str] = Counter()
+    for (of, name, at), number in uses.items():
+        if name == predicate.value and subject in (None, of) and object in (None, at):
+            subjects[of] += number
+            objects[at] += number
+    return subjects, objects
+
+
 def total(store: Store, predicate: NamedNode) -> int:
     """The number of triples with a predicate."""
+    uses = kept_uses(store)
+    if uses is not None:
+        return end_kinds(uses, predicate)[0].total()
     ((number,),) = grouped(store, (), (X, predicate, VALUE))
     return cast(int, number)
 
 
 def concepts_by_type(store: Store) -> Counter[str]:
     """The number of concepts of each type that has any."""
+    uses = kept_uses(store)
+    if uses is not None:
+        return end_kinds(uses, vocab.TYPE)[0]
     rows = grouped(store, (VALUE,), (X, vocab.TYPE, VALUE))
     return Counter({name_of(store.iris, node): number for node, number in rows})
 
@@ -58,15 +99,8 @@ def kinds(iris: Iris, nodes: Counter[NamedNode]) -> Counter[str]:
     """Counts of nodes as counts of their types; a proposition counts as ``(predicate)``."""
     counts: Counter[str] = Counter()
     for node, number in nodes.items():
-        counts[kind(iris, node)] += number
+        counts[kind(iris, node.value)] += number
     return counts
-
-
-def kind(iris: Iris, node: NamedNode) -> str:
-    """The type of a concept; of a proposition, its predicate in parentheses."""
-    name = iris.name(node.value)
-    assert name is not None, node
-    return name.type if isinstance(name, ConceptName) else f"({name.predicate})"
 
 
 def name_of(iris: Iris, node: NamedNode) -> str:

@@ -11,6 +11,7 @@ from kiprdf.kql.identities import exists
 from kiprdf.kql.reader import Reader
 from kiprdf.language import ast
 from kiprdf.meta.primer import domain_names, primer
+from kiprdf.meta.totals import count_uses, find_recent
 from kiprdf.meta.usage import usage_of_predicate, usage_of_type
 from kiprdf.rdf.literals import Json
 from kiprdf.semantics import Catalog
@@ -24,6 +25,8 @@ def describe(
     """The result of a DESCRIBE and the cursor of the next page of a list."""
     match command:
         case ast.DescribePrimer():
+            count_uses(store)
+            find_recent(store)
             return primer(store, catalog, search_modes, timestamp(clock())), None
         case ast.DescribeDomains():
             return list(domain_names(store).values()), None
@@ -52,6 +55,7 @@ def _type(command: ast.DescribeType, store: Store, catalog: Catalog) -> Json:
     concept = command.kind == "CONCEPT"
     node = store.iris.type(name) if concept else store.iris.predicate(name)
     if exists(node, store):
+        count_uses(store)
         usage = usage_of_type(name, store) if concept else usage_of_predicate(name, store)
         return {**Reader(store).object(node), "usage": usage}
     what = "concept type" if concept else "predicate"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from kiprdf.kql.reader import Reader
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json
 from kiprdf.store import Store
+from kiprdf.store.totals import FILING
 from kiprdf.store.update_times import Range
 
 MOST_READ = 20_000
@@ -35,17 +36,29 @@ def recent_changes(store: Store, most: int) -> Changes:
 
     What opening wrote, and links that only file a concept under a domain, are left out.
     """
+    totals = store.totals()
+    entries: list[list[dict[str, Json]]] = []
+    for are_links in (False, True):
+        kept = None if totals is None else totals.recent(store.commit(), are_links)
+        iris, is_whole = ([], False) if kept is None else kept
+        shown = _entries(store, iris, most)
+        if len(shown) < most and not is_whole:
+            shown = _entries(store, (iri for _, iri in newest(store, are_links)), most)
+        entries.append(shown)
+    return Changes(*entries)
+
+
+def newest(store: Store, are_links: bool) -> Iterator[tuple[str, str]]:
+    """The times and IRIs of the last changed concepts, or links that do not file a concept."""
     first = store.iris.propositions
     end = first + _LAST
-    filing = f"/{BELONGS}"
-    links = (iri for iri in _newest(store, [(first, end)]) if not iri.endswith(filing))
-    concepts = _newest(store, [("", first), (end, _LAST)])
-    return Changes(_entries(store, concepts, most), _entries(store, links, most))
+    ranges = [(first, end)] if are_links else [("", first), (end, _LAST)]
+    return (each for each in _newest(store, ranges) if not (are_links and each[1].endswith(FILING)))
 
 
-def _newest(store: Store, ranges: list[Range]) -> Iterable[str]:
-    iris = (iri for _, iris in store.newest(ranges) for iri in iris)
-    return paced(islice(iris, MOST_READ))
+def _newest(store: Store, ranges: list[Range]) -> Iterable[tuple[str, str]]:
+    elements = ((time, iri) for time, iris in store.newest(ranges) for iri in iris)
+    return paced(islice(elements, MOST_READ))
 
 
 def _entries(store: Store, iris: Iterable[str], most: int) -> list[dict[str, Json]]:

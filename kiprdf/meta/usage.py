@@ -11,7 +11,18 @@ from pyoxigraph import NamedNode, Variable
 
 from kiprdf import budget
 from kiprdf.kql import queries
-from kiprdf.meta.counts import KEY, VALUE, X, ends, grouped, kinds, largest
+from kiprdf.meta.counts import (
+    KEY,
+    VALUE,
+    X,
+    by_predicate,
+    end_kinds,
+    ends,
+    grouped,
+    kept_uses,
+    kinds,
+    largest,
+)
 from kiprdf.meta.excerpts import excerpt
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json, canonical_json, to_json
@@ -44,20 +55,39 @@ def usage_of_type(name: str, store: Store) -> dict[str, Json]:
 
 def usage_of_predicate(name: str, store: Store) -> dict[str, Json]:
     """The number of propositions of a predicate, and the types of their subjects and objects."""
-    subjects, objects = budget.without_row_limit(lambda: ends(store, name))
+    uses = kept_uses(store)
+    if uses is None:
+        counted = budget.without_row_limit(lambda: ends(store, name))
+        subjects, objects = (kinds(store.iris, nodes) for nodes in counted)
+    else:
+        subjects, objects = end_kinds(uses, store.iris.predicate(name))
     left_out: dict[str, int] = {}
     usage = {
         "count": subjects.total(),
-        "subjects": _types(subjects, store, "subjects", left_out),
-        "objects": _types(objects, store, "objects", left_out),
+        "subjects": _types(subjects, "subjects", left_out),
+        "objects": _types(objects, "objects", left_out),
     }
     return _with_rest(usage, left_out)
 
 
 def _of_type(name: str, store: Store) -> dict[str, Json]:
     is_a = (X, vocab.TYPE, store.iris.type(name))
-    keys = dict(grouped(store, (KEY,), is_a, (X, KEY, VALUE)))
-    incoming = dict(grouped(store, (KEY,), is_a, (VALUE, KEY, X)))
+    uses = kept_uses(store)
+    if uses is None:
+        keys = dict(grouped(store, (KEY,), is_a, (X, KEY, VALUE)))
+        incoming = dict(grouped(store, (KEY,), is_a, (VALUE, KEY, X)))
+    else:
+        keys, incoming = by_predicate(uses, subject=name), by_predicate(uses, object=name)
+
+    def other_kinds(key: str, *, is_outgoing: bool) -> Counter[str]:
+        predicate = store.iris.predicate(key)
+        if uses is not None and is_outgoing:
+            return end_kinds(uses, predicate, subject=name)[1]
+        if uses is not None:
+            return end_kinds(uses, predicate, object=name)[0]
+        fact = (X, predicate, VALUE) if is_outgoing else (VALUE, predicate, X)
+        return kinds(store.iris, Counter(dict(grouped(store, (VALUE,), is_a, fact))))
+
     facts, left_out = store.iris.predicates, dict[str, int]()
     attributes = _largest(keys, vocab.ATTRIBUTE, "attributes", left_out)
     usage: dict[str, Json] = {
@@ -67,11 +97,11 @@ def _of_type(name: str, store: Store) -> dict[str, Json]:
             for key, examples in _examples([*attributes], is_a, store).items()
         },
         "outgoing": {
-            key: _relation(number, (X, store.iris.predicate(key), VALUE), is_a, store)
+            key: _relation(number, other_kinds(key, is_outgoing=True))
             for key, number in _largest(keys, facts, "outgoing", left_out).items()
         },
         "incoming": {
-            key: _relation(number, (VALUE, store.iris.predicate(key), X), is_a, store)
+            key: _relation(number, other_kinds(key, is_outgoing=False))
             for key, number in _largest(incoming, facts, "incoming", left_out).items()
         },
     }
@@ -94,18 +124,15 @@ def _noted(shown: dict[str, int], rest: int, key: str, left_out: dict[str, int])
     return shown
 
 
-def _relation(number: int, fact: _Triple, is_a: _Triple, store: Store) -> dict[str, Json]:
+def _relation(number: int, others: Counter[str]) -> dict[str, Json]:
     """The propositions of one predicate and direction, by type at the other end."""
     left_out: dict[str, int] = {}
-    others = Counter(dict(grouped(store, (VALUE,), is_a, fact)))
-    relation = {"count": number, "types": _types(others, store, "types", left_out)}
+    relation = {"count": number, "types": _types(others, "types", left_out)}
     return _with_rest(relation, left_out)
 
 
-def _types(
-    nodes: Counter[NamedNode], store: Store, key: str, left_out: dict[str, int]
-) -> dict[str, int]:
-    return _noted(*largest(kinds(store.iris, nodes), MOST_TYPES), key, left_out)
+def _types(counts: Counter[str], key: str, left_out: dict[str, int]) -> dict[str, int]:
+    return _noted(*largest(counts, MOST_TYPES), key, left_out)
 
 
 def _with_rest(usage: dict[str, Json], left_out: dict[str, int]) -> dict[str, Json]:

@@ -17,6 +17,7 @@ from kiprdf.sparql.abilities import Abilities
 from kiprdf.store.delta import UNKNOWN, Delta, Origin
 from kiprdf.store.journal import Journal
 from kiprdf.store.sorted_values import Scope, SortedValues
+from kiprdf.store.totals import Totals
 from kiprdf.store.update_times import Range
 
 T = TypeVar("T")
@@ -113,6 +114,9 @@ class Store(Protocol):
 
         ``seconds`` are what a question has just taken without it: after enough of them it is built.
         """
+
+    def totals(self) -> Totals | None:
+        """Totals of the dataset; None where its writers do not keep them."""
 
     def describe(self, node: NamedNode) -> list[Triple]:
         """The triples that make a node an element: those with it as subject, without its facts."""

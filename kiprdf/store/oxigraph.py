@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import time
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from itertools import islice
@@ -111,6 +112,8 @@ from kiprdf.store.sorted_values import FOLDER as VALUES
 from kiprdf.store.sorted_values import KEPT_COMMITS, Scope, SortedValues, ValueIndex
 from kiprdf.store.sparql_worker import SparqlAnswer, SparqlProcesses
 from kiprdf.store.texts import Text, rebuild_texts, stored_texts, texts_in, texts_of
+from kiprdf.store.totals import FILE as TOTALS
+from kiprdf.store.totals import Recent, Totals
 from kiprdf.store.update_times import UPDATED_AT, Range, UpdateTimes
 
 T = TypeVar("T")
@@ -131,9 +134,9 @@ TRIED_AFTER_SECONDS = 10
 COMPACTED_QUADS = 20_000
 """Removed quads after which an engine in memory may be compacted."""
 _DEFAULT = DefaultGraph()
-_TIME = Variable("time")
+_ELEMENT, _TIME = Variable("x"), Variable("time")
 _ALL_TIMES = render(
-    Select((_TIME,), BGP((TriplePattern(Variable("x"), UPDATED_AT, _TIME),)), distinct=True)
+    Select((_TIME,), BGP((TriplePattern(_ELEMENT, UPDATED_AT, _TIME),)), distinct=True)
 )
 
 LOST_RECORDS = "The history lacks commits %s to %s of the nexus in %s: their records were lost."
@@ -195,8 +198,12 @@ class OxigraphStore:
         self._values = ValueIndex(folder / VALUES if folder and is_writer else None)
         self.iris = Iris(base)
         self.read_only = read_only
+        file = None if folder is None else folder / VALUES / TOTALS
+        self._totals = Totals(self.iris, file, is_writer=not read_only)
         if self._last.number == 0 and next(self._quads(None, None, None, None), None) is None:
             self._update_times.build(0, ())
+            self._totals.set_uses(0, Counter())
+            self._totals.set_recent(0, Recent(), Recent())
         forks.protect(self)
 
     @classmethod
@@ -399,6 +406,7 @@ class OxigraphStore:
                 journal.close()
             if self._folder is not None and not self.read_only:
                 engine.flush()
+                self._totals.save(self._last.number)
         except ENGINE_FAULTS as fault:
             message = f"The nexus in {self._folder} cannot be written: {fault}"
             raise StoreError(self.failure or message) from None
@@ -553,9 +561,9 @@ class OxigraphStore:
 
     def _updated_at(self, time: Literal) -> list[str]:
         """The IRIs of the elements that were last updated at a time."""
-        return [
-            cast(NamedNode, triple.subject).value for triple in self.match(None, UPDATED_AT, time)
-        ]
+        text = render(Select((_ELEMENT,), BGP((TriplePattern(_ELEMENT, UPDATED_AT, time),))))
+        rows: Any = budget.without_row_limit(lambda: self.select(text))
+        return [node.value for (node,) in rows]
 
     def sorted_values(self, scope: Scope, seconds: float = 0.0) -> SortedValues | None:
         if self.is_shared:
@@ -563,6 +571,12 @@ class OxigraphStore:
         if seconds:
             self._values.spend(scope, seconds, self.commit, lambda: self._values_of(scope.key))
         return self._values.get(scope, self.commit, self._changes_after)
+
+    def totals(self) -> Totals | None:
+        if self.is_shared:
+            return None
+        self._totals.load(self.commit(), self._changes_after)
+        return self._totals
 
     def has_sound_values(self, repair: bool) -> bool:
         """Whether the files of sorted values are as they were written; ``repair`` removes them."""
@@ -780,6 +794,7 @@ class OxigraphStore:
             if self._last.number != number:
                 self._update_times = UpdateTimes()
                 self._values.clear()
+                self._totals.clear()
             if journal is not None and journal.last > self._last.number:
                 self._restore_commits(journal)
         except StoreError:
@@ -819,6 +834,7 @@ class OxigraphStore:
         self.require_sound_files()
         before = self._last if self._last.is_certain else read_commit_number(engine)
         number = before.number + 1
+        self._totals.load(before.number, self._changes_after)
         notes = [commit_note(number)]
         if number == 1:
             notes.append(FORMAT_NOTE)
@@ -863,6 +879,7 @@ class OxigraphStore:
             removed = (*delta.removed, *texts[0], *before.notes)
             self.changes.add(number, removed, (*delta.added, *texts[1], *notes))
         self._update_times.add(number, delta.removed, delta.added)
+        self._totals.add(number, delta.removed, delta.added)
         self._values.note(number, delta.removed, delta.added)
         self._last = CommitNumber(number, (notes[0], *earlier))
         self.failure = None
@@ -972,6 +989,7 @@ class OxigraphStore:
             self._last = CommitNumber(number, (commit_note(number),))
             self._build_update_times()
             self._values.clear()
+            self._totals.clear()
             return number
 
     # Writing afresh ---------------------------------------------------------------------------
@@ -1000,6 +1018,7 @@ class OxigraphStore:
             self._last = read_commit_number(engine)
             self._update_times = UpdateTimes()
             self._values.clear()
+            self._totals.clear()
             self._unflushed = self._uncompacted = 0
             if prepare is not None and journal is not None:
                 journal.adopt()
@@ -1026,6 +1045,7 @@ class OxigraphStore:
     def erased(self) -> None:
         """Note that no file has what was forgotten."""
         self._values.clear()
+        self._totals.clear()
         if self._folder is not None:
             shutil.rmtree(self._folder / DAMAGED, ignore_errors=True)
             write_manifest(self._folder, self.iris.base, graph_folder(self._folder).name)

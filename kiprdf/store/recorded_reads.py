@@ -95,6 +95,9 @@ class RecordedReads:
         self._patterns.add((None, scope.key, None))
         return self._store.sorted_values(scope, seconds)
 
+    def totals(self) -> None:
+        """None: what they are made of is not recorded."""
+
     def describe(self, node: NamedNode) -> list[Triple]:
         self._patterns.add((node, None, None))
         return self._store.describe(node)

@@ -688,6 +688,9 @@ class RemoteStore:
     def sorted_values(self, scope: Scope, seconds: float = 0.0) -> None:
         """None: the store has its own indexes."""
 
+    def totals(self) -> None:
+        """None: others may write."""
+
     def records(self) -> dict[str, str]:
         return {
             decode(key.value[len(RECORD) :]): value.value
