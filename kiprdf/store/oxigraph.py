@@ -575,6 +575,7 @@ class OxigraphStore:
     def totals(self) -> Totals | None:
         if self.is_shared:
             return None
+        self.require_sound_files()
         self._totals.load(self.commit(), self._changes_after)
         return self._totals
 
