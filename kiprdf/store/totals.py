@@ -92,7 +92,7 @@ class Totals:
         self._pending: list[tuple[int, Sequence[Written], Sequence[Written]]] = []
         self._unread = 0
         self._is_wanted = False
-        """Whether somebody has asked: most nexuses in memory are never described."""
+        """Whether it was asked for: most nexuses in memory are never described."""
         self._uses: Counter[Use] = Counter()
         self._recent: tuple[Recent, Recent] | None = None
         self._time: tuple[Any, str | None] = None, None
