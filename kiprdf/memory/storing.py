@@ -13,7 +13,7 @@ from kiprdf.memory import notes, texts
 from kiprdf.memory.graph import ITEM, MENTIONS, STATES, Change, Graph
 from kiprdf.memory.growth import is_name
 from kiprdf.memory.items import Item
-from kiprdf.memory.tables import Notes, Place, Turns
+from kiprdf.memory.tables import Notes, Place
 from kiprdf.rdf.elements import read_object
 
 _KEYS = [name.rpartition(".")[2] for name in texts.COLUMNS.split(", ")][1:]
@@ -35,7 +35,6 @@ class Notebook:
     def __init__(self, graph: Graph, places: Notes) -> None:
         self._graph = graph
         self._places = places
-        self._turns = Turns(graph)
 
     def items(self, session: str | None, newest: int | None) -> list[Item]:
         """The memories, or those of a session, by time; at most so many, the newest."""
@@ -89,7 +88,7 @@ class Notebook:
                 item = replace(note.item, id=id)
                 session = item.session
                 if session is not None:
-                    last[session] = (last.get(session) or self._turns.last(session)) + 1
+                    last[session] = (last.get(session) or self._places.last_turn(session)) + 1
                     item = replace(item, turn=last[session])
                 missing[id] = item
             elif note.has_own_id:

@@ -23,7 +23,7 @@ from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import to_json, to_term
 
 _MANY = 1_000
-"""The notes of a session of which it is faster to read an attribute of all notes."""
+"""The notes of a session of which it is faster to read all notes."""
 _WORD = re.compile(r"[\w.+#/-]+(?:['’][\w.+#/-]+)*")
 _MARKS = ".,-/"
 _PART = re.compile("[/-]")
@@ -75,7 +75,7 @@ class _Table:
     def __init__(self, graph: Graph) -> None:
         engine = graph.nexus._engine
         self._store, self._changed_since = engine.store, engine.indexer.changed_since
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._commit: int | None = None
         self._clear()
 
@@ -139,6 +139,7 @@ class Notes(_Table):
         self.session_of: dict[str, str] = {}
         self.sessions: dict[str, list[Place]] = {}
         self._places: dict[str, Place] = {}
+        self._last: dict[str, int] = {}
         self._complete: set[str] = set()
         self._has_times = self._is_whole = False
 
@@ -148,44 +149,53 @@ class Notes(_Table):
     def read(self, keys: Iterable[str]) -> None:
         """Read notes, and all notes of their sessions."""
         unknown = [key for key in keys if key not in self._complete]
-        if unknown and self._store.is_shared:
-            self.read_all()  # each of the others would be a request
-        for node in () if self._is_whole else map(NamedNode, unknown):
-            session = self._value("session", node)
-            if isinstance(session, str):
-                self.read_session(session)
-            if node.value not in self.session_of:
-                self._add([(node, [self._value("timestamp", node), None, None])])
-            self._complete.add(node.value)
+        if not unknown or self._is_whole:
+            return
+        with self._lock:
+            if self._store.is_shared:
+                self.read_all()  # each of the others would be a request
+            for node in () if self._is_whole else map(NamedNode, unknown):
+                session = self._value("session", node)
+                if isinstance(session, str):
+                    self.read_session(session)
+                if node.value not in self.session_of:
+                    self._add([(node, [self._value("timestamp", node), None, None])])
+                self._complete.add(node.value)
 
     def read_session(self, session: str) -> None:
         """Read the notes of a session; all notes, if it has many."""
-        if self._is_whole or session in self.sessions:
-            return
-        of_session = self._store.match(None, _attribute("session"), to_term(session))
-        nodes = [cast(NamedNode, triple.subject) for triple in islice(of_session, _MANY)]
-        if len(nodes) == _MANY:
-            self.read_all()
-            return
-        self._store.prefetch(nodes)
-        self.sessions.setdefault(session, [])  # without notes
-        self._add(
-            (node, [self._value("timestamp", node), session, self._value("turn", node)])
-            for node in nodes
-        )
+        # Under the lock, no commit is followed between the reading and the adding.
+        with self._lock:
+            if self._is_whole or session in self.sessions:
+                return
+            of_session = self._store.match(None, _attribute("session"), to_term(session))
+            nodes = [cast(NamedNode, triple.subject) for triple in islice(of_session, _MANY)]
+            if len(nodes) == _MANY:
+                self.read_all()
+                return
+            self._store.prefetch(nodes)
+            rows = [
+                (node, [self._value("timestamp", node), session, self._value("turn", node)])
+                for node in nodes
+            ]
+            self._add(rows)
+            self.sessions.setdefault(session, [])  # without notes
 
     def read_times(self) -> None:
         """Read the times of all notes."""
-        if not self._has_times:
+        with self._lock:
+            if self._has_times:
+                return
             times = collector.paused(lambda: dict(self._values("timestamp")))
             self._add((node, [moment, None, None]) for node, moment in times.items())
             self._has_times = True
 
     def read_all(self) -> None:
         """Read all notes."""
-        if not self._is_whole:
-            collector.paused(lambda: self._add(self._rows()))
-            self._has_times = self._is_whole = True
+        with self._lock:
+            if not self._is_whole:
+                collector.paused(lambda: self._add(self._rows()))
+                self._has_times = self._is_whole = True
 
     def _add(self, rows: Iterable[tuple[NamedNode, list[Any]]]) -> None:
         """Add notes, with all notes of their sessions; other threads see a session as a whole."""
@@ -204,6 +214,8 @@ class Notes(_Table):
     def _placed(self, key: str, session: str, turn: Any) -> Place:
         place = Place(self.moments[key], turn if isinstance(turn, int | float) else 0, key)
         self._places[key], self.session_of[key] = place, session
+        if isinstance(turn, int):
+            self._last[session] = max(turn, self._last.get(session, 0))
         return place
 
     def _put(self, node: NamedNode, values: list[Any]) -> None:
@@ -220,6 +232,12 @@ class Notes(_Table):
             if session in self.sessions:
                 insort(self.sessions[session], self._placed(key, session, turn))
 
+    def last_turn(self, session: str) -> int:
+        """The last turn of a session, also of a note that was forgotten since; 0 without one."""
+        self.refresh()
+        self.read_session(session)
+        return self._last.get(session, 0)
+
     def place(self, key: str) -> Place:
         """Where a note is; without a session, the turn is 0."""
         return self._places.get(key) or Place(self.moments[key], 0, key)
@@ -232,37 +250,6 @@ class Notes(_Table):
         at = bisect_left(places, place)
         before = places[at - 1].key if at else None
         return before, places[at + 1].key if at + 1 < len(places) else None
-
-
-class Turns(_Table):
-    """The last turn of each session that was asked for, also of a note that was forgotten since."""
-
-    keys = ("session", "turn")
-
-    def last(self, session: str) -> int:
-        """The last turn of a session, 0 if it has none."""
-        self.refresh()
-        if session not in self._last:
-            of_session = self._store.match(None, _attribute("session"), to_term(session))
-            nodes = {cast(NamedNode, triple.subject) for triple in of_session}
-            if len(nodes) > _MANY:
-                turns = [turn for node, turn in self._values("turn") if node in nodes]
-            else:
-                self._store.prefetch(nodes)
-                turns = [turn for node in nodes for _, turn in self._values("turn", node)]
-            self._last[session] = max((turn for turn in turns if isinstance(turn, int)), default=0)
-        return self._last[session]
-
-    def _clear(self) -> None:
-        self._last: dict[str, int] = {}
-
-    def _read(self) -> None:
-        """Nothing: a session is read when it is asked for."""
-
-    def _put(self, node: NamedNode, values: list[Any]) -> None:
-        session, turn = values
-        if isinstance(session, str) and session in self._last and isinstance(turn, int):
-            self._last[session] = max(turn, self._last[session])
 
 
 class Names(_Table):

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Thread
 from typing import Any
 from unittest.mock import patch
 
@@ -633,7 +634,8 @@ def test_a_recall_reads_the_sessions_of_its_hits_and_follows_writes(tmp_path: Pa
         followed = Memory(nexus)._recaller.notes
         followed.refresh()
         some = next(iter(nexus._store.match(None, NamedNode(ATTRIBUTE + "session"), None)))
-        followed.read([str(some.subject.value)])
+        assert isinstance(some.subject, NamedNode)
+        followed.read([some.subject.value])
         assert len(followed.moments) == 10
         for number in range(20):
             session = f"s{number % 5}" if number % 7 else None
@@ -699,3 +701,24 @@ def test_the_first_note_of_a_session_reads_that_session_only(tmp_path: Path) -> 
         item = memory.get("mem_more")
         assert item is not None
         assert (item.turn, read[0] < 100) == (11, True)
+
+
+def test_a_note_that_is_added_while_its_session_is_read_is_not_lost(memory: Memory) -> None:
+    memory.add("Note 1", session="s", id="mem_1")
+    notes = Memory(memory.nexus)._recaller.notes
+    notes.refresh()
+    value, threads = notes._value, list[Thread]()
+
+    def slow(key: str, node: NamedNode) -> Any:
+        if not threads:
+            threads.append(Thread(target=notes.refresh))
+            memory.add("Note 3", session="s", id="mem_3")
+            threads[0].start()
+            threads[0].join(0.3)
+        return value(key, node)
+
+    with patch.object(notes, "_value", slow):
+        notes.read_session("s")
+    threads[0].join()
+    notes.refresh()
+    assert [place.key.rpartition("/")[2] for place in notes.sessions["s"]] == ["mem_1", "mem_3"]
