@@ -18,7 +18,7 @@ from pyoxigraph import Literal, NamedNode
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris
 from kiprdf.store.delta import Written
-from kiprdf.store.sorted_values import KEPT_COMMITS, Changes
+from kiprdf.store.sorted_values import FAULTS, KEPT_COMMITS, Changes
 from kiprdf.store.update_times import UPDATED_AT
 
 FILE = "totals.json"
@@ -198,7 +198,7 @@ class Totals:
         """Read the file, once, and add the commits after it."""
         if self._is_loaded:
             return
-        with self._lock, suppress(OSError, ValueError, TypeError, KeyError):
+        with self._lock, suppress(*FAULTS, TypeError):
             self._is_loaded = True
             checksum, _, text = cast(Path, self._path).read_text("utf-8").partition("\n")
             if zlib.crc32(text.encode()) != int(checksum):

@@ -184,6 +184,29 @@ def test_a_file_that_is_missing_or_damaged_is_written_again(
     assert path.read_bytes() == whole
 
 
+def test_a_history_that_cannot_be_read_keeps_nothing_from_being_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, counting: Callable[[kiprdf.Nexus], list[Any]]
+) -> None:
+    folder = tmp_path / "nexus"
+    with kiprdf.Nexus.open(folder) as nexus:
+        nexus.execute(SCHEMA)
+    earlier = (folder / "values/totals.json").read_bytes()
+    with kiprdf.Nexus.open(folder) as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "T", name: "m"} } }')
+    (folder / "values/totals.json").write_bytes(earlier)
+    asked: list[int] = []
+
+    def unreadable(store: OxigraphStore, number: int) -> Any:
+        asked.append(number)
+        raise kiprdf.StoreError("The history cannot be read.")
+
+    with kiprdf.Nexus.open(folder) as nexus:
+        monkeypatch.setattr(OxigraphStore, "_changes_after", unreadable)
+        nexus.execute('UPSERT { CONCEPT { {type: "T", name: "n"} } }')
+        assert len(asked) == 1
+        assert answers(nexus) == counting(nexus)
+
+
 def test_what_is_forgotten_is_not_in_the_file(tmp_path: Path) -> None:
     folder = tmp_path / "nexus"
     with kiprdf.Nexus.open(folder) as nexus:
