@@ -387,7 +387,8 @@ class ValueIndex:
                 opened = set(map(self._path, self._parts))
                 for path in set(self._folder.glob(f"*{_ENDING}")) - opened:
                     if _number_of(path) >= number:
-                        remove(path)
+                        with suppress(sqlite3.Error):
+                            remove(path)
 
     def get(self, scope: Scope, commit: Callable[[], int], changes: Changes) -> SortedValues | None:
         """The values of a scope as of the last commit; None where they are not indexed."""
@@ -504,5 +505,6 @@ class ValueIndex:
             for scope in list(self._parts):
                 self._drop(scope)
             self._spent.clear()
+            self._commits, self._triples = [], 0
             if self._folder is not None:
                 shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,0 +1,67 @@
+"""Sorted values follow the commits of their own dataset only, and never keep one from happening."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pyoxigraph import Literal, NamedNode
+
+import kiprdf
+from kiprdf.store import sorted_values
+from kiprdf.store.sorted_values import Bounds, Scope, SortedValues, ValueIndex
+
+RISK = NamedNode("urn:kip:attribute/risk")
+SCOPE = Scope(RISK)
+
+
+def one(name: str, risk: int) -> tuple[NamedNode, NamedNode, Literal]:
+    return NamedNode(f"urn:x/{name}"), RISK, Literal(risk)
+
+
+def commit(number: int) -> Callable[[], int]:
+    return lambda: number
+
+
+def build(index: ValueIndex, number: int, *names: str) -> None:
+    def values() -> Iterator[tuple[str, Literal]]:
+        return ((f"urn:x/{name}", Literal(1)) for name in names)
+
+    index.spend(SCOPE, 60, commit(number), values)
+
+
+def names(values: SortedValues | None) -> list[str]:
+    assert values is not None
+    return values.between(Bounds(1), 10) or []
+
+
+def test_commits_before_another_dataset_are_not_followed() -> None:
+    """The dataset that replaces another one may have lost its last commits."""
+    index = ValueIndex(None)
+    build(index, 5, "a")
+    index.note(6, (), [one("lost", 2)])
+    assert names(index.get(SCOPE, commit(6), lambda _: ())) == ["urn:x/a", "urn:x/lost"]
+    index.clear()
+    build(index, 5, "a")
+    assert names(index.get(SCOPE, commit(5), lambda _: ())) == ["urn:x/a"]
+    index.note(6, (), [one("b", 3)])
+    assert names(index.get(SCOPE, commit(6), lambda _: ())) == ["urn:x/a", "urn:x/b"]
+
+
+def test_a_file_that_cannot_be_removed_fails_no_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sorted_values, "WORTH_SECONDS", 0)
+    monkeypatch.setattr(sorted_values, "LEAST_SECONDS", 60)
+    with kiprdf.Nexus.open(tmp_path / "kb", genesis=False) as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Drug"} } }')
+        nexus.execute('FIND(?d) WHERE { ?d {type: "Drug"} FILTER(?d.attributes.risk < 4) }')
+    (file,) = (tmp_path / "kb" / "values").glob("*.sqlite3")
+    file.unlink()
+    file.mkdir()
+    with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES {risk: 1} } }')
+        question = 'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.attributes.risk < 4) }'
+        for _ in range(2):
+            assert nexus.execute(question) == ["A"]
