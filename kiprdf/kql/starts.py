@@ -41,12 +41,15 @@ def from_rarest(plan: Plan, store: Store, bindings: Bindings) -> Plan:
         return plan
     holes = (hole for choice in choices for hole in choice.holes)
     key = (store.commit(), *(bindings[hole] for hole in holes))
-    if key not in plan.rarest:
+    # Another thread may clear what is remembered.
+    rarest = plan.rarest.get(key)
+    if rarest is None:
+        rarest = [_rarest(choice, most, store, bindings) for choice in choices]
         if len(plan.rarest) >= MOST_REMEMBERED:
             plan.rarest.clear()
-        plan.rarest[key] = [_rarest(choice, most, store, bindings) for choice in choices]
+        plan.rarest[key] = rarest
     triples = [start for choice in choices for start in choice.starts]
-    return plan.without(start for start in triples if start not in plan.rarest[key])
+    return plan.without(start for start in triples if start not in rarest)
 
 
 def _rarest(choice: Choice, most: float, store: Store, bindings: Bindings) -> TriplePattern:
