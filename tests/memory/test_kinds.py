@@ -321,7 +321,6 @@ Editor: Helix => uses Helix
 I write my novel in Scrivener. => uses Scrivener
 I draw all my diagrams with Inkscape. => uses Inkscape
 We collaborate on Mattermost. => uses Mattermost
-Vim for code, Obsidian for notes. => uses Vim, uses Obsidian
 At work I use Windows, at home Linux. => uses Windows, uses Linux
 I'm a Vim person. => uses Vim, prefers Vim
 Our team uses Zulip. => uses Zulip

@@ -103,7 +103,7 @@ _ATTACHED = re.compile(
     r"\s+(?:(?:really|actually|currently|even|ever|now)\s+)?$",
     re.I,
 )
-_ANYMORE = re.compile(r"\b(?:any\s?(?:more|longer))\b", re.I)
+ANYMORE = re.compile(r"\b(?:any\s?(?:more|longer))\b", re.I)
 _WAS = re.compile(
     r"\b(?:was|were)\s+(?:(?:still|also|just|always|mainly|mostly|all|both|actually)\s+){0,2}$",
     re.I,
@@ -181,7 +181,7 @@ _AND_ME = re.compile(
 _SPENDS = re.compile(
     r"\b(?:spen[dt]|wast(?:e|ed)|busy|'ve\s+been|have\s+been|'m|am|'re|are)\b", re.I
 )
-_SELF = word_set("i we i've we've i'll we'll and also then been have i'm we're today now")
+_SELF = word_set("ive im i we i've we've i'll we'll and also then been have i'm we're today now")
 _FILLER = word_set(
     "finally then just already also has have had been recently eventually ultimately now today"
     " yesterday and so was it later jointly together formally officially again"
@@ -264,7 +264,7 @@ def standing(document: Document, place: int, end: int | None = None) -> Standing
         return ""
     attached = _ATTACHED.search(before[-40:])
     if attached is not None:
-        is_ended = attached["ended"] or _ANYMORE.search(rest)
+        is_ended = attached["ended"] or ANYMORE.search(rest)
         return ENDED if is_ended else DENIED
     is_past = document.last(_FORMERLY, start, place) or _FORMERLY.match(prose, sentence.start)
     if end is not None and (is_past or _WAS.search(before[-40:]) or _USED.match(rest)):
@@ -295,11 +295,6 @@ def is_formerly(document: Document, place: int) -> bool:
     """Whether a clause says that something was until a time."""
     end = min(document.sentence_at(place).end, place + _WINDOW)
     return document.first(_UNTIL_THEN, place, end) is not None
-
-
-def has_ended(rest: str) -> bool:
-    """Whether the words after a negated verb say that it was so before."""
-    return _ANYMORE.search(rest) is not None
 
 
 def is_topic(document: Document, place: int, end: int) -> bool:

@@ -126,24 +126,12 @@ def _liked(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[State
         yield pattern.statement(start, "tool" if is_tool else "concept", name)
 
 
-def _tools_in_pairs(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
-    """``Vim for code, Obsidian for notes``, which has no verb."""
-    document, start = text.document, match.end()
-    sentence = document.sentence_at(start)
-    mentions = list(tools_from(text, start, _PAIRS))
-    if len(mentions) < 2 or clauses.standing(document, start) != HELD:
-        return
-    if _LAST_PAIR.fullmatch(document.prose, mentions[-1].end, sentence.end):
-        for mention in mentions:
-            yield pattern.statement(mention.start, "tool", mention.name)
-
-
 def _named_work(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
     """``I'm busy with Lumen``: a project with a name, since one is busy with much else."""
     document = text.document
     standing = HELD if clauses.standing(document, match.start()) == HELD else ""
     if match["no"]:
-        is_past = clauses.has_ended(document.prose[match.end() : match.end() + 60])
+        is_past = clauses.ANYMORE.search(document.prose, match.end(), match.end() + 60)
         standing = standing and (ENDED if is_past or match["no"] != "not" else DENIED)
     if not standing or clauses.is_conditional(document, match.end()):
         return
@@ -168,8 +156,6 @@ def _finished(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[St
             yield pattern.statement(start, "project", name, DENIED)
 
 
-_PAIRS = re.compile(r"\s+(?:on|for)\s+(?:\w+\s+){0,2}\w+\s*(?:,|\s+and\b|,\s+and\b)\s+", re.I)
-_LAST_PAIR = re.compile(r"\s+(?:on|for)\s+(?:\w+\s+){0,2}\w+\W*", re.I)
 _THING = r"[\w+#'-]+(?:\s+[\w+#'-]+){0,3}?"
 
 FRAMES = (
@@ -198,20 +184,13 @@ FRAMES = (
             rf"|have)\s+(?:the\s+)?(?P<rather>{_THING})\s+over\s"
         ),
         (("Svelte has my heart.", "Svelte"), ("I'm a tea person.", "tea")),
-    ),
-    Pattern(
-        "x_for_y",
-        "uses",
-        _tools_in_pairs,
-        ", and",
-        (r"^[^\w\n]{0,4}(?=[\w.+#-]{1,20}(?:\s\w{1,12})?\s+(?:on|for)\s)"),
-        (("Vim for code, Obsidian for notes.", "Vim"),),
+        is_anchored=True,
     ),
     Pattern(
         "my_tool_is_x",
         "uses",
         _tools_of_user,
-        "my our : = a team",
+        "",
         (
             rf"(?:\b(?:my|our)\s+|(?P<label>^[^\w\n]{{0,4}}(?=[\w ]{{1,30}}[:=])"
             rf"|(?<=[.;]\s)(?=\w{{1,30}}:))){_OWN_TOOL}(?:\s+of\s+choice)?(?:\s+for\s+(?:\w+"
@@ -223,12 +202,13 @@ FRAMES = (
             r"|^[^\w\n]{0,4}team\s+(?P<team>(?=\w+(?:\s+here|\s+all\s+the\s+way)?\W*$))"
         ),
         (("My editor is Helix.", "Helix"), ("All our notes are in Notion.", "Notion")),
+        is_anchored=True,
     ),
     Pattern(
         "x_is_used",
         "uses",
         _tool_is_used,
-        "",
+        "_i_ _we_ _my_ _our_ i'm we're",
         (
             r"(?<=\S)\s{1,3}(?:(?:is|are|remains)(?:\s+(?:still|now|simply"
             r"|just))?\s+(?:(?:what|where|how|the\s+\w+(?:\s+that)?)"
@@ -259,6 +239,7 @@ FRAMES = (
             rf"|\bmost\s+of\s+(?:my|our)\s+{_TIME}\s+(?:goes|is\s+going|go)\s+(?:in)?to\s+"
         ),
         (("I'm busy with Lumen.", "Lumen"), ("My current project is Lumen.", "Lumen")),
+        is_anchored=True,
     ),
     Pattern(
         "x_keeps_me_busy",
@@ -297,5 +278,6 @@ FRAMES = (
             rf"|then)\s+){{0,2}}{_FINISHED}(?:\s+up)?\s+"
         ),
         (("I finished Lumen last week.", "Lumen"),),
+        is_anchored=True,
     ),
 )

@@ -79,8 +79,8 @@ TOPICS = word_set("""
     saturday setup shell solution stack standup status step subject summary sunday task tasks
     thursday tip title tldr today todo tomorrow tools topic tuesday update updates warning wednesday
     work yesterday misspoke earlier home office honestly morning afternoon evening kick-off kickoff
-    sync retro minutes call review planning workshop session daily weekly did night noon week
-    weekend month quarter sprint not currently
+    sync retro minutes call review planning workshop session daily weekly browser terminal distro
+    did night noon week weekend month quarter sprint not currently
 """)
 """Words of a label before a colon, which is not the name of who speaks."""
 

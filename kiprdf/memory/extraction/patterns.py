@@ -41,6 +41,11 @@ class Text:
         return self.document.prose.lower()
 
     @cached_property
+    def anchors(self) -> list[int]:
+        """Where a clause of the user may begin."""
+        return [match.start() for match in _ANCHOR.finditer(self.document.prose)]
+
+    @cached_property
     def tool_to(self) -> dict[int, Mention]:
         return {mention.end: mention for mention in self.tools}
 
@@ -49,6 +54,9 @@ class Text:
         return {mention.start: mention for mention in self.tools}
 
 
+_ANCHOR = re.compile(
+    r"\b(?:i|we)(?=\W|m\b|ve\b)|\b(?:my|our|most|and|but)\b|,|^|(?<=[.!?:;]\s)", re.I | re.M
+)
 Read: TypeAlias = Callable[["Pattern", Text, re.Match[str]], Iterator[Statement]]
 
 
@@ -69,6 +77,7 @@ class Pattern:
     words: str
     expression: str
     examples: tuple[tuple[str, str], ...]
+    is_anchored: bool = False
 
     @cached_property
     def weight(self) -> float:
@@ -88,7 +97,7 @@ class Pattern:
         if self.needed and not any(word in lowered for word in self.needed):
             return
         count = end = 0
-        for match, following in pairwise(chain(self.compiled.finditer(document.prose), (None,))):
+        for match, following in pairwise(chain(self._matches(text), (None,))):
             assert match is not None
             if match.start() >= end:
                 count, end = 0, document.sentence_at(match.start()).end
@@ -98,6 +107,18 @@ class Pattern:
             # A repetition: "I use I use" names nothing.
             if following is None or following.start() != match.end():
                 yield from self.read(self, text, match)
+
+    def _matches(self, text: Text) -> Iterator[re.Match[str]]:
+        """The matches, each after the one before it."""
+        prose, end = text.document.prose, 0
+        if not self.is_anchored:
+            yield from self.compiled.finditer(prose)
+            return
+        for anchor in text.anchors:
+            match = self.compiled.match(prose, anchor) if anchor >= end else None
+            if match is not None:
+                end = match.end()
+                yield match
 
     def statement(
         self, place: int, type: str, name: str, standing: str = HELD, weight: float | None = None
@@ -214,7 +235,7 @@ def _standing(text: Text, match: re.Match[str]) -> str:
         return "" if _ELSEWHERE.search(rest) else ENDED
     if negation.startswith(("can", "did")):
         return ""
-    if negation and clauses.has_ended(rest):
+    if negation and clauses.ANYMORE.search(rest):
         return ENDED
     if negation:
         is_partial = _PARTLY.search(match[0]) or _PARTLY_AFTER.match(rest)
@@ -472,7 +493,6 @@ _LEFT = one_of("""
     decommissioned sunset said_goodbye_to parted_ways_with ripped_out threw_out kicked_out
     weaned_(?:myself|ourselves)_off left quit cancelled deleted moved_on_from outgrew
     """)
-_VERSION = re.compile(r"\s+v?\d")
 _TO = re.compile(
     r"(?:\s+\w+){0,2}?\s+(?:over\s+)?(?:onto|to|with|by|for|in\s+favou?r\s+of)\s+(?:using\s+)?",
     re.I,
@@ -500,8 +520,8 @@ def _switches(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[St
     is_replaced = match[0].lower().startswith("replaced")
     if new and is_replaced and COMPOUND.match(document.prose, listed[-1].end):
         return
-    # "dropped Node 16", "dropped Slack messages": not the tool itself.
-    if not new and (COMPOUND.match(document.prose, end) or _VERSION.match(document.prose, end)):
+    # "dropped Slack messages": not the tool itself.
+    if not new and COMPOUND.match(document.prose, end):
         return
     news = [pattern.statement(mention.start, "tool", mention.name) for mention in new]
     yield from news
@@ -590,18 +610,9 @@ def _project_after(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterat
     if not words or words[-1].lower() in NO_PROJECT_NAME:
         return
     name = " ".join(words)
-    if name == name.lower() and not _is_lower_name(name, match):
+    if name == name.lower() and match["article"] is None:
         return
     yield from _project(pattern, match.end("name") - len(name), name)
-
-
-_ADJECTIVE = re.compile(
-    r"\w(?:ing|ed|al|ous|ive|ful|able|ible|ic|ly|est|less|ish|ary|ory|ent|ant)$"
-)
-
-
-def _is_lower_name(name: str, match: re.Match[str]) -> bool:
-    return match["article"] is not None and _ADJECTIVE.search(name) is None
 
 
 def _project(pattern: Pattern, place: int, words: str) -> Iterator[Statement]:
@@ -709,6 +720,7 @@ PATTERNS = (
         "",
         _verb(_USE),
         (("I use Vim.", "Vim"), ("We always use Docker.", "Docker")),
+        is_anchored=True,
     ),
     Pattern(
         "prefers_x",
@@ -717,15 +729,16 @@ PATTERNS = (
         "",
         _verb(_PREFER),
         (("I prefer Python.", "Python"), ("I like dark mode.", "dark mode")),
+        is_anchored=True,
     ),
     Pattern(
         "decided_x",
         "decided",
         _decisions,
         (
-            "deci agre opted cho going went settled resol pick select green signed call verdict "
-            "answer outcome consensus mind voted commit gone landed sticking staying made vote "
-            "moving elected conclu plump"
+            "deci agre opted cho going_with going_ahead went_ settled resol pick green signed "
+            "call_ call: verdict answer: outcome consensus mind voted gone_with landed sticking "
+            "staying made_ vote moving_ elected conclu plump determined pressing"
         ),
         (
             r"\b(?:decided|(?<=have )decide|agreed|opted|chose|resolved|voted|elected|concluded"
@@ -751,6 +764,7 @@ PATTERNS = (
         "work",
         _verb(r"works?\s+on|worked\s+on"),
         (("I work on Harbor.", "Harbor"),),
+        is_anchored=True,
     ),
     Pattern(
         "favorite",
@@ -772,7 +786,12 @@ PATTERNS = (
         "switched",
         "uses",
         _switches,
-        "",
+        (
+            "switch moved migrat chang transition went convert ported replac swap ditch drop "
+            "abandon trad gave giv uninstall got_ done_with finished_with through_with phased "
+            "decommission sunset goodbye parted ripped threw kicked weaned left quit cancel delet "
+            "outgrew retired"
+        ),
         (
             rf"\b{_SWITCHED}\s+(?:[\w']+\s+){{0,4}}?(?:from|off(?:\s+of)?)\s+"
             rf"|\b{_LEFT}\s+|\b{_SWITCHED}\s+"

@@ -49,8 +49,10 @@ def of_user(prose: str) -> str:
         pieces += [prose[end:start], hidden(stop - max(start, end))]
         end = max(end, stop)
     prose = "".join([*pieces, prose[end:]])
-    prose = _TEAM.sub(lambda match: "We".ljust(len(match[0])), prose)
-    if "user" in prose.lower():
+    lowered = prose.lower()
+    if any(word in lowered for word in _TEAM_WORDS):
+        prose = _TEAM.sub(lambda match: "We".ljust(len(match[0])), prose)
+    if "user" in lowered:
         prose = _SAYING.sub(lambda match: "I".ljust(len(match[0])), prose)
         prose = _USER.sub(_as_i, prose)
         for _ in range(2):
@@ -65,6 +67,7 @@ _TEAM = re.compile(
     re.I,
 )
 """Who is meant by "we"."""
+_TEAM_WORDS = ("team", "squad", "company", "crew", "studio", "startup", "everyone")
 
 
 def _as_i(match: re.Match[str]) -> str:
