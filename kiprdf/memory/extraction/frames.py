@@ -184,7 +184,7 @@ FRAMES = (
             rf"|have)\s+(?:the\s+)?(?P<rather>{_THING})\s+over\s"
         ),
         (("Svelte has my heart.", "Svelte"), ("I'm a tea person.", "tea")),
-        is_anchored=True,
+        starts_clause=True,
     ),
     Pattern(
         "my_tool_is_x",
@@ -202,7 +202,7 @@ FRAMES = (
             r"|^[^\w\n]{0,4}team\s+(?P<team>(?=\w+(?:\s+here|\s+all\s+the\s+way)?\W*$))"
         ),
         (("My editor is Helix.", "Helix"), ("All our notes are in Notion.", "Notion")),
-        is_anchored=True,
+        starts_clause=True,
     ),
     Pattern(
         "x_is_used",
@@ -239,7 +239,7 @@ FRAMES = (
             rf"|\bmost\s+of\s+(?:my|our)\s+{_TIME}\s+(?:goes|is\s+going|go)\s+(?:in)?to\s+"
         ),
         (("I'm busy with Lumen.", "Lumen"), ("My current project is Lumen.", "Lumen")),
-        is_anchored=True,
+        starts_clause=True,
     ),
     Pattern(
         "x_keeps_me_busy",
@@ -278,6 +278,6 @@ FRAMES = (
             rf"|then)\s+){{0,2}}{_FINISHED}(?:\s+up)?\s+"
         ),
         (("I finished Lumen last week.", "Lumen"),),
-        is_anchored=True,
+        starts_clause=True,
     ),
 )

@@ -41,9 +41,9 @@ class Text:
         return self.document.prose.lower()
 
     @cached_property
-    def anchors(self) -> list[int]:
+    def clause_starts(self) -> list[int]:
         """Where a clause of the user may begin."""
-        return [match.start() for match in _ANCHOR.finditer(self.document.prose)]
+        return [match.start() for match in _CLAUSE_START.finditer(self.document.prose)]
 
     @cached_property
     def tool_to(self) -> dict[int, Mention]:
@@ -54,7 +54,7 @@ class Text:
         return {mention.start: mention for mention in self.tools}
 
 
-_ANCHOR = re.compile(
+_CLAUSE_START = re.compile(
     r"\b(?:i|we)(?=\W|m\b|ve\b)|\b(?:my|our|most|and|but)\b|,|^|(?<=[.!?:;]\s)", re.I | re.M
 )
 Read: TypeAlias = Callable[["Pattern", Text, re.Match[str]], Iterator[Statement]]
@@ -77,11 +77,7 @@ class Pattern:
     words: str
     expression: str
     examples: tuple[tuple[str, str], ...]
-    is_anchored: bool = False
-
-    @cached_property
-    def weight(self) -> float:
-        return _WEIGHTS[self.predicate]
+    starts_clause: bool = False
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
@@ -111,11 +107,11 @@ class Pattern:
     def _matches(self, text: Text) -> Iterator[re.Match[str]]:
         """The matches, each after the one before it."""
         prose, end = text.document.prose, 0
-        if not self.is_anchored:
+        if not self.starts_clause:
             yield from self.compiled.finditer(prose)
             return
-        for anchor in text.anchors:
-            match = self.compiled.match(prose, anchor) if anchor >= end else None
+        for place in text.clause_starts:
+            match = self.compiled.match(prose, place) if place >= end else None
             if match is not None:
                 end = match.end()
                 yield match
@@ -125,7 +121,7 @@ class Pattern:
     ) -> Statement:
         """The user's edge to an entity; of what the user denies it has no weight."""
         entity = Found(type, name, pattern=self.name)
-        weight = 0.0 if standing == DENIED else weight or self.weight
+        weight = 0.0 if standing == DENIED else weight or _WEIGHTS[self.predicate]
         edge = FoundEdge(USER, self.predicate, entity, weight, self.name)
         return Statement(place, entity, edge, standing != HELD)
 
@@ -720,7 +716,7 @@ PATTERNS = (
         "",
         _verb(_USE),
         (("I use Vim.", "Vim"), ("We always use Docker.", "Docker")),
-        is_anchored=True,
+        starts_clause=True,
     ),
     Pattern(
         "prefers_x",
@@ -729,7 +725,7 @@ PATTERNS = (
         "",
         _verb(_PREFER),
         (("I prefer Python.", "Python"), ("I like dark mode.", "dark mode")),
-        is_anchored=True,
+        starts_clause=True,
     ),
     Pattern(
         "decided_x",
@@ -764,7 +760,7 @@ PATTERNS = (
         "work",
         _verb(r"works?\s+on|worked\s+on"),
         (("I work on Harbor.", "Harbor"),),
-        is_anchored=True,
+        starts_clause=True,
     ),
     Pattern(
         "favorite",
