@@ -270,6 +270,8 @@ class _Part:
     def __init__(self, scope: Scope, path: Path | None) -> None:
         self.scope = scope
         self.file = DerivedFile(path, _VERSION, _create)
+        if path is None:  # then nothing may be on a disk, where SQLite would sort
+            self.file.use(lambda connection: connection.execute("PRAGMA temp_store = MEMORY"))
         self.commit: int | None = None
         self.in_file = 0
         self.is_built = False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -65,3 +67,25 @@ def test_a_file_that_cannot_be_removed_fails_no_write(
         question = 'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.attributes.risk < 4) }'
         for _ in range(2):
             assert nexus.execute(question) == ["A"]
+
+
+BUILD = """
+import resource, signal
+from pyoxigraph import Literal
+from tests.store.test_sorted_values import SCOPE, commit
+from kiprdf.store.sorted_values import ValueIndex
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+index = ValueIndex(None)
+values = ((f"urn:x/{n}", Literal(f"{n * 7919 % 50000:0100}")) for n in range(50000))
+index.spend(SCOPE, 60, commit(5), lambda: values)
+found = index.get(SCOPE, commit(5), lambda _: ())
+print(found.size if found else found)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="without a limit of the size of files")
+def test_a_nexus_in_memory_writes_no_values_to_a_temporary_file() -> None:
+    done = subprocess.run([sys.executable, "-c", BUILD], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("50000\n", "")
