@@ -24,7 +24,7 @@ from kiprdf.derived_file import DerivedFile, is_sound, remove, uri_to_read
 from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import to_json
-from kiprdf.rdf.readings import compared_keys, sort_key
+from kiprdf.rdf.readings import PLAIN, compared_keys, sort_key
 from kiprdf.store.delta import Written
 
 FOLDER = "values"
@@ -233,6 +233,8 @@ def _rows_of(iri: str, term: Any) -> Iterable[tuple[int, Any, str, int]]:
     value = to_json(term)
     if value is None:
         return ()
+    if isinstance(term, Literal) and term.datatype in PLAIN:
+        return ((*_indexed(sort_key(value)), iri, _SORTED | _COMPARED),)
     uses = dict.fromkeys(map(_indexed, compared_keys(term)), _COMPARED)
     key = _indexed(sort_key(value))
     uses[key] = uses.get(key, 0) | _SORTED
