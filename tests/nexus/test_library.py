@@ -549,7 +549,7 @@ def test_format_and_base_are_in_the_bookkeeping_graph(tmp_path: Path, on_disk: b
     quads = nexus._store.engine.quads_for_pattern(graph, None, None, graph)
     noted = {quad.predicate.value: quad.object.value for quad in quads}  # type: ignore[union-attr]
     nexus.close()
-    assert (noted.get("urn:kip:vocab/format"), noted.get("urn:kip:vocab/base")) == ("2", base)
+    assert (noted.get("urn:kip:vocab/format"), noted.get("urn:kip:vocab/base")) == ("3", base)
 
 
 def test_bookkeeping_is_never_in_the_default_graph() -> None:
