@@ -395,6 +395,86 @@ We phased out Jenkins. => | uses Jenkins
 """
 
 
+ASIDE = """
+We went with Stripe in the end. => decided Stripe
+We settled on Postgres at last. => decided Postgres
+We decided to rent the hall after all. => decided Rent the hall
+Picked the oak table in the end, it was cheaper. => decided The oak table
+I chose the night train after some discussion. => decided The night train
+We decided to end the contract in the end. => decided End the contract
+We went with the red one. => decided The red one
+We decided to stop at the end of the quarter. => decided Stop at the end of the quarter
+We chose the end seat. => decided The end seat
+We agreed to meet after long weekends. => decided Meet after long weekends
+As we agreed on the phone, invoices go out on the 5th. => decided Invoices go out on the 5th
+We agreed on the phone. =>
+We agreed over lunch that invoices go out monthly. => decided Invoices go out monthly
+We agreed at the meeting to freeze the code. => decided Freeze the code
+We decided on Monday, then went home. =>
+As I agreed over lunch, the hall is ours until ten. => decided The hall is ours until ten
+We decided in the corridor. =>
+We agreed on weekly releases. => decided Weekly releases
+We decided on Postgres. => decided Postgres
+We agreed on phone support for all customers. => decided Phone support for all customers
+We settled on the meeting room upstairs. => decided The meeting room upstairs
+I agreed with Marta to keep the invoices on paper. => decided Keep the invoices on paper
+We decided on Friday to sell the van. => decided Sell the van
+Team agreed this morning to freeze deployments on Fridays. => decided Freeze deployments on Fridays
+We agreed on a lunch budget of ten euros. => decided A lunch budget of ten euros
+On Thursdays we used to meet in the Phoenix, the pub by the river. =>
+We used to deploy with Jenkins. =>
+I used to write in Go. =>  | uses Go
+We used to host everything on Heroku. =>
+I used to sing with Ruby. =>
+I used to use Vim. =>  | uses Vim
+I write in Go. => uses Go
+I'm used to writing everything in Vim. =>
+We host everything on Heroku. => uses Heroku
+I deploy with Jenkins and used to do it by hand. => uses Jenkins
+I used to struggle, now I write everything in Rust. => uses Rust
+# I use vim btw¶alias v=nvim¶export EDITOR=nvim =>
+export EDITOR=hx =>
+set editor=vim =>
+EDITOR=nvim =>
+let editor = "helix" =>
+EDITOR="vim" =>
+Editor: Helix => uses Helix
+editor = Vim => uses Vim
+My editor is Neovim. => uses Neovim
+Stack: Python, Docker => uses Docker, uses Python
+Everyone at the conference was on about Rust, I went for the cake. =>
+I went for the fish. =>
+We went for Thai last night. =>
+I went with the soup. =>
+We went with a pizza and a beer. =>
+I went for a run. =>
+We went for the cheaper plan. => decided The cheaper plan
+We went for Postgres. => decided Postgres
+We went with the blue tiles. => decided The blue tiles
+I went for option B. => decided Option B
+We went with Hetzner. => decided Hetzner
+Draft for Lena, she'll send it under her own name: I have been working on the Osprey proposal since May. =>
+Text for my boss: I use Docker daily. I prefer tea. =>
+Email from Tom: we decided to use Redis. =>
+A reply for Ana to send:¶I'm working on Tidepool. =>
+Bio for Jonas: I'm building Harbor and I love Go. =>
+Speech for the wedding, my sister will read it: I prefer dogs. =>
+Draft for Friday: I'm working on Tidepool. => works_on Tidepool
+Update for the team: I'm working on Tidepool. => works_on Tidepool
+Note to self: I prefer tea. => prefers tea
+Answer for you: I use Docker. => uses Docker
+Status: we decided to use Redis. => decided Use Redis
+Line stuck in my head since breakfast: I'm building a ladder up to the moon. Who sings that? =>
+Chorus: I'm working on a dream. =>
+A line from the film: I prefer the dark. =>
+Seen on a mug: I love Perl. =>
+Going round in my head all day: I use Docker, I use Docker. =>
+Last line of the minutes: we decided to use Redis. => decided Use Redis
+Stuck today: I'm working on Tidepool. => works_on Tidepool
+On the radio project: I'm using Python. => uses Python
+"""
+
+
 def cases() -> list[tuple[str, str]]:
     kinds = (
         PAST,
@@ -412,6 +492,7 @@ def cases() -> list[tuple[str, str]]:
         WORDINGS,
         UNSTATED,
         FINISHED,
+        ASIDE,
     )
     lines = [line for kind in kinds for line in kind.splitlines() if line]
     return [

@@ -351,7 +351,7 @@ def is_decided_by_user(document: Document, place: int) -> bool:
         word = words.pop()
         if word in _SELF or word == ",":
             return is_of_user(document, place)
-    return not words or words[-1] in _SELF
+    return not words or words[-1] in _SELF or words in (["team"], ["the", "team"])
 
 
 def is_instrument(document: Document, place: int) -> bool:

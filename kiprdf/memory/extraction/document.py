@@ -39,7 +39,8 @@ _QUOTED = re.compile(
     r"|(?<!\w)'[^'\n]{2,500}'(?!\w)|^[ \t]*>[^\n]*"
     # A comment in code, a command, and a task that is not done.
     r"|(?:(?:^|;)[ \t]*(?:#|--|<!--)|(?<!:)//)[ \t]*(?:[Ii]|[Ww]e|[Mm]y|[Oo]ur)\b[^\n]*"
-    r"|^[ \t]*[$%][ \t][^\n]*|~~[^~\n]{1,500}~~"
+    r"|^[ \t]*(?:[$%][ \t]|(?:export|alias|set|setx|let|const|var|local|env)[ \t]+[\w.-]+[ \t]?="
+    r"|[A-Z_]{2,30}=\S)[^\n]*|~~[^~\n]{1,500}~~"
     # The text of a link, and a line of a log.
     r"|\[[^\]\n]{1,200}\](?=\()|^[ \t]*(?:\d[\dT:.,/+Z-]{4,25}[ \t]+){0,3}\W{0,2}(?:INFO|DEBUG"
     r"|WARN(?:ING)?|ERROR|TRACE|FATAL|(?:[\w]{1,20}[ \t])?[Ll]og:|Output:|Step[ ]\d)[^\n]*"
@@ -48,6 +49,17 @@ _QUOTED = re.compile(
     r"|sample|poem|song|joke|headline|placeholder)\b[^:\n]{0,40}:[^\n]*",
     re.MULTILINE,
 )
+_HEAD = re.compile(r"^[^:\n]{1,100}:[ \t]*\n?[^\n]*", re.M)
+_OF_OTHERS = re.compile(
+    r"[^:]*\b(?:(?:draft|text|letter|e-?mail|message|speech|reply|bio|toast|statement)s?\s+(?:for"
+    r"|from|by)\s+(?:my\s+(?!own|blog)\w+|(?-i:[A-Z]\w+(?<!day))|her|him|them)|(?:she|he"
+    r"|they)(?:'ll|\s+will|\s+can|\s+wants?\s+to)\s+(?:send|say|read|post|sign)|(?:stuck|round)\s+in\s+my\s+head"
+    r"|lyrics?|verse|chorus|refrain|ear-?worm|(?:lines?|words)\s+(?:from|of|in)\s+(?:\w+\s+){1,3}?"
+    r"(?:song|film|movie|poem|book|novel|play|musical|ad|advert)"
+    r"|(?:on|from)\s+(?:a|the|his|her|their)\s+(?:t-?shirt|mug|sticker|poster|billboard))\b[^:]*:",
+    re.I,
+)
+"""Before a colon: what follows is said by another person, or sung."""
 _SECTION = re.compile(
     r"^[ \t]*(?:#{1,6}[ \t]+([^\n]{1,60})|([^\n:.#]{1,40}):[ \t]*)$"
     r"|^(?=[A-Z])([^\n:.#!?]{1,40})$(?=\n[ \t]*[-*•])",
@@ -146,6 +158,9 @@ def _plans(prose: str) -> list[tuple[int, int]]:
         if not PLANS.isdisjoint(words):
             paragraph = prose.find("\n\n", heading.end() + 2, end)
             spans.append((heading.start(), end if heading[1] or paragraph < 0 else paragraph))
+    for head in _HEAD.finditer(prose) if ":" in prose else ():
+        if _OF_OTHERS.match(head[0]):
+            spans.append(head.span())
     forwarded = _FORWARDED.search(prose)
     return spans + ([(forwarded.start(), len(prose))] if forwarded else [])
 

@@ -332,6 +332,8 @@ def _uses(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statem
     if not is_using and clauses.is_formerly(document, place):
         standing = ENDED
     before = document.prose[max(0, place - 40) : place]
+    if not is_using and "used to " in before.lower():
+        return
     is_user = clauses.is_progressive_of_user if is_using else clauses.is_of_user
     if _NO_USE.search(before) or not is_user(document, place):
         return
@@ -381,6 +383,11 @@ def _decisions(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[S
         yield from _decision_of_label(pattern, text, match)
         return
     if match["noun"] and _NO_CHOICE.match(document.prose, match.end()):
+        return
+    noun = (match["noun"] or "").lower()
+    wanted = _NO_FOOD if noun.endswith("with") else _OPTION
+    is_open = noun.startswith("went") and not wanted.match(document.prose, match.end())
+    if is_open and not any(tools_from(text, match.end())):
         return
     is_verb_to = match["choice"] is None
     is_user = clauses.is_decided_by_user if is_verb_to else clauses.is_progressive_of_user
@@ -444,6 +451,16 @@ _NO_CHOICE = re.compile(
     rf"|(?:the\s+)?(?:flow|crowd|wind|tide)\b|{phrases.ABSTRACT}\b|(?-i:[A-Z]\w+)\s+to\s+(?!use\b)"
     r"|[^,;]{1,30}\sto\s+(?:the|a|an|my|our|(?-i:[A-Z]))"
     r"|(?:between|among|from|whether|how|which|what|it|this|that|them|him|her|you|me|us)\b",
+    re.I,
+)
+_OPTION = re.compile(
+    r"(?:[\w-]+\s+){0,4}?(?:options?|plans?|versions?|approach|designs?|variant|offer|model)\b",
+    re.I,
+)
+"""What is decided by "went for", which is said of walks and pizza, too."""
+_NO_FOOD = re.compile(
+    r"(?!(?:[\w-]+\s+){0,3}?(?:cakes?|pizza|soup|salad|fish|steak|curry|pasta|burgers?|beers?|wine"
+    r"|coffee|tea|desserts?|sandwich(?:es)?|sushi|ramen|tacos?|pie|lunch|dinner|drinks)\b)",
     re.I,
 )
 _PREDICATE = re.compile(
@@ -640,13 +657,21 @@ _PREFER = one_of("""
     """)
 _CHOSE = one_of("""
     (?:decided|settled|agreed|landed)_on settled_for opted_for went_with
-    went_for(?=_(?:the|option|plan)\\b) (?:voted|plumped)_for gone_with
+    went_for (?:voted|plumped)_for gone_with
     (?:decided|chose|ruled|voted)_in_favou?r_of decided_upon
     (?:have|'ve|has)_(?:\\w+ly_|now_)?chosen picked(?!_(?:up|it|him|her|them|on|an?|some|all)\\b)
     chose(?!_(?:(?:not_)?to|\\w+ly|well|badly)\\b) green-?lit signed_off_on
     (?:going|moving|pressing)_(?:ahead|forward)_with
     (?:our|my|the)_(?:choice|pick|vote)_(?:is|fell_on|was|went_to) (?:sticking|staying)_with
     """)
+_WHERE = (
+    r"(?:on|over|at|in|during|by|after|via)\s+(?:[\w']+\s+){0,2}(?:phone|call|meeting|lunch|dinner"
+    r"|breakfast|coffee|beers?|drinks|e?-?mail|chat|slack|zoom|retro|stand-?up|workshop|session"
+    r"|conference|way|train|spot|corridor|kitchen|office|\w+day)\b"
+    r"(?:\s+(?:today|yesterday|(?:this|last)\s+\w+|home|back))?"
+    r"(?=\W*$|\s*[,.;]|\s+(?:to|that|we|not|because)\b)"
+)
+"""Where, when or how something was agreed, which is not what was agreed."""
 _VERDICT = one_of("""
     (?:final_)?(?:decision|decided|agreed|resolved|choice|pick|verdict|answer|call|outcome|resolution|consensus)
     (?:final_)?(?:decision|choice|call)_(?:made|taken) it's_(?:decided|settled)
@@ -740,11 +765,14 @@ PATTERNS = (
             r"\b(?:decided|(?<=have )decide|agreed|opted|chose|resolved|voted|elected|concluded"
             r"|determined|made\s+(?:the|a)\s+(?:decision|call|choice)|made\s+up\s+(?:my"
             r"|our)\s+minds?|(?:is|was|been)\s+decided)\s+(?:(?:today|finally|now|then|instead"
-            r"|together|yesterday|for(?=\s+to\b))\s+)?(?P<negation>not\s+)?(?:to\s+(?!(?:the|an?"
+            r"|together|yesterday|for(?=\s+to\b)"
+            rf"|(?:this|last)\s+\w+|with\s+(?-i:[A-Z])\w+|{_WHERE}),?\s+)?(?P<negation>not\s+)?(?:to\s+(?!(?:the|an?"
             r"|all|his|her|their|this|that|these|those)\s)|(?:that\s+)?(?:i|we)(?:'ll|\s+will"
             r"|\s+should|\s+shall)?\s+(?!\w+ed\b|went|were|are|is|was|have|had|can|could)"
             r"|(?=on\s+\w+ing\b))|\bdecided\s+(?P<against>against)\s+"
-            rf"|\b(?P<noun>{_CHOSE})\s+(?:for\s+(?=the\b|a\b|(?-i:[A-Z])))?"
+            rf"|(?:(?<=\bas\swe\s)|(?<=\bas\si\s))agreed\s+{_WHERE},\s+"
+            rf"|\b(?:agreed|decided)\s+{_WHERE}\s+that\s+"
+            rf"|\b(?!\w+\s+{_WHERE})(?P<noun>{_CHOSE})\s+(?:for\s+(?=the\b|a\b|(?-i:[A-Z])))?"
             rf"|{_LABEL}(?P<label>(?:the\s+|our\s+|my\s+)?{_VERDICT})(?:\s*:|\s+is(?::"
             rf"|(?=\s+to\s))|\s+[-–—])\s+"
             r"(?:(?:we|i)(?:'ll|\s+will|'re\s+going\s+to)?\s+(?!(?:are|were|have|had|do|don't|did"
