@@ -54,6 +54,9 @@ _CONDITION = any_of("""
     if unless once(?!\\s+(?:a|an|per|every|in|again|more)\\b) assuming provided providing supposing
     pending in_case as_soon_as as_long_as
     """)
+_ASIDE = re.compile(
+    r";|,\s+(?:so\s+|please\s+)?(?:ping|call|text|mail|message|ask)\s+(?:me|us)\b", re.I
+)
 _HAD = re.compile(r"\W{0,8}had\s+(?:i|we)\b", re.I)
 _LATER = any_of(
     "soon tomorrow someday later_(?:this|on) next_(?:week|month|quarter|year|sprint|time)"
@@ -208,7 +211,7 @@ _NO_ACT = any_of("""
     join\\w* shar\\w* complain\\w* wait\\w* travel\\w* dr(?:ive|ove) fl(?:y|ew) mov\\w* start\\w*
     can could may might will would should shall must hate\\w* like love prefer enjoy dislike ask\\w*
     t(?:old|ell) say said watch\\w* look\\w* visit\\w* r(?:an|un)_(?:late|into|out) danc\\w* sing
-    sang grew sleep slept cycl\\w* hik\\w* jog\\w* t(?:ake|ook) call\\w* email\\w*
+    bother\\w* sang grew sleep slept cycl\\w* hik\\w* jog\\w* t(?:ake|ook) call\\w* email\\w*
     wr(?:ite|ote)_(?:about|to) listen\\w* an? the sail\\w* sw[ai]m\\w* r[io]de\\w* climb\\w*
     camp\\w* not never don't didn't won't can't evaluat\\w* consider\\w*
     test\\w*_(?:the_)?(?:integration|compatib\\w+) bug\\w* feel felt keep_up kept_up had
@@ -315,7 +318,7 @@ def is_conditional(document: Document, place: int, *, is_plan: bool = True) -> b
     if is_plan and document.first(_LATER, place, place + len(rest)):
         return True
     condition = document.first(_CONDITION, place, place + len(rest))
-    return condition is not None and ";" not in rest[: condition.start() - place]
+    return condition is not None and not _ASIDE.search(rest, 0, condition.start() - place)
 
 
 def is_of_user(document: Document, place: int) -> bool:

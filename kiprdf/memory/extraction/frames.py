@@ -21,7 +21,7 @@ _TOOL_NOUN = one_of("""
     repos? repositor(?:y|ies) code(?:base)? tickets wiki tools? toolchain toolbox version_control
     daily_driver go-?to workhorse default setup services? slides photos files backups? passwords
     bookmarks tasks to-?dos? drafts diagrams scripts workflow apps? data search(?:_engine)? chat
-    (?:tool|weapon|editor|language)_of_choice platform crm erp cms everything
+    (?:tool|weapon|editor|language)_of_choice environment platform crm erp cms everything
     """)
 _NOT_OF_NOW = (
     r"(?!(?:old|former|previous|first|last|next|future|dream|ideal|second|least|favou?rite"
@@ -41,9 +41,9 @@ _KEPT = (
     rf"(?:{_STATE}\s+(?:with|in|on|using|via|through)|(?:generated|powered|backed|built|run)\s+by))"
 )
 _DONE_WITH = one_of("""
-    us(?:e|ing) reach(?:ing)?_for rely(?:ing)?_on run(?:ning)? writ(?:e|ing) work(?:ing)?
-    liv(?:e|ing) cod(?:e|ing) keep(?:ing)? stor(?:e|ing) track(?:ing)? turn_to go_(?:to|for|with)
-    ended_up_(?:using|with) deploy host do draft draw edit manage open
+    us(?:e|ing) spend_(?:my|most_of) reach(?:ing)?_for rely(?:ing)?_on run(?:ning)?
+    writ(?:e|ing) work(?:ing)? liv(?:e|ing) cod(?:e|ing) keep(?:ing)? stor(?:e|ing) track(?:ing)?
+    turn_to go_(?:to|for|with) ended_up_(?:using|with) deploy host do draft draw edit manage open
     """)
 _WHICH = one_of("""
     current main new latest big pet side biggest primary only weekend hobby personal day present top
@@ -66,7 +66,7 @@ _BUSY = one_of("""
     put(?:ting)?_together got_assigned_to up_to_(?:my|our)_\\w+_in volunteer(?:ing)?_(?:for|at|on)
     pairing(?:_with_\\w+)?_on responsible_of rebuild(?:ing)? rewrit(?:e|ing) redesign(?:ing)?
     port(?:ing)? tak(?:e|en|ing)_over (?:\\w+_)?(?:days|weeks|months|years)_into
-    help(?:ing)?_(?:out_)?with
+    help(?:ing)?_(?:out_)?with juggling(?:_\\w+_(?:things|projects):)?
     (?:run|have|write|publish|host|do)_(?:a|an|my)_(?:\\w+_){1,3}(?=(?:called|named)\\b)
     """)
 _FINISHED = one_of("""
@@ -89,7 +89,10 @@ def _tools_of_user(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterat
     """``My editor is Helix``, ``All my notes are in Notion``, ``Editor: Helix``."""
     document = text.document
     mentions = list(tools_from(text, match.end()))
-    if not mentions or clauses.standing(document, mentions[0].start) != HELD:
+    # "My setup, if it helps: Python": the aside is no condition.
+    is_aside = "," in match[0] and match[0].rstrip().endswith(":")
+    place = match.start() if is_aside or not mentions else mentions[0].start
+    if not mentions or clauses.standing(document, place) != HELD:
         return
     rest = document.prose[mentions[-1].end : document.sentence_at(mentions[0].start).end]
     if match["label"] is not None and not _END_OF_LABEL.match(rest):
@@ -117,7 +120,9 @@ def _liked(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[State
     document, group = text.document, match.lastgroup
     assert group is not None
     start, end = match.span(group)
-    stated = match.start() if group == "rather" else start
+    stated = match.start() if group.startswith("rather") else start
+    if group == "more" and not (start in text.tool_at and match.end() in text.tool_at):
+        return
     if clauses.standing(document, stated) != HELD or clauses.is_conditional(document, match.end()):
         return
     liked = phrases.concept(document, start, end)
@@ -165,7 +170,7 @@ FRAMES = (
         _liked,
         (
             "favo my_jam my_thing prefer alley what_i heart suits happy for_me person lover "
-            "enthusiast fan addict drinker over always day time"
+            "enthusiast fan addict drinker over always day time rather beats >"
         ),
         (
             rf"{_START}(?:(?:and|so|but|honestly|personally|for\s+me),?\s+)?(?:(?:the|a"
@@ -182,6 +187,11 @@ FRAMES = (
             rf"|every\s+time)\W*$"
             rf"|\b(?:i'd|we'd|i\s+would|we\s+would)\s+(?:rather\s+)?(?:choose|pick|take"
             rf"|have)\s+(?:the\s+)?(?P<rather>{_THING})\s+over\s"
+            rf"|\b(?:i|we)(?:'d|\s+would)\s+(?:much\s+)?rather\s+(?:write|use|get|read|(?:code|work"
+            rf"|write)\s+(?:in|with))\s+(?P<rather_than>{_THING})\s+than\s+"
+            r"(?!(?:to|use|write|get|read|work|code|have|go|be|do|deal|touch|see|not|ever|in|on|with|at|for)\b)"
+            rf"|{_START}(?:honestly,?\s+)?nothing\s+beats\s+(?P<best>(?:(?!(?:in|at|when|if|as|on|for|to)\b)[\w+#'-]+\s*){{1,4}}?)(?:\s+for\s+me)?\s*(?=[.!,\n]|$)"
+            rf"|{_START}(?:honestly,?\s+)?(?P<more>[\w.+#-]+)\s+>\s+(?=[\w.+#-]+\s*(?:[.,!]|$))"
         ),
         (("Svelte has my heart.", "Svelte"), ("I'm a tea person.", "tea")),
         starts_clause=True,
@@ -194,11 +204,16 @@ FRAMES = (
         (
             rf"(?:\b(?:my|our)\s+|(?P<label>^[^\w\n]{{0,4}}(?=[\w ]{{1,30}}[:=])"
             rf"|(?<=[.;]\s)(?=\w{{1,30}}:))){_OWN_TOOL}(?:\s+of\s+choice)?(?:\s+for\s+(?:\w+"
-            rf"\s+){{0,2}}?\w+)?(?:\s*[:=]\s*|\s+{_HAS}\s+)|\b(?:my"
+            rf"\s+){{0,2}}?\w+)?(?:(?:,[^,:.\n]{{1,30}})?\s*[:=]\s*|\s+{_HAS}\s+)|\b(?:my"
             rf"|our)\s+(?!(?:\w+\s+)?(?:{PEOPLE})\b)(?:{_NOT_OF_NOW}[\w-]+\s+){{1,3}}?{_KEPT}\s+"
             r"|\b(?:i|we)(?:'m|'re|'ve\s+been|\s+am|\s+are"
             r"|\s+have\s+been)\s+(?:still\s+)?an?\s+(?:\w+\s+){0,2}?(?P<person>(?=[\w.+#-]+(?:"
             r"\s+\w+)?\s+(?:users?|person|shop|house|guy|girl|gal|dev|developer|programmer)\b))"
+            r"|(?:(?:and|but|,)\s+)?(?:(?:everything|it\s+all)\s+(?:now\s+)?(?:lives|sits)\s+(?:now\s+)?"
+            r"(?:in|on)\s+|(?:i've\s+)?been\s+on\s+(?=[^,.\n]{1,30}\s(?:for|since)\b)|(?:at\s+(?:home"
+            r"|work)|as\s+of\s+\w+|these\s+days|nowadays|for\s+(?:my|our)\s+(?:\w+\s+){1,2}),?\s*it's\s+"
+            r"(?![\w.+#-]+\s+(?:that|who|which)\b)"
+            r"|it's\s+(?=[\w.+#-]+(?:\s+[\w.]+)?\s+(?:now|these\s+days)\W*$))"
             r"|^[^\w\n]{0,4}team\s+(?P<team>(?=\w+(?:\s+here|\s+all\s+the\s+way)?\W*$))"
         ),
         (("My editor is Helix.", "Helix"), ("All our notes are in Notion.", "Notion")),
@@ -227,7 +242,7 @@ FRAMES = (
         (
             rf"(?:{_I}|{_START})(?:{ADVERB}\s+){{0,3}}{_BUSY}\s+|{_I}(?:(?P<no>not|no\s+longer|was"
             rf"|were)\s+)?(?:{ADVERB}\s+)?(?:on|busy\s+with)\s+|{_START}(?:still|now|currently"
-            rf"|mostly)\s+on\s+|\b(?:my\s+)?(?:weekends|evenings|days|nights|mornings"
+            rf"|mostly)\s+on\s+|{_START}back\s+to\s+(?=[^,.;\n]{{1,40}}\sfor\s+(?:me|us)\b)|\b(?:my\s+)?(?:weekends|evenings|days|nights|mornings"
             rf"|weeks)\s+(?:belong|go)\s+to\s+|\b{_OWN_WORK}(?:\s+(?:right\s+now|now|these\s+days"
             rf"|at\s+the\s+moment|currently|this\s+\w+))?"
             r"(?:\s+is|'s|:)(?:\s+(?:still|now|called|named|to\s+finish|building"

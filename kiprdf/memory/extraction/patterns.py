@@ -187,7 +187,7 @@ _OF_TRUST = (
     "go ",
     "work",
 )
-_DISLIKING = ("hate", "dislike", "stand", "detest", "loathe")
+_DISLIKING = ("hate", "dislike", "detest", "loathe")
 _NO_USE = re.compile(
     r"\b(?:compared|comparable|comparing|comparison|compatible|incompatible|competes?|familiar"
     r"|interferes?|unfamiliar|replaced|experience|experiment(?:ing|ed)?|along|agree|disagree|wrong"
@@ -221,9 +221,9 @@ def _standing(text: Text, match: re.Match[str]) -> str:
         return ""
     verb, negation = match["verb"].lower(), (match["negation"] or "").lower()
     rest = text.document.prose[match.end() : match.end() + 120].split("\n")[0]
-    if _LESS.match(rest):
+    if _LESS.match(rest) or (verb.startswith(("touch", "bother")) and not negation):
         return ""
-    if verb.startswith(_DISLIKING):
+    if verb == "stand" or verb.startswith(_DISLIKING):
         return DENIED if bool(negation) == (verb == "stand") else ""
     if verb.endswith(("without", "enough of")):
         return HELD if negation.startswith("can") else ""
@@ -236,7 +236,8 @@ def _standing(text: Text, match: re.Match[str]) -> str:
     if negation:
         is_partial = _PARTLY.search(match[0]) or _PARTLY_AFTER.match(rest)
         return "" if is_partial else DENIED
-    if verb.split()[0].endswith("ed") and (match["perfect"] or match["short"]):
+    is_perfect = (match["perfect"] or match["short"]) and not verb.startswith("standard")
+    if verb.split()[0].endswith("ed") and is_perfect:
         return HELD if _SINCE.search(match[0]) or _SINCE.search(rest) else ""
     if verb.split()[0].endswith("ed"):
         return clauses.standing(text.document, match.start("verb"), match.end())
@@ -505,6 +506,7 @@ _LEFT = one_of("""
     uninstalled got_(?:rid_of|off) (?:am|are|'m|'re)_(?:done|finished|through)_with phased_out
     decommissioned sunset said_goodbye_to parted_ways_with ripped_out threw_out kicked_out
     weaned_(?:myself|ourselves)_off left quit cancelled deleted moved_on_from outgrew
+    signed_out_of(?=[^.;,]{1,30}\\sfor_good\\b)
     """)
 _TO = re.compile(
     r"(?:\s+\w+){0,2}?\s+(?:over\s+)?(?:onto|to|with|by|for|in\s+favou?r\s+of)\s+(?:using\s+)?",
@@ -643,6 +645,7 @@ _USE = one_of("""
     default(?:s|ed)?_to (?:live|work|do|function|survive)s?_without stick_(?:to|with) go_(?:to|with)
     makes?_use_of falls?_back_on on utili[sz]es? leverages? employs? adopt(?:s|ed)?
     standardi[sz]ed?_on installed set_up pays?_for subscribes?_to keeps?_coming_back_to
+    touch bother(?:ing)?_with (?:keep|find_myself)_(?:reaching_for|using)
     got_(?:\\w+_)?(?:set_up|running)_on (?:be_)?lost_without trusts? took_up picked_up
     """)
 _PREFER = one_of("""
@@ -673,12 +676,13 @@ _WHERE = (
 )
 """Where, when or how something was agreed, which is not what was agreed."""
 _VERDICT = one_of("""
-    (?:final_)?(?:decision|decided|agreed|resolved|choice|pick|verdict|answer|call|outcome|resolution|consensus)
+    (?:(?:final|retro|meeting|team)_)?(?:decision|decided|agreed|resolved|choice|pick|verdict|answer|call|outcome|resolution|consensus)
     (?:final_)?(?:decision|choice|call)_(?:made|taken) it's_(?:decided|settled)
     it_is_(?:decided|settled) made_up_(?:my|our)_minds? we_decided decided_today settled
     """)
 _LABEL = (
-    r"(?:^|(?<=[.!;,]\s))[^\w\n]{0,6}(?:(?:i|we)(?:'ve)?\s+(?:have\s+)?|ok,?\s+|so,?\s+|and\s+)?"
+    r"(?:^|(?<=[.!;,]\s))[^\w\n]{0,6}(?:(?:after|at|in)\s+(?:\w+\s+){1,3}?)?"
+    r"(?:(?:i|we)(?:'ve)?\s+(?:have\s+)?|ok,?\s+|so,?\s+|and\s+)?"
 )
 
 
@@ -773,7 +777,8 @@ PATTERNS = (
             rf"|(?:(?<=\bas\swe\s)|(?<=\bas\si\s))agreed\s+{_WHERE},\s+"
             rf"|\b(?:agreed|decided)\s+{_WHERE}\s+that\s+"
             rf"|\b(?!\w+\s+{_WHERE})(?P<noun>{_CHOSE})\s+(?:for\s+(?=the\b|a\b|(?-i:[A-Z])))?"
-            rf"|{_LABEL}(?P<label>(?:the\s+|our\s+|my\s+)?{_VERDICT})(?:\s*:|\s+is(?::"
+            rf"|{_LABEL}(?P<label>(?:the\s+|our\s+|my\s+)?{_VERDICT})"
+            rf"(?:(?:\s+(?:from|of|at|in)\s+[\w' ]{{1,30}})?\s*:|\s+is(?::"
             rf"|(?=\s+to\s))|\s+[-–—])\s+"
             r"(?:(?:we|i)(?:'ll|\s+will|'re\s+going\s+to)?\s+(?!(?:are|were|have|had|do|don't|did"
             r"|can|can't|am|need|want|still|prefer|use|like|love|think|work)\b)|(?:we(?:'re"
@@ -813,8 +818,8 @@ PATTERNS = (
         (
             "switch moved migrat chang transition went convert ported replac swap ditch drop "
             "abandon trad gave giv uninstall got_ done_with finished_with through_with phased "
-            "decommission sunset goodbye parted ripped threw kicked weaned left quit cancel delet "
-            "outgrew retired"
+            "signed decommission sunset goodbye parted ripped threw kicked weaned left quit "
+            "cancel delet outgrew retired"
         ),
         (
             rf"\b{_SWITCHED}\s+(?:[\w']+\s+){{0,4}}?(?:from|off(?:\s+of)?)\s+"
@@ -841,9 +846,9 @@ PATTERNS = (
         _reversals,
         "decision",
         (
-            r"\b(?:reversed|undid|revoked|cancel+ed|withdrew|overturned|scrapped|reverted"
+            r"\b(?:revers(?:ed|ing)|undoing|undid|revoked|cancel+ed|withdrew|overturned|scrapped|reverted"
             r"|took\s+back|rolled\s+back|dropped|abandoned)\s+(?:the|our"
-            r"|my)\s+(?:\w+\s+)?decision\s+(?P<negation>not\s+)?to\s+"
+            r"|my|(?:last\s+)?\w+'s)\s+(?:\w+\s+)?decision\s+(?P<negation>not\s+)?to\s+"
         ),
         (),
     ),

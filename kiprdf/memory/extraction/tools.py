@@ -39,6 +39,9 @@ _CONTEXT = word_set(
 )
 
 
+_LABELS = word_set("shell terminal editor language browser distro wm stack")
+
+
 class Mention(NamedTuple):
     """A tool in a text: its place and its name, as the table spells it."""
 
@@ -157,6 +160,8 @@ def _counts(
         and word.start() - last_end < 9
         and _BETWEEN_TOOLS.fullmatch(text, last_end, word.start()) is not None
     )
+    if before is not None and gap in (": ", " = ") and before[0].casefold() in _LABELS:
+        return True
     if entry.section == "strict":
         return is_capital and in_context
     if not is_capital and COMPOUND.match(text, words[index + count - 1].end()):
