@@ -475,6 +475,75 @@ On the radio project: I'm using Python. => uses Python
 """
 
 
+EVERYDAY = """
+We've standardised on OpenTelemetry. => uses OpenTelemetry
+We haven't standardised on OpenTelemetry. =>
+My environment, if it helps: Python 3.12, Poetry, Ubuntu. => uses Poetry, uses Python, uses Ubuntu
+My editor, if I had the choice, would be Helix. =>
+Setup: Python, Docker => uses Docker, uses Python
+Shell: fish => uses Fish
+Terminal: kitty => uses Kitty
+Shell: black from the sea =>
+Next stack: Go =>
+Everything lives in Linear now. => uses Linear
+We cleaned up, and everything lives in Notion. => uses Notion
+Everything sits in the Linear backlog of another team. =>
+Everything lives in harmony. =>
+If everything lives in Notion, I am lost. =>
+Been on Neovim for about three years and I'm not going back. => uses Neovim
+Been on Firefox since forever. => uses Firefox
+Been on holiday for three weeks. =>
+She has been on Windows for years. =>
+At home it's Arch. => uses Arch Linux
+These days it's Podman. => uses Podman
+It's Helix now. => uses Helix
+It's Friday now. =>
+Is it Helix now? =>
+For my own stuff it's SQLite, always. => uses SQLite
+At work it's raining. =>
+I'd rather write Go than Java any day. => prefers Go
+I'd rather use the stairs than wait. => prefers stairs
+I'd rather eat glass than use Jira. =>
+Would I rather write Go than Java? =>
+She'd rather write Go than Java. =>
+Nothing beats Blender for me. => prefers Blender
+Nothing beats Python in speed. =>
+My brother says nothing beats Perl. =>
+pnpm > npm, every time. => prefers pnpm
+Python > Java => prefers Python
+Python > 3.8 =>
+File > Settings =>
+For Ada, Python > Java. =>
+I keep reaching for ripgrep. => uses ripgrep
+I find myself using Docker a lot. => uses Docker
+I never touch PHP anymore. =>  | uses PHP
+I don't touch PHP. =>  | uses PHP
+I touch Docker now and then. =>
+I've stopped bothering with Trello. =>  | uses Trello
+I bother with Trello once a week. =>
+Signed out of Twitter for good. =>  | uses Twitter
+I signed out of Slack for the weekend. =>
+Figma is where I spend my days. => uses Figma
+Prison is where I spend my days. =>
+Retro outcome: we keep the Monday demo. => decided Keep the Monday demo
+Decision from today's call: no new features until June. => decided No new features until June
+After the outage we agreed: two reviewers on every change. => decided Two reviewers on every change
+Their decision from the call: use Redis. =>
+Outcome of the vote: open =>
+We're reversing last month's decision to close the clinic. =>  | decided Close the clinic
+They're reversing the decision to close the clinic. =>
+We may be reversing the decision to close the clinic. =>
+Back to the Juniper audit for me. => works_on Juniper Audit
+Back to work for me. =>
+Back to the hotel for me. =>
+Currently juggling two things: the Wren dashboard and a thesis. => works_on Wren Dashboard
+I'm juggling three balls. =>
+I'm heads-down on Orchid until Wednesday, ping me only if something burns. => works_on Orchid
+I'm working on Orchid if they pay. =>
+I'm working on Orchid, please call me if you need it. => works_on Orchid
+"""
+
+
 def cases() -> list[tuple[str, str]]:
     kinds = (
         PAST,
@@ -493,6 +562,7 @@ def cases() -> list[tuple[str, str]]:
         UNSTATED,
         FINISHED,
         ASIDE,
+        EVERYDAY,
     )
     lines = [line for kind in kinds for line in kind.splitlines() if line]
     return [

@@ -54,9 +54,7 @@ _CONDITION = any_of("""
     if unless once(?!\\s+(?:a|an|per|every|in|again|more)\\b) assuming provided providing supposing
     pending in_case as_soon_as as_long_as
     """)
-_ASIDE = re.compile(
-    r";|,\s+(?:so\s+|please\s+)?(?:ping|call|text|mail|message|ask)\s+(?:me|us)\b", re.I
-)
+_ASIDE = re.compile(r";|,\s+(?:so\s+|please\s+)?(?:ping|call|text|mail|ask)\s+(?:me|us)\b", re.I)
 _HAD = re.compile(r"\W{0,8}had\s+(?:i|we)\b", re.I)
 _LATER = any_of(
     "soon tomorrow someday later_(?:this|on) next_(?:week|month|quarter|year|sprint|time)"

@@ -90,8 +90,7 @@ def _tools_of_user(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterat
     document = text.document
     mentions = list(tools_from(text, match.end()))
     # "My setup, if it helps: Python": the aside is no condition.
-    is_aside = "," in match[0] and match[0].rstrip().endswith(":")
-    place = match.start() if is_aside or not mentions else mentions[0].start
+    place = match.start() if not mentions or ", if " in match[0] else mentions[0].start
     if not mentions or clauses.standing(document, place) != HELD:
         return
     rest = document.prose[mentions[-1].end : document.sentence_at(mentions[0].start).end]
@@ -212,8 +211,7 @@ FRAMES = (
             r"|(?:(?:and|but|,)\s+)?(?:(?:everything|it\s+all)\s+(?:now\s+)?(?:lives|sits)\s+(?:now\s+)?"
             r"(?:in|on)\s+|(?:i've\s+)?been\s+on\s+(?=[^,.\n]{1,30}\s(?:for|since)\b)|(?:at\s+(?:home"
             r"|work)|as\s+of\s+\w+|these\s+days|nowadays|for\s+(?:my|our)\s+(?:\w+\s+){1,2}),?\s*it's\s+"
-            r"(?![\w.+#-]+\s+(?:that|who|which)\b)"
-            r"|it's\s+(?=[\w.+#-]+(?:\s+[\w.]+)?\s+(?:now|these\s+days)\W*$))"
+            r"(?!\S+\s+(?:that|who|which)\b)|it's\s+(?=[\w.+#-]+(?:\s+[\w.]+)?\s+(?:now|these\s+days)\W*$))"
             r"|^[^\w\n]{0,4}team\s+(?P<team>(?=\w+(?:\s+here|\s+all\s+the\s+way)?\W*$))"
         ),
         (("My editor is Helix.", "Helix"), ("All our notes are in Notion.", "Notion")),

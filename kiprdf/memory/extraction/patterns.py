@@ -454,15 +454,11 @@ _NO_CHOICE = re.compile(
     r"|(?:between|among|from|whether|how|which|what|it|this|that|them|him|her|you|me|us)\b",
     re.I,
 )
-_OPTION = re.compile(
-    r"(?:[\w-]+\s+){0,4}?(?:options?|plans?|versions?|approach|designs?|variant|offer|model)\b",
-    re.I,
-)
+_OPTION = re.compile(r"(?:[\w-]+\s+){0,4}?(?:options?|plans?|versions?|approach|designs?)\b", re.I)
 """What is decided by "went for", which is said of walks and pizza, too."""
 _NO_FOOD = re.compile(
-    r"(?!(?:[\w-]+\s+){0,3}?(?:cakes?|pizza|soup|salad|fish|steak|curry|pasta|burgers?|beers?|wine"
-    r"|coffee|tea|desserts?|sandwich(?:es)?|sushi|ramen|tacos?|pie|lunch|dinner|drinks)\b)",
-    re.I,
+    r"(?i)(?!(?:[\w-]+\s+){0,3}?(?:cakes?|pizza|soup|salad|fish|steak|curry|pasta|burgers?|beers?|wine"
+    r"|coffee|tea|desserts?|sandwich(?:es)?|sushi|ramen|tacos?|pie|lunch|dinner|drinks)\b)"
 )
 _PREDICATE = re.compile(
     r"\s(?:is|was|are|were|takes|took|can\s+be|will\s+be|depends|seems|means|meant|makes|made|gives"
@@ -669,9 +665,8 @@ _CHOSE = one_of("""
     """)
 _WHERE = (
     r"(?:on|over|at|in|during|by|after|via)\s+(?:[\w']+\s+){0,2}(?:phone|call|meeting|lunch|dinner"
-    r"|breakfast|coffee|beers?|drinks|e?-?mail|chat|slack|zoom|retro|stand-?up|workshop|session"
-    r"|conference|way|train|spot|corridor|kitchen|office|\w+day)\b"
-    r"(?:\s+(?:today|yesterday|(?:this|last)\s+\w+|home|back))?"
+    r"|breakfast|coffee|drinks|e?-?mail|chat|slack|zoom|retro|stand-?up|workshop|session|way|train"
+    r"|spot|corridor|kitchen|office|\w+day)\b(?:\s+(?:today|yesterday|(?:this|last)\s+\w+))?"
     r"(?=\W*$|\s*[,.;]|\s+(?:to|that|we|not|because)\b)"
 )
 """Where, when or how something was agreed, which is not what was agreed."""
@@ -774,8 +769,7 @@ PATTERNS = (
             r"|all|his|her|their|this|that|these|those)\s)|(?:that\s+)?(?:i|we)(?:'ll|\s+will"
             r"|\s+should|\s+shall)?\s+(?!\w+ed\b|went|were|are|is|was|have|had|can|could)"
             r"|(?=on\s+\w+ing\b))|\bdecided\s+(?P<against>against)\s+"
-            rf"|(?:(?<=\bas\swe\s)|(?<=\bas\si\s))agreed\s+{_WHERE},\s+"
-            rf"|\b(?:agreed|decided)\s+{_WHERE}\s+that\s+"
+            rf"|(?:(?<=as\swe\s)|(?<=as\si\s))agreed\s+{_WHERE},\s+|\b(?:agreed|decided)\s+{_WHERE}\s+that\s+"
             rf"|\b(?!\w+\s+{_WHERE})(?P<noun>{_CHOSE})\s+(?:for\s+(?=the\b|a\b|(?-i:[A-Z])))?"
             rf"|{_LABEL}(?P<label>(?:the\s+|our\s+|my\s+)?{_VERDICT})"
             rf"(?:(?:\s+(?:from|of|at|in)\s+[\w' ]{{1,30}})?\s*:|\s+is(?::"

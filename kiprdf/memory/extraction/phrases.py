@@ -144,9 +144,8 @@ _ABSTRACT = re.compile(ABSTRACT, re.I)
 _PRIVATE = re.compile(f"[{PRIVATE}]")
 _NO_NAME = re.compile(f"[{PRIVATE}{LINK}{FILE}]")
 _TAIL = re.compile(
-    r"(?:,?\s+(?:then|tbh|imo|lol|btw|i\s+guess|haha|though|too|after\s+all|full\s+stop|in\s+the\s+end"
-    r"|at\s+last|in\s+the\s+meantime|once\s+and\s+for\s+all|after\s+(?:some|much|a\s+lot\s+of|a"
-    r"\s+long)\s+(?:discussion|debate|thought|talk|back\s+and\s+forth)))+$",
+    r"(?:,?\s+(?:then|tbh|imo|lol|btw|i\s+guess|haha|though|too|after\s+all|full\s+stop"
+    r"|in\s+the\s+end|at\s+last|once\s+and\s+for\s+all|after\s+(?:some|much)\s+discussion))+$",
     re.I,
 )
 _MARKS = " \t\"'“”‘’«»`*,.;:!?-–—"

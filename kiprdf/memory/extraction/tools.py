@@ -33,13 +33,11 @@ COMPOUND = re.compile(
     r"|any|though|until|till|without)\b)[a-z]"
 )
 """After a word that is also the name of a tool: the noun that makes one thing of both."""
+_LABELS = word_set("shell terminal editor language browser distro wm stack")
 _CONTEXT = word_set(
     "using use uses used via with in on into from to prefer prefers like likes enjoy learn learning"
     " install installing import require write writing written know than over by knows of"
 )
-
-
-_LABELS = word_set("shell terminal editor language browser distro wm stack")
 
 
 class Mention(NamedTuple):
