@@ -113,7 +113,7 @@ def open_folder(path: Path, base: str | None, read_only: bool, history: bool = F
     format = FORMAT if manifest is None else manifest["format"]
     if read_only and format < FORMAT:
         message = f"The nexus in {path} has the earlier format {format}"
-        raise StoreError(f"{message}; open it once for writing, which converts it.")
+        raise StoreError(f"{message}; 'kiprdf check' converts it, as any opening for writing does.")
     stored = None if manifest is None else manifest["base"]
     chosen = checked_base(base if base is not None else stored or vocab.DEFAULT_BASE)
     if stored is not None and stored != chosen:
