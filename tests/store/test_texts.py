@@ -166,6 +166,6 @@ def test_a_folder_of_an_earlier_format_is_not_opened_read_only(earlier: Path) ->
     with pytest.raises(StoreError) as caught:
         kiprdf.Nexus.open(earlier, read_only=True)
     assert str(caught.value) == (
-        f"The nexus in {earlier} has the earlier format {number}; 'kiprdf check' converts it, as any "
-        "opening for writing does."
+        f"The nexus in {earlier} has the earlier format {number}; 'kiprdf check' converts it, as "
+        "any opening for writing does."
     )
