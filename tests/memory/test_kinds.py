@@ -476,6 +476,17 @@ On the radio project: I'm using Python. => uses Python
 
 
 EVERYDAY = """
+I do all my charting in Epic now. => uses Epic
+Terraform does our infra. => uses Terraform
+Jira does our heads in. =>
+pandas gets the job done for us => uses pandas
+Our thesis group settled on Zotero for references. => decided Zotero for references
+My lab uses Snakemake. => uses Snakemake
+The lab of my brother uses Snakemake. =>
+Our lab is in Phoenix. =>
+In this moment I am working in the project Belvedere. => works_on Belvedere
+I am working in the project room. =>
+Nothing beats Python. => prefers Python
 We've standardised on OpenTelemetry. => uses OpenTelemetry
 We haven't standardised on OpenTelemetry. =>
 My environment, if it helps: Python 3.12, Poetry, Ubuntu. => uses Poetry, uses Python, uses Ubuntu

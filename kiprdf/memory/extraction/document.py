@@ -157,9 +157,7 @@ def _plans(prose: str) -> list[tuple[int, int]]:
         if not PLANS.isdisjoint(words):
             paragraph = prose.find("\n\n", heading.end() + 2, end)
             spans.append((heading.start(), end if heading[1] or paragraph < 0 else paragraph))
-    for head in _HEAD.finditer(prose) if ":" in prose else ():
-        if _OF_OTHERS.match(head[0]):
-            spans.append(head.span())
+    spans += [head.span() for head in _HEAD.finditer(prose) if _OF_OTHERS.match(head[0])]
     forwarded = _FORWARDED.search(prose)
     return spans + ([(forwarded.start(), len(prose))] if forwarded else [])
 

@@ -189,7 +189,7 @@ FRAMES = (
             rf"|\b(?:i|we)(?:'d|\s+would)\s+(?:much\s+)?rather\s+(?:write|use|get|read|(?:code|work"
             rf"|write)\s+(?:in|with))\s+(?P<rather_than>{_THING})\s+than\s+"
             r"(?!(?:to|use|write|get|read|work|code|have|go|be|do|deal|touch|see|not|ever|in|on|with|at|for)\b)"
-            rf"|{_START}(?:honestly,?\s+)?nothing\s+beats\s+(?P<best>(?:(?!(?:in|at|when|if|as|on|for|to)\b)[\w+#'-]+\s*){{1,4}}?)(?:\s+for\s+me)?\s*(?=[.!,\n]|$)"
+            rf"|{_START}(?:honestly,?\s+)?nothing\s+beats\s+(?P<best>[\w+#'-]+(?:\s+(?!(?:in|at|when|if|as|on|for|to)\b)[\w+#'-]+){{0,3}}?)(?:\s+for\s+me)?\s*(?=[.!,\n]|$)"
             rf"|{_START}(?:honestly,?\s+)?(?P<more>[\w.+#-]+)\s+>\s+(?=[\w.+#-]+\s*(?:[.,!]|$))"
         ),
         (("Svelte has my heart.", "Svelte"), ("I'm a tea person.", "tea")),
@@ -221,13 +221,14 @@ FRAMES = (
         "x_is_used",
         "uses",
         _tool_is_used,
-        "_i_ _we_ _my_ _our_ i'm we're",
+        "_i_ _we_ _my_ _our_ i'm we're for_us for_me hosts",
         (
             r"(?<=\S)\s{1,3}(?:(?:is|are|remains)(?:\s+(?:still|now|simply"
             r"|just))?\s+(?:(?:what|where|how|the\s+\w+(?:\s+that)?)"
             rf"\s+(?:i|we)(?:'m|'re|\s+am|\s+are)?\s+(?:{ADVERB}\s+){{0,2}}{_DONE_WITH}\b"
             rf"|(?:my|our)\s+{_OWN_TOOL}|(?:an?\s+)?(?:\w+\s+)?part\s+of\s+(?:my|our)\s)"
-            r"|(?:powers|runs|handles|manages|hosts|serves|drives)\s+(?:most\s+of\s+"
+            r"|gets\s+the\s+job\s+done\s+for\s+(?:me|us)\b|hosts\s+everything\b"
+            r"|(?:does(?!\s+\w+\s+heads?\b)|powers|runs|handles|manages|hosts|serves|drives)\s+(?:most\s+of\s+"
             r"|all\s+)?(?:my|our)\s)"
         ),
         (("Obsidian is what I reach for.", "Obsidian"), ("Redis handles our queues.", "Redis")),

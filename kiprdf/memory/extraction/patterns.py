@@ -702,7 +702,7 @@ PATTERNS = (
         "works_on",
         _work,
         "working building developing",
-        (rf"\b(?:working\s+{_WHILE}(?:on|in\s+the\s+(?=project\b))|building|developing)\s+"),
+        rf"\b(?:working\s+{_WHILE}(?:on|in\s+the(?=\s+project\s+(?-i:[A-Z])))|building|developing)\s+",
         (("I'm working on meshalyzer.", "Meshalyzer"), ("Building Tidepool now.", "Tidepool")),
     ),
     Pattern(
@@ -769,8 +769,8 @@ PATTERNS = (
             r"|all|his|her|their|this|that|these|those)\s)|(?:that\s+)?(?:i|we)(?:'ll|\s+will"
             r"|\s+should|\s+shall)?\s+(?!\w+ed\b|went|were|are|is|was|have|had|can|could)"
             r"|(?=on\s+\w+ing\b))|\bdecided\s+(?P<against>against)\s+"
-            rf"|(?:(?<=as\swe\s)|(?<=as\si\s))agreed\s+{_WHERE},\s+|\b(?:agreed|decided)\s+{_WHERE}\s+that\s+"
-            rf"|\b(?!\w+\s+{_WHERE})(?P<noun>{_CHOSE})\s+(?:for\s+(?=the\b|a\b|(?-i:[A-Z])))?"
+            rf"|\bagreed(?:(?<=as\swe\sagreed)|(?<=as\si\sagreed))\s+{_WHERE},\s+|\b(?:agreed|decided)\s+{_WHERE}\s+that\s+"
+            rf"|\b(?!(?:agreed|decided|settled)\s+{_WHERE})(?P<noun>{_CHOSE})\s+(?:for\s+(?=the\b|a\b|(?-i:[A-Z])))?"
             rf"|{_LABEL}(?P<label>(?:the\s+|our\s+|my\s+)?{_VERDICT})"
             rf"(?:(?:\s+(?:from|of|at|in)\s+[\w' ]{{1,30}})?\s*:|\s+is(?::"
             rf"|(?=\s+to\s))|\s+[-–—])\s+"

@@ -62,12 +62,12 @@ def of_user(prose: str) -> str:
 
 _TEAM = re.compile(
     r"\b(?=[moet])(?<!\bin )(?<!\bof )(?<!\bon )(?<!\bfrom )(?<!\bwith )(?<!\bto )(?<!\bfor )"
-    r"(?:(?:my|our)\s+(?:whole\s+|entire\s+|little\s+)?(?:team|squad|company|crew|studio|startup)"
+    r"(?:(?:my|our)\s+(?:whole\s+|entire\s+|little\s+)?(?:team|squad|company|crew|studio|startup|lab|(?:research|thesis)\s+group)"
     r"|the\s+(?:whole|entire)\s+team|everyone\s+(?:here|on\s+(?:my|our|the)\s+team))(?=\s+[a-z])",
     re.I,
 )
 """Who is meant by "we"."""
-_TEAM_WORDS = ("team", "squad", "company", "crew", "studio", "startup", "everyone")
+_TEAM_WORDS = ("team", "squad", "company", "crew", "studio", "startup", "lab", "group", "everyone")
 
 
 def _as_i(match: re.Match[str]) -> str:
