@@ -476,6 +476,27 @@ On the radio project: I'm using Python. => uses Python
 
 
 EVERYDAY = """
+For my brother it's Windows. =>
+For our old clients it's Windows. =>
+For my notes it's Obsidian. => uses Obsidian
+For Tom it's Windows. =>
+Tom says everything lives in Notion. =>
+If you ask her, nothing beats Perl. =>
+They agreed over lunch that Redis stays. =>
+My boss went for Postgres. =>
+She has been reaching for ripgrep. =>
+Their team agreed this morning to use Redis. =>
+Language: Go to the settings =>
+Her shell: fish =>
+Tom's editor: Helix =>
+We should have agreed at the meeting to use Redis. =>
+Would you rather write Go than Java? =>
+I never said that I'd rather write Go than Java. =>
+Nobody says that nothing beats Perl. =>
+They signed out of Slack for good. =>
+He never touches PHP. =>
+As of May it's Docker, if they sign. =>
+Maybe at home it's Arch. =>
 I do all my charting in Epic now. => uses Epic
 Terraform does our infra. => uses Terraform
 Jira does our heads in. =>

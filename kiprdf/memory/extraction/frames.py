@@ -210,7 +210,7 @@ FRAMES = (
             r"\s+\w+)?\s+(?:users?|person|shop|house|guy|girl|gal|dev|developer|programmer)\b))"
             r"|(?:(?:and|but|,)\s+)?(?:(?:everything|it\s+all)\s+(?:now\s+)?(?:lives|sits)\s+(?:now\s+)?"
             r"(?:in|on)\s+|(?:i've\s+)?been\s+on\s+(?=[^,.\n]{1,30}\s(?:for|since)\b)|(?:at\s+(?:home"
-            r"|work)|as\s+of\s+\w+|these\s+days|nowadays|for\s+(?:my|our)\s+(?:\w+\s+){1,2}),?\s*it's\s+"
+            rf"|work)|as\s+of\s+\w+|these\s+days|nowadays|for\s+(?:my|our)\s+(?!(?:\w+\s+)?(?:{PEOPLE})\b)(?:\w+\s+){{1,2}}),?\s*it's\s+"
             r"(?!\S+\s+(?:that|who|which)\b)|it's\s+(?=[\w.+#-]+(?:\s+[\w.]+)?\s+(?:now|these\s+days)\W*$))"
             r"|^[^\w\n]{0,4}team\s+(?P<team>(?=\w+(?:\s+here|\s+all\s+the\s+way)?\W*$))"
         ),
