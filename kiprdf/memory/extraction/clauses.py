@@ -192,8 +192,12 @@ _FILLER = word_set(
 
 _MADE = "(?:built|wrote|made|did|set|put|sent|drew|ran|kept|rebuilt|rewrote|shot|got|spent)"
 _ACTS = re.compile(
-    rf"(?:\b(?:i|we)(?:'?ve|'?m|'re|\s+(?:am|are|have|is|has))?(?:\s+been)?\s+|\b(?:is|are|was|were|been|got)\s+(?=(?:\w+ly\s+)?(?:\w+ed|built|written|made|done|drawn|run|set|sent|kept)\b)|^\W*(?:(?:and|then|but|so|today|yesterday)\s+)?(?=(?:\w+(?:ed|ing)|{_MADE})\b))"
-    r"(?:(?:\w+ly|still|now|also|always|usually|mostly|often|just|do|all|both|sometimes|have|even|then|(?:like|enjoy|love|prefer|start(?:ed)?|keep|began)(?=\s+\w+ing\b)|(?:decided|chose|managed|agreed)\s+to)\s+){0,3}"
+    r"(?:\b(?:i|we)(?:'?ve|'?m|'re|\s+(?:am|are|have|is|has))?(?:\s+been)?\s+|\b(?:is|are|was|were"
+    r"|been|got)\s+(?=(?:\w+ly\s+)?(?:\w+ed|built|written|made|done|drawn|run|set|sent|kept)\b)"
+    rf"|^\W*(?:(?:and|then|but|so|today|yesterday)\s+)?(?=(?:\w+(?:ed|ing)|{_MADE})\b))"
+    r"(?:(?:\w+ly|still|now|also|always|usually|mostly|often|just|do|all|both|sometimes|have|even"
+    r"|then|(?:like|enjoy|love|prefer|start(?:ed)?|keep|began)(?=\s+\w+ing\b)|(?:decided|chose"
+    r"|managed|agreed)\s+to)\s+){0,3}"
     r"(?P<verb>[a-z]+)\s+(?:[\w'-]+\s+){0,9}$",
     re.I,
 )

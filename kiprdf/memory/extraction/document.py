@@ -51,9 +51,12 @@ _QUOTED = re.compile(
 )
 _HEAD = re.compile(r"^[^:\n]{1,100}:[ \t]*\n?[^\n]*", re.M)
 _OF_OTHERS = re.compile(
-    r"(?i)[^:]*\b(?:(?:draft|text|letter|e-?mail|message|speech|reply|bio|toast|statement)s?\s+(?:for"
-    r"|from|by)\s+(?:my\s+(?!own|blog)\w+|(?-i:[A-Z]\w+(?<!day))|her|him|them)|(?:she|he|they)(?:'ll"
-    r"|\s+will|\s+can|\s+wants?\s+to)\s+(?:send|say|read|post|sign)|(?:stuck|round)\s+in\s+my\s+head"
+    r"(?i)[^:]*\b(?:(?:draft|text|letter|e-?mail|message|speech|reply|bio|toast|statement)s?\s+"
+    r"(?:for"
+    r"|from|by)\s+(?:my\s+(?!own|blog)\w+|(?-i:[A-Z]\w+(?<!day))|her|him|them)|(?:she|he"
+    r"|they)(?:'ll"
+    r"|\s+will|\s+can|\s+wants?\s+to)\s+(?:send|say|read|post|sign)|(?:stuck|round)\s+in\s+my\s+"
+    r"head"
     r"|lyrics?|verse|chorus|refrain|ear-?worm|(?:lines?|words)\s+(?:from|of|in)\s+(?:\w+\s+){1,3}?"
     r"(?:song|film|movie|poem|book|novel|play|musical|ad|advert)"
     r"|(?:on|from)\s+(?:a|the|his|her|their)\s+(?:t-?shirt|mug|sticker|poster|billboard))\b[^:]*:"

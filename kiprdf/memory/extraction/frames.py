@@ -37,7 +37,8 @@ _IN = one_of("on_top_of in on with via by using through to behind at inside over
 _STAYS = one_of("sits? lives? runs? stays? go(?:es)? resides?")
 _HAS = rf"(?:is|are|remains?|{_STAYS})(?:\s+(?:still|now|all|just))?(?:\s+{_STATE})?(?:\s+{_IN})?"
 _KEPT = (
-    rf"(?:{_STAYS}(?:\s+(?:all|mostly))?\s+(?!to\b|at\b){_IN}|runs?|(?:is|are)\s+(?:(?:now|all)\s+)?"
+    rf"(?:{_STAYS}(?:\s+(?:all|mostly))?\s+(?!to\b|at\b){_IN}|runs?|(?:is|are)\s+(?:(?:now|all)\s+"
+    r")?"
     rf"(?:{_STATE}\s+(?:with|in|on|using|via|through)|(?:generated|powered|backed|built|run)\s+by))"
 )
 _DONE_WITH = one_of("""
@@ -180,7 +181,8 @@ FRAMES = (
             r"|(?:right\s+)?up\s+my\s+alley|what\s+i\s+(?:like|love|prefer)(?:\s+(?:best|most))?)"
             r"|(?:has|have)\s+my\s+heart|suits?\s+me|(?:makes?)\s+me\s+happy|works?\s+(?:best"
             r"|better)\s+for\s+me)\b"
-            rf"|\b(?:i|we)(?:'m|'re|\s+am|\s+are)\s+(?:more\s+of\s+)?an?\s+(?P<person>{_THING})\s+(?:person|lover|enthusiast|fan|addict|drinker)\b(?!\s+(?:of|who|that|in)\b)"
+            rf"|\b(?:i|we)(?:'m|'re|\s+am|\s+are)\s+(?:more\s+of\s+)?an?\s+(?P<person>{_THING})\s+"
+            r"(?:person|lover|enthusiast|fan|addict|drinker)\b(?!\s+(?:of|who|that|in)\b)"
             rf"|^[^\w\n]{{0,4}}(?:give\s+me\s+)?(?P<first>(?!(?:i|we|it|you|he|she|they|not|as"
             rf"|my)\b){_THING})(?:\s+over\s+{_THING})?,?\s+(?:always|any\s?day|any\s+time"
             rf"|every\s+time)\W*$"
@@ -188,8 +190,10 @@ FRAMES = (
             rf"|have)\s+(?:the\s+)?(?P<rather>{_THING})\s+over\s"
             rf"|\b(?:i|we)(?:'d|\s+would)\s+(?:much\s+)?rather\s+(?:write|use|get|read|(?:code|work"
             rf"|write)\s+(?:in|with))\s+(?P<rather_than>{_THING})\s+than\s+"
-            r"(?!(?:to|use|write|get|read|work|code|have|go|be|do|deal|touch|see|not|ever|in|on|with|at|for)\b)"
-            rf"|{_START}(?:honestly,?\s+)?nothing\s+beats\s+(?P<best>[\w+#'-]+(?:\s+(?!(?:in|at|when|if|as|on|for|to)\b)[\w+#'-]+){{0,3}}?)(?:\s+for\s+me)?\s*(?=[.!,\n]|$)"
+            r"(?!(?:to|use|write|get|read|work|code|have|go|be|do|deal|touch|see|not|ever|in|on"
+            r"|with|at|for)\b)"
+            rf"|{_START}(?:honestly,?\s+)?nothing\s+beats\s+(?P<best>[\w+#'-]+(?:\s+(?!(?:in|at"
+            rf"|when|if|as|on|for|to)\b)[\w+#'-]+){{0,3}}?)(?:\s+for\s+me)?\s*(?=[.!,\n]|$)"
             rf"|{_START}(?:honestly,?\s+)?(?P<more>[\w.+#-]+)\s+>\s+(?=[\w.+#-]+\s*(?:[.,!]|$))"
         ),
         (("Svelte has my heart.", "Svelte"), ("I'm a tea person.", "tea")),
@@ -208,10 +212,14 @@ FRAMES = (
             r"|\b(?:i|we)(?:'m|'re|'ve\s+been|\s+am|\s+are"
             r"|\s+have\s+been)\s+(?:still\s+)?an?\s+(?:\w+\s+){0,2}?(?P<person>(?=[\w.+#-]+(?:"
             r"\s+\w+)?\s+(?:users?|person|shop|house|guy|girl|gal|dev|developer|programmer)\b))"
-            r"|(?:(?:and|but|,)\s+)?(?:(?:everything|it\s+all)\s+(?:now\s+)?(?:lives|sits)\s+(?:now\s+)?"
-            r"(?:in|on)\s+|(?:i've\s+)?been\s+on\s+(?=[^,.\n]{1,30}\s(?:for|since)\b)|(?:at\s+(?:home"
-            rf"|work)|as\s+of\s+\w+|these\s+days|nowadays|for\s+(?:my|our)\s+(?!(?:\w+\s+)?(?:{PEOPLE})\b)(?:\w+\s+){{1,2}}),?\s*it's\s+"
-            r"(?!\S+\s+(?:that|who|which)\b)|it's\s+(?=[\w.+#-]+(?:\s+[\w.]+)?\s+(?:now|these\s+days)\W*$))"
+            r"|(?:(?:and|but|,)\s+)?(?:(?:everything|it\s+all)\s+(?:now\s+)?(?:lives|sits)\s+"
+            r"(?:now\s+)?"
+            r"(?:in|on)\s+|(?:i've\s+)?been\s+on\s+(?=[^,.\n]{1,30}\s(?:for|since)\b)|(?:at\s+"
+            r"(?:home"
+            r"|work)|as\s+of\s+\w+|these\s+days|nowadays|for\s+(?:my|our)\s+(?!(?:\w+\s+"
+            rf")?(?:{PEOPLE})\b)(?:\w+\s+){{1,2}}),?\s*it's\s+"
+            r"(?!\S+\s+(?:that|who|which)\b)|it's\s+(?=[\w.+#-]+(?:\s+[\w.]+)?\s+(?:now|these\s+"
+            r"days)\W*$))"
             r"|^[^\w\n]{0,4}team\s+(?P<team>(?=\w+(?:\s+here|\s+all\s+the\s+way)?\W*$))"
         ),
         (("My editor is Helix.", "Helix"), ("All our notes are in Notion.", "Notion")),
@@ -228,7 +236,8 @@ FRAMES = (
             rf"\s+(?:i|we)(?:'m|'re|\s+am|\s+are)?\s+(?:{ADVERB}\s+){{0,2}}{_DONE_WITH}\b"
             rf"|(?:my|our)\s+{_OWN_TOOL}|(?:an?\s+)?(?:\w+\s+)?part\s+of\s+(?:my|our)\s)"
             r"|gets\s+the\s+job\s+done\s+for\s+(?:me|us)\b|hosts\s+everything\b"
-            r"|(?:does(?!\s+\w+\s+heads?\b)|powers|runs|handles|manages|hosts|serves|drives)\s+(?:most\s+of\s+"
+            r"|(?:does(?!\s+\w+\s+heads?\b)|powers|runs|handles|manages|hosts|serves|drives)\s+"
+            r"(?:most\s+of\s+"
             r"|all\s+)?(?:my|our)\s)"
         ),
         (("Obsidian is what I reach for.", "Obsidian"), ("Redis handles our queues.", "Redis")),
@@ -241,7 +250,8 @@ FRAMES = (
         (
             rf"(?:{_I}|{_START})(?:{ADVERB}\s+){{0,3}}{_BUSY}\s+|{_I}(?:(?P<no>not|no\s+longer|was"
             rf"|were)\s+)?(?:{ADVERB}\s+)?(?:on|busy\s+with)\s+|{_START}(?:still|now|currently"
-            rf"|mostly)\s+on\s+|{_START}back\s+to\s+(?=[^,.;\n]{{1,40}}\sfor\s+(?:me|us)\b)|\b(?:my\s+)?(?:weekends|evenings|days|nights|mornings"
+            rf"|mostly)\s+on\s+|{_START}back\s+to\s+(?=[^,.;\n]{{1,40}}\sfor\s+(?:me|us)\b)"
+            r"|\b(?:my\s+)?(?:weekends|evenings|days|nights|mornings"
             rf"|weeks)\s+(?:belong|go)\s+to\s+|\b{_OWN_WORK}(?:\s+(?:right\s+now|now|these\s+days"
             rf"|at\s+the\s+moment|currently|this\s+\w+))?"
             r"(?:\s+is|'s|:)(?:\s+(?:still|now|called|named|to\s+finish|building"
@@ -263,7 +273,8 @@ FRAMES = (
         (
             rf"{_START}(?:(?:and|so|but|now|currently|today|these\s+days|lately|right\s+now"
             rf"|nowadays|at\s+the\s+moment|(?:good\s+)?news|update),?:?\s+)?(?:the\s+)?"
-            rf"(?:(?-i:[Pp])roject\s+)?(?P<name>(?!I\b){phrases.NAME})(?:\s+project)?(?:,\s[^,.;\n]{{1,60}},|\s\([^)\n]{{1,60}}\))?"
+            rf"(?:(?-i:[Pp])roject\s+)?(?P<name>(?!I\b){phrases.NAME})(?:\s+"
+            rf"project)?(?:,\s[^,.;\n]{{1,60}},|\s\([^)\n]{{1,60}}\))?"
             rf"(?:(?P<held>\s+(?:(?:is|remains)(?:\s+(?:still|now"
             rf"|currently))?\s+(?:{_OWN_WORK}\b|(?:what|the\s+\w+(?:\s+that)?)"
             r"\s+(?:(?:i|we)(?:'m|'re|\s+am|\s+are)\s+(?:working|building|busy|on\b)"

@@ -127,7 +127,8 @@ class Pattern:
 
 
 ADVERB = (
-    r"(?:(?!rely\b)\w+ly|always|often|still|also|now|just|much|quite|do|both|all|almost|already|sometimes"
+    r"(?:(?!rely\b)\w+ly|always|often|still|also|now|just|much|quite|do|both|all|almost|already"
+    r"|sometimes"
     r"|once|even)"
 )
 _SUBJECT = (
@@ -457,7 +458,8 @@ _NO_CHOICE = re.compile(
 _OPTION = re.compile(r"(?:[\w-]+\s+){0,4}?(?:options?|plans?|versions?|approach|designs?)\b", re.I)
 """What is decided by "went for", which is said of walks and pizza, too."""
 _NO_FOOD = re.compile(
-    r"(?i)(?!(?:[\w-]+\s+){0,3}?(?:cakes?|pizza|soup|salad|fish|steak|curry|pasta|burgers?|beers?|wine"
+    r"(?i)(?!(?:[\w-]+\s+){0,3}?(?:cakes?|pizza|soup|salad|fish|steak|curry|pasta|burgers?|beers?"
+    r"|wine"
     r"|coffee|tea|desserts?|sandwich(?:es)?|sushi|ramen|tacos?|pie|lunch|dinner|drinks)\b)"
 )
 _PREDICATE = re.compile(
@@ -765,12 +767,15 @@ PATTERNS = (
             r"|determined|made\s+(?:the|a)\s+(?:decision|call|choice)|made\s+up\s+(?:my"
             r"|our)\s+minds?|(?:is|was|been)\s+decided)\s+(?:(?:today|finally|now|then|instead"
             r"|together|yesterday|for(?=\s+to\b)"
-            rf"|(?:this|last)\s+\w+|with\s+(?-i:[A-Z])\w+|{_WHERE}),?\s+)?(?P<negation>not\s+)?(?:to\s+(?!(?:the|an?"
+            rf"|(?:this|last)\s+\w+|with\s+(?-i:[A-Z])\w+|{_WHERE}),?\s+)?(?P<negation>not\s+"
+            r")?(?:to\s+(?!(?:the|an?"
             r"|all|his|her|their|this|that|these|those)\s)|(?:that\s+)?(?:i|we)(?:'ll|\s+will"
             r"|\s+should|\s+shall)?\s+(?!\w+ed\b|went|were|are|is|was|have|had|can|could)"
             r"|(?=on\s+\w+ing\b))|\bdecided\s+(?P<against>against)\s+"
-            rf"|\bagreed(?:(?<=as\swe\sagreed)|(?<=as\si\sagreed))\s+{_WHERE},\s+|\b(?:agreed|decided)\s+{_WHERE}\s+that\s+"
-            rf"|\b(?!(?:agreed|decided|settled)\s+{_WHERE})(?P<noun>{_CHOSE})\s+(?:for\s+(?=the\b|a\b|(?-i:[A-Z])))?"
+            rf"|\bagreed(?:(?<=as\swe\sagreed)|(?<=as\si\sagreed))\s+{_WHERE},\s+|\b(?:agreed"
+            rf"|decided)\s+{_WHERE}\s+that\s+"
+            rf"|\b(?!(?:agreed|decided|settled)\s+{_WHERE})(?P<noun>{_CHOSE})\s+(?:for\s+(?=the\b"
+            r"|a\b|(?-i:[A-Z])))?"
             rf"|{_LABEL}(?P<label>(?:the\s+|our\s+|my\s+)?{_VERDICT})"
             rf"(?:(?:\s+(?:from|of|at|in)\s+[\w' ]{{1,30}})?\s*:|\s+is(?::"
             rf"|(?=\s+to\s))|\s+[-–—])\s+"
@@ -818,7 +823,8 @@ PATTERNS = (
         (
             rf"\b{_SWITCHED}\s+(?:[\w']+\s+){{0,4}}?(?:from|off(?:\s+of)?)\s+"
             rf"|\b{_LEFT}\s+|\b{_SWITCHED}\s+"
-            r"(?:(?:back|over|fully|completely|everything|(?:the|our|my|all)\s+(?:\w+\s+){0,2}?\w+)\s+)?"
+            r"(?:(?:back|over|fully|completely|everything|(?:the|our|my|all)\s+(?:\w+\s+"
+            r"){0,2}?\w+)\s+)?"
             r"(?P<to>(?:on)?to)\s+"
         ),
         (("We switched from npm to pnpm.", "pnpm"),),
@@ -840,7 +846,8 @@ PATTERNS = (
         _reversals,
         "decision",
         (
-            r"\b(?:revers(?:ed|ing)|undoing|undid|revoked|cancel+ed|withdrew|overturned|scrapped|reverted"
+            r"\b(?:revers(?:ed|ing)|undoing|undid|revoked|cancel+ed|withdrew|overturned|scrapped"
+            r"|reverted"
             r"|took\s+back|rolled\s+back|dropped|abandoned)\s+(?:the|our"
             r"|my|(?:last\s+)?\w+'s)\s+(?:\w+\s+)?decision\s+(?P<negation>not\s+)?to\s+"
         ),

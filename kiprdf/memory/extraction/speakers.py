@@ -62,7 +62,8 @@ def of_user(prose: str) -> str:
 
 _TEAM = re.compile(
     r"\b(?=[moet])(?<!\bin )(?<!\bof )(?<!\bon )(?<!\bfrom )(?<!\bwith )(?<!\bto )(?<!\bfor )"
-    r"(?:(?:my|our)\s+(?:whole\s+|entire\s+|little\s+)?(?:team|squad|company|crew|studio|startup|lab|(?:research|thesis)\s+group)"
+    r"(?:(?:my|our)\s+(?:whole\s+|entire\s+|little\s+)?(?:team|squad|company|crew|studio|startup"
+    r"|lab|(?:research|thesis)\s+group)"
     r"|the\s+(?:whole|entire)\s+team|everyone\s+(?:here|on\s+(?:my|our|the)\s+team))(?=\s+[a-z])",
     re.I,
 )
