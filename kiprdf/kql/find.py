@@ -29,13 +29,7 @@ from kiprdf.rdf.literals import Json
 from kiprdf.rdf.vocab import query_prefixes
 from kiprdf.semantics.arguments import page_size
 from kiprdf.semantics.scope import exported
-from kiprdf.sparql.algebra import (
-    Bindings,
-    Hole,
-    Pattern,
-    Term,
-    constants,
-)
+from kiprdf.sparql.algebra import Bindings, Hole, Pattern, Term, constants
 from kiprdf.sparql.text import render, render_count
 from kiprdf.store import Store
 from kiprdf.store.base import NO_TESTS, Row, Tests

@@ -20,13 +20,14 @@ from kiprdf.kql.identities import exists
 from kiprdf.kql.reader import Reader
 from kiprdf.meta.counts import VALUE, X, concepts_by_type, grouped, largest, total
 from kiprdf.meta.excerpts import excerpt, text
-from kiprdf.meta.recency import BELONGS, Changes, recent_changes
+from kiprdf.meta.recency import Changes, recent_changes
 from kiprdf.meta.waiting import Waiting, waiting
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json
 from kiprdf.semantics import Catalog
 from kiprdf.store import Store
+from kiprdf.store.totals import BELONGS
 
 PROTOCOL = "KIP 1.0"
 MOST_BYTES = 8 * 1024

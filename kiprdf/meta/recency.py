@@ -18,7 +18,6 @@ from kiprdf.store.update_times import Range
 
 MOST_READ = 20_000
 """The elements that are looked through: filing a whole memory may be its last change."""
-BELONGS = "belongs_to_domain"
 BOOTSTRAP = "SystemBootstrap"
 """The source of what opening a nexus writes, which is no news until it changes."""
 _LAST = "\U0010ffff"

@@ -10,10 +10,10 @@ from pyoxigraph import NamedNode, Variable
 
 from kiprdf import budget
 from kiprdf.meta.counts import KEY, VALUE, X, end_kinds, ends, grouped, kinds, total
-from kiprdf.meta.recency import BELONGS, newest
+from kiprdf.meta.recency import newest
 from kiprdf.rdf import vocab
 from kiprdf.store import Store
-from kiprdf.store.totals import KEPT, Recent, Use, kind
+from kiprdf.store.totals import BELONGS, KEPT, Recent, Use, kind
 
 _KIND = Variable("kind")
 

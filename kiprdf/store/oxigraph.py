@@ -579,6 +579,11 @@ class OxigraphStore:
         self._totals.load(self.commit(), self._changes_after)
         return self._totals
 
+    def _forget_derived(self) -> None:
+        """Drop sorted values and totals: the dataset is another one, or something was forgotten."""
+        self._values.clear()
+        self._totals.clear()
+
     def has_sound_values(self, repair: bool) -> bool:
         """Whether the files of sorted values are as they were written; ``repair`` removes them."""
         return self._values.is_sound(repair)
@@ -794,8 +799,7 @@ class OxigraphStore:
             self._last = read_commit_number(self._engine)
             if self._last.number != number:
                 self._update_times = UpdateTimes()
-                self._values.clear()
-                self._totals.clear()
+                self._forget_derived()
             if journal is not None and journal.last > self._last.number:
                 self._restore_commits(journal)
         except StoreError:
@@ -989,8 +993,7 @@ class OxigraphStore:
             self._engine = dataset
             self._last = CommitNumber(number, (commit_note(number),))
             self._build_update_times()
-            self._values.clear()
-            self._totals.clear()
+            self._forget_derived()
             return number
 
     # Writing afresh ---------------------------------------------------------------------------
@@ -1018,8 +1021,7 @@ class OxigraphStore:
             self._engine = engine
             self._last = read_commit_number(engine)
             self._update_times = UpdateTimes()
-            self._values.clear()
-            self._totals.clear()
+            self._forget_derived()
             self._unflushed = self._uncompacted = 0
             if prepare is not None and journal is not None:
                 journal.adopt()
@@ -1045,8 +1047,7 @@ class OxigraphStore:
 
     def erased(self) -> None:
         """Note that no file has what was forgotten."""
-        self._values.clear()
-        self._totals.clear()
+        self._forget_derived()
         if self._folder is not None:
             shutil.rmtree(self._folder / DAMAGED, ignore_errors=True)
             write_manifest(self._folder, self.iris.base, graph_folder(self._folder).name)

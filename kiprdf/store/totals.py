@@ -28,7 +28,8 @@ MOST_PENDING = 2_000
 """Triples of commits that were not added yet."""
 SAVED_AFTER = KEPT_COMMITS // 2
 """After so many commits the file is written, so that the history leads from it to the last one."""
-FILING = "/belongs_to_domain"
+BELONGS = "belongs_to_domain"
+FILING = f"/{BELONGS}"
 """What the IRI of a link that only files a concept ends with."""
 
 _REIFIES, _UPDATED_AT = vocab.REIFIES.value, UPDATED_AT.value
