@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,8 @@ import kiprdf
 from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.execution.plan_cache import PlanCache
 from kiprdf.kql import plan
+from kiprdf.kql.by_value import ByValue
+from kiprdf.kql.newest import NewestPlan
 from kiprdf.kql.reader import read_catalog
 from kiprdf.language import Template
 from kiprdf.language.shapes import Shapes
@@ -21,14 +24,11 @@ from kiprdf.meta import indexing
 def no_shortcuts() -> Iterator[None]:
     """Parse, check and compile each command again, ask the store in SPARQL for everything, and
     index what is read there."""
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, no_lookups():
         patch.setattr(PlanCache, "template", lambda self, text: Template(kiprdf.parse(text)))
         patch.setattr(PlanCache, "find", lambda *_: None)
         patch.setattr(Shapes, "read", lambda *_: None)
         patch.setattr(CatalogCache, "catalog", lambda self: read_catalog(self._store))
-        patch.setattr(plan, "plan_lookup", lambda *_: None)
-        patch.setattr(plan, "plan_newest", lambda *_: None)
-        patch.setattr(plan, "plan_by_value", lambda *_: None)
         patch.setattr(indexing, "KEPT_ELEMENTS", 0)
         yield
 
@@ -41,3 +41,26 @@ def no_lookups() -> Iterator[None]:
         patch.setattr(plan, "plan_newest", lambda *_: None)
         patch.setattr(plan, "plan_by_value", lambda *_: None)
         yield
+
+
+class Calls:
+    """How often a short way gave the rows, and how often the engine or sorting all rows did."""
+
+    def __init__(self) -> None:
+        self.indexed = self.others = 0
+
+
+def count_calls(patch: pytest.MonkeyPatch, way: type[ByValue | NewestPlan]) -> Calls:
+    """Count from now on."""
+    counted, rows = Calls(), way.rows
+
+    def count(*arguments: Any) -> Any:
+        result = rows(*arguments)
+        if result is None:
+            counted.others += 1
+        else:
+            counted.indexed += 1
+        return result
+
+    patch.setattr(way, "rows", count)
+    return counted

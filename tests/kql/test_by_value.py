@@ -18,6 +18,7 @@ from kiprdf.kql import by_value
 from kiprdf.kql.by_value import ByValue
 from kiprdf.rdf import vocab
 from kiprdf.store import Delta, sorted_values
+from tests.shortcuts import Calls, count_calls
 
 SCHEMA = """UPSERT {
   CONCEPT { {type: "$ConceptType", name: "Drug"} }
@@ -30,32 +31,13 @@ BELOW = f"FIND(?d.name) WHERE {{ {DRUGS} FILTER(?d.attributes.risk < 4) }}"
 HIGHEST = f"FIND(?d.name) WHERE {{ {DRUGS} }} ORDER BY ?d.attributes.risk DESC LIMIT 2"
 
 
-class Calls:
-    """How many answers came from sorted values, and how many from the engine."""
-
-    def __init__(self) -> None:
-        self.indexed = self.others = 0
-
-
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
     """The first question about a key sorts its values, however few these are."""
     monkeypatch.setattr(sorted_values, "WORTH_SECONDS", 0)
     monkeypatch.setattr(sorted_values, "LEAST_SECONDS", 60)
     monkeypatch.setattr(by_value, "LEAST_SHARE", 1)
-    counted = Calls()
-    rows = ByValue.rows
-
-    def count(*arguments: Any) -> Any:
-        result = rows(*arguments)
-        if result is None:
-            counted.others += 1
-        else:
-            counted.indexed += 1
-        return result
-
-    monkeypatch.setattr(ByValue, "rows", count)
-    return counted
+    return count_calls(monkeypatch, ByValue)
 
 
 def filled(nexus: kiprdf.Nexus) -> kiprdf.Nexus:
