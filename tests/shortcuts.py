@@ -27,6 +27,7 @@ def no_shortcuts() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch, no_lookups():
         patch.setattr(PlanCache, "template", lambda self, text: Template(kiprdf.parse(text)))
         patch.setattr(PlanCache, "find", lambda *_: None)
+        patch.setattr(PlanCache, "targets", lambda *_: None)
         patch.setattr(Shapes, "read", lambda *_: None)
         patch.setattr(CatalogCache, "catalog", lambda self: read_catalog(self._store))
         patch.setattr(indexing, "KEPT_ELEMENTS", 0)

@@ -142,7 +142,7 @@ class CommandEngine:
             if answer is not None:
                 return answer
             command = self.prepare(text, parameters, readonly, by_shape=True)
-            return self.execute(command, text, dry_run, warn)
+            return self.execute(command, text, parameters, dry_run, warn)
 
         return self.request(run)
 
@@ -198,29 +198,46 @@ class CommandEngine:
         self.request(run)
 
     def execute(
-        self, command: ast.Command, text: str, dry_run: bool = False, warn: bool = True
+        self,
+        command: ast.Command,
+        text: str,
+        parameters: Mapping[str, Any],
+        dry_run: bool = False,
+        warn: bool = True,
     ) -> Answer:
-        """Run a command that was bound."""
+        """Run a command that was bound to parameters."""
 
         def run() -> Answer:
             try:
-                return self._run(command, text, dry_run, warn)
+                return self._run(command, text, parameters, dry_run, warn)
             except KipError as error:
                 if command.span is not NOWHERE or error.code == "KIP_4001":
                     raise
                 # Filled shapes have no places, which the error needs.
-                return self._run(self.prepare(text, {}), text, dry_run, warn)
+                return self._run(self.prepare(text, {}), text, {}, dry_run, warn)
 
         return self.boundary.run(run, text)
 
-    def _run(self, command: ast.Command, text: str, dry_run: bool, warn: bool) -> Answer:
+    def _run(
+        self,
+        command: ast.Command,
+        text: str,
+        parameters: Mapping[str, Any],
+        dry_run: bool,
+        warn: bool,
+    ) -> Answer:
         if isinstance(command, ast.Find):
             return self._answer_of(self._run_find(command), text, warn)
         # Another commit in between only keeps an empty answer from being explained.
         commit = self.store.commit()
         if isinstance(command, ast.Manipulation):
-            outline = self.plans.outline(text)
-            answer = Answer(self.writer.run(command, dry_run=dry_run, outline=outline))
+            receipt = self.writer.run(
+                command,
+                dry_run=dry_run,
+                outline=self.plans.outline(text),
+                find_targets=self.plans.targets(text, parameters),
+            )
+            answer = Answer(receipt)
         else:
             if isinstance(command, ast.Search) and not self.store.is_shared:
                 self.indexer.current()  # it may take long, and other commits may come
@@ -334,7 +351,7 @@ class CommandEngine:
             message = "This call exports the whole selection."
             hint = "Leave LIMIT and CURSOR out; answer() gives pages."
             raise KipError("KIP_1001", message, hint, keyword(command), text)
-        result: Any = self.execute(command, text).result
+        result: Any = self.execute(command, text, parameters).result
         return str(result["capsule"])
 
     def select_nodes(

@@ -6,18 +6,20 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from kiprdf.errors import KipError
 from kiprdf.execution.literals import opened
+from kiprdf.kml.draft import Targets
 from kiprdf.kql import holes
-from kiprdf.kql.find import FindResult, PreparedFind, prepare
+from kiprdf.kql.find import FindResult, Prepared, prepare
 from kiprdf.kql.holes import PlanKey, Roles
 from kiprdf.kql.valid_at import with_moment
 from kiprdf.language import Template, ast, parse
 from kiprdf.language.parameters import opens_map
 from kiprdf.language.printer import outline
 from kiprdf.semantics import Catalog, check
+from kiprdf.semantics.patterns import Kinds, check_block
 from kiprdf.source import NOWHERE
 from kiprdf.store import Store
 
@@ -30,23 +32,25 @@ MOST_PLANS = 16
 
 _OVER_BUDGET = ("KIP_4001", "KIP_4002")
 
-Plans: TypeAlias = dict[PlanKey, PreparedFind | None]
+Plans: TypeAlias = dict[PlanKey, Prepared | None]
+"""None where a command cannot be compiled with holes."""
 
 
 @dataclass
 class CacheEntry:
     """One text: the parsed command, and its plans with the catalog that they were checked with.
 
-    A plan is None where the FIND cannot be compiled with holes.
+    ``is_repeated`` says that a statement has run before.
     """
 
     template: Template[ast.Command]
+    is_repeated: bool = False
     # One attribute, since another thread may still add to the plans of an older catalog.
     checked: tuple[Catalog | None, Plans] = (None, {})
 
     @cached_property
     def roles(self) -> Roles | None:
-        """The placeholders of a FIND; None for other commands."""
+        """The placeholders of a FIND, UPDATE or DELETE; None for other commands."""
         return holes.placeholder_roles(self.template.command)
 
     @cached_property
@@ -136,7 +140,7 @@ class PlanCache:
         return None if result is None or result.lacks is not None else result
 
     def _find(self, entry: CacheEntry, parameters: Mapping[str, Any]) -> FindResult | None:
-        if entry.roles is None:
+        if entry.roles is None or not isinstance(entry.template.command, ast.Find):
             return None
         key = holes.plan_key(entry.roles, parameters)
         if key is None:
@@ -144,11 +148,42 @@ class PlanCache:
         checked_with, plans = entry.checked
         if plans.get(key, entry) is None and checked_with is self._catalog():
             return None
-        return self._store.read(lambda: self._run(entry, key, parameters))
 
-    def _run(
+        def run() -> FindResult | None:
+            plan = self._plan(entry, key, parameters)
+            bound = lambda: cast(ast.Find, entry.template.bind(parameters))  # noqa: E731
+            return None if plan is None else plan.run(parameters, self._store, bound)
+
+        return self._store.read(run)
+
+    def targets(
+        self, text: str, parameters: Mapping[str, Any]
+    ) -> Callable[[], Targets | None] | None:
+        """A function that finds the targets of a statement by its plan, which is compiled when the
+        text comes for the second time; None, and it returns None, where the statement must be
+        checked and compiled for its own parameters."""
+        entry = self._entries.get(text)
+        if entry is None or entry.roles is None:
+            return None
+        if not entry.is_repeated:
+            entry.is_repeated = True
+            return None
+        # The statement is bound already: other parameters do no harm.
+        key = holes.plan_key(entry.roles, {name: parameters[name] for name in entry.roles})
+        if key is None:
+            return None
+
+        def find() -> Targets | None:
+            plan = self._plan(entry, key, parameters)
+            nodes = None if plan is None else plan.nodes(parameters, self._store)
+            return None if plan is None or nodes is None else Targets(nodes, plan.kinds)
+
+        return find
+
+    def _plan(
         self, entry: CacheEntry, key: PlanKey, parameters: Mapping[str, Any]
-    ) -> FindResult | None:
+    ) -> Prepared | None:
+        """The plan for parameters of some kinds, compiled once for each catalog."""
         catalog = self._catalog()
         checked_with, plans = entry.checked
         if checked_with is not catalog:
@@ -158,29 +193,19 @@ class PlanCache:
             if len(plans) >= MOST_PLANS:
                 return None
             plans[key] = self._compiled(entry, key, parameters, catalog)
-        plan = plans[key]
-        if plan is None:
-            return None
-        return plan.run(parameters, self._store, lambda: _bound(entry, parameters))
+        return plans[key]
 
     def _compiled(
         self, entry: CacheEntry, key: PlanKey, parameters: Mapping[str, Any], catalog: Catalog
-    ) -> PreparedFind | None:
-        """Check a FIND with its parameters and compile it with holes for them."""
+    ) -> Prepared | None:
+        """Check a command with its parameters and compile it with holes for them."""
+        command = entry.template.command
+        assert isinstance(command, ast.Find | ast.Targeted)
+        assert entry.roles is not None
         with suppress(KipError):
-            find = _bound(entry, parameters)
-            check(find, catalog)
-            assert entry.roles is not None
-            return prepare(holes.with_holes(_command(entry), entry.roles, key), self._store)
+            bound = entry.template.bind(parameters)
+            assert isinstance(bound, ast.Find | ast.Targeted)
+            check(bound, catalog)
+            kinds = check_block(bound.where, catalog, Kinds())
+            return prepare(holes.with_holes(command, entry.roles, key), kinds, self._store)
         return None
-
-
-def _command(entry: CacheEntry) -> ast.Find:
-    assert isinstance(entry.template.command, ast.Find)
-    return entry.template.command
-
-
-def _bound(entry: CacheEntry, parameters: Mapping[str, Any]) -> ast.Find:
-    find = entry.template.bind(parameters)
-    assert isinstance(find, ast.Find)
-    return find

@@ -93,7 +93,7 @@ def _run(
         answer = engine.answer_cached(text, parameters)
         if answer is None:
             command = engine.prepare(text, parameters, readonly, by_shape=True)
-            answer = engine.execute(command, text, dry_run)
+            answer = engine.execute(command, text, parameters, dry_run)
     except KipError as error:
         is_write = isinstance(command, ast.Manipulation)
         is_last = is_write and not _is_malformed(engine, command, error)

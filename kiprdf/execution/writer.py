@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from weakref import ref
 
 from pyoxigraph import NamedNode
@@ -19,7 +19,7 @@ from kiprdf.execution.forgetting import Plan
 from kiprdf.execution.forgetting import planned as plan_forgetting
 from kiprdf.execution.undo import planned
 from kiprdf.kml.delete import check_unused, delete
-from kiprdf.kml.draft import Clock, Draft, timestamp
+from kiprdf.kml.draft import Clock, Draft, Targets, timestamp
 from kiprdf.kml.merge import merge
 from kiprdf.kml.protection import check_protection
 from kiprdf.kml.schema import check_schema
@@ -31,6 +31,7 @@ from kiprdf.language.printer import outline
 from kiprdf.loading import load
 from kiprdf.meta.indexing import Indexer
 from kiprdf.semantics import check
+from kiprdf.semantics.check import check_written
 from kiprdf.source import NOWHERE, Span
 from kiprdf.store import Delta, NexusStore, Origin, OxigraphStore, RecordedReads, Store
 from kiprdf.store.compaction import compact, replay
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from kiprdf.interchange.staging_store import StagingStore
 
 T = TypeVar("T")
+FindTargets: TypeAlias = Callable[[], Targets | None]
 BOOTSTRAP = "bootstrap"
 """The record of the commit up to which only opening has written."""
 RESTORED = "restored"
@@ -84,18 +86,24 @@ class Writer:
         self.strict_schema = strict_schema
 
     def run(
-        self, command: ast.Manipulation, *, dry_run: bool = False, outline: str | None = None
+        self,
+        command: ast.Manipulation,
+        *,
+        dry_run: bool = False,
+        outline: str | None = None,
+        find_targets: FindTargets | None = None,
     ) -> dict[str, Any]:
         """Run one statement as one transaction and return its receipt.
 
         A dry run returns the same receipt, but only reads, and takes no lock. ``outline`` is that
-        of the statement, where it is made already.
+        of the statement, where it is made already, ``find_targets`` finds its targets by a plan
+        that is kept, if that is possible.
         """
         if dry_run:
-            return self._store.read(lambda: self.draft(command)[0])
+            return self._store.read(lambda: self.draft(command, find_targets=find_targets)[0])
 
         def write() -> dict[str, Any]:
-            receipt, draft = self.draft(command)
+            receipt, draft = self.draft(command, find_targets=find_targets)
             self.commit(draft.delta(), statement=outline)
             return receipt
 
@@ -183,6 +191,7 @@ class Writer:
         *,
         privileged: bool = False,
         correct: Callable[[Draft], None] | None = None,
+        find_targets: FindTargets | None = None,
     ) -> tuple[dict[str, Any], Draft]:
         """Check a statement and draft what it changes; return its receipt and the draft.
 
@@ -191,9 +200,13 @@ class Writer:
         protected.
         """
         store = store or self._store
-        is_cached = store is self._store
-        check(command, self._catalogs.catalog() if is_cached else read_catalog(store))
-        draft = Draft(store, self._clock)
+        targets = None if find_targets is None else find_targets()
+        if targets is None:
+            is_cached = store is self._store
+            check(command, self._catalogs.catalog() if is_cached else read_catalog(store))
+        elif isinstance(command, ast.Update):
+            check_written(command, targets.kinds)
+        draft = Draft(store, self._clock, targets)
         receipt = run_in(draft, command)
         if correct is not None:
             correct(draft)

@@ -8,7 +8,6 @@ from pyoxigraph import NamedNode
 
 from kiprdf.errors import KipError
 from kiprdf.kml.draft import Draft, definition_name
-from kiprdf.kql.find import nodes
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Proposition
@@ -39,7 +38,7 @@ def _targets(
     command: ast.Delete, draft: Draft, kind: type[Concept] | type[Proposition]
 ) -> list[NamedNode]:
     """The distinct elements of one kind that are bound to the target."""
-    targets = nodes(command.target, command.where, draft.store)
+    targets = draft.targeted(command)
     draft.store.prefetch(targets)
     return [node for node in targets if isinstance(draft.element(node), kind)]
 
@@ -53,7 +52,7 @@ def _delete_keys(
 ) -> dict[str, int]:
     """Delete keys; the receipt counts the elements that had one."""
     counts = {Concept: 0, Proposition: 0}
-    targets = nodes(command.target, command.where, draft.store)
+    targets = draft.targeted(command)
     draft.store.prefetch(targets)
     for node in targets:
         element = draft.element(node)

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
-from typing import TypeAlias, cast
+from typing import NamedTuple, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf import budget
+from kiprdf.kql.find import nodes
 from kiprdf.kql.identities import exists
 from kiprdf.kql.reader import link_of, links_at
 from kiprdf.language import ast
@@ -20,6 +21,7 @@ from kiprdf.rdf.elements import Concept, Element, Proposition, Terms, read_eleme
 from kiprdf.rdf.iris import ConceptName, PropositionName, proposition_digits
 from kiprdf.rdf.literals import to_term
 from kiprdf.semantics import periods
+from kiprdf.semantics.patterns import Kinds
 from kiprdf.source import Span
 from kiprdf.store import Delta, Origin, Store, Written
 
@@ -60,12 +62,23 @@ class Edit:
         return (before.subject, before.object) != (after.subject, after.object)
 
 
+class Targets(NamedTuple):
+    """What the WHERE of a statement binds to its target, and what its variables may be."""
+
+    nodes: list[NamedNode]
+    kinds: Kinds
+
+
 @dataclass
 class Draft:
-    """Edits of a store, which are written by applying ``delta``."""
+    """Edits of a store, which are written by applying ``delta``.
+
+    ``targets`` are those of the one statement that runs in it, where a kept plan has found them.
+    """
 
     store: Store
     clock: Clock = now
+    targets: Targets | None = None
     edits: dict[NamedNode, Edit] = field(default_factory=dict)
     deleted: dict[NamedNode, Element] = field(default_factory=dict)
     superseded: set[NamedNode] = field(default_factory=set)
@@ -93,6 +106,15 @@ class Draft:
                 return None
             edit = self.edits[node] = Edit(before, copied(before))
         return edit.after
+
+    def targeted(self, command: ast.Targeted, *, creates: bool = False) -> list[NamedNode]:
+        """The distinct elements of the store that are bound to the target of a statement.
+
+        ``creates`` is for statements that may follow the creation of a concept.
+        """
+        if self.targets is not None:
+            return self.targets.nodes
+        return nodes(command.target, command.where, self.store, creates=creates)
 
     def exists(self, node: NamedNode) -> bool:
         """Whether there is an element, in the draft or in the store."""

@@ -10,7 +10,6 @@ from typing import TypeAlias
 
 from kiprdf.budget import paced
 from kiprdf.kml.draft import Draft
-from kiprdf.kql.find import nodes
 from kiprdf.kql.reader import Reader
 from kiprdf.language import ast, limits
 from kiprdf.language.parameters import to_json
@@ -30,8 +29,7 @@ def update(command: ast.Update, draft: Draft) -> dict[str, int]:
 
     ``matched`` counts the targets, ``updated`` those that changed.
     """
-    targets = nodes(command.target, command.where, draft.store, creates=True)
-    targets = targets[: page_size(command.limit)]
+    targets = draft.targeted(command, creates=True)[: page_size(command.limit)]
     attributes = _assignments(command.attributes, draft.store)
     metadata = _assignments(command.metadata, draft.store)
     draft.store.prefetch(targets)

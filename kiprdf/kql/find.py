@@ -28,6 +28,7 @@ from kiprdf.language import ast
 from kiprdf.rdf.literals import Json
 from kiprdf.rdf.vocab import query_prefixes
 from kiprdf.semantics.arguments import page_size
+from kiprdf.semantics.patterns import Kinds
 from kiprdf.semantics.scope import exported
 from kiprdf.sparql.algebra import Bindings, Hole, Pattern, Term, constants
 from kiprdf.sparql.text import render, render_count
@@ -70,13 +71,14 @@ def run(find: ast.Find, store: Store) -> FindResult:
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedFind:
-    """A compiled FIND with ``holes`` for its parameters; ``required`` elements must exist.
+class Prepared:
+    """A compiled WHERE with ``holes`` for its parameters; ``required`` elements must exist.
 
-    ``constants`` are those of the plan without the holes.
+    ``constants`` are those of the plan without the holes, ``kinds`` what its variables may be.
     """
 
-    find: ast.Find
+    command: ast.Find | ast.Targeted
+    kinds: Kinds
     plan: Plan
     required: tuple[NamedNode | Hole, ...]
     holes: tuple[Hole, ...]
@@ -85,36 +87,57 @@ class PreparedFind:
     def run(
         self, parameters: Mapping[str, Any], store: Store, bound: Callable[[], ast.Find]
     ) -> FindResult | None:
-        """Run it with parameters of the kinds it was compiled for.
+        """The answer of a FIND, or None, as ``rows`` says.
+
+        ``bound`` returns the FIND with its parameters, which a cursor is made from.
+        """
+        assert isinstance(self.command, ast.Find)
+        selected = self.rows(parameters, store)
+        if selected is None:
+            return None
+        return _result(self.command, self.plan, selected, store, bound)
+
+    def nodes(self, parameters: Mapping[str, Any], store: Store) -> list[NamedNode] | None:
+        """The elements that are bound to the target of a statement, or None, as ``rows`` says."""
+        assert not isinstance(self.command, ast.Find)
+        selected = self.rows(parameters, store)
+        if selected is None:
+            return None
+        return [node for (node,) in _bound_rows((self.command.target,), selected, self.plan)]
+
+    def rows(self, parameters: Mapping[str, Any], store: Store) -> list[Row] | None:
+        """The rows of the plan for parameters of the kinds it was compiled for.
 
         None when a required element does not exist, and where a parameter is equal to a constant:
         they may be joined in another order than different ones, and so may the next page.
-        ``bound`` returns the FIND with its parameters, which a cursor is made from.
         """
         bindings = Arguments(parameters, store.iris)
         terms = {bindings[hole] for hole in self.holes}
         if len(terms) < len(self.holes) or not self.constants.isdisjoint(terms):
             return None
-        selected = _rows_where_all_exist(self.required, self.plan, store, bindings)
-        return None if selected is None else _result(self.find, self.plan, selected, store, bound)
+        return _rows_where_all_exist(self.required, self.plan, store, bindings)
 
 
-def prepare(find: ast.Find, store: Store) -> PreparedFind | None:
-    """Compile a checked FIND with holes.
+def prepare(command: ast.Find | ast.Targeted, kinds: Kinds, store: Store) -> Prepared | None:
+    """Compile a checked FIND, or the WHERE of a statement, with holes.
 
     None for one with a product, whose size is counted, and for one whose text depends on what fills
     the holes.
     """
-    plan = plan_find(find, store.iris, abilities=store.abilities)
+    if isinstance(command, ast.Find):
+        plan = plan_find(command, store.iris, abilities=store.abilities)
+    else:
+        plan = plan_bindings((command.target,), command.where, store.iris, store.abilities)
     is_counted = plan.products or (not plan.abilities.evaluates_all and plan.in_memory.products)
     if plan.is_open or is_counted:
         return None
-    check_patterns(find.where)
+    check_patterns(command.where)
     mentioned = constants(plan.pattern)
     mentioned_holes = {term for term in mentioned if isinstance(term, Hole)}
     holes = set(map(argument, mentioned_holes))
-    named = tuple(required(find.where, store.iris))
-    return PreparedFind(find, plan, named, tuple(holes), frozenset(mentioned - mentioned_holes))
+    named = tuple(required(command.where, store.iris))
+    others = frozenset(mentioned - mentioned_holes)
+    return Prepared(command, kinds, plan, named, tuple(holes), others)
 
 
 def _rows_where_all_exist(
@@ -338,9 +361,14 @@ def bindings(
     null are left out. An error suggests no name that is ``taken``."""
     check_identities(where, store, creates=creates, taken=taken)
     plan = replace(plan_bindings(targets, where, store.iris, store.abilities), limit=most)
+    return _bound_rows(targets, rows(plan, store), plan)
+
+
+def _bound_rows(
+    targets: Sequence[ast.Variable], rows: Iterable[Row], plan: Plan
+) -> list[tuple[NamedNode, ...]]:
+    """What the rows of a plan bind to some variables; rows with a null are left out."""
     indices = [plan.cells.names[target.name] for target in targets]
     return [
-        tuple(cast(NamedNode, row[index]) for index in indices)
-        for row in rows(plan, store)
-        if None not in row
+        tuple([cast(NamedNode, row[index]) for index in indices]) for row in rows if None not in row
     ]

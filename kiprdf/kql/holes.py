@@ -1,6 +1,6 @@
-"""Placeholders that stay open when a FIND is compiled (docs/decisions/037).
+"""Placeholders that stay open when a WHERE is compiled (docs/decisions/037).
 
-A name, an id or a value in a FILTER does not change how a FIND is compiled: it becomes a ``Hole``
+A name, an id or a value in a FILTER does not change how a WHERE is compiled: it becomes a ``Hole``
 of the algebra, and each call fills it. Any other argument (a type, LIMIT, a REGEX pattern) is
 compiled in and is part of the key of its plan.
 """
@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, TypeAlias, cast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 from typing import Literal as OneOf
 
 from pyoxigraph import Literal, NamedNode
@@ -23,12 +24,14 @@ from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import to_term
 from kiprdf.sparql.algebra import Hole
 
-Role: TypeAlias = OneOf["name", "concept id", "proposition id", "operand", "compiled in"]
+Role: TypeAlias = OneOf["name", "concept id", "proposition id", "operand", "compiled in", "written"]
 Roles: TypeAlias = dict[str, Role]
-"""What each placeholder of a FIND is used as."""
+"""What each placeholder of a FIND, UPDATE or DELETE is used as."""
 PlanKey: TypeAlias = tuple[tuple[str, Any], ...]
 """The arguments that share a compiled plan: of each its kind, and its value where that matters, or
 the first argument that it is equal to."""
+
+P = TypeVar("P", bound=ast.Find | ast.Targeted)
 
 _CONCEPT_ID = re.compile(r"C:[^/]+/.+")
 _PROPOSITION_ID = re.compile(r"P:[0-9a-f]{16}:[a-zA-Z_][a-zA-Z0-9_]*")
@@ -136,15 +139,26 @@ def concept_term(type: str, name: ast.Value, iris: Iris) -> NamedNode | Hole:
 
 
 def placeholder_roles(command: ast.Command) -> Roles | None:
-    """The placeholders of a FIND; None for a command whose plan is not kept."""
-    if not isinstance(command, ast.Find) or command.cursor is not None:
+    """The placeholders of a FIND, UPDATE or DELETE; None for a command whose plan is not kept.
+
+    What a statement writes has no part in its plan.
+    """
+    written: Iterable[tuple[str, Role]] = ()
+    if isinstance(command, ast.Find) and command.cursor is None:
+        used = _roles(command, "compiled in")
+    elif isinstance(command, ast.Targeted):
+        used = _roles(command.where, "compiled in")
+        written = _roles(replace(command, where=ast.Block(())), "written")
+    else:
         return None
     roles: dict[str, set[Role]] = {}
-    for name, role in _roles(command, "compiled in"):
+    for name, role in used:
         roles.setdefault(name, set()).add(role)
+    for name, role in written:
+        roles.setdefault(name, {role})
     if len(roles) > _MOST_PLACEHOLDERS:
         return None
-    return {name: _common(used) for name, used in roles.items()}
+    return {name: _common(common) for name, common in roles.items()}
 
 
 def _common(roles: set[Role]) -> Role:
@@ -177,8 +191,9 @@ def _roles(node: Any, role: Role) -> Iterator[tuple[str, Role]]:
         case ast.Membership(options=ast.Path()):
             yield from _roles(node.operand, "operand")
         case ast.Node():
+            inner: Role = "written" if role == "written" else "compiled in"
             for name in node.__dataclass_fields__:
-                yield from _roles(getattr(node, name), "compiled in")
+                yield from _roles(getattr(node, name), inner)
         case tuple():
             for item in node:
                 yield from _roles(item, role)
@@ -188,15 +203,19 @@ def plan_key(roles: Roles, parameters: Mapping[str, Any]) -> PlanKey | None:
     """The plan that parameters need; None where the parameters must be checked one by one."""
     if roles.keys() != parameters.keys():
         return None
+    names: list[str] = []
     key: list[tuple[str, Any]] = []
     for name, role in roles.items():
+        if role == "written":
+            continue
         value = parameters[name]
         kind = _kind(value, role)
         if kind is None:
             return None
+        names.append(name)
         key.append((kind, value if kind.startswith("the ") else None))
-    if len(set(parameters.values())) < len(key):
-        _merge(key, [*roles], parameters)
+    if len({parameters[name] for name in names}) < len(key):
+        _merge(key, names, parameters)
     return tuple(key)
 
 
@@ -237,18 +256,20 @@ def _kind(value: Any, role: Role) -> str | None:
     return f"the {kind.__name__}"
 
 
-def with_holes(find: ast.Find, roles: Roles, key: PlanKey) -> ast.Find:
-    """A parsed FIND whose placeholders are open, or bound to the values that the key holds."""
+def with_holes(command: P, roles: Roles, key: PlanKey) -> P:
+    """A parsed command whose placeholders are open, or bound to the values that the key holds;
+    those of what it writes stay."""
+    names = (name for name, role in roles.items() if role != "written")
     values: dict[str, ast.Value] = {
         name: from_json(value) if kind.startswith("the ") else OpenPlaceholder(value or name, kind)  # type: ignore[arg-type]
-        for name, (kind, value) in zip(roles, key, strict=True)
+        for name, (kind, value) in zip(names, key, strict=True)
     }
-    return cast(ast.Find, _replaced(find, values))
+    return cast(P, _replaced(command, values))
 
 
 def _replaced(node: Any, values: Mapping[str, ast.Value]) -> Any:
     if isinstance(node, ast.Placeholder):
-        return values[node.name]
+        return values.get(node.name, node)
     if isinstance(node, tuple):
         return tuple([_replaced(item, values) for item in node])
     if not isinstance(node, ast.Node):

@@ -430,6 +430,8 @@ class DeleteConcept(Node):
 
 
 Delete: TypeAlias = DeleteAttributes | DeleteMetadata | DeletePropositions | DeleteConcept
+Targeted: TypeAlias = Update | Delete
+"""A statement that changes what its WHERE binds to its target."""
 
 # META (KIP 5) ---------------------------------------------------------------------------------
 

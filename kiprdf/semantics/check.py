@@ -111,8 +111,11 @@ def _check_where(where: ast.Block, catalog: Catalog, *targets: ast.Variable) -> 
 
 
 def _check_update(command: ast.Update, catalog: Catalog) -> None:
-    """What is written, and what it is computed from (KIP 4.3)."""
-    kinds = _check_where(command.where, catalog, command.target)
+    check_written(command, _check_where(command.where, catalog, command.target))
+
+
+def check_written(command: ast.Update, kinds: Kinds) -> None:
+    """What is written, and what it is computed from (KIP 4.3); ``kinds`` are those of the WHERE."""
     check_assignments(command, kinds)
     page_size(command.limit)
 
