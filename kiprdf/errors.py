@@ -145,7 +145,8 @@ class KipError(_Located, Exception):
     """A mistake in a KIP command, with everything needed to correct it.
 
     ``code`` and ``name`` are from the table above, ``message`` says what is wrong, ``hint``
-    what to do next. ``span`` is the place in ``source``, the text of the command.
+    what to do next. ``span`` is the place in ``source``, the text of the command. ``expected`` is
+    what the syntax requires at that place; ``parse`` asks ``kiprdf.advice`` for the hint then.
 
     >>> error = KipError("KIP_2001", "Concept type 'drug' is not defined.", "Did you mean 'Drug'?")
     >>> print(error)
@@ -159,6 +160,7 @@ class KipError(_Located, Exception):
         hint: str | None = None,
         span: Span = NOWHERE,
         source: str | None = None,
+        expected: str | None = None,
     ) -> None:
         self.code = code
         self.name = ERROR_CODES[code].name
@@ -166,6 +168,7 @@ class KipError(_Located, Exception):
         self.hint = hint if hint is not None else ERROR_CODES[code].recovery
         self.span = span
         self.source = source
+        self.expected = expected
         super().__init__(code, message)
 
     def in_source(self, source: str) -> KipError:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from kiprdf.errors import KipError, StoreError
-from kiprdf.language.hints import KEYWORDS
+from kiprdf.language.names import KEYWORDS
 from kiprdf.nexus import Nexus
 
 DELIMITERS = ' \t\n()[]{},:;|!=<>&"'

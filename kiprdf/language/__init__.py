@@ -1,10 +1,10 @@
 """KIP text to a typed tree and back, independent of any data.
 
-In the order of use: ``ast`` (the nodes), ``limits`` (size limits), ``names`` (identifiers),
-``values`` (the scanner of values), ``grammar`` (in pyparsing), ``readers`` (the grammar compiled
-to functions), ``hints`` (repairs of syntax errors), ``commands`` (one command), ``parser`` (text
-to tree), ``sizes`` and ``parameters`` (placeholders replaced by values), ``shapes`` (UPSERT blocks
-that differ only in literals), ``printer`` (tree to text).
+In the order of use: ``ast`` (the nodes), ``limits`` (size limits), ``names`` (keywords,
+identifiers), ``values`` (the scanner of values), ``grammar`` (in pyparsing), ``readers`` (the
+grammar compiled to functions), ``commands`` (one command), ``parser`` (text to tree; the hints of
+its errors are in ``kiprdf.advice``), ``sizes`` and ``parameters`` (placeholders replaced by
+values), ``shapes`` (UPSERT blocks that differ only in literals), ``printer`` (tree to text).
 """
 
 from kiprdf.language.parameters import Template, bind

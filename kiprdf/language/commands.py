@@ -11,11 +11,9 @@ from typing import cast
 
 import pyparsing as pp
 
-from kiprdf.errors import KipError, nearest
+from kiprdf.errors import KipError
 from kiprdf.language import ast, grammar, values
-from kiprdf.language.hints import END, later_version, syntax_hint
 from kiprdf.language.readers import Reader, Readers
-from kiprdf.language.repairs import repair
 from kiprdf.source import Span
 
 _FIRST_WORD = re.compile(r"[A-Za-z_]*")
@@ -50,15 +48,10 @@ def _unknown_command(bare: str, offset: int, word: str) -> KipError:
     if not bare.strip():
         how = "Send the text of a command, such as `DESCRIBE PRIMER`; // begins a comment."
         return KipError("KIP_1001", "The command is empty.", how, span)
-    close = nearest(word, grammar.COMMANDS, most=1)
-    hint = later_version(bare, offset) or repair(bare, offset, "a command")
-    if close and (hint is None or word.upper() == close[0]):
-        hint = f"Did you mean {close[0]}? Keywords are upper case."
-    if hint is None:
-        hint = "Send only the command text, without code fences, quotes or a surrounding request."
+    hint = "Send only the command text, without code fences, quotes or a surrounding request."
     *others, last = grammar.COMMANDS
     message = f"A command begins with {', '.join(others)} or {last}."
-    return KipError("KIP_1001", message, hint, span)
+    return KipError("KIP_1001", message, hint, span, expected="a command")
 
 
 def _trailing_text(bare: str, offset: int) -> KipError:
@@ -67,13 +60,16 @@ def _trailing_text(bare: str, offset: int) -> KipError:
     if following in grammar.COMMANDS:
         hint = "Send several commands in the list `commands`; only UPSERT blocks can share a text."
         return KipError("KIP_1001", "The text contains a second command.", hint, span)
-    message = f"Expected {END}, found {values.describe_token(bare, offset)}."
-    return KipError("KIP_1001", message, syntax_hint(bare, offset, END), span)
+    return _unexpected(bare, offset, "the end of the command", span)
 
 
 def _syntax_error(bare: str, fault: pp.ParseBaseException) -> KipError:
     offset = values.skip_space(bare, fault.loc)
     expected = fault.msg.removeprefix("Expected ").strip().rstrip(",")
+    return _unexpected(bare, offset, expected, values.token_span(bare, offset))
+
+
+def _unexpected(bare: str, offset: int, expected: str, span: Span) -> KipError:
+    """An error without a hint, which the parser asks advice for."""
     message = f"Expected {expected}, found {values.describe_token(bare, offset)}."
-    hint = syntax_hint(bare, offset, expected)
-    return KipError("KIP_1001", message, hint, values.token_span(bare, offset))
+    return KipError("KIP_1001", message, "", span, expected=expected)

@@ -16,16 +16,16 @@ from typing import Any, TypeVar, cast, get_args
 import pyparsing as pp
 
 from kiprdf.errors import KipError
-from kiprdf.language import ast, hints, values
+from kiprdf.language import ast, values
+from kiprdf.language.names import KEYWORDS
 from kiprdf.language.readers import Built, Scanned
-from kiprdf.language.repairs import repair
 from kiprdf.source import Span
 
 T = TypeVar("T")
 
 
-def _syntax(message: str, hint: str | None, span: Span) -> KipError:
-    return KipError("KIP_1001", message, hint, span)
+def _syntax(message: str, hint: str | None, span: Span, expected: str | None = None) -> KipError:
+    return KipError("KIP_1001", message, hint, span, expected=expected)
 
 
 def _whole(span: Span, node: T) -> T:
@@ -91,25 +91,25 @@ def _scan_concept_matcher(text: str, offset: int) -> tuple[ast.ConceptMatcher, i
     named = _NAMED.match(text, offset)
     if named is None:
         parsed, end = values.scan_object(text, offset)
-        return _concept_matcher(text, parsed), end
+        return _concept_matcher(parsed), end
     type_, name = values.plain_string(named, 1), values.plain_string(named, 2)
     return ast.ConceptMatcher(type=type_, name=name, span=Span(*named.span())), named.end()
 
 
-def _concept_matcher(text: str, parsed: ast.Object) -> ast.ConceptMatcher:
+def _concept_matcher(parsed: ast.Object) -> ast.ConceptMatcher:
     parts: dict[str, ast.Value] = {}
     for entry in parsed.entries:
         if entry.key not in ("id", "type", "name"):
             message = f"'{entry.key}' is not allowed in a concept matcher."
-            hint = repair(text, entry.span.start, "a key of a matcher") or (
+            hint = (
                 'Match a concept by {id: "…"}, {type: "…", name: "…"}, {type: "…"} or {name: "…"}; '
                 "test attributes with FILTER(?x.attributes.key == …)."
             )
-            raise _syntax(message, hint, entry.span)
+            raise _syntax(message, hint, entry.span, "a key of a matcher")
         if not isinstance(entry.value, ast.Placeholder) and not _is_text(entry.value):
             span = entry.value.span
             message = f"The {entry.key} in a matcher is one string."
-            raise _syntax(message, repair(text, span.start, "one string"), span)
+            raise _syntax(message, None, span, "one string")
         parts[entry.key] = entry.value
     if "id" in parts and len(parts) > 1:
         hint = 'Write {id: "…"}, {type: "…", name: "…"}, {type: "…"} or {name: "…"}.'
@@ -128,8 +128,7 @@ def _scan_hops(text: str, offset: int) -> tuple[ast.Hops, int]:
     match = _HOPS.match(text, offset)
     if match is None:
         hint = 'Write "p"{3}, "p"{1,3} or "p"{1,}; parameters are not allowed here.'
-        hint = repair(text, offset, "a hop range") or hint
-        raise _syntax("This is not a hop range.", hint, Span(offset, offset + 1))
+        raise _syntax("This is not a hop range.", hint, Span(offset, offset + 1), "a hop range")
     minimum = int(match.group(1))
     maximum = minimum if match.group(2) is None else None
     if match.group(3) is not None:
@@ -511,7 +510,7 @@ def _scan_mode(text: str, offset: int) -> tuple[ast.Value, int]:
     match = _MODE_WORD.match(text, offset)
     if match is None:
         return values.scan_value(text, offset)
-    if match.group() in hints.KEYWORDS:
+    if match.group() in KEYWORDS:
         hint = "Modes are keyword, semantic and hybrid."
         raise _syntax("The mode is missing.", hint, Span(*match.span()))
     return ast.Scalar(match.group(), span=Span(*match.span())), match.end()

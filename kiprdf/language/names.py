@@ -1,14 +1,29 @@
-"""Identifiers, keys and concept names (KIP 2.8)."""
+"""Keywords, identifiers, keys and concept names (KIP 2.8)."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from functools import lru_cache
+from typing import get_args
 
-from kiprdf.language import limits
+from kiprdf.language import ast, limits
 
 META_TYPES = ("$ConceptType", "$PropositionType")
+
+KEYWORDS = frozenset(
+    (
+        *("FIND", "WHERE", "FILTER", "NOT", "OPTIONAL", "UNION", "ORDER", "BY", "ASC", "DESC"),
+        *("LIMIT", "CURSOR", "DISTINCT", "IN", "IS_NULL", "IS_NOT_NULL"),
+        *get_args(ast.AggregateFunction),
+        *get_args(ast.StringFunction),
+        *("UPSERT", "CONCEPT", "PROPOSITION", "SET", "ATTRIBUTES", "PROPOSITIONS", "WITH"),
+        *("METADATA", "EXPECT", "VERSION", "DELETE", "FROM", "DETACH", "UPDATE", "MERGE", "INTO"),
+        *get_args(ast.NumberFunction),
+        *("DESCRIBE", "PRIMER", "DOMAINS", "TYPES", "TYPE", "SEARCH", "MODE", "THRESHOLD"),
+        "EXPORT",
+    )
+)
 
 IDENTIFIER = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 # All characters that show nothing but space: Unicode's, and three that have no width.

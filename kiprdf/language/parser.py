@@ -28,8 +28,9 @@ _SAFE_DEPTH = 10
 def parse(text: str, *, limit_size: bool = True) -> ast.Command:
     """Parse one KIP command (KIP 3, 4, 5); several UPSERT blocks are one command.
 
-    Raises ``KipError``: KIP_1001 or KIP_1002 with the place of the error, KIP_4002 for a command
-    that exceeds the size limits. ``limit_size=False`` lifts the limit of 256 KiB, for capsules.
+    Raises ``KipError``: KIP_1001 or KIP_1002 with the place of the error and the hint that
+    ``kiprdf.advice`` has for it, KIP_4002 for a command that exceeds the size limits.
+    ``limit_size=False`` lifts the limit of 256 KiB, for capsules.
 
     >>> parse('DESCRIBE CONCEPT TYPE "Drug"')
     DescribeType(kind='CONCEPT', name=Scalar(value='Drug'))
@@ -39,6 +40,11 @@ def parse(text: str, *, limit_size: bool = True) -> ast.Command:
             return _parse(text, limit_size)
         return collector.paused(lambda: _parse(text, limit_size))
     except KipError as error:
+        if error.expected is not None:
+            load("kiprdf.advice")
+            from kiprdf import advice
+
+            error.hint = advice.of(_blanked(text), error)
         raise error.in_source(text) from None
 
 

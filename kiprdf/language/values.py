@@ -17,7 +17,6 @@ from typing import TypeGuard, TypeVar, cast, get_args
 from kiprdf import budget
 from kiprdf.errors import KipError, shown
 from kiprdf.language import ast, limits
-from kiprdf.language.repairs import advice, repair
 from kiprdf.source import Span
 
 T = TypeVar("T")
@@ -43,6 +42,9 @@ _SHOWN_TOKEN = re.compile(r'[?:$]?[A-Za-z0-9_]+|"[^"\n]{0,30}"?|&&|\|\||[=!<>]=|
 _NEAR_VARIABLE = re.compile(r"\?[\w$]+")
 _CONSTANTS: dict[str, ast.JsonScalar] = {"true": True, "false": False, "null": None}
 _FIELDS = get_args(ast.Field)
+_CALCULATIONS = (
+    "The functions are ADD, MUL, CLAMP and COALESCE, over numbers and paths of the target."
+)
 _ARGUMENTS = "Arguments are numbers, paths of the target and calculations."
 
 VALUE_START = re.compile(r"[\"\[{\-0-9:]|(?:true|false|null)(?![A-Za-z0-9_])")
@@ -88,8 +90,7 @@ def token_span(text: str, offset: int) -> Span:
 
 def _syntax(text: str, offset: int, expected: str, hint: str | None = None) -> KipError:
     message = f"Expected {expected}, found {describe_token(text, offset)}."
-    hint = repair(text, offset, expected) or hint or advice(text, offset, expected)
-    return KipError("KIP_1001", message, hint, token_span(text, offset))
+    return KipError("KIP_1001", message, hint, token_span(text, offset), expected=expected)
 
 
 def scan_value(text: str, offset: int) -> tuple[ast.Value, int]:
@@ -126,8 +127,8 @@ def scan_string(text: str, offset: int) -> tuple[ast.Scalar, int]:
     match = _STRING.match(text, offset)
     if match is None:
         hint = 'Close the string with ", and write a quote inside it as \\".'
-        hint = repair(text, offset, "a closed string") or hint
-        raise KipError("KIP_1001", "The string is not closed.", hint, Span(offset, offset + 1))
+        message, span = "The string is not closed.", Span(offset, offset + 1)
+        raise KipError("KIP_1001", message, hint, span, expected="a closed string")
     span = Span(offset, match.end())
     try:
         value = json.loads(match.group())
@@ -207,8 +208,8 @@ def _scan_number(text: str, offset: int) -> tuple[ast.Scalar, int]:
     if match is None or following.isalnum() or following in ("_", "."):
         end = match.end() + 1 if match else offset + 1
         hint = "Numbers are JSON numbers: 42, -0.5, 1e6; no leading zero, plus sign or bare point."
-        hint = repair(text, offset, "a number") or hint
-        raise KipError("KIP_1001", "This is not a number.", hint, Span(offset, end))
+        message, span = "This is not a number.", Span(offset, end)
+        raise KipError("KIP_1001", message, hint, span, expected="a number")
     span = Span(offset, match.end())
     digits = match.group()
     if match.group(1) is None and match.group(2) is None:
@@ -265,10 +266,9 @@ def _scan_assigned(text: str, offset: int) -> tuple[ast.Calculation | ast.Value,
     if text[offset : offset + 1] == "?":
         path, _ = scan_path(text, offset)
         message = "A path alone is not a value in an UPDATE."
-        hint = repair(text, offset, "a calculation")
-        raise KipError("KIP_1001", message, hint, path.span)
+        raise KipError("KIP_1001", message, span=path.span, expected="a calculation")
     if _CALL.match(text, offset) is not None:
-        raise _syntax(text, offset, "a calculation")
+        raise _syntax(text, offset, "a calculation", _CALCULATIONS)
     return scan_value(text, offset)
 
 
@@ -413,12 +413,11 @@ def _path(text: str, variable: ast.Variable, segments: list[tuple[str, Span]]) -
             "Concepts have .id .type .name, propositions .id .subject .predicate .object, both "
             ".attributes.key and .metadata.key."
         )
-        hint = f"{hint} {repair(text, span.start, 'a field')}"
-        raise KipError("KIP_1001", message, hint, span)
+        raise KipError("KIP_1001", message, hint, span, expected="a field")
     if len(segments) > allowed:
         message = f"A dot path ends after '.{segments[allowed - 1][0]}'."
         end = segments[allowed][1]
-        raise KipError("KIP_1001", message, repair(text, end.start, "the end of the path"), end)
+        raise KipError("KIP_1001", message, span=end, expected="the end of the path")
     key = segments[1][0] if len(segments) == 2 else None
     whole = Span(variable.span.start, segments[-1][1].end)
     return ast.Path(variable, cast(ast.Field, field), key, span=whole)

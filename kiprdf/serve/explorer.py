@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 
 from pyoxigraph import NamedNode
 
+from kiprdf.advice.corrections import corrections
 from kiprdf.errors import KipError, KipWarning
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.publishing import overview
@@ -29,7 +30,6 @@ from kiprdf.interchange.publishing.page_parts import (
     words,
 )
 from kiprdf.interchange.publishing.pages import element_page
-from kiprdf.language.repairs.corrections import corrections
 from kiprdf.nexus import Nexus
 from kiprdf.rdf.elements import Proposition, read_element
 from kiprdf.rdf.iris import ConceptName

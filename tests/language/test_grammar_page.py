@@ -15,7 +15,7 @@ import pytest
 
 from kiprdf import resources
 from kiprdf.errors import KipError
-from kiprdf.language import ast, grammar, hints, parse
+from kiprdf.language import ast, grammar, names, parse
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "grammar.md").read_text("utf-8")
@@ -295,7 +295,7 @@ def test_the_terminals_of_the_page_are_those_of_the_code() -> None:
 
 def test_the_keywords_of_the_page_are_those_that_the_parser_hints_at() -> None:
     page = {i.text for i in ITEMS if isinstance(i, Terminal) and re.fullmatch("[A-Z_]+", i.text)}
-    assert page == hints.KEYWORDS
+    assert page == names.KEYWORDS
 
 
 def _steps() -> Iterator[tuple[str, dict[str, Any]]]:

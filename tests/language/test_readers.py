@@ -17,7 +17,7 @@ import pytest
 from kiprdf import resources
 from kiprdf.errors import KipError
 from kiprdf.language import ast, grammar, values
-from kiprdf.language.hints import KEYWORDS
+from kiprdf.language.names import KEYWORDS
 from kiprdf.language.readers import Built, Readers, Scanned
 from kiprdf.source import Span
 from tests.long_runs import amount

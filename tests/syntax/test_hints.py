@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import time
 
 import pytest
 
 import kiprdf
+from kiprdf.advice.corrections import corrections
+from kiprdf.advice.rows import all_rows, hint_of
+from kiprdf.advice.texts import PARTS
 from kiprdf.errors import KipError
 from kiprdf.language import parse
-from kiprdf.language.repairs.corrections import corrections
 
 
 def error_of(text: str) -> KipError:
@@ -210,3 +214,41 @@ def test_a_name_that_shares_half_of_its_letters_is_not_suggested(
     warnings = nexus.answer(f'FIND(?x) WHERE {{ ?x {{name: "{name}"}} }}').warnings
     assert warnings
     assert (f'Did you mean "{other}"?' in " ".join(map(str, warnings))) == is_near
+
+
+@pytest.mark.parametrize("field", ["x" * 700, "x`y"])
+def test_a_field_that_no_row_repairs_keeps_the_hint_of_its_place(field: str) -> None:
+    hint = error_of(f'FIND(?d.{field}) WHERE {{ ?d {{type: "Drug"}} }}').hint
+    assert hint.startswith("Concepts have .id .type .name, propositions .id")
+    assert "None" not in hint
+
+
+def test_tables_of_mistakes_are_loaded_at_the_first_error() -> None:
+    code = """
+import sys, kiprdf
+from kiprdf.language import parse
+print("pyparsing" in sys.modules, "kiprdf.advice" in sys.modules, "tomllib" in sys.modules)
+parse("DESCRIBE PRIMER")
+print("pyparsing" in sys.modules, "kiprdf.advice" in sys.modules, "tomllib" in sys.modules)
+try:
+    parse("describe PRIMER")
+except kiprdf.KipError as error:
+    print(error.hint)
+print("kiprdf.advice" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert done.stdout.splitlines() == [
+        "False False False",
+        "True False False",
+        "Did you mean DESCRIBE? Keywords are upper case.",
+        "True",
+    ]
+
+
+def test_every_row_names_only_what_there_is() -> None:
+    rows = [*all_rows(), *all_rows("last")]
+    assert len(rows) > 450
+    for row in rows:
+        named = re.findall(r"\{[A-Z_]+\}", f"{row.expected} {row.pattern} {row.hint} {row.new}")
+        assert PARTS.keys() >= set(named)
+        hint_of([row._replace(expected="")], f"{row.command} x", 0, "")

@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 
 import kiprdf
+from kiprdf.advice.corrections import corrections
 from kiprdf.errors import KipError
-from kiprdf.language.repairs.corrections import corrections
 from tests.syntax.repairing import repaired
 
 PAGES = sorted(Path(__file__).parent.glob("repairs/*.txt"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from kiprdf.advice.texts import quoted, unquoted
 from kiprdf.errors import KipError, KipWarning
-from kiprdf.language.repairs.rows import quoted, unquoted
 from kiprdf.source import NOWHERE
 
 _TICKED = "`([^`]*)`"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from kiprdf.language.repairs.rows import LONGEST, TERMS, fresh, quoted
+from kiprdf.advice.texts import LONGEST, PARTS, fresh, quoted
 
-_STRING = TERMS["{STRING}"]
+_STRING = PARTS["{STRING}"]
 _TOKEN = re.compile(rf"{_STRING}|[][(){{}}]")
 _MATCHER = re.compile(rf'\{{(?:[^{{}}"]|{_STRING})*+\}}')
 _ITEM = rf"(?:{_STRING}|:?[A-Za-z_]\w*+)"
@@ -15,8 +15,8 @@ _SEVERAL = re.compile(
     rf"(?P<items>{_ITEM}(?:\s*+(?:[,/]|\|\|?|(?i:or)\b)\s*+(?:(?P=key)\s*:\s*+)?{_ITEM}(?!\s*:))+)"
     r"[\s)\]]*+"
 )
-_FACT = re.compile(TERMS["{PARENTHESES}"])
-_VARIABLE = re.compile(rf"({TERMS['{VAR}']})\s*\Z")
+_FACT = re.compile(PARTS["{PARENTHESES}"])
+_VARIABLE = re.compile(rf"({PARTS['{VAR}']})\s*\Z")
 _VALUE = re.compile(r"(?:ATTRIBUTES|METADATA|[:\[,])\s*\Z")
 _BLOCK = re.compile(r"\b(?:WHERE|NOT|OPTIONAL|UNION)\s*\Z")
 _ORDERED = re.compile(r"\b(?:NOT|OPTIONAL|UNION)\b")
