@@ -7,9 +7,11 @@ and a module may remain locked. Signal handlers raise in the main thread, so ano
 
 from __future__ import annotations
 
+import sys
 from _thread import start_new_thread
 from importlib import import_module
 from queue import SimpleQueue
+from typing import Any
 
 _loaded: set[str] = set()
 
@@ -37,3 +39,18 @@ def load(*names: str) -> None:
     fault = faults.get()
     if fault is not None:
         raise fault
+
+
+class Lazy:
+    """A module that is imported when one of its names is first used.
+
+    >>> Lazy("json").dumps([1])
+    '[1]'
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        load(self._name)
+        return getattr(sys.modules[self._name], name)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import io
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, suppress
 from datetime import date, datetime
 from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from kiprdf.arguments import check, check_opening, check_sync, mapping_of
 from kiprdf.budget import Budget
 from kiprdf.errors import DamagedGraphError, StoreError, clear_frames
 from kiprdf.execution import bootstrap, summary
@@ -19,12 +19,12 @@ from kiprdf.execution.engine import Answer, CommandEngine
 from kiprdf.execution.history import changes, history
 from kiprdf.execution.requests import respond
 from kiprdf.execution.validity import validity
-from kiprdf.interchange import arguments, files, formats
-from kiprdf.kml.draft import Clock, timestamp
+from kiprdf.interchange import files, formats
+from kiprdf.kml.draft import Clock
 from kiprdf.language.parameters import refuse_misspelt_options
-from kiprdf.loading import load
+from kiprdf.loading import Lazy, load
 from kiprdf.rows import Rows
-from kiprdf.search.embedders import Embedder, require_numpy
+from kiprdf.search.embedders import Embedder
 from kiprdf.store import NexusStore, OxigraphStore, is_store
 from kiprdf.store.folder import absolute
 from kiprdf.store.past import open_past
@@ -35,18 +35,37 @@ if TYPE_CHECKING:
 
     import rdflib
 
-    from kiprdf.interchange.arguments import MappingSources
+    from kiprdf import maintenance, options
+    from kiprdf.arguments import MappingSources
+    from kiprdf.execution import imports
+    from kiprdf.interchange import documents, rdflib_store, snapshots
+    from kiprdf.interchange.differences import patch_log
     from kiprdf.interchange.differences.difference import Difference
+    from kiprdf.interchange.formats import graphs
     from kiprdf.interchange.formats.given_contexts import Contexts
     from kiprdf.interchange.formats.output import Advance
     from kiprdf.interchange.importing.plan import JsonMap
     from kiprdf.interchange.mapping.contexts import Loader
+    from kiprdf.interchange.publishing import publish as publishing
     from kiprdf.interchange.publishing.publish import Facts, Published
     from kiprdf.store import connecting
     from kiprdf.store.journal import Sync
+else:
+    documents = Lazy("kiprdf.interchange.documents")
+    connecting = Lazy("kiprdf.store.connecting")
+    graphs = Lazy("kiprdf.interchange.formats.graphs")
+    imports = Lazy("kiprdf.execution.imports")
+    maintenance = Lazy("kiprdf.maintenance")
+    options = Lazy("kiprdf.options")
+    patch_log = Lazy("kiprdf.interchange.differences.patch_log")
+    publishing = Lazy("kiprdf.interchange.publishing.publish")
+    rdflib_store = Lazy("kiprdf.interchange.rdflib_store")
+    snapshots = Lazy("kiprdf.interchange.snapshots")
 
 T = TypeVar("T")
 P = ParamSpec("P")
+_OF_NEXUS = ("genesis", "strict_schema", "clock", "embedder", "budget")
+"""The arguments that every way of opening a nexus passes on to it."""
 
 
 def timed(
@@ -60,13 +79,6 @@ def timed(
         return self._engine.budgets.spend_as_work(lambda: method(self, *args, **kwargs))
 
     return run
-
-
-def _check_opening(strict_schema: bool | None, embedder: Embedder | None) -> None:
-    """Refuse arguments before a folder is created or a store is asked."""
-    arguments.check(strict_schema=strict_schema)
-    if embedder is not None:
-        require_numpy()
 
 
 class Nexus:
@@ -134,13 +146,14 @@ class Nexus:
         it needs numpy. ``budget`` limits what each request may spend. Raises ``StoreError`` with
         one sentence.
         """
-        arguments.check(history=history)
-        arguments.check_sync(sync, history)
-        _check_opening(strict_schema, embedder)
+        check(history=history)
+        check_sync(sync, history)
+        check_opening(strict_schema, embedder)
+        given = locals()
 
         def opened() -> Nexus:
             store = OxigraphStore.open(folder, base_iri, read_only, history, sync)
-            return cls._on(store, genesis, strict_schema, clock, embedder, budget)
+            return cls._on(store, given)
 
         try:
             return opened()
@@ -151,25 +164,13 @@ class Nexus:
             return opened()
 
     @classmethod
-    def _on(
-        cls,
-        store: NexusStore,
-        genesis: bool,
-        strict_schema: bool | None,
-        clock: Clock | None,
-        embedder: Embedder | None,
-        budget: Budget | None,
-    ) -> Nexus:
-        """The nexus in a store, which is closed where that fails."""
+    def _on(cls, store: NexusStore, given: Mapping[str, Any]) -> Nexus:
+        """The nexus in a store, which is closed where that fails.
+
+        ``given`` has the arguments of ``Nexus`` among others.
+        """
         try:
-            return cls(
-                store,
-                genesis=genesis,
-                strict_schema=strict_schema,
-                clock=clock,
-                embedder=embedder,
-                budget=budget,
-            )
+            return cls(store, **{name: given[name] for name in _OF_NEXUS})
         except BaseException:
             with suppress(StoreError):  # what is raised is why opening failed
                 store.close()
@@ -213,29 +214,13 @@ class Nexus:
         >>> (rdflib.URIRef("urn:kip:nexus/$ConceptType/Drug"), None, None) in graph
         True
         """
-        _check_opening(strict_schema, embedder)
-        arguments.refuse_history(history)
+        given = locals()
+        check_opening(strict_schema, embedder)
+        connect = options.ConnectOptions.given(given)
         # HTTP and rdflib take longer to load than a nexus to open.
-        connect: Callable[..., NexusStore]
         if isinstance(target, str):
-            load("kiprdf.store.connecting")
-            from kiprdf.store.connecting import connect
-        else:
-            load("kiprdf.interchange.rdflib_store")
-            from kiprdf.interchange.rdflib_store import connect_graph as connect
-        store = connect(
-            target,
-            update_url,
-            default_graph=default_graph,
-            profile=profile,
-            auth=auth,
-            headers=headers,
-            index=index,
-            base=base_iri,
-            read_only=read_only,
-            budget=budget,
-        )
-        return cls._on(store, genesis, strict_schema, clock, embedder, budget)
+            return cls._on(connecting.connect(target, connect), given)
+        return cls._on(rdflib_store.connect_graph(target, connect), given)
 
     @classmethod
     def memory(
@@ -250,15 +235,9 @@ class Nexus:
         budget: Budget | None = None,
     ) -> Nexus:
         """A nexus that lives as long as the process; parameters as in ``open``."""
-        arguments.check(strict_schema=strict_schema, history=history)
-        return cls(
-            OxigraphStore.memory(base_iri, history),
-            genesis=genesis,
-            strict_schema=strict_schema,
-            clock=clock,
-            embedder=embedder,
-            budget=budget,
-        )
+        check(strict_schema=strict_schema, history=history)
+        given = locals()
+        return cls._on(OxigraphStore.memory(base_iri, history), given)
 
     @staticmethod
     def rebuild(folder: str | os.PathLike[str]) -> None:
@@ -470,28 +449,17 @@ class Nexus:
         >>> kiprdf.Nexus.memory(genesis=False).snapshot()
         '# kiprdf 1 base <urn:kip:nexus/>\\n'
         """
-        arguments.check(target=target, format=format, log=history)
-        if history is not None:
-            load("kiprdf.interchange.differences.patch_log")
-            from kiprdf.interchange.differences.patch_log import write_with
-
-            is_whole = engine_metadata and not (mapping or domain or select or only)
-            write = functools.partial(self.snapshot, target, profile, format=format)
-            return self._run_on_files(
-                lambda: write_with(self._store, history, write, is_whole=is_whole)
-            )
-        content = io.BytesIO()
-        self.write_snapshot(
-            content,
-            profile,
-            format=format or files.format_to_write(target),
-            mapping=mapping,
-            domain=domain,
-            select=select,
-            only=only,
-            engine_metadata=engine_metadata,
+        check(target=target, format=format, log=history)
+        chosen = options.SnapshotOptions.given(locals())
+        write = functools.partial(
+            snapshots.text, self._store, target, chosen, self._engine.select_nodes
         )
-        return files.write_text(target, content.getvalue().decode())
+        if history is None:
+            return self._run_on_files(write, select)
+        is_whole = chosen.is_whole
+        return self._run_on_files(
+            lambda: patch_log.write_with(self._store, history, write, is_whole=is_whole)
+        )
 
     @timed
     def write_snapshot(
@@ -512,16 +480,12 @@ class Nexus:
         Arguments as in ``snapshot``; ``advance`` is called with the number of triples written
         since its last call.
         """
-        load("kiprdf.interchange.snapshots")
-        from kiprdf.interchange.snapshots import Snapshot
-
-        arguments.check(binary=target, format=format)
-        chosen, vocabulary = format or files.format_to_write(target), arguments.mapping_of(mapping)
-        part = (domain, select, engine_metadata, advance, only)
-        snapshot = Snapshot(profile, chosen, vocabulary, *part)
-        return self._run_on_files(
-            lambda: snapshot.write(self._store, target, self._engine.select_nodes), select
+        check(binary=target, format=format)
+        chosen = options.SnapshotOptions.given(locals())
+        write = functools.partial(
+            snapshots.write, self._store, target, chosen, self._engine.select_nodes
         )
+        return self._run_on_files(write, select)
 
     @timed
     def publish(
@@ -546,41 +510,24 @@ class Nexus:
         ``advance(1)`` is called for each element. Raises ``StoreError`` for a folder with other
         things in it, the home folder, and the folder of the nexus.
         """
-        load("kiprdf.interchange.publishing.publish", "kiprdf.interchange.publishing.description")
-        from kiprdf.interchange.publishing import publish as publishing
-        from kiprdf.interchange.publishing.description import About
-
-        texts = {"description": description, "publisher": publisher, "license": license}
-        arguments.check(folder=folder, title=title, **texts, address=address, facts=facts)
-        arguments.check(advance=advance)
+        check(folder=folder)
+        chosen = options.PublishOptions.given(locals())
         # The folder is the caller's: a fault in it is no failure of the nexus.
         target = publishing.checked_folder(folder, self._store.folder)
-        publish = functools.partial(publishing.publish, mapping=arguments.mapping_of(mapping))
-        about = About(title or "", **texts)
-        return self._run_on_files(
-            lambda: publish(
-                self._store, target, about=about, address=address, facts=facts, advance=advance
-            )
-        )
+        return self._run_on_files(lambda: publishing.publish(self._store, target, chosen))
 
     @timed
     def schema(self, target: files.Target | None = None, *, mapping: MappingSources = None) -> str:
         """The types and predicates as RDFS and OWL, in Turtle."""
-        load("kiprdf.interchange.documents")
-        from kiprdf.interchange import documents
-
-        arguments.check(target=target)
-        vocabulary = arguments.mapping_of(mapping)
+        check(target=target)
+        vocabulary = mapping_of(mapping)
         text = self._engine.boundary.run(lambda: documents.schema(self._store, vocabulary))
         return files.write_text(target, text)
 
     @timed
     def shapes(self, target: files.Target | None = None, profile: formats.Profile = "rdf11") -> str:
         """The instance schemas as SHACL, in Turtle, for snapshots in a profile."""
-        load("kiprdf.interchange.documents")
-        from kiprdf.interchange import documents
-
-        arguments.check(target=target, profile=profile)
+        check(target=target, profile=profile)
         text = self._engine.boundary.run(lambda: documents.shapes(self._store, profile))
         return files.write_text(target, text)
 
@@ -591,10 +538,7 @@ class Nexus:
         The snapshot does not contain it, but the metadata themselves. ``intervals`` adds the facts
         that are valid in intervals, each with a reifier for each interval.
         """
-        load("kiprdf.interchange.documents")
-        from kiprdf.interchange import documents
-
-        arguments.check(target=target, intervals=intervals)
+        check(target=target, intervals=intervals)
         text = self._engine.boundary.run(lambda: documents.provenance(self._store, intervals))
         return files.write_text(target, text)
 
@@ -604,9 +548,6 @@ class Nexus:
 
         Imports note them in the definitions, as ``iri`` and in the rules of keys; so can you.
         """
-        load("kiprdf.interchange.documents")
-        from kiprdf.interchange import documents
-
         return self._engine.boundary.run(lambda: documents.context(self._store))
 
     def wikibase(self, target: files.Target | None = None) -> str:
@@ -614,20 +555,14 @@ class Nexus:
 
         The triples as they were imported, but for what changed since (docs/how-to/import.md).
         """
-        load("kiprdf.interchange.documents")
-        from kiprdf.interchange import documents
-
-        arguments.check(target=target)
+        check(target=target)
         text = self._engine.boundary.run(lambda: documents.wikibase(self._store))
         return files.write_text(target, text)
 
     @timed
     def to_rdflib(self, mapping: MappingSources = None) -> rdflib.Graph:
         """The rdf11 profile of the dataset as a graph of rdflib."""
-        load("kiprdf.interchange.snapshots")
-        from kiprdf.interchange import snapshots
-
-        vocabulary = arguments.mapping_of(mapping)
+        vocabulary = mapping_of(mapping)
         return self._engine.boundary.run(lambda: snapshots.to_rdflib(self._store, vocabulary))
 
     # RDF in -----------------------------------------------------------------------------------
@@ -651,16 +586,12 @@ class Nexus:
         with it: its commits become those of this nexus, and numbers continue. Returns the number
         of elements.
         """
-        load("kiprdf.interchange.snapshots", "kiprdf.interchange.differences.patch_log")
-        from kiprdf.interchange import snapshots
-        from kiprdf.interchange.differences import patch_log
-
-        arguments.check(base_iri=base_iri, format=format)
+        check(base_iri=base_iri, format=format)
         self._engine.writer.require_writable()
         read = functools.partial(snapshots.read, source, format=format, source_base=base_iri)
         return self._run_on_files(
             lambda: self._engine.writer.restore(
-                lambda: read(self.base_iri, mapping=arguments.mapping_of(mapping)),
+                lambda: read(self.base_iri, mapping=mapping_of(mapping)),
                 None if history is None else functools.partial(patch_log.read, history),
             )
         )
@@ -674,13 +605,10 @@ class Nexus:
         ``base_iri`` is the base of the graph's IRIs, ``mapping`` the one it was created with.
         Use ``import_rdf`` for other graphs.
         """
-        load("kiprdf.interchange.formats.graphs")
-        from kiprdf.interchange.formats.graphs import from_rdflib
-
-        arguments.check(base_iri=base_iri)
+        check(base_iri=base_iri)
         nexus = cls.memory(base_iri, genesis=False)
-        vocabulary = arguments.mapping_of(mapping)
-        read = functools.partial(from_rdflib, graph, nexus.base_iri, vocabulary)
+        vocabulary = mapping_of(mapping)
+        read = functools.partial(graphs.from_rdflib, graph, nexus.base_iri, vocabulary)
         nexus._engine.boundary.run(lambda: nexus._engine.writer.restore(read))
         return nexus
 
@@ -719,27 +647,8 @@ class Nexus:
 
         Other writers go on while the import is planned (docs/decisions/045).
         """
-        load("kiprdf.execution.imports", "kiprdf.interchange.imports")
-        from kiprdf.execution.imports import run_import
-        from kiprdf.interchange import imports
-
-        document = imports.rdf(
-            source,
-            imported_at=timestamp(self._engine.clock()),
-            format=format,
-            mapping=mapping,
-            define=define,
-            default_type=default_type,
-            language=language,
-            base_iri=base_iri,
-            metadata=metadata,
-            context=context,
-            loader=loader,
-            beside=beside,
-            update=update,
-            dry_run=dry_run,
-        )
-        return run_import(self._engine, document, dry_run)
+        chosen = options.ImportOptions.given(locals())
+        return imports.import_rdf(self._engine, source, chosen)
 
     @timed
     def import_ontology(
@@ -765,25 +674,8 @@ class Nexus:
         are named as if all were one file, in any order of files. The other arguments and the
         report are those of ``import_rdf``.
         """
-        load("kiprdf.execution.imports", "kiprdf.interchange.imports")
-        from kiprdf.execution.imports import run_import
-        from kiprdf.interchange import imports
-
-        document = imports.ontology(
-            source,
-            imported_at=timestamp(self._engine.clock()),
-            format=format,
-            mapping=mapping,
-            inherit=inherit,
-            beside=beside,
-            base_iri=base_iri,
-            metadata=metadata,
-            context=context,
-            loader=loader,
-            update=update,
-            dry_run=dry_run,
-        )
-        return run_import(self._engine, document, dry_run)
+        chosen = options.OntologyOptions.given(locals())
+        return imports.import_ontology(self._engine, source, chosen)
 
     @timed
     def diff(
@@ -798,10 +690,7 @@ class Nexus:
         They lead from this nexus to the other. ``engine_metadata`` compares versions and times
         too, ``link_ids`` the ids of propositions that state the same.
         """
-        load("kiprdf.interchange.snapshots")
-        from kiprdf.interchange import snapshots
-
-        arguments.check(engine_metadata=engine_metadata, link_ids=link_ids)
+        check(engine_metadata=engine_metadata, link_ids=link_ids)
         to = other._store if isinstance(other, Nexus) else other
         compare = functools.partial(snapshots.compare, self._store, to)
         return self._run_on_files(
@@ -825,7 +714,9 @@ class Nexus:
         """
         engine = self._engine
         store = engine.boundary.run(lambda: open_past(self._store, when))
-        return self._on(store, False, None, engine.clock, engine.embedder, engine.budgets.budget)
+        budget = engine.budgets.budget
+        own = (False, None, engine.clock, engine.embedder, budget)
+        return self._on(store, dict(zip(_OF_NEXUS, own, strict=True)))
 
     def acting(
         self, *, author: str | None = None, session: str | None = None
@@ -840,7 +731,7 @@ class Nexus:
         >>> nexus.history("C:Person/Ada")["entries"][0]["author"]
         'agent-7'
         """
-        arguments.check(author=author, session=session)
+        check(author=author, session=session)
         return acting(self._engine.writer, author, session)
 
     @timed
@@ -874,7 +765,7 @@ class Nexus:
         ``session`` select commits; ``type`` (or a predicate) and ``source`` select elements.
         Returns ``commits``, ``next_cursor`` and ``earliest_seq``.
         """
-        arguments.check(author=author, session=session)
+        check(author=author, session=session)
         selection = {"type": type, "author": author, "session": session, "source": source}
         read = functools.partial(changes, self._store, since, until, limit=limit, cursor=cursor)
         return self._engine.boundary.run(lambda: read(**selection))
@@ -940,7 +831,7 @@ class Nexus:
         >>> nexus.forget('FIND(?p) WHERE { ?p {type: "Person", name: :n} }', n="Jane")["elements"]
         ['C:Person/Jane']
         """
-        arguments.check(dry_run=dry_run)
+        check(dry_run=dry_run)
         select = functools.partial(self._engine.select_nodes, command, parameters)
         return self._engine.boundary.run(
             lambda: self._engine.writer.forget(select, dry_run), command
@@ -1015,7 +906,7 @@ class Nexus:
         The copy holds one commit, ids and all, and unless ``history`` is false its history;
         ``open`` opens it. Raises ``StoreError``.
         """
-        arguments.check(history=history)
+        check(history=history)
         self._store.backup(folder, history)
 
     @timed
@@ -1028,10 +919,7 @@ class Nexus:
         >>> report["faults"], report["index"]
         ([], 'sound')
         """
-        load("kiprdf.maintenance")
-        from kiprdf.maintenance import check
-
-        return self._engine.boundary.run(lambda: check(self._engine, repair))
+        return self._engine.boundary.run(lambda: maintenance.check(self._engine, repair))
 
     def problems(self) -> list[str]:
         """What is wrong while the nexus is in use, as sentences; empty if all is well.
@@ -1042,10 +930,7 @@ class Nexus:
         >>> Nexus.memory().problems()
         []
         """
-        load("kiprdf.maintenance")
-        from kiprdf.maintenance import problems
-
-        return self._engine.boundary.run(lambda: problems(self._engine))
+        return self._engine.boundary.run(lambda: maintenance.problems(self._engine))
 
     @timed
     def optimize(self) -> dict[str, int]:
@@ -1058,10 +943,7 @@ class Nexus:
         >>> Nexus.memory().optimize()
         {'before': 0, 'after': 0}
         """
-        load("kiprdf.maintenance")
-        from kiprdf.maintenance import optimize
-
-        return self._engine.boundary.run(lambda: optimize(self._engine))
+        return self._engine.boundary.run(lambda: maintenance.optimize(self._engine))
 
     def _run_on_files(self, function: Callable[[], T], source: str | None = None) -> T:
         """Run a function in the error boundary; an ``OSError`` concerns a file of the caller."""

@@ -16,15 +16,15 @@ from urllib.parse import quote, unquote
 
 import pyoxigraph as ox
 
+from kiprdf.arguments import mapping_of
 from kiprdf.chunks.graph import Graph
 from kiprdf.chunks.model import Chunk, ChunksError, Date, Name, Text, Value, is_name, to_value
 from kiprdf.chunks.parser import parse_chunk
 from kiprdf.chunks.printer import value_text
 from kiprdf.chunks.vocabulary import Vocabulary
-from kiprdf.interchange import arguments
 
 if TYPE_CHECKING:
-    from kiprdf.interchange.arguments import MappingSources
+    from kiprdf.arguments import MappingSources
     from kiprdf.interchange.mapping.contexts import Mapping
 
 BASE = "urn:chunks:"
@@ -147,7 +147,7 @@ def to_rdf(graph: Graph, *, base: str = BASE, mapping: MappingSources = None) ->
     :dog1 a :dog ;
         :age 4 .
     """
-    files = arguments.mapping_of(mapping)
+    files = mapping_of(mapping)
     try:
         names = _Names(base, graph.vocabulary, files, _cited_by_maps(graph))
         quads = list(_quads(graph, names))
@@ -266,7 +266,7 @@ def from_rdf(text: str, *, mapping: MappingSources = None) -> Graph:
     >>> from_rdf("@prefix : <urn:chunks:> . :dog1 a :dog ; :age 4 .")["dog1"]
     Chunk('dog', {Name('age'): 4}, id='dog1')
     """
-    files = arguments.mapping_of(mapping)
+    files = mapping_of(mapping)
     try:
         parser = ox.parse(text, format=ox.RdfFormat.TRIG)
         quads = list(parser)

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple, NoReturn
 
 import typer
 
-from kiprdf import Budget, Embedder, resources
+from kiprdf import Budget, Embedder, arguments, resources
 from kiprdf.cli import output, places
 from kiprdf.cli.failures import Failure
 from kiprdf.cli.options import RdfFormat
 from kiprdf.errors import KipError, StoreError
-from kiprdf.interchange import arguments, formats
+from kiprdf.interchange import formats
 from kiprdf.interchange.formats.parsing import decoded
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.nexus import Nexus

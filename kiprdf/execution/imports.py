@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kiprdf import collector
 from kiprdf.execution.engine import CommandEngine
+from kiprdf.interchange import imports
+from kiprdf.interchange.files import Source
 from kiprdf.interchange.importing import corrections
 from kiprdf.interchange.importing.element_index import IMPORTED_AT
 from kiprdf.interchange.importing.plan import Plan, to_upsert
 from kiprdf.interchange.imports import Document
-from kiprdf.kml.draft import Draft
+from kiprdf.kml.draft import Draft, timestamp
 from kiprdf.store import Delta, Store
+
+if TYPE_CHECKING:
+    import rdflib
+
+    from kiprdf.options import ImportOptions, OntologyOptions
+
+
+def import_rdf(
+    engine: CommandEngine, source: Source | rdflib.Graph, options: ImportOptions
+) -> dict[str, Any]:
+    """Import external RDF and return the report."""
+    document = imports.rdf(source, options, timestamp(engine.clock()))
+    return run_import(engine, document, options.dry_run)
+
+
+def import_ontology(
+    engine: CommandEngine, source: Source, options: OntologyOptions
+) -> dict[str, Any]:
+    """Import an ontology as definitions and return the report."""
+    document = imports.ontology(source, options, timestamp(engine.clock()))
+    return run_import(engine, document, options.dry_run)
 
 
 def run_import(engine: CommandEngine, document: Document, dry_run: bool) -> dict[str, Any]:

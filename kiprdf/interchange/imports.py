@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pyoxigraph import DefaultGraph, NamedNode, Quad
 
 from kiprdf.errors import KipError
-from kiprdf.interchange import arguments, files, formats
+from kiprdf.interchange import files, formats
 from kiprdf.interchange.formats import graphs
 from kiprdf.interchange.importing import importer
 from kiprdf.interchange.importing.element_index import IMPORTED_AT, read_element_index
@@ -26,14 +26,17 @@ from kiprdf.interchange.vocabularies.definitions import read_definitions
 from kiprdf.interchange.vocabularies.ontology import definitions_of
 from kiprdf.interchange.wikibase import reading
 from kiprdf.interchange.wikibase.elements import ITEM
-from kiprdf.loading import load
+from kiprdf.loading import Lazy
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.store import Store
 
 if TYPE_CHECKING:
     import rdflib
 
-    from kiprdf.interchange.formats.given_contexts import Contexts
+    from kiprdf.interchange.formats import given_contexts
+    from kiprdf.options import DocumentOptions, ImportOptions, OntologyOptions
+else:
+    given_contexts = Lazy("kiprdf.interchange.formats.given_contexts")
 
 
 @dataclass(frozen=True)
@@ -48,58 +51,32 @@ class Document:
     plan: Callable[[Store], Plan]
 
 
-def rdf(
-    source: files.Source | rdflib.Graph,
-    *,
-    imported_at: str,
-    format: formats.Format | None,
-    mapping: arguments.MappingSources,
-    define: bool,
-    default_type: str | None,
-    language: str | None,
-    base_iri: str | None,
-    metadata: JsonMap | None,
-    loader: Loader | None,
-    context: Contexts | None,
-    beside: Sequence[files.Source],
-    update: bool,
-    dry_run: bool,
-) -> Document:
-    """Read external RDF; the arguments are those of ``Nexus.import_rdf``."""
-    arguments.check(
-        format=format,
-        define=define,
-        default_type=default_type,
-        language=language,
-        base_iri=base_iri,
-        metadata=metadata,
-        loader=loader,
-        dry_run=dry_run,
-    )
-    vocabulary = arguments.mapping_of(mapping) or Mapping.none()
-    content, chosen = _read(source, format)
+def rdf(source: files.Source | rdflib.Graph, options: ImportOptions, imported_at: str) -> Document:
+    """Read external RDF."""
+    vocabulary = options.vocabulary or Mapping.none()
+    content, chosen = _read(source, options.format)
     parse = functools.partial(
-        formats.parse_foreign, base_iri=base_iri, loader=_loader(context, loader)
+        formats.parse_foreign, base_iri=options.base_iri, loader=_loader(options)
     )
     others = functools.cache(
-        lambda: [quad for one in beside for quad in parse(*_read(one, format))[0]]
+        lambda: [quad for one in options.beside for quad in parse(*_read(one, options.format))[0]]
     )
 
     def plan(store: Store, quads: list[Quad]) -> Plan:
         text = content if isinstance(content, str) else content[:4096].decode("utf-8", "ignore")
         index, document = read_element_index(store), reading.Plain(quads, [], [])
         if vocabulary.type_of(ITEM.value) is not None:
-            document = reading.plain(quads, store.iris, index, define, language)
+            document = reading.plain(quads, store.iris, index, options.define, options.language)
         plan = importer.plan(
             document.quads,
             vocabulary,
             iris=store.iris,
             index=index,
-            define=define,
-            default_type=default_type,
-            language=language,
-            metadata=_metadata(source, imported_at, metadata),
-            update=update,
+            define=options.define,
+            default_type=options.default_type,
+            language=options.language,
+            metadata=_metadata(source, imported_at, options.metadata),
+            update=options.update,
             source_base=formats.base_of(text, chosen) if chosen != "jsonld" else None,
             beside=others,
         )
@@ -110,57 +87,35 @@ def rdf(
     return _document(content, functools.partial(parse, content, chosen), plan)
 
 
-def ontology(
-    source: files.Source,
-    *,
-    imported_at: str,
-    format: formats.Format | None,
-    mapping: arguments.MappingSources,
-    inherit: bool,
-    beside: Sequence[files.Source],
-    base_iri: str | None,
-    metadata: JsonMap | None,
-    loader: Loader | None,
-    context: Contexts | None,
-    update: bool,
-    dry_run: bool,
-) -> Document:
-    """Read an ontology; the arguments are those of ``Nexus.import_ontology``."""
-    arguments.check(
-        format=format,
-        inherit=inherit,
-        base_iri=base_iri,
-        metadata=metadata,
-        loader=loader,
-        dry_run=dry_run,
-    )
-    vocabulary = arguments.mapping_of(mapping) or Mapping.none()
+def ontology(source: files.Source, options: OntologyOptions, imported_at: str) -> Document:
+    """Read an ontology."""
+    vocabulary = options.vocabulary or Mapping.none()
 
-    def read(document: files.Source) -> tuple[list[Quad], list[str]]:
+    def parse(document: files.Source) -> tuple[list[Quad], list[str]]:
         return formats.parse_foreign(
-            *_read(document, format),
-            base_iri=base_iri or _address(document),
-            loader=_loader(context, loader),
+            *_read(document, options.format),
+            base_iri=options.base_iri or _address(document),
+            loader=_loader(options),
         )
 
-    others = functools.cache(lambda: [quad for one in beside for quad in read(one)[0]])
+    others = functools.cache(lambda: [quad for one in options.beside for quad in parse(one)[0]])
 
     def plan(store: Store, quads: list[Quad]) -> Plan:
-        provenance = _metadata(source, imported_at, metadata)
-        plan = _ontology_plan(store, quads, others(), vocabulary, inherit, provenance)
-        plan.update = update
+        provenance = _metadata(source, imported_at, options.metadata)
+        plan = _ontology_plan(store, quads, others(), vocabulary, options.inherit, provenance)
+        plan.update = options.update
         return plan
 
-    content, chosen = _read(source, format)
-    address = _address(source) if base_iri is None else None
-    parse = functools.partial(
+    content, chosen = _read(source, options.format)
+    address = _address(source) if options.base_iri is None else None
+    parse_own = functools.partial(
         formats.parse_foreign,
         content,
         chosen,
-        base_iri=base_iri or address,
-        loader=_loader(context, loader),
+        base_iri=options.base_iri or address,
+        loader=_loader(options),
     )
-    return _document(content, parse, plan, address)
+    return _document(content, parse_own, plan, address)
 
 
 def _ontology_plan(
@@ -232,13 +187,10 @@ def _mentions(quads: Iterable[Quad], address: str) -> bool:
     )
 
 
-def _loader(context: Contexts | None, loader: Loader | None) -> Loader | None:
-    if context is None:
-        return loader
-    load("kiprdf.interchange.formats.given_contexts")
-    from kiprdf.interchange.formats.given_contexts import GivenContexts
-
-    return GivenContexts(context, loader)
+def _loader(options: DocumentOptions) -> Loader | None:
+    if options.context is None:
+        return options.loader
+    return given_contexts.GivenContexts(options.context, options.loader)
 
 
 def _metadata(source: Any, imported_at: str, metadata: JsonMap | None) -> JsonMap:

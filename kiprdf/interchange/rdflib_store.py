@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import rdflib
@@ -37,6 +37,9 @@ from kiprdf.store.lock import FairLock
 from kiprdf.store.sparql_worker import SparqlAnswer
 from kiprdf.store.texts import rebuild_texts
 
+if TYPE_CHECKING:
+    from kiprdf.options import ConnectOptions
+
 T = TypeVar("T")
 _Statement: TypeAlias = tuple[Any, Any, Any]
 """A triple of rdflib's terms."""
@@ -51,36 +54,23 @@ _locks: WeakKeyDictionary[Any, FairLock] = WeakKeyDictionary()
 """One lock for all that write to a store of rdflib, whose graphs share their indexes."""
 
 
-def connect_graph(
-    target: rdflib.Graph,
-    update_url: str | None = None,
-    *,
-    default_graph: str | None = None,
-    profile: str = "auto",
-    auth: object = None,
-    headers: object = None,
-    index: str | os.PathLike[str] | None = None,
-    base: str | None = None,
-    read_only: bool = False,
-    budget: object = None,
-) -> RdflibStore:
+def connect_graph(target: rdflib.Graph, options: ConnectOptions) -> RdflibStore:
     """The store in a graph, or in the default graph of a dataset, or in that with an IRI.
 
-    It holds a nexus, or nothing. The parameters are those of a URL. Raises ``StoreError`` with one
-    sentence.
+    It holds a nexus, or nothing. Raises ``StoreError`` with one sentence.
     """
+    base, profile, read_only = options.base_iri, options.profile, options.read_only
     if not isinstance(target, rdflib.Graph):
         kind = type(target).__name__
         raise StoreError(f"A nexus is connected by a URL or a graph of rdflib, not by {kind}.")
-    given = {"update_url": update_url, "auth": auth, "headers": headers}
-    for name, value in given.items():
-        if value is not None:
+    for name in ("update_url", "auth", "headers"):
+        if getattr(options, name) is not None:
             raise StoreError(f"{name} is for a URL: leave it out for a graph of rdflib.")
     if profile not in ("auto", "rdf11"):
         raise StoreError(
             f"A graph of rdflib keeps links as rdf11, not as {profile!r}: leave the profile out."
         )
-    graph, notes = _graphs(target, default_graph)
+    graph, notes = _graphs(target, options.default_graph)
     noted: dict[NamedNode, Literal] = {key: value for _, key, value in map(_terms, notes())}
     kept = noted.get(vocab.BASE)
     own_base = _base_of(graph) if kept is None else kept.value
@@ -98,7 +88,7 @@ def connect_graph(
         of_first = notes_of(own_base, {}, 1)
         noted |= {quad.predicate: cast(Literal, quad.object) for quad in of_first}
     chosen = own_base or checked_base(vocab.DEFAULT_BASE if base is None else base)
-    folder = index_folder(index)
+    folder = index_folder(options.index)
     if folder is not None:
         # It may be that of another graph, and is built as fast as the graph is copied.
         erase_file(folder / INDEX_FILE)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeVar, cast
 
@@ -13,114 +14,116 @@ from pyoxigraph import NamedNode, Triple
 from kiprdf import collector
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
-from kiprdf.interchange import arguments, files, formats
+from kiprdf.interchange import files, formats
 from kiprdf.interchange.formats.ordering import normalized
-from kiprdf.loading import load
+from kiprdf.loading import Lazy
 from kiprdf.rdf.iris import Iris
 from kiprdf.store import NexusStore, is_store
 
 if TYPE_CHECKING:
     import rdflib
 
+    from kiprdf.interchange import dataset as dataset_checks
+    from kiprdf.interchange import selection, staging_store
+    from kiprdf.interchange.differences import difference as differences
     from kiprdf.interchange.differences.difference import Difference
-    from kiprdf.interchange.formats.output import Advance
+    from kiprdf.interchange.formats import foreign, graphs
     from kiprdf.interchange.mapping.contexts import Mapping
+    from kiprdf.interchange.original import writing as original
     from kiprdf.interchange.staging_store import StagingStore
+    from kiprdf.options import SnapshotOptions
+else:
+    dataset_checks = Lazy("kiprdf.interchange.dataset")
+    differences = Lazy("kiprdf.interchange.differences.difference")
+    foreign = Lazy("kiprdf.interchange.formats.foreign")
+    graphs = Lazy("kiprdf.interchange.formats.graphs")
+    original = Lazy("kiprdf.interchange.original.writing")
+    selection = Lazy("kiprdf.interchange.selection")
+    staging_store = Lazy("kiprdf.interchange.staging_store")
 
 T = TypeVar("T")
 Select = Callable[[str], list[NamedNode]]
 """Finds the elements that a FIND or an EXPORT selects."""
 
 
-@dataclass(frozen=True)
-class Snapshot:
-    """What a snapshot contains, and how it is written; the arguments of ``write_snapshot``."""
+def text(
+    store: NexusStore, target: files.Target | None, options: SnapshotOptions, select: Select
+) -> str:
+    """The snapshot of a store as text, which is also written to a path or an open file."""
+    options = replace(options, format=options.format or files.format_to_write(target))
+    content = io.BytesIO()
+    write(store, content, options, select)
+    return files.write_text(target, content.getvalue().decode())
 
-    profile: formats.Profile
-    format: formats.Format
-    mapping: Mapping | None
-    domain: str | None
-    select: str | None
-    engine_metadata: bool
-    advance: Advance | None
-    only: str | None = None
 
-    def __post_init__(self) -> None:
-        arguments.check(
-            profile=self.profile,
-            domain=self.domain,
-            select=self.select,
-            engine_metadata=self.engine_metadata,
-            advance=self.advance,
-            only=self.only,
-        )
-        if self.only and (self.mapping is None or not self.mapping.is_original):
-            message = "Only the mapping 'original' can select imported knowledge."
-            raise KipError("KIP_1001", message, 'Give mapping="original", or leave only out.')
+def write(
+    store: NexusStore,
+    target: str | os.PathLike[str] | IO[bytes],
+    options: SnapshotOptions,
+    select: Select,
+) -> int:
+    """Write the snapshot of a store to a path or an open file; return the number of triples."""
+    format = options.format or files.format_to_write(target)
 
-    def write(
-        self, store: NexusStore, target: str | os.PathLike[str] | IO[bytes], select: Select
-    ) -> int:
-        """Write the snapshot of a store to a path or an open file; return the number of triples."""
+    def read_part(function: Callable[[], T]) -> T:
+        with store.bulk_reading():
+            return collector.paused(lambda: store.read(function))
 
-        def read_part(function: Callable[[], T]) -> T:
-            with store.bulk_reading():
-                return collector.paused(lambda: store.read(function))
-
-        def write(output: IO[bytes]) -> int:
-            if self.only:
-                return self._write_imported(
-                    output, read_part(lambda: self._part(store, select)), store.iris
-                )
-            return formats.write(
-                lambda: self._part(store, select),
-                output,
-                self.format,
-                store.iris,
-                profile=self.profile,
-                mapping=self.mapping,
-                engine_metadata=self.engine_metadata,
-                advance=self.advance,
-                read=read_part,
-            )
-
-        if isinstance(target, str | os.PathLike):
-            return files.write_whole(Path(target), write)
-        return files.write_open(target, lambda: write(target))
-
-    def _write_imported(self, output: IO[bytes], part: Iterable[Triple], iris: Iris) -> int:
-        load("kiprdf.interchange.formats.foreign", "kiprdf.interchange.original.writing")
-        from kiprdf.interchange.formats.foreign import write_foreign
-        from kiprdf.interchange.original.writing import only_imported
-
-        assert self.mapping is not None
-        rdf11 = self.profile == "rdf11" or self.format in ("jsonld", "rdfxml")
-        imported = only_imported(normalized(part), iris, rdf11=rdf11)
-        triples = write_foreign(
-            imported.quads,
+    def write_to(output: IO[bytes]) -> int:
+        if options.only:
+            part = read_part(lambda: _part(store, options, select))
+            return _write_imported(output, part, store.iris, format, options)
+        return formats.write(
+            lambda: _part(store, options, select),
             output,
-            self.format,
-            self.mapping.prefixes,
-            lower_tags=imported.is_of_wikibase,
+            format,
+            store.iris,
+            profile=options.profile,
+            mapping=options.vocabulary,
+            engine_metadata=options.engine_metadata,
+            advance=options.advance,
+            read=read_part,
         )
-        if self.advance is not None:
-            self.advance(triples)
-        return triples
 
-    def _part(self, store: NexusStore, select: Select) -> list[Triple] | StagingStore:
-        """The triples of the snapshot."""
-        load("kiprdf.interchange.selection", "kiprdf.interchange.staging_store")
-        from kiprdf.interchange import selection
-        from kiprdf.interchange.staging_store import StagingStore
+    if isinstance(target, str | os.PathLike):
+        return files.write_whole(Path(target), write_to)
+    return files.write_open(target, lambda: write_to(target))
 
-        if self.domain is not None and self.select is not None:
-            message = "A snapshot takes a domain or a selection, not both."
-            raise KipError("KIP_1001", message, "Leave one of them out.")
-        if self.domain is not None:
-            return selection.domain(store, self.domain)
-        if self.select is not None:
-            return selection.elements(store, select(self.select))
-        return StagingStore(store.engine)
+
+def _write_imported(
+    output: IO[bytes],
+    part: Iterable[Triple],
+    iris: Iris,
+    format: formats.Format,
+    options: SnapshotOptions,
+) -> int:
+    assert options.vocabulary is not None
+    rdf11 = options.profile == "rdf11" or format in ("jsonld", "rdfxml")
+    imported = original.only_imported(normalized(part), iris, rdf11=rdf11)
+    triples = foreign.write_foreign(
+        imported.quads,
+        output,
+        format,
+        options.vocabulary.prefixes,
+        lower_tags=imported.is_of_wikibase,
+    )
+    if options.advance is not None:
+        options.advance(triples)
+    return triples
+
+
+def _part(
+    store: NexusStore, options: SnapshotOptions, select: Select
+) -> list[Triple] | StagingStore:
+    """The triples of a snapshot."""
+    if options.domain is not None and options.select is not None:
+        message = "A snapshot takes a domain or a selection, not both."
+        raise KipError("KIP_1001", message, "Leave one of them out.")
+    if options.domain is not None:
+        return selection.domain(store, options.domain)
+    if options.select is not None:
+        return selection.elements(store, select(options.select))
+    return staging_store.StagingStore(store.engine)
 
 
 def read(
@@ -151,9 +154,6 @@ def dataset(store: NexusStore) -> list[Triple]:
 
 def to_rdflib(store: NexusStore, mapping: Mapping | None) -> rdflib.Graph:
     """The rdf11 profile of the dataset as a graph of rdflib."""
-    load("kiprdf.interchange.formats.graphs")
-    from kiprdf.interchange.formats import graphs
-
     return graphs.to_rdflib(dataset(store), store.iris, mapping)
 
 
@@ -165,17 +165,13 @@ def compare(
     link_ids: bool,
 ) -> Difference:
     """The difference from a store to another one, or to a snapshot."""
-    load("kiprdf.interchange.dataset", "kiprdf.interchange.differences.difference")
-    from kiprdf.interchange.dataset import check_dataset
-    from kiprdf.interchange.differences.difference import difference
-
     if is_store(other):
         after, iris = dataset(other), other.iris
     else:
         snapshot = read(cast(files.Source, other), store.iris.base)
-        check_dataset(snapshot, store.iris)
+        dataset_checks.check_dataset(snapshot, store.iris)
         after, iris = list(snapshot), store.iris
-    return difference(
+    return differences.difference(
         dataset(store),
         after,
         store.iris,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from typing import Literal as OneOf
 
 from pyoxigraph import Literal, NamedNode, Quad
@@ -19,47 +18,27 @@ from kiprdf.sparql import requests, updates
 from kiprdf.sparql.abilities import Abilities, Links
 from kiprdf.store.endpoint import Endpoint
 from kiprdf.store.folder import FORMAT, checked_base, index_folder
-from kiprdf.store.http import Auth
 from kiprdf.store.layout import LINKS
 from kiprdf.store.place import HEAD, Head, Place
 from kiprdf.store.recognition import UNION_DEFAULT, recognize
 from kiprdf.store.remote import RemoteStore
 from kiprdf.store.remote_commits import WRITERS
 
+if TYPE_CHECKING:
+    from kiprdf.options import ConnectOptions
+
 Profile: TypeAlias = OneOf["auto", "rdf11", "rdf12"]
-PROFILES = ("auto", "rdf11", "rdf12")
 
 
-def connect(
-    url: str,
-    update_url: str | None = None,
-    *,
-    default_graph: str | None = None,
-    profile: Profile = "auto",
-    auth: Auth = None,
-    headers: Mapping[str, str] | None = None,
-    index: str | os.PathLike[str] | None = None,
-    base: str | None = None,
-    read_only: bool = False,
-    budget: Budget | None = None,
-) -> RemoteStore:
+def connect(url: str, options: ConnectOptions) -> RemoteStore:
     """The store behind a SPARQL endpoint, which holds a nexus, or nothing.
 
     Without an ``update_url`` it is read-only. Raises ``StoreError`` with one sentence.
     """
-    if profile not in PROFILES:
-        raise StoreError(f"profile must be one of {', '.join(PROFILES)}, not {profile!r}.")
-    _check_types(
-        update_url=(update_url, str, "a URL"),
-        headers=(headers, Mapping, "a map of names and values"),
-        index=(index, (str, os.PathLike), "a folder"),
-        base_iri=(base, str, "an IRI"),
-        read_only=(read_only, bool, "True or False"),
-        budget=(budget, Budget, "a Budget"),
-    )
+    default_graph, read_only = options.default_graph, options.read_only
     place = _place(default_graph)
-    base = None if base is None else checked_base(base)
-    endpoint = Endpoint(url, update_url, auth, headers)
+    base = None if options.base_iri is None else checked_base(options.base_iri)
+    endpoint = Endpoint(url, options.update_url, options.auth, options.headers)
 
     def open() -> RemoteStore:
         engine, abilities = recognize(endpoint)
@@ -68,14 +47,14 @@ def connect(
                 f"The default graph of {engine} is the union of all graphs: name a graph for the "
                 "nexus as default_graph."
             )
-        is_read_only = read_only or update_url is None
+        is_read_only = read_only or options.update_url is None
         if not is_read_only and engine not in WRITERS:
             raise StoreError(
                 f"Concurrent writers could lose commits in the store at {endpoint.url}, whose "
                 f"engine is {engine}: connect with read_only."
             )
         opening = _Opening(endpoint, place, abilities, engine, is_read_only)
-        store = opening.store(base, profile, index, accepts_others=read_only)
+        store = opening.store(base, options.profile, options.index, accepts_others=read_only)
         if not is_read_only:
             # It changes nothing, but a store that refuses updates is found now.
             own = place.bookkeeping
@@ -83,7 +62,7 @@ def connect(
         return store
 
     try:
-        return spend(budget or Budget(), lambda: without_row_limit(open))
+        return spend(options.budget or Budget(), lambda: without_row_limit(open))
     except KipError as error:
         endpoint.close()
         is_late = error.code == "KIP_4001"
@@ -92,13 +71,6 @@ def connect(
     except BaseException:
         endpoint.close()
         raise
-
-
-def _check_types(**arguments: tuple[object, Any, str]) -> None:
-    """Raise ``StoreError`` for an argument that is not of its type; each comes with both."""
-    for name, (value, type_, words) in arguments.items():
-        if value is not None and not isinstance(value, type_):
-            raise StoreError(f"{name} must be {words}, not {type(value).__name__}.")
 
 
 def _place(default_graph: str | None) -> Place:

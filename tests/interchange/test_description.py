@@ -14,7 +14,6 @@ from rdflib.namespace import DCTERMS, RDF, VOID
 import kiprdf
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.publishing.description import About, Counts, Dump, describe
-from kiprdf.interchange.publishing.publish import publish
 from tests.interchange.nexuses import colliding, demonstration, hostile, small, thousands
 
 TYPE = NamedNode(str(RDF.type))
@@ -204,7 +203,7 @@ def test_the_counts_are_those_of_sparql_on_the_dump(
     make: Callable[[], kiprdf.Nexus], tmp_path: Path
 ) -> None:
     folder = tmp_path / "site"
-    publish(make()._store, folder)
+    make().publish(folder)
     store = pyoxigraph.Store()
     store.load(path=str(folder / "nexus.nt"), format=RdfFormat.N_TRIPLES)
     graph = rdflib.Graph().parse(folder / "void.ttl")
@@ -217,7 +216,7 @@ def test_the_counts_are_those_of_sparql_on_the_dump(
 @pytest.mark.parametrize("pack", ["schema-org", "prov"])
 def test_the_counts_are_those_of_the_mapped_dump(pack: str, tmp_path: Path) -> None:
     folder = tmp_path / "site"
-    publish(demonstration()._store, folder, mapping=Mapping.load(pack))
+    demonstration().publish(folder, mapping=Mapping.load(pack))
     void = rdflib.Graph().parse(folder / "void.ttl")
     graph = rdflib.Graph().parse(folder / "nexus.ttl")
     assert numbers(void, dataset_of(void))["triples"] == len(graph)
@@ -233,7 +232,7 @@ def test_two_keys_of_one_name_with_one_value_count_once(tmp_path: Path) -> None:
     )
     word = "https://example.org/word"
     mapping = Mapping.load({"@context": {"one": word, "two": word}})
-    publish(nexus._store, tmp_path / "site", mapping=mapping)
+    nexus.publish(tmp_path / "site", mapping=mapping)
     void = rdflib.Graph().parse(tmp_path / "site" / "void.ttl")
     graph = rdflib.Graph().parse(tmp_path / "site" / "nexus.nt", format="nt")
     assert numbers(void, dataset_of(void))["triples"] == len(graph)
@@ -242,7 +241,7 @@ def test_two_keys_of_one_name_with_one_value_count_once(tmp_path: Path) -> None:
 def test_the_sizes_and_other_forms_are_those_of_the_files(tmp_path: Path) -> None:
     folder = tmp_path / "site"
     place = "https://data.example.org/kb/"
-    publish(demonstration()._store, folder, address=place)
+    demonstration().publish(folder, address=place)
     graph = rdflib.Graph().parse(folder / "void.ttl")
     for one in graph.objects(dataset_of(graph), rdflib.DCAT.distribution):
         name = str(graph.value(one, rdflib.DCAT.downloadURL)).removeprefix(place)
@@ -255,7 +254,7 @@ def test_the_sizes_and_other_forms_are_those_of_the_files(tmp_path: Path) -> Non
 
 
 def test_a_base_that_is_no_place_names_no_files(tmp_path: Path) -> None:
-    publish(demonstration()._store, tmp_path / "site")
+    demonstration().publish(tmp_path / "site")
     graph = rdflib.Graph().parse(tmp_path / "site" / "void.ttl")
     assert str(dataset_of(graph)) == "urn:kip:nexus/void.ttl#dataset"
     for term in (rdflib.VOID.dataDump, rdflib.DCAT.downloadURL, rdflib.DCAT.landingPage):

@@ -23,10 +23,9 @@ import kiprdf
 from kiprdf.errors import StoreError
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.publishing import publish as module
-from kiprdf.interchange.publishing.description import About
 from kiprdf.interchange.publishing.file_names import LONGEST, Paths, file_name, href
 from kiprdf.interchange.publishing.markup import Markup, element, escape
-from kiprdf.interchange.publishing.publish import MARKER, Facts, publish
+from kiprdf.interchange.publishing.publish import MARKER, Facts
 from kiprdf.rdf.iris import encode
 from tests.interchange.nexuses import (
     HOSTILE_NAMES,
@@ -207,7 +206,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     @cache
     def published(make: Callable[[], kiprdf.Nexus], facts: Facts | None = None) -> Path:
         folder = tmp_path_factory.mktemp("published") / "site"
-        publish(make()._store, folder, facts=facts)
+        make().publish(folder, facts=facts)
         return folder
 
     return published
@@ -236,7 +235,7 @@ def test_inline_facts_are_at_an_id_on_the_page_of_a_concept(
 ) -> None:
     nexus = make()
     counts, folder = nexus.info(), tmp_path / "site"
-    report = publish(nexus._store, folder, facts="inline")
+    report = nexus.publish(folder, facts="inline")
     assert report.elements == counts["concepts"] + counts["propositions"]
     crawl = Crawl(folder)
     assert crawl.faults == []
@@ -260,7 +259,7 @@ def test_an_inline_fact_shows_what_its_page_would(site: Site) -> None:
 
 
 def test_the_turtle_of_a_type_has_its_concepts_and_their_facts(tmp_path: Path) -> None:
-    publish(medical()._store, tmp_path, facts="inline")
+    medical().publish(tmp_path, facts="inline")
     drugs = rdflib.Graph().parse(tmp_path / "Drug" / "index.ttl")
     aspirin = rdflib.URIRef("urn:kip:nexus/Drug/Aspirin")
     assert drugs.value(aspirin, rdflib.URIRef("urn:kip:attribute/risk")) == rdflib.Literal(2)
@@ -272,14 +271,14 @@ def test_the_turtle_of_a_type_has_its_concepts_and_their_facts(tmp_path: Path) -
 
 def test_above_a_thousand_facts_they_are_inline(tmp_path: Path) -> None:
     nexus = thousands(1_001)
-    report = publish(nexus._store, tmp_path / "site")
+    report = nexus.publish(tmp_path / "site")
     assert not (tmp_path / "site" / "$proposition").exists()
     assert report.files < nexus.info()["concepts"] + 40
 
 
 def test_texts_stay_texts(tmp_path: Path) -> None:
     folder = tmp_path / "site"
-    publish(breaking()._store, folder, about=About(BREAKING[1]))
+    breaking().publish(folder, title=BREAKING[1])
     for path in folder.rglob("*.html"):
         page = Reader(path.read_text("utf-8"))
         scripts = [tag for tag in page.tags if tag.name == "script"]
@@ -348,7 +347,7 @@ def test_the_page_of_a_fact_shows_the_facts_about_it(site: Site) -> None:
 
 def test_the_start_page_shows_domains_types_and_counts(tmp_path: Path) -> None:
     folder = tmp_path / "site"
-    publish(demonstration()._store, folder, about=About("Pharmacy"))
+    demonstration().publish(folder, title="Pharmacy")
     page = Reader((folder / "index.html").read_text("utf-8"))
     for shown in ("Pharmacy", "53 concepts", "165 facts", "Medical", "43 members", "nexus.ttl"):
         assert shown in page.text
@@ -373,7 +372,7 @@ def test_long_lists_are_cut_on_the_page_and_whole_in_the_turtle(tmp_path: Path) 
         f"{members} }}"
     )
     folder = tmp_path / "site"
-    publish(nexus._store, folder)
+    nexus.publish(folder)
     assert "10 more are in the downloads" in (folder / "T" / "hub.html").read_text("utf-8")
     turtle = rdflib.Graph().parse(folder / "T" / "hub.ttl")
     hub = rdflib.URIRef("urn:kip:nexus/T/hub")
@@ -440,7 +439,7 @@ def test_with_a_mapping_the_files_speak_its_words(tmp_path: Path) -> None:
         }
     )
     folder = tmp_path / "site"
-    publish(demonstration()._store, folder, mapping=mapping)
+    demonstration().publish(folder, mapping=mapping)
     aspirin = rdflib.URIRef("urn:kip:nexus/Drug/Aspirin")
     schema = rdflib.Namespace("https://schema.org/")
     for name in ("nexus.ttl", "Drug/Aspirin.ttl"):
@@ -454,15 +453,15 @@ def test_with_a_mapping_the_files_speak_its_words(tmp_path: Path) -> None:
 
 
 def test_the_same_nexus_is_the_same_folder(tmp_path: Path) -> None:
-    publish(demonstration()._store, tmp_path / "one")
-    publish(demonstration()._store, tmp_path / "two")
+    demonstration().publish(tmp_path / "one")
+    demonstration().publish(tmp_path / "two")
     assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
 
 
 def test_the_report_counts_what_was_written(tmp_path: Path) -> None:
     nexus = small()
     steps: list[int] = []
-    report = publish(nexus._store, tmp_path / "site", advance=steps.append)
+    report = nexus.publish(tmp_path / "site", advance=steps.append)
     files = files_of(tmp_path / "site")
     assert report.files == len(files)
     assert report.bytes == sum(map(len, files.values()))
@@ -547,10 +546,10 @@ def test_markup_is_not_escaped_twice() -> None:
 
 def test_a_folder_that_was_published_is_replaced(tmp_path: Path) -> None:
     folder = tmp_path / "site"
-    publish(demonstration()._store, folder)
-    publish(small()._store, folder)
+    demonstration().publish(folder)
+    small().publish(folder)
     assert not (folder / "Symptom").exists()
-    publish(small()._store, tmp_path / "fresh")
+    small().publish(tmp_path / "fresh")
     assert files_of(folder) == files_of(tmp_path / "fresh")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fresh", "site"]
 
@@ -558,26 +557,26 @@ def test_a_folder_that_was_published_is_replaced(tmp_path: Path) -> None:
 def test_an_empty_folder_is_accepted(tmp_path: Path) -> None:
     folder = tmp_path / "site"
     folder.mkdir()
-    publish(small()._store, folder)
+    small().publish(folder)
     assert (folder / "index.html").is_file()
 
 
 def test_a_folder_with_other_files_is_refused_and_left_alone(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("mine")
     with pytest.raises(StoreError, match=r"letter\.txt"):
-        publish(small()._store, tmp_path)
+        small().publish(tmp_path)
     assert files_of(tmp_path) == {"letter.txt": b"mine"}
 
 
 @pytest.mark.parametrize("path", ["CNAME", "Drug/notes.txt", "own/deep/page.html"])
 def test_a_published_folder_with_a_foreign_file_is_refused(path: str, tmp_path: Path) -> None:
     folder = tmp_path / "site"
-    publish(small()._store, folder)
+    small().publish(folder)
     (folder / path).parent.mkdir(parents=True, exist_ok=True)
     (folder / path).write_text("mine")
     before = files_of(folder)
     with pytest.raises(StoreError, match=f"contains '{path}', which was not published"):
-        publish(small()._store, folder)
+        small().publish(folder)
     assert files_of(folder) == before
 
 
@@ -585,16 +584,16 @@ def test_a_foreign_symbolic_link_is_refused_and_its_target_is_unchanged(tmp_path
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "letter.txt").write_text("mine")
     folder = tmp_path / "site"
-    publish(small()._store, folder)
+    small().publish(folder)
     (folder / "Drug" / "more").symlink_to(tmp_path / "own")
     with pytest.raises(StoreError, match="Drug/more"):
-        publish(small()._store, folder)
+        small().publish(folder)
     assert (tmp_path / "own" / "letter.txt").read_text() == "mine"
 
 
 def test_the_folder_of_a_nexus_is_refused(tmp_path: Path) -> None:
     with kiprdf.Nexus.open(tmp_path / "kb") as nexus, pytest.raises(StoreError):
-        publish(nexus._store, tmp_path / "kb")
+        nexus.publish(tmp_path / "kb")
 
 
 @pytest.mark.parametrize(
@@ -606,12 +605,12 @@ def test_the_folder_of_a_nexus_is_refused(tmp_path: Path) -> None:
 )
 def test_an_address_is_an_absolute_iri_of_a_place(address: object, tmp_path: Path) -> None:
     with pytest.raises(kiprdf.KipError, match="KIP_1001"):
-        publish(small()._store, tmp_path / "site", address=address)  # type: ignore[arg-type]
+        small().publish(tmp_path / "site", address=address)  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_address_is_where_the_files_stand(tmp_path: Path) -> None:
-    publish(small()._store, tmp_path / "site", address="https://example.com/copy")
+    small().publish(tmp_path / "site", address="https://example.com/copy")
     void = rdflib.Graph().parse(tmp_path / "site" / "void.ttl")
     dataset = rdflib.URIRef("https://example.com/copy/void.ttl#dataset")
     dumps = {str(file) for file in void.objects(dataset, rdflib.VOID.dataDump)}
@@ -621,29 +620,29 @@ def test_an_address_is_where_the_files_stand(tmp_path: Path) -> None:
 
 def test_a_path_with_a_nul_is_no_folder() -> None:
     with pytest.raises(StoreError, match="NUL"):
-        publish(small()._store, "a\0b")
+        small().publish("a\0b")
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "site").write_text("x")
     with pytest.raises(StoreError, match="is a file"):
-        publish(small()._store, tmp_path / "site")
+        small().publish(tmp_path / "site")
 
 
 @pytest.mark.parametrize("marker", ["", "[]", "{", '{"published": 3}', '{"published": ["x", 4]}'])
 def test_a_broken_marker_makes_no_folder_ours(marker: str, tmp_path: Path) -> None:
     folder = tmp_path / "site"
-    publish(small()._store, folder)
+    small().publish(folder)
     (folder / MARKER).write_text(marker)
     with pytest.raises(StoreError):
-        publish(small()._store, folder)
+        small().publish(folder)
 
 
 def test_what_fails_half_way_leaves_what_was_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "site"
-    publish(small()._store, folder)
+    small().publish(folder)
     before = files_of(folder)
 
     def fail(*arguments: object) -> str:
@@ -651,7 +650,7 @@ def test_what_fails_half_way_leaves_what_was_there(
 
     monkeypatch.setattr(module, "element_page", fail)
     with pytest.raises(OSError, match="No space left"):
-        publish(demonstration()._store, folder)
+        demonstration().publish(folder)
     assert files_of(folder) == before
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
 
@@ -661,5 +660,5 @@ def test_an_interruption_leaves_nothing(tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        publish(small()._store, tmp_path / "site", advance=interrupt)
+        small().publish(tmp_path / "site", advance=interrupt)
     assert list(tmp_path.iterdir()) == []

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import io
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,8 @@ import rdflib
 from rdflib import BNode, Literal, URIRef
 
 import kiprdf
+from kiprdf import Nexus, options
+from kiprdf.serve.maintenance import Import
 from tests.nexus.support import empty, medical, untouched
 
 SNAPSHOT = medical().snapshot()
@@ -181,3 +186,42 @@ def test_an_argument_that_is_no_number_of_a_commit_is_reported(
     with pytest.raises(kiprdf.KipError) as raised:
         call(kiprdf.Nexus.memory(history=True))
     assert str(raised.value).startswith(sentence)
+
+
+# Each class of options has the arguments of its methods; these are the method's own.
+SIGNATURES = [
+    (options.ConnectOptions, [Nexus.connect], {"genesis", "strict_schema", "clock", "embedder"}),
+    (options.SnapshotOptions, [Nexus.snapshot, Nexus.write_snapshot], {"target", "history"}),
+    (options.PublishOptions, [Nexus.publish], {"folder"}),
+    (options.ImportOptions, [Nexus.import_rdf], {"source"}),
+    (options.OntologyOptions, [Nexus.import_ontology], {"source"}),
+]
+
+
+@pytest.mark.parametrize(("kind", "methods", "own"), SIGNATURES)
+def test_options_are_the_arguments_of_their_methods(
+    kind: type[Any], methods: list[Call], own: set[str]
+) -> None:
+    def known(annotation: str) -> str:
+        """An annotation without the modules of its names."""
+        return re.sub(r"\b(?!rdflib\b|os\b)\w+\.(?=[A-Z])", "", annotation)
+
+    missing = dataclasses.MISSING, inspect.Parameter.empty
+    signature = {
+        name: (known(parameter.annotation), parameter.default)
+        for method in methods
+        for name, parameter in inspect.signature(method).parameters.items()
+        if name != "self" and name not in own
+    }
+    fields = {
+        field.name: (known(field.type), dict([missing]).get(field.default, field.default))
+        for field in dataclasses.fields(kind)
+    }
+    assert fields == signature
+
+
+def test_the_server_takes_the_options_of_an_import() -> None:
+    kinds = options.ImportOptions, options.OntologyOptions
+    fields = {field.name for kind in kinds for field in dataclasses.fields(kind)}
+    # A loader is a function.
+    assert set(Import.model_fields) == fields - {"loader"} | {"source", "ontology"}

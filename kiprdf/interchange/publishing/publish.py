@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pyoxigraph import NamedNode, Triple
 
@@ -40,6 +40,9 @@ from kiprdf.interchange.vocabularies.standards import PREFIXES as STANDARDS
 from kiprdf.interchange.vocabularies.standards import owl
 from kiprdf.rdf import vocab
 from kiprdf.store import Store
+
+if TYPE_CHECKING:
+    from kiprdf.options import PublishOptions
 
 Facts = Literal["pages", "inline"]
 """Where facts are shown: on pages of their own, or on that of the concept where they begin."""
@@ -86,25 +89,21 @@ _DUMPS = (
 def publish(
     store: Store,
     folder: str | os.PathLike[str],
-    *,
-    mapping: Mapping | None = None,
-    about: About | None = None,
-    address: str | None = None,
-    facts: Facts | None = None,
-    advance: Advance | None = None,
+    options: PublishOptions,
 ) -> Published:
     """Write a nexus as static pages and data files into a folder.
 
-    ``mapping`` translates types, predicates and keys in the data files, ``about`` is what people
-    are to know of the nexus, ``address`` the IRI of the published folder (by default the base).
-    ``facts`` are on pages of their own if there are at most ``MOST_FACT_PAGES``.
-    ``advance(1)`` is called for each element. The folder must be absent, empty, or published
+    The mapping translates types, predicates and keys in the data files. Facts are on pages of their
+    own if there are at most ``MOST_FACT_PAGES``. The folder must be absent, empty, or published
     before; it is replaced only when everything has been written.
 
     Raises ``StoreError`` for a folder with other files, KIP_1001 for an address that is not an
     IRI, and ``OSError`` if a file cannot be written.
     """
-    address = store.iris.base if address is None else _checked_address(address)
+    mapping, advance = options.vocabulary, options.advance
+    texts = (options.description, options.publisher, options.license)
+    about = About(options.title or "", *texts)
+    address = store.iris.base if options.address is None else _checked_address(options.address)
     target = checked_folder(folder)
     triples, schema = store.read(
         lambda: (list(paced(store.match(None, None, None))), list(schema_triples(store, mapping)))
@@ -112,7 +111,7 @@ def publish(
     partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
     try:
         partial.mkdir(parents=True)
-        writer = _Writer(partial, store, mapping, about or About(), address, facts)
+        writer = _Writer(partial, store, mapping, about, address, options.facts)
         writer.write(triples, schema, advance or (lambda number: None))
         _put_in_place(partial, target)
     except OSError as fault:

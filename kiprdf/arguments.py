@@ -11,14 +11,17 @@ from kiprdf.errors import KipError
 from kiprdf.interchange.files import LONE_SURROGATE
 from kiprdf.interchange.formats.names import check_format, check_profile
 from kiprdf.language.parameters import check_json
-from kiprdf.loading import load
+from kiprdf.loading import Lazy
+from kiprdf.search.embedders import Embedder, require_numpy
 
 if TYPE_CHECKING:
-    from kiprdf.interchange.mapping.contexts import ContextJson, Mapping
+    from kiprdf.interchange.mapping import contexts
     from kiprdf.store.journal import Sync
 
-    MappingSource: TypeAlias = Mapping | ContextJson | str | os.PathLike[str]
+    MappingSource: TypeAlias = contexts.Mapping | contexts.ContextJson | str | os.PathLike[str]
     MappingSources: TypeAlias = MappingSource | Sequence[MappingSource] | None
+else:
+    contexts = Lazy("kiprdf.interchange.mapping.contexts")
 
 
 class _Kind(NamedTuple):
@@ -53,10 +56,20 @@ def _is_binary(value: Any) -> bool:
     return _is_target(value) and not isinstance(value, io.TextIOBase)
 
 
+def _is_format(value: Any) -> bool:
+    check_format(value)
+    return True
+
+
+def _is_profile(value: Any) -> bool:
+    check_profile(value)
+    return True
+
+
 _TEXT = _Kind(lambda value: isinstance(value, str), "a string")
 _SWITCH = _Kind(lambda value: isinstance(value, bool), "True or False", is_optional=False)
 _CALLABLE = _Kind(callable, "a function")
-_KINDS = {
+KINDS = {
     "target": _Kind(_is_target, "a path or an open file"),
     "log": _Kind(_is_path, "a path"),
     "folder": _Kind(_is_path, "a path", is_optional=False),
@@ -75,15 +88,16 @@ _KINDS = {
     **dict.fromkeys(("advance", "loader"), _CALLABLE),
     "binary": _Kind(_is_binary, "a path or a file that is open in binary", is_optional=False),
     "metadata": _Kind(_is_metadata, "an object of JSON"),
+    "format": _Kind(_is_format, "the name of a format"),
+    "profile": _Kind(_is_profile, "a profile", False),
 }
 
 
-def refuse_history(history: bool) -> None:
-    """Raise KIP_1001 for a history of a nexus in a SPARQL store."""
-    check(history=history)
-    if history:
-        message = "A nexus in a SPARQL store has no history: other programs may write to the store."
-        raise KipError("KIP_1001", message, "Leave history out, or use Nexus.open(folder).")
+def check_opening(strict_schema: bool | None, embedder: Embedder | None) -> None:
+    """Refuse arguments before a folder is created or a store is asked."""
+    check(strict_schema=strict_schema)
+    if embedder is not None:
+        require_numpy()
 
 
 def check_sync(sync: Sync, history: bool) -> None:
@@ -103,13 +117,8 @@ def check(**arguments: Any) -> None:
     kiprdf.errors.KipError: KIP_1001 The argument title is a string, not int. Hint: ...
     """
     for name, value in arguments.items():
-        if name == "format":
-            if value is not None:
-                check_format(value)
-        elif name == "profile":
-            check_profile(value)
-        elif value is not None or not _KINDS[name].is_optional:
-            _check(name, value, _KINDS[name])
+        if value is not None or not KINDS[name].is_optional:
+            _check(name, value, KINDS[name])
 
 
 def _check(name: str, value: Any, kind: _Kind) -> None:
@@ -122,13 +131,8 @@ def _check(name: str, value: Any, kind: _Kind) -> None:
         raise KipError("KIP_1001", message, "Write astral characters as they are.")
 
 
-def mapping_of(sources: MappingSources) -> Mapping | None:
+def mapping_of(sources: MappingSources) -> contexts.Mapping | None:
     """The mapping for the argument ``mapping``; several are stacked."""
-    if sources is None:
-        return None
-    load("kiprdf.interchange.mapping.contexts")
-    from kiprdf.interchange.mapping.contexts import Mapping
-
-    if isinstance(sources, Mapping):
+    if sources is None or isinstance(sources, contexts.Mapping):
         return sources
-    return Mapping.load(*(sources if isinstance(sources, list | tuple) else (sources,)))
+    return contexts.Mapping.load(*(sources if isinstance(sources, list | tuple) else (sources,)))
