@@ -202,19 +202,19 @@ SIGNATURES = [
 def test_options_are_the_arguments_of_their_methods(
     kind: type[Any], methods: list[Call], own: set[str]
 ) -> None:
-    def known(annotation: str) -> str:
+    def bare(annotation: str) -> str:
         """An annotation without the modules of its names."""
         return re.sub(r"\b(?!rdflib\b|os\b)\w+\.(?=[A-Z])", "", annotation)
 
     missing = dataclasses.MISSING, inspect.Parameter.empty
     signature = {
-        name: (known(parameter.annotation), parameter.default)
+        name: (bare(parameter.annotation), parameter.default)
         for method in methods
         for name, parameter in inspect.signature(method).parameters.items()
         if name != "self" and name not in own
     }
     fields = {
-        field.name: (known(field.type), dict([missing]).get(field.default, field.default))
+        field.name: (bare(field.type), dict([missing]).get(field.default, field.default))
         for field in dataclasses.fields(kind)
     }
     assert fields == signature
