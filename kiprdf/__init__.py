@@ -20,6 +20,7 @@ from kiprdf.search import Embedder
 
 if TYPE_CHECKING:
     from kiprdf.async_nexus import AsyncNexus
+    from kiprdf.interchange.mapping.contexts import Mapping
     from kiprdf.memory.asynchronous import AsyncMemory
     from kiprdf.prompt import instructions
     from kiprdf.protocol import function_schemas
@@ -30,6 +31,7 @@ __all__ = [
     "Budget",
     "Embedder",
     "KipError",
+    "Mapping",
     "Nexus",
     "Rows",
     "StoreError",
@@ -44,6 +46,7 @@ __version__ = "0.1.0"
 _HOME_OF = {
     "AsyncMemory": "kiprdf.memory.asynchronous",
     "AsyncNexus": "kiprdf.async_nexus",
+    "Mapping": "kiprdf.interchange.mapping.contexts",
     "function_schemas": "kiprdf.protocol",
     "instructions": "kiprdf.prompt",
 }
@@ -51,7 +54,7 @@ _EXTRAS = ("mcp", "serve")
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs asyncio, pydantic or an extra on first use (PEP 562)."""
+    """Import what needs asyncio, pydantic, mappings or an extra on first use (PEP 562)."""
     home = f"kiprdf.{name}" if name in _EXTRAS else _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -28,7 +28,9 @@ def nexus() -> kiprdf.Nexus:
 # Names and signatures
 
 
-@pytest.mark.parametrize("name", ["Nexus", "KipError", "Rows", "StoreError", "parse", "to_text"])
+@pytest.mark.parametrize(
+    "name", ["Mapping", "Nexus", "KipError", "Rows", "StoreError", "parse", "to_text"]
+)
 def test_the_package_exports(name: str) -> None:
     assert name in kiprdf.__all__
     assert hasattr(kiprdf, name)

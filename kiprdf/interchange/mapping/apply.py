@@ -20,9 +20,9 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from kiprdf.budget import paced
 from kiprdf.interchange.formats.profiles import returned
-from kiprdf.interchange.mapping import limits
 from kiprdf.interchange.mapping.contexts import Mapping, Term
 from kiprdf.interchange.mapping.datatypes import fits
+from kiprdf.interchange.mapping.reader import IRI
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, ElementName, Iris, PropositionName
 from kiprdf.rdf.literals import DIRECTIONS, canonical_json, is_ours, normal, to_json, to_term
@@ -328,7 +328,7 @@ def _object(value: Literal, base: str) -> Literal | NamedNode | None:
 
 def _node(text: Any) -> NamedNode | None:
     """The node of an absolute IRI; None for other values, and for IRIs too long to be read."""
-    if isinstance(text, str) and len(text) <= limits.IRI:
+    if isinstance(text, str) and len(text) <= IRI:
         with suppress(ValueError):
             return NamedNode(text)
     return None

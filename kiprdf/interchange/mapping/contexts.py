@@ -1,6 +1,6 @@
 """Mapping files: JSON-LD 1.1 contexts that map the names of a nexus to IRIs.
 
-Contexts are read by JSON-LD's own rules (``context_reader``). The terms of the top level are
+Contexts are read by JSON-LD's own rules (``reader``). The terms of the top level are
 concept types and predicates, and apply to attributes and metadata keys too. The context of a type
 overrides them, and the contexts below ``attributes`` and ``metadata`` override both.
 """
@@ -15,12 +15,11 @@ from typing import Any, Literal
 from pyoxigraph import NamedNode
 
 from kiprdf.errors import KipError, shown
-from kiprdf.interchange.mapping.context_reader import ContextReader, document_of, packs
+from kiprdf.interchange.mapping.reader import ContextReader, packs, read_source
 from kiprdf.interchange.mapping.terms import (
-    Active,
+    Context,
     ContextJson,
     Definition,
-    Layer,
     Loader,
     context_json,
 )
@@ -60,18 +59,16 @@ class Mapping:
     prefixes: dict[str, str]
     warnings: tuple[str, ...]
 
-    def __init__(self, layer: Layer, warnings: tuple[str, ...] = ()) -> None:
-        self._layer = layer
-        self._root = _Words(Active().under(layer))
-        self._concepts: dict[str | None, _Words] = {None: self._root}
-        self._attributes: dict[str | None, _Words] = {}
-        self._metadata = _Words(_inside(self._root.active, "metadata"))
+    def __init__(self, context: Context, warnings: tuple[str, ...] = ()) -> None:
+        self._context = context
+        self._root = _Words(context)
+        self._metadata = self._root.inside("metadata")
         self.prefixes = {
             term: definition.iri
-            for term, definition in sorted(layer.terms.items())
+            for term, definition in sorted(context.terms.items())
             if definition.prefix and definition.iri is not None
         }
-        self.warnings = (*warnings, *_doubles(layer))
+        self.warnings = (*warnings, *_doubles(context))
         self.is_original = False
         """Whether it stands for the IRIs that the knowledge of a nexus came with."""
 
@@ -94,17 +91,16 @@ class Mapping:
                 message = "The mapping 'original' cannot be combined with another one."
                 raise KipError("KIP_1001", message, "Give one of them.")
             return cls.original()
-        layer = Layer()
+        context = Context()
         warnings: list[str] = []
         for source in sources:
             if isinstance(source, Mapping):
-                layer = _stacked(layer, source._layer)
+                context = _stacked(context, source._context)
                 continue
-            document, context, path = document_of(source)
-            reader = ContextReader(document, loader)
-            layer = _stacked(layer, reader.layer(Active().under(layer), context, path))
+            reader = ContextReader(loader)
+            context = _stacked(context, reader.read(context, *read_source(source)))
             warnings += reader.warnings
-        return cls(layer, tuple(warnings))
+        return cls(context, tuple(warnings))
 
     @classmethod
     def original(cls) -> Mapping:
@@ -121,12 +117,12 @@ class Mapping:
     @classmethod
     def none(cls) -> Mapping:
         """The mapping that maps nothing."""
-        return cls(Layer())
+        return cls(Context())
 
     @property
     def is_empty(self) -> bool:
         """Whether it maps nothing."""
-        is_without_words = not self._layer.terms and "@vocab" not in self._layer.settings
+        is_without_words = not self._context.terms and "@vocab" not in self._context.settings
         return is_without_words and not self.is_original
 
     def concept_type(self, name: str) -> NamedNode | None:
@@ -138,11 +134,11 @@ class Mapping:
 
     def label(self, concept_type: str | None = None) -> Term | None:
         """What the name of a concept becomes besides ``rdfs:label``: the term ``name``."""
-        return self._concept(concept_type).term("name")
+        return self._root.inside(concept_type).term("name")
 
     def attribute(self, key: str, concept_type: str | None = None) -> Term | None:
         """The term of an attribute, on concepts of a type or on propositions."""
-        return self._words(concept_type).term(key)
+        return self._attributes(concept_type).term(key)
 
     def metadata(self, key: str) -> Term | None:
         return self._metadata.term(key)
@@ -160,7 +156,7 @@ class Mapping:
 
     def attributes_of(self, iri: str, concept_type: str | None = None) -> list[tuple[str, Term]]:
         """All attributes with an IRI, the preferred one first; their datatypes may differ."""
-        return self._words(concept_type).pairs(iri)
+        return self._attributes(concept_type).pairs(iri)
 
     def metadata_of(self, iri: str) -> tuple[str, Term] | None:
         return next(iter(self.all_metadata_of(iri)), None)
@@ -171,40 +167,33 @@ class Mapping:
 
     def context(self) -> dict[str, Any]:
         """All contexts as one JSON-LD 1.1 context, which needs no other."""
-        return context_json(self._layer)
+        return context_json(self._context)
 
-    def _scoped(self, concept_type: str | None) -> str | None:
-        """The type, if it has its own context."""
-        definition = self._root.active.terms.get(concept_type or "")
-        return concept_type if definition is not None and definition.scopes else None
-
-    def _concept(self, concept_type: str | None) -> _Words:
-        """The words on the concepts of a type."""
-        key = self._scoped(concept_type)
-        if key is not None and key not in self._concepts:
-            active = self._root.active
-            self._concepts[key] = _Words(active.under(*active.terms[key].scopes))
-        return self._concepts[key]
-
-    def _words(self, concept_type: str | None) -> _Words:
-        """The words among the attributes of a type."""
-        key = self._scoped(concept_type)
-        if key not in self._attributes:
-            self._attributes[key] = _Words(_inside(self._concept(key).active, "attributes"))
-        return self._attributes[key]
+    def _attributes(self, concept_type: str | None) -> _Words:
+        return self._root.inside(concept_type).inside("attributes")
 
 
 class _Words:
     """The terms of one place, both ways."""
 
-    def __init__(self, active: Active) -> None:
-        self.active = active
-        self._vocabulary = active.settings.get("@vocab")
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self._vocabulary = context.settings.get("@vocab")
         self._terms: dict[str, Term | None] = {}
         self._keys: dict[str, list[str]] = {}
-        for key, definition in active.terms.items():
+        self._inside: dict[str, _Words] = {}
+        for key, definition in context.terms.items():
             if _is_word(key, definition):
                 self._keys.setdefault(str(definition.iri), []).append(key)
+
+    def inside(self, term: str | None) -> _Words:
+        """The words where the context of a term applies: a type or one of the two maps."""
+        definition = self.context.terms.get(term or "")
+        if term is None or definition is None or definition.scope is None:
+            return self
+        if term not in self._inside:
+            self._inside[term] = _Words(self.context.under(definition.scope))
+        return self._inside[term]
 
     def term(self, key: str) -> Term | None:
         if key not in self._terms:
@@ -212,19 +201,19 @@ class _Words:
         return self._terms[key]
 
     def _read(self, key: str) -> Term | None:
-        definition = self.active.terms.get(key)
-        if definition is not None:
-            return _term(self.active, definition) if _is_word(key, definition) else None
-        if self._vocabulary is None or not is_key(key):
+        definition = self.context.terms.get(key)
+        if definition is None and self._vocabulary is not None and is_key(key):
+            definition = Definition(self._vocabulary + key)
+        if definition is None or not _is_word(key, definition):
             return None
-        return _term(self.active, Definition(self._vocabulary + key))
+        return _term(self.context, definition)
 
     def keys(self, iri: str) -> list[str]:
         """The terms for an IRI; the first is the one that is read back."""
         keys = self._keys.get(iri, [])
         if not keys and self._vocabulary is not None and iri.startswith(self._vocabulary):
             key = iri[len(self._vocabulary) :]
-            return [key] if is_key(key) and key not in self.active.terms else []
+            return [key] if is_key(key) and key not in self.context.terms else []
         return keys
 
     def pairs(self, iri: str) -> list[tuple[str, Term]]:
@@ -239,25 +228,18 @@ def _is_word(term: str, definition: Definition) -> bool:
     return is_key(term) or term in META_TYPES
 
 
-def _term(active: Active, definition: Definition) -> Term:
-    assert definition.iri is not None
-    container: Any = definition.container
-    is_iri = definition.type in ("@id", "@vocab")
-    datatype = None
-    if definition.type == "@json":
-        datatype = vocab.JSON
-    elif definition.type is not None and not definition.type.startswith("@"):
-        datatype = NamedNode(definition.type)
-    if is_iri or datatype is not None:
-        return Term(NamedNode(definition.iri), datatype, None, None, is_iri, container)
-    language, direction = active.language(definition), active.direction(definition)
-    return Term(NamedNode(definition.iri), None, language, direction, False, container)
-
-
-def _inside(active: Active, nest: str) -> Active:
-    """The terms in effect inside the attributes or the metadata of an element."""
-    definition = active.terms.get(nest)
-    return active if definition is None else active.under(*definition.scopes)
+def _term(context: Context, definition: Definition) -> Term:
+    values = definition.values
+    type, container = values.get("@type"), values.get("@container")
+    iri = NamedNode(str(definition.iri))
+    if type in ("@id", "@vocab"):
+        return Term(iri, is_iri=True, container=container)
+    if type not in (None, "@none"):
+        datatype = vocab.JSON if type == "@json" else NamedNode(type)
+        return Term(iri, datatype, container=container)
+    texts = context.settings if type is not None else {**context.settings, **values}
+    language, direction = texts.get("@language"), texts.get("@direction")
+    return Term(iri, None, language, direction, container=container)
 
 
 def _is_capital(name: str) -> bool:
@@ -267,40 +249,34 @@ def _is_capital(name: str) -> bool:
 # Stacking -------------------------------------------------------------------------------------
 
 
-def _stacked(lower: Layer, upper: Layer) -> Layer:
-    """Merge two mapping files into one layer, term by term, including scoped contexts.
+def _stacked(lower: Context, upper: Context) -> Context:
+    """Merge the contexts of two mapping files, term by term, including scoped contexts.
 
     JSON-LD would replace ``attributes`` as a whole, and all definitions of the lower file with it.
     """
-    if upper.resets:
-        return upper
     merged = {
         term: _over(lower.terms[term], definition) if term in lower.terms else definition
         for term, definition in upper.terms.items()
     }
-    return lower.below(Layer(merged, upper.settings))
+    return upper if upper.resets else lower.under(Context(merged, upper.settings))
 
 
 def _over(lower: Definition, upper: Definition) -> Definition:
     """A term of two files: the later definition, with the scoped contexts of both as one."""
-    if upper.iri is None or not lower.scopes:
+    if upper.iri is None or lower.scope is None:
         return upper
-    scope = lower.scopes[0]
-    for layer in upper.scopes:
-        scope = _stacked(scope, layer)
-    return replace(upper, scopes=(scope,))
+    return replace(upper, scope=_stacked(lower.scope, upper.scope or Context()))
 
 
-def _doubles(layer: Layer, place: str = "") -> Iterator[str]:
+def _doubles(context: Context, place: str = "") -> Iterator[str]:
     """A warning for each word that cannot be restored because another has the same meaning."""
     first: dict[object, str] = {}
-    active = Active().under(layer)
-    for key, definition in layer.terms.items():
-        if definition.scopes:
-            yield from _doubles(definition.scopes[0], f" in '{shown(key)}'")
+    for key, definition in context.terms.items():
+        if definition.scope is not None:
+            yield from _doubles(definition.scope, f" in '{shown(key)}'")
         if not _is_word(key, definition):
             continue
-        kept = first.setdefault((_term(active, definition), not place and _is_capital(key)), key)
+        kept = first.setdefault((_term(context, definition), not place and _is_capital(key)), key)
         if kept != key:
             both = f"'{shown(kept)}' and '{shown(key)}' both mean <{definition.iri}>{place}"
             yield f"{both}; when read back it is '{shown(kept)}'."

@@ -1,18 +1,10 @@
-"""The terms of JSON-LD 1.1 contexts, as ``context_reader`` finds them.
-
-``Layer`` is one context, ``Active`` the result of several on top of each other. A scoped context is
-a separate layer, on the term that has it. ``context_json`` writes a layer as a context again.
-"""
+"""The terms of JSON-LD 1.1 contexts, and how they are written as a context again."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
-
-from kiprdf.errors import KipError, shown
-from kiprdf.interchange.formats.json_text import Path, Positions
-from kiprdf.source import NOWHERE, Span
 
 ContextJson: TypeAlias = Mapping[str, Any]
 """A JSON object with the member ``@context``."""
@@ -25,27 +17,21 @@ MAPS = ("attributes", "metadata")
 PREFIX_ENDS = tuple(":/?#[]@")
 """How an IRI ends that is a prefix without being called one (JSON-LD 1.1 API, 4.2.2)."""
 
-UNSET: Any = object()
-"""The value of what a term leaves to the default of its context."""
 
-
-_NAMED = 6
-"""How many names of the path to a fault its message shows."""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Definition:
     """The definition of a term in a context. Without an IRI the term is removed."""
 
     iri: str | None
     prefix: bool = False
     protected: bool = False
-    type: str | None = None
-    language: str | None = UNSET
-    direction: str | None = UNSET
-    container: str | None = None
-    nest: str | None = None
-    scopes: tuple[Layer, ...] = ()
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """What the term says of its values: ``@type`` (an IRI or a keyword), ``@language``,
+    ``@direction``, ``@container`` and ``@nest``; what it does not say is absent."""
+    scope: Context | None = None
+    """The scoped context."""
+    unread: Any = None
+    """The scoped context and its place while the reader has not reached it."""
 
     @property
     def is_keyword(self) -> bool:
@@ -53,90 +39,34 @@ class Definition:
 
 
 @dataclass(frozen=True)
-class Layer:
-    """One context: its terms; ``@vocab``, ``@language`` and ``@direction`` if it has them."""
+class Context:
+    """One context, or several on top of each other."""
 
     terms: dict[str, Definition] = field(default_factory=dict)
+    """The terms of upper contexts come first."""
     settings: dict[str, str | None] = field(default_factory=dict)
+    """``@vocab``, ``@language`` and ``@direction``, if it has them."""
     resets: bool = False
+    """Whether it removes what lies below it."""
 
-    def below(self, upper: Layer) -> Layer:
-        """Two layers as one; the upper one wins."""
+    def under(self, upper: Context | None) -> Context:
+        """This context with another one on top, which wins."""
+        if upper is None:
+            return self
         if upper.resets:
             return upper
-        return Layer(
-            _first(upper.terms, self.terms), {**self.settings, **upper.settings}, self.resets
-        )
+        below = {name: term for name, term in self.terms.items() if name not in upper.terms}
+        return Context({**upper.terms, **below}, {**self.settings, **upper.settings}, self.resets)
 
 
-@dataclass(frozen=True)
-class Active:
-    """The terms and settings in effect; the terms of upper layers come first."""
-
-    terms: dict[str, Definition] = field(default_factory=dict)
-    settings: dict[str, str | None] = field(default_factory=dict)
-
-    def under(self, *layers: Layer) -> Active:
-        """The terms and settings with layers on top, the last one uppermost."""
-        active = self
-        for layer in layers:
-            below = Active() if layer.resets else active
-            terms = _first(layer.terms, below.terms)
-            active = Active(terms, {**below.settings, **layer.settings})
-        return active
-
-    def language(self, definition: Definition | None) -> str | None:
-        return self._default("@language", UNSET if definition is None else definition.language)
-
-    def direction(self, definition: Definition | None) -> str | None:
-        return self._default("@direction", UNSET if definition is None else definition.direction)
-
-    def _default(self, keyword: str, own: str | None) -> str | None:
-        return self.settings.get(keyword) if own is UNSET else own
-
-
-def _first(upper: dict[str, Definition], lower: dict[str, Definition]) -> dict[str, Definition]:
-    """All terms; those of the upper layer come first and replace those of the lower one."""
-    return {
-        **upper,
-        **{term: definition for term, definition in lower.items() if term not in upper},
-    }
-
-
-@dataclass(frozen=True)
-class Document:
-    """Where a context comes from, for error messages."""
-
-    name: str
-    text: str | None = None
-    positions: Positions = field(default_factory=dict)
-
-    def fault(self, path: Path, what: str, hint: str, code: str = "KIP_1001") -> KipError:
-        """The error of a member; ``what`` is a sentence."""
-        names = [shown(part) for part in path if isinstance(part, str) and part != "@context"]
-        if len(names) > _NAMED:
-            names = ["…", *names[-_NAMED:]]
-        place = f", {'.'.join(names)}" if names else ""
-        spans = (
-            self.positions[path[:n]] for n in range(len(path), 0, -1) if path[:n] in self.positions
-        )
-        span = next(spans, NOWHERE if self.text is None else Span(0, 1))
-        return KipError(code, printable(f"{self.name}{place}: {what}"), hint, span, self.text)
-
-
-def printable(text: str) -> str:
-    """A string with lone surrogates escaped: JSON can hold them, no terminal shows them."""
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
-def context_json(layer: Layer) -> dict[str, Any]:
+def context_json(context: Context) -> dict[str, Any]:
     """The context of a mapping; KIP's own JSON, with its two maps, is JSON-LD under it."""
     prefixes = {
         term: definition.iri
-        for term, definition in layer.terms.items()
+        for term, definition in context.terms.items()
         if definition.prefix and definition.iri
     }
-    own = _object(layer, _Prefixes(prefixes))
+    own = _object(context, _Prefixes(prefixes))
     written: dict[str, Any] = {"@version": 1.1, "id": "@id", "type": "@type", **own}
     for nest in MAPS:
         written[nest] = _map(written.get(nest, "@nest"), written)
@@ -175,19 +105,12 @@ class _Prefixes:
         return iri
 
 
-def _object(layer: Layer, prefixes: _Prefixes) -> dict[str, Any]:
-    written: dict[str, Any] = dict(layer.settings)
+def _object(context: Context, prefixes: _Prefixes) -> dict[str, Any]:
+    written: dict[str, Any] = dict(context.settings)
     # Prefixes first, as people write them.
-    for term in sorted(layer.terms, key=lambda name: not layer.terms[name].prefix):
-        written[term] = _definition(layer.terms[term], prefixes)
+    for term in sorted(context.terms, key=lambda name: not context.terms[name].prefix):
+        written[term] = _definition(context.terms[term], prefixes)
     return written
-
-
-def _scope(layer: Layer, prefixes: _Prefixes) -> Any:
-    """A scoped context; prefixes that it redefines are not used in it."""
-    if layer.resets:
-        return [None, _object(layer, _Prefixes({}))]
-    return _object(layer, prefixes.without(layer.terms))
 
 
 def _definition(definition: Definition, prefixes: _Prefixes) -> Any:
@@ -196,17 +119,14 @@ def _definition(definition: Definition, prefixes: _Prefixes) -> Any:
     if definition.prefix:
         simple = definition.iri.endswith(PREFIX_ENDS)
         return definition.iri if simple else {"@id": definition.iri, "@prefix": True}
-    written: dict[str, Any] = {"@id": prefixes.compact(definition.iri)}
-    if definition.type is not None:
-        written["@type"] = prefixes.compact(definition.type)
-    for key, value in (("@language", definition.language), ("@direction", definition.direction)):
-        if value is not UNSET:
-            written[key] = value
-    for key, text in (("@container", definition.container), ("@nest", definition.nest)):
-        if text is not None:
-            written[key] = text
-    if definition.scopes:
-        written["@context"] = _scope(definition.scopes[0], prefixes)
+    written: dict[str, Any] = {"@id": prefixes.compact(definition.iri), **definition.values}
+    if "@type" in written:
+        written["@type"] = prefixes.compact(written["@type"])
+    scope = definition.scope
+    if scope is not None and scope.resets:
+        written["@context"] = [None, _object(scope, _Prefixes({}))]
+    elif scope is not None:  # prefixes that it redefines are not used in it
+        written["@context"] = _object(scope, prefixes.without(scope.terms))
     # A bare IRI that ends like a namespace would become a prefix.
     simple = len(written) == 1 and not definition.iri.endswith(PREFIX_ENDS)
     return written["@id"] if simple else written

@@ -12,7 +12,7 @@ from typing import Any
 
 from kiprdf.errors import KipError
 from kiprdf.interchange.mapping.contexts import Mapping as Words
-from kiprdf.interchange.mapping.term_reader import iri_fault
+from kiprdf.interchange.mapping.reader import iri_fault
 from kiprdf.interchange.mapping.terms import MAPS
 from kiprdf.interchange.vocabularies.schema import definitions
 from kiprdf.rdf import vocab
