@@ -19,7 +19,7 @@ from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import reification, vocab
 from kiprdf.rdf.elements import Concept, Element, Proposition, Terms, read_element
 from kiprdf.rdf.iris import ConceptName, PropositionName, proposition_digits
-from kiprdf.rdf.literals import to_term
+from kiprdf.rdf.literals import is_same, normal, to_term
 from kiprdf.semantics import periods
 from kiprdf.semantics.patterns import Kinds
 from kiprdf.source import Span
@@ -48,8 +48,8 @@ class Edit:
     def changed(self) -> bool:
         before, after = self.before, self.after
         return before is None or (
-            before.metadata != after.metadata
-            or before.attributes != after.attributes
+            _differ(before.metadata, after.metadata)
+            or _differ(before.attributes, after.attributes)
             or self.repointed
         )
 
@@ -96,12 +96,15 @@ class Draft:
     # Elements ---------------------------------------------------------------------------------
 
     def element(self, node: NamedNode) -> Element | None:
-        """The element in the draft, which the caller may edit in place; None if there is none."""
+        """The element in the draft, which the caller may edit in place; None if there is none.
+
+        Its values are spelled as in the store: most are neither changed nor compared.
+        """
         edit = self.edits.get(node)
         if edit is None:
             budget.check()
             triples = self.store.statements(node)
-            before = read_element(self.store.iris, node, triples)
+            before = read_element(self.store.iris, node, triples, convert=None)
             if before is None:
                 return None
             edit = self.edits[node] = Edit(before, copied(before))
@@ -330,13 +333,23 @@ class Draft:
 def _missing(
     node: NamedNode, predicate: Callable[[str], NamedNode], terms: Terms, others: Terms
 ) -> list[Written]:
-    """The triples of some values that are not among others."""
+    """The triples of some values that are not among others, in normal spelling."""
     return [
-        (node, predicate(key), term)
+        (node, predicate(key), normal(term))
         for key, term in terms.items()
         # What was copied is the same object, and need not be compared.
-        if (other := others.get(key)) is not term and other != term
+        if (other := others.get(key)) is not term and not is_same(other, term)
     ]
+
+
+def _differ(terms: Terms, others: Terms) -> bool:
+    if len(terms) != len(others):
+        return True
+    for key, term in terms.items():
+        other = others.get(key)
+        if other is not term and not is_same(other, term):
+            return True
+    return False
 
 
 def _ends(element: Proposition) -> Fact:

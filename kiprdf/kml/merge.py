@@ -32,7 +32,7 @@ from kiprdf.language import ast
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Element, Proposition, Terms
-from kiprdf.rdf.literals import to_term
+from kiprdf.rdf.literals import is_same, to_term
 from kiprdf.semantics.arguments import RESERVED_METADATA
 
 ALIASES = "aliases"
@@ -54,7 +54,7 @@ def merge(command: ast.MergeConcept, draft: Draft) -> dict[str, Any]:
     _unite(source, target)
     move_links(source.node, target.node, draft)
     draft.delete([source.node])
-    filled = sum(before.get(key) != term for key, term in target.attributes.items())
+    filled = sum(not is_same(before.get(key), term) for key, term in target.attributes.items())
     repointed = sum(edit.repointed for edit in draft.changes())
     return _receipt(repointed, len(draft.deleted) - 1, filled)
 

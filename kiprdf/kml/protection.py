@@ -15,6 +15,7 @@ from kiprdf.errors import KipError
 from kiprdf.kml.draft import Draft
 from kiprdf.rdf.elements import Proposition
 from kiprdf.rdf.iris import Iris
+from kiprdf.rdf.literals import is_same
 from kiprdf.semantics.protected import ACTORS, CORE_DIRECTIVES, SYSTEM
 from kiprdf.source import NOWHERE, Span
 
@@ -48,7 +49,7 @@ def check_protection(draft: Draft, span: Span = NOWHERE) -> None:
             message = f"{iris.id(node)} belongs to the core schema and cannot be changed."
             raise _refused(message, place)
         directives = (e.attributes.get(CORE_DIRECTIVES) for e in (edit.before, edit.after))
-        if is_actor(node, iris) and len(set(directives)) > 1:
+        if is_actor(node, iris) and not is_same(*directives):
             raise _refused(f"The core_directives of {iris.id(node)} cannot be changed.", place)
     for node, element in draft.deleted.items():
         if is_system(node, iris) or is_actor(node, iris):

@@ -42,7 +42,7 @@ class Reader:
         if node not in self._elements:
             budget.check()
             triples = self._store.statements(node)
-            self._elements[node] = read_element(self.iris, node, triples, convert=_unchanged)
+            self._elements[node] = read_element(self.iris, node, triples, convert=None)
         return self._elements[node]
 
     def object(self, node: NamedNode) -> dict[str, Json]:
@@ -92,10 +92,6 @@ class Reader:
         namespace = vocab.ATTRIBUTE if field == "attributes" else vocab.METADATA
         triple = next(self._store.match(node, NamedNode(namespace + key), None), None)
         return None if triple is None else to_json(cast(Term, triple.object))
-
-
-def _unchanged(term: Term) -> Term:
-    return term
 
 
 def read_catalog(store: Store) -> Catalog:

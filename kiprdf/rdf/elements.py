@@ -43,11 +43,11 @@ def read_element(
     iris: Iris,
     node: NamedNode,
     triples: Iterable[Triple | Quad],
-    convert: Callable[[Term], Term] = normal,
+    convert: Callable[[Term], Term] | None = normal,
 ) -> Element | None:
     """The element a node is, from its triples; None when they say that it is none.
 
-    Who only shows an element needs no normal spelling of its values.
+    Without ``convert`` its values are spelled as in the triples.
     """
     attributes, metadata, fact, is_typed = _sorted_out(triples, convert)
     if fact is not None:
@@ -102,7 +102,7 @@ V = TypeVar("V")
 
 
 def _sorted_out(
-    triples: Iterable[Triple | Quad], convert: Callable[[Term], V]
+    triples: Iterable[Triple | Quad], convert: Callable[[Term], V] | None
 ) -> tuple[dict[str, V], dict[str, V], Triple | None, bool]:
     """The attributes and the metadata, the fact of a proposition, and whether there is a type."""
     attributes: dict[str, V] = {}
@@ -117,9 +117,9 @@ def _sorted_out(
         kind, key = place
         value = triple.object
         if kind == "attributes":
-            attributes[key] = convert(value)
+            attributes[key] = convert(value) if convert else value
         elif kind == "metadata":
-            metadata[key] = convert(value)
+            metadata[key] = convert(value) if convert else value
         elif kind == "type":
             is_typed = True
         elif isinstance(value, Triple):

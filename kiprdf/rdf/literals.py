@@ -119,6 +119,17 @@ def normal(term: Literal | NamedNode) -> Literal | NamedNode:
     return term
 
 
+def is_same(term: Literal | NamedNode | None, other: Literal | NamedNode | None) -> bool:
+    """Whether two terms, or their absence, are the same in normal spelling.
+
+    >>> is_same(Literal("1", datatype=vocab.DOUBLE), Literal("1.0", datatype=vocab.DOUBLE))
+    True
+    """
+    return term == other or (
+        term is not None and other is not None and normal(term) == normal(other)
+    )
+
+
 def _is_usual(term: Literal) -> bool:
     """Whether a literal has one spelling only, or is a number in that which the engine has too."""
     is_usual = _USUAL.get(term.datatype)
