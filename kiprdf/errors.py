@@ -244,10 +244,6 @@ class LockedError(StoreError):
         super().__init__(f"{self.where}, or open it with read_only=True.")
 
 
-class ForkedLogError(StoreError):
-    """A process and a fork of it have both written to a log; ``kiprdf check`` repairs it."""
-
-
 class DamagedGraphError(StoreError):
     """The files of a graph are damaged or missing; its journal may have all of it."""
 

@@ -14,13 +14,11 @@ from kiprdf.cli.root import app
 from kiprdf.errors import (
     DamagedGraphError,
     DamagedManifestError,
-    ForkedLogError,
     ReplacedError,
     StoreError,
     clear_frames,
 )
 from kiprdf.nexus import Nexus
-from kiprdf.store.folder import repair_log
 from kiprdf.store.graph_files import repair_manifest
 
 ATTEMPTS = 8
@@ -88,14 +86,6 @@ def _open_to_check(place: str, repair: bool) -> Nexus:
     folder = Path(place)
     try:
         try:
-            return Nexus.open(folder, genesis=False)
-        except ForkedLogError:
-            repair_log(folder)
-            output.note(
-                f"A process and its fork had both written to the log of {folder}. The log was "
-                f"repaired and contains the writes of both; the original is in "
-                f"{folder / 'damaged'}."
-            )
             return Nexus.open(folder, genesis=False)
         except DamagedManifestError as fault:
             clear_frames(fault)

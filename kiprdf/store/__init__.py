@@ -10,9 +10,9 @@ claims, opening), ``graph_files`` (backups, a graph written afresh),
 ``update_times`` (elements in the order of their updates), ``oxigraph`` (the embedded store, in
 memory or in a folder), ``connecting`` (opens a store that speaks SPARQL: ``recognition`` of its
 engine, then ``remote``, which reads it through ``answers``, ``endpoint`` and ``http`` and keeps
-what it read in ``remote_state``; ``layout`` converts its triples), ``log_repair`` (a log that a
-fork has written), ``cancellation`` (of long queries), ``guard`` (limits of raw SPARQL),
-``sparql_worker`` and ``sparql_child`` (the processes that answer it).
+what it read in ``remote_state``; ``layout`` converts its triples), ``cancellation`` (of long
+queries), ``guard`` (limits of raw SPARQL), ``sparql_worker`` and ``sparql_child`` (the processes
+that answer it).
 """
 
 from kiprdf.store.base import NexusStore, Solutions, Store, WritableStore, is_store

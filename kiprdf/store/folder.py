@@ -27,13 +27,11 @@ from kiprdf import forks
 from kiprdf.errors import (
     DamagedGraphError,
     DamagedManifestError,
-    ForkedLogError,
     LockedError,
     StoreError,
 )
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import base_fault
-from kiprdf.store import log_repair
 from kiprdf.store.file_sums import FileSums
 from kiprdf.store.journal_files import sync_folder
 
@@ -44,16 +42,12 @@ GRAPH = "graph"
 GRAPHS = (GRAPH, "graph.2")
 """The folders that the graph may be in."""
 DAMAGED = "damaged"
-"""The folder of logs that were repaired."""
+"""The folder of a damaged graph that was written again."""
 MANIFEST = "nexus.json"
 VECTORS = "vectors.sqlite3"
 """The file of the vectors of texts, which take long to compute again."""
 OPEN_ATTEMPTS = 12
 _PARTIAL = MANIFEST + ".partial"
-_FORKED = (
-    "A process and a fork of it have both written to the log of the nexus in %s; "
-    "repair it with: kiprdf check --nexus %s"
-)
 _OWN_LOCK = "lock hold by current process"
 
 
@@ -301,16 +295,11 @@ def open_engine(path: Path, read_only: bool, attempts: int = OPEN_ATTEMPTS) -> E
             damaged = sums.damaged(every_byte=not (read_only or sums.is_closed))
             if damaged and files == _tables(graph):
                 raise damaged_file(damaged[0], path)
-            # RocksDB may not notice, and drops what it cannot read.
-            is_forked = log_repair.is_forked(graph)
-            if not is_forked:
-                engine = Engine.read_only(str(graph)) if read_only else Engine(str(graph))
-                if read_only:
-                    _read_each_table(engine)
+            engine = Engine.read_only(str(graph)) if read_only else Engine(str(graph))
+            if read_only:
+                _read_each_table(engine)
             # What a writer moves from a log to a table meanwhile may be in neither.
             if graph == graph_folder(path) and (not read_only or files == _tables(graph)):
-                if is_forked:
-                    raise ForkedLogError(_FORKED % (path, path))
                 return engine
             reason = "another process replaces its files all the time; open it again later."
         except (OSError, RuntimeError) as fault:
@@ -394,27 +383,6 @@ def is_written(path: Path) -> bool:
     except (ImportError, OSError):
         return True
     return False
-
-
-def repair_log(folder: str | os.PathLike[str]) -> None:
-    """Repair the log of a closed folder that a process and a fork of it have both written.
-
-    Nothing of either is lost; ``check`` reports the elements on which they disagree. The original
-    log is kept in the subfolder ``damaged``. Raises ``StoreError`` when the folder is open
-    somewhere, or cannot be written.
-    """
-    import fcntl  # not on Windows, which has no forks
-
-    path = Path(folder).absolute()
-    with claimed(path):
-        try:
-            graph = graph_folder(path)
-            with (graph / "LOCK").open("r+b") as lock:
-                fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as RocksDB does
-                log_repair.repair(graph, path / DAMAGED)
-        except OSError as fault:
-            message = f"The log of the nexus in {path} cannot be repaired: {fault}."
-            raise StoreError(message) from None
 
 
 _claims: dict[Path, ref[Claim]] = {}
