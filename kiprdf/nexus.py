@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from kiprdf.interchange.formats.output import Advance
     from kiprdf.interchange.importing.plan import JsonMap
     from kiprdf.interchange.mapping.contexts import Loader
-    from kiprdf.interchange.publishing import publish as publishing
-    from kiprdf.interchange.publishing.publish import Facts, Published
+    from kiprdf.pages import publish as publishing
+    from kiprdf.pages.publish import Facts, Published
     from kiprdf.store import connecting
     from kiprdf.store.journal import Sync
 else:
@@ -58,7 +58,7 @@ else:
     maintenance = Lazy("kiprdf.maintenance")
     options = Lazy("kiprdf.options")
     patch_log = Lazy("kiprdf.interchange.differences.patch_log")
-    publishing = Lazy("kiprdf.interchange.publishing.publish")
+    publishing = Lazy("kiprdf.pages.publish")
     rdflib_store = Lazy("kiprdf.interchange.rdflib_store")
     snapshots = Lazy("kiprdf.interchange.snapshots")
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kiprdf.interchange.formats.output import Advance
     from kiprdf.interchange.importing.plan import JsonMap
     from kiprdf.interchange.mapping import contexts
-    from kiprdf.interchange.publishing.publish import Facts
+    from kiprdf.pages.publish import Facts
     from kiprdf.store import connecting
 
 PROFILES = ("auto", "rdf11", "rdf12")

@@ -44,7 +44,7 @@ def test_only_the_text_module_writes_sparql() -> None:
 
 
 def test_import_kiprdf_leaves_slow_libraries_alone() -> None:
-    libraries = {"rdflib", "typer", "rich", "numpy", "pydantic", "pyparsing", "xml"}
+    libraries = {"rdflib", "typer", "rich", "numpy", "pydantic", "pyparsing", "xml", "jinja2"}
     libraries.add("kiprdf.interchange.formats.parsing")
     code = "import sys, kiprdf; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)

@@ -2,5 +2,5 @@
 
 ``dataset`` (checks the dataset of a nexus), ``files`` (reads and writes texts, paths and open
 files), ``selection`` (a part of a nexus), and the packages ``formats``, ``mapping``,
-``importing``, ``vocabularies``, ``publishing``, ``differences``.
+``importing``, ``vocabularies``, ``differences``.
 """

@@ -6,8 +6,8 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from kiprdf.interchange import formats
-from kiprdf.interchange.publishing import provenance as prov
-from kiprdf.interchange.publishing.knowledge import Knowledge
+from kiprdf.interchange import provenance as prov
+from kiprdf.interchange.knowledge import Knowledge
 from kiprdf.interchange.vocabularies import own_context
 from kiprdf.interchange.vocabularies import shapes as shacl
 from kiprdf.interchange.vocabularies.nested_turtle import write_nested

@@ -274,7 +274,7 @@ class Server:
         """/explore/search: the results alone, for search as you type."""
         term = request.query_params.get("q", "")
         return await self._page(
-            request, lambda explorer: str(explorer.results(term)) if term.strip() else ""
+            request, lambda explorer: explorer.results(term) if term.strip() else ""
         )
 
     async def schema(self, request: Request) -> Response:

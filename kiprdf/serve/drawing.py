@@ -1,4 +1,7 @@
-"""Draws a small graph as SVG: nodes on an ellipse, or around the first one, with links."""
+"""Lays out a small graph for SVG: nodes on an ellipse, or around the first one, with links.
+
+``templates/explorer/drawing.html`` draws it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kiprdf.interchange.publishing.markup import Markup, element
+from kiprdf.pages.page import View
 
 DRAWN = 14
 """Other ends that a drawing shows."""
@@ -67,46 +70,28 @@ def _columns(text: str) -> int:
     return sum(2 if ord(character) > 0x2E7F else 1 for character in text)
 
 
-def drawing(nodes: Sequence[Node], arrows: Sequence[Arrow], title: str) -> Markup:
+def drawing(nodes: Sequence[Node], arrows: Sequence[Arrow], title: str) -> View:
     """A graph; if all arrows begin or end at the first node, that node is in the middle."""
-    svgs = [_svg(frame, nodes, arrows, title) for frame in _FRAMES]
-    return element("figure", svgs, class_="drawing")
+    return {"title": title, "frames": [_frame(frame, nodes, arrows) for frame in _FRAMES]}
 
 
-def _svg(frame: _Frame, nodes: Sequence[Node], arrows: Sequence[Arrow], title: str) -> Markup:
+def _frame(frame: _Frame, nodes: Sequence[Node], arrows: Sequence[Arrow]) -> View:
     is_star = all(0 in (arrow.start, arrow.end) for arrow in arrows) and len(nodes) > 1
     places = _places(frame, len(nodes), is_star)
     labels: dict[tuple[int, int], list[str]] = {}
     for arrow in arrows:
         labels.setdefault((arrow.start, arrow.end), []).append(arrow.label)
-    tip = f"tip-{frame.name}"
     shown = {
         ends: texts[0] if len(texts) == 1 else f"{texts[0]} +{len(texts) - 1}"
         for ends, texts in labels.items()
     }
-    lines = [_line(nodes, places, ends, text, f"url(#{tip})") for ends, text in shown.items()]
-    boxes = [_box(node, place) for node, place in zip(nodes, places, strict=True)]
-    marker = element(
-        "marker",
-        element("path", d="M0 0 L8 4 L0 8 z"),
-        id=tip,
-        viewBox="0 0 8 8",
-        refX="8",
-        refY="4",
-        markerWidth="7",
-        markerHeight="7",
-        orient="auto",
-    )
     left, right = _sides(frame, nodes, places, shown)
-    content = [element("title", title), element("defs", marker), lines, boxes]
-    return element(
-        "svg",
-        content,
-        viewBox=f"{left:.0f} 0 {right - left:.0f} {frame.height:.0f}",
-        role="group",
-        aria_label=title,
-        class_=frame.name,
-    )
+    return {
+        "name": frame.name,
+        "box": f"{left:.0f} 0 {right - left:.0f} {frame.height:.0f}",
+        "lines": [_line(nodes, places, ends, text) for ends, text in shown.items()],
+        "boxes": [_box(node, place) for node, place in zip(nodes, places, strict=True)],
+    }
 
 
 def _sides(
@@ -142,23 +127,15 @@ def _places(frame: _Frame, number: int, is_star: bool) -> list[tuple[float, floa
 
 
 def _line(
-    nodes: Sequence[Node],
-    places: Sequence[tuple[float, float]],
-    ends: tuple[int, int],
-    text: str,
-    tip: str,
-) -> Markup:
+    nodes: Sequence[Node], places: Sequence[tuple[float, float]], ends: tuple[int, int], text: str
+) -> View:
+    """The path of a link, and its label with the place of that."""
     start, end = ends
     (x1, y1), (x2, y2) = places[start], places[end]
     if start == end:
-        half = nodes[start].half_width
-        path = (
-            f"M{x1 + half - 14:.0f} {y1 - _HALF_HEIGHT:.0f} c 10 -42 58 -22 14 {_HALF_HEIGHT - 6}"
-        )
-        label = element(
-            "text", text, x=f"{x1 + half + _LOOP:.0f}", y=f"{y1 - _HALF_HEIGHT - 18:.0f}"
-        )
-        return element("g", element("path", d=path, marker_end=tip), label, class_="link")
+        half, top = nodes[start].half_width, y1 - _HALF_HEIGHT
+        path = f"M{x1 + half - 14:.0f} {top:.0f} c 10 -42 58 -22 14 {_HALF_HEIGHT - 6}"
+        return {"path": path, "text": text, "x": f"{x1 + half + _LOOP:.0f}", "y": f"{top - 18:.0f}"}
     # A curve, so that the links of both directions are apart.
     dx, dy = x2 - x1, y2 - y1
     length = math.hypot(dx, dy) or 1
@@ -168,8 +145,7 @@ def _line(
     bx, by = _edge(places[end], (cx, cy), nodes[end].half_width)
     path = f"M{ax:.0f} {ay:.0f} Q{cx:.0f} {cy:.0f} {bx:.0f} {by:.0f}"
     tx, ty = (ax + 2 * cx + bx) / 4, (ay + 2 * cy + by) / 4
-    label = element("text", text, x=f"{tx:.0f}", y=f"{ty:.0f}")
-    return element("g", element("path", d=path, marker_end=tip), label, class_="link")
+    return {"path": path, "text": text, "x": f"{tx:.0f}", "y": f"{ty:.0f}"}
 
 
 def _edge(
@@ -183,17 +159,18 @@ def _edge(
     return place[0] + dx * scale, place[1] + dy * scale
 
 
-def _box(node: Node, place: tuple[float, float]) -> Markup:
+def _box(node: Node, place: tuple[float, float]) -> View:
+    """A box with the places of its two lines of text."""
     x, y = place
     half = node.half_width
-    box = element(
-        "rect",
-        x=f"{x - half:.0f}",
-        y=f"{y - _HALF_HEIGHT:.0f}",
-        width=f"{2 * half:.0f}",
-        height=f"{2 * _HALF_HEIGHT}",
-        rx="6",
-    )
-    label = element("text", node.shown, x=f"{x:.0f}", y=f"{y - 3:.0f}", class_="label")
-    note = element("text", node.note[:30], x=f"{x:.0f}", y=f"{y + 11:.0f}", class_="note")
-    return element("a", element("title", node.label), box, label, note, href=node.href)
+    return {
+        "node": node,
+        "note": node.note[:30],
+        "left": f"{x - half:.0f}",
+        "top": f"{y - _HALF_HEIGHT:.0f}",
+        "width": f"{2 * half:.0f}",
+        "height": str(2 * _HALF_HEIGHT),
+        "x": f"{x:.0f}",
+        "label_y": f"{y - 3:.0f}",
+        "note_y": f"{y + 11:.0f}",
+    }

@@ -1,51 +1,40 @@
 """The pages for people: search, elements, schema, latest changes, and a pane for queries.
 
-The pages of elements are those that ``publish`` writes, with other links and a drawing.
+The pages of elements are those of ``kiprdf.pages``, in another frame and with a drawing.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from pathlib import Path
-from typing import Any
-from urllib.parse import urlencode
+from typing import Any, ClassVar
+from urllib.parse import quote, urlencode
 
 from pyoxigraph import NamedNode
 
 from kiprdf.advice.corrections import corrections
 from kiprdf.errors import KipError, KipWarning
+from kiprdf.interchange.knowledge import Knowledge
 from kiprdf.interchange.mapping.contexts import Mapping
-from kiprdf.interchange.publishing import overview
-from kiprdf.interchange.publishing.file_names import Paths
-from kiprdf.interchange.publishing.knowledge import Knowledge
-from kiprdf.interchange.publishing.markup import Child, Markup, element
-from kiprdf.interchange.publishing.page_parts import (
-    count,
-    lines,
-    name,
-    section,
-    words,
-)
-from kiprdf.interchange.publishing.pages import element_page
 from kiprdf.nexus import Nexus
-from kiprdf.rdf.elements import Proposition, read_element
-from kiprdf.rdf.iris import ConceptName
+from kiprdf.pages.elements import element_page
+from kiprdf.pages.file_names import Paths
+from kiprdf.pages.page import Page, Site, View, count, words
+from kiprdf.pages.rendering import ASSETS as FILES
+from kiprdf.pages.rendering import render
+from kiprdf.rdf.elements import Concept, Proposition, read_element
 from kiprdf.serve import time_pages
 from kiprdf.serve.drawing import DRAWN, Arrow, Node, drawing
-from kiprdf.serve.explorer_page import ExplorerPage, ExplorerSite, element_path
 from kiprdf.serve.linked import no_element
-from kiprdf.serve.surroundings import surroundings
-from kiprdf.serve.time_pages import Moment, time
+from kiprdf.serve.surroundings import Numbers, surroundings
+from kiprdf.serve.time_pages import Moment, label, shown_time
 from kiprdf.store import Store
 
-_OWN_ASSETS = Path(__file__).parent / "assets"
 ASSETS = {
-    "style.css": (overview.ASSETS / "style.css", "text/css"),
-    "explorer.css": (_OWN_ASSETS / "explorer.css", "text/css"),
-    "explorer.js": (_OWN_ASSETS / "explorer.js", "text/javascript"),
+    "style.css": (FILES / "style.css", "text/css"),
+    "explorer.css": (FILES / "explorer.css", "text/css"),
+    "explorer.js": (FILES / "explorer.js", "text/javascript"),
 }
 """The files of the pages, with their media types."""
 _EXAMPLES = (
@@ -60,10 +49,116 @@ _EXAMPLES = (
         'FIND(?p.name, ?p.attributes.description) WHERE { ?p {type: "$PropositionType"} }',
     ),
 )
+_NO_SLIDER = ("explore/log", "explore/history")
+"""Pages about all commits."""
+_ADDRESSES = {
+    "index.html": "explore/",
+    "vocabulary.html": "explore/schema",
+    "style.css": "static/style.css",
+}
+"""What is in place of the files of a published folder."""
 
 
 class Absent(Exception):
     """The page of an element that does not exist."""
+
+
+def element_path(base: str, iri: str) -> str:
+    """The percent-encoded path of an element below ``/page/`` and ``/data/``.
+
+    >>> element_path("urn:kip:nexus/", "urn:kip:nexus/Drug/Vitamin%20C")
+    'Drug/Vitamin%20C'
+    """
+    return quote(iri[len(base) :], safe="/%$~!*'()")
+
+
+class ExplorerSite(Site):
+    """The elements that one page needs; each element has a page and a document."""
+
+    __slots__ = ()
+
+    def path(self, node: NamedNode, suffix: str = "html") -> str:
+        """The address of the page of an element, or of its document."""
+        kind = "page" if suffix == "html" else "data"
+        return f"{kind}/{element_path(self.knowledge.iris.base, node.value)}"
+
+
+@dataclass(frozen=True, slots=True)
+class ExplorerPage(Page):
+    """A page of the explorer; links begin at the root of the application."""
+
+    root: str = ""
+    moment: Moment | None = None
+    numbers: Numbers = field(default_factory=dict)
+    query: dict[str, str] = field(default_factory=dict)
+    """What the address of the page has beside the commit: a search, a command."""
+    has_history: bool = True
+    frame: ClassVar[str] = "explorer/frame.html"
+
+    def number(self, of: str, key: str | None, read: int) -> int:
+        """How many facts or members there are, where the page has not read all."""
+        return self.numbers.get((of, key), read)
+
+    def omitted(self, number: int) -> str | None:
+        """What a page has not; None if it has all."""
+        return f"{number:,} more are not shown." if number else None
+
+    def href(self, path: str) -> str:
+        """The address of a path of the application; pages of the past lead to pages of it."""
+        path = _ADDRESSES.get(path, path)
+        as_of = None if self.moment is None else self.moment.seq
+        if as_of is not None and path.startswith(("page/", "explore/")):
+            path += f"{'&' if '?' in path else '?'}as_of={as_of}"
+        return f"{self.root}/{path}"
+
+    def slider(self) -> View | None:
+        """The commits that the slider reaches; None on pages about all commits."""
+        if self.moment is None or self.path in _NO_SLIDER:
+            return None
+        history = None
+        if self.path.startswith("page/") and self.has_history:
+            history = f"{self.root}/explore/history/{self.path.removeprefix('page/')}"
+        return time_pages.slider(self.moment, f"{self.root}/{self.path}", self.query, history)
+
+    def drawing(self, node: NamedNode) -> View | None:
+        """The element in the middle, and the other ends of its facts around it."""
+        knowledge = self.site.knowledge
+        order = [node]
+        arrows = []
+        for fact in (*knowledge.facts_from.get(node, ()), *knowledge.facts_to.get(node, ())):
+            other = fact.object if fact.subject == node else fact.subject
+            if other not in order:
+                if len(order) > DRAWN:
+                    continue
+                order.append(other)
+            ends = order.index(fact.subject), order.index(fact.object)
+            arrows.append(Arrow(*ends, words(fact.predicate)))
+        if len(order) == 1:
+            return None
+        title = "The neighbours of this element"
+        return drawing([self._drawn(one) for one in order], arrows, title)
+
+    def _drawn(self, node: NamedNode) -> Node:
+        one = self.site.knowledge.elements.get(node)
+        name_ = one.name if isinstance(one, Concept) else "fact"
+        kind = one.type if isinstance(one, Concept) else words(one.predicate) if one else ""
+        return Node(name_, kind, self.href(self.site.path(node)))
+
+    def identity_link(self, identity: str) -> View:
+        """A link to an element that is known by its id only."""
+        node = self.site.knowledge.iris.from_id(identity)
+        return {"iri": identity} if node is None else self.node_link(node)
+
+    def node_link(self, node: NamedNode) -> View:
+        """A link to an element that is not read."""
+        href = self.href(self.site.path(node))
+        return {"href": href, **label(self.site.knowledge.iris, node)}
+
+    def definition_link(self, kind: str, defined: str, number: int | None = None) -> View:
+        """A link to a type, a predicate or a domain, with the number of its members."""
+        node = self.site.knowledge.iris.concept(kind, defined)
+        shown = None if number is None else f"{number:,}"
+        return {"href": self.href(self.site.path(node)), "text": defined, "number": shown}
 
 
 @dataclass(frozen=True)
@@ -94,19 +189,8 @@ class Explorer:
         if not self.store.describe(node):
             page = replace(self._page(path), has_history=self._was_there(node, now))
             when = "now" if self.moment is None or self.moment.seq is None else "as of this commit"
-            refusal = no_element()
-            body = element(
-                "div",
-                element(
-                    "p",
-                    f"This element does not exist {when}. ",
-                    element("strong", f"HTTP_{refusal.status}"),
-                    class_="lead",
-                ),
-                element("p", refusal.hint),
-                role="status",
-            )
-            raise Absent(page.html("Not there", element("h1", _title(self.store, node)), body))
+            view = {"of": label(self.store.iris, node), "when": when, "refusal": no_element()}
+            raise Absent(page.html("explorer/absent.html", "Not there", **view))
         triples, numbers = self.store.read(lambda: surroundings(self.store, node))
         knowledge = Knowledge.of(triples, self.store.iris)
         page = replace(self._page(path, knowledge), numbers=numbers)
@@ -121,99 +205,69 @@ class Explorer:
     def failure(self, status: int, error: dict[str, str]) -> str:
         """The page of a request that failed, with the error object of the other clients."""
         page, phrase = self._page("explore/failure"), HTTPStatus(status).phrase
-        code = element("strong", error["code"])
-        body = element(
-            "div",
-            element("p", code, f" {error['message']}"),
-            element("p", error["hint"]),
-            class_="error",
-            role="alert",
-        )
-        return page.html(phrase, element("h1", phrase, " ", element("small", str(status))), body)
+        view = {"phrase": phrase, "status": str(status), "error": error}
+        return page.html("explorer/failure.html", phrase, **view)
 
     # Search -----------------------------------------------------------------------------------
 
     def start(self, term: str) -> str:
         """The start page: a search field, its results, or what there is."""
         page = self._page("explore/", q=term)
-        field = element(
-            "input",
-            type="search",
-            name="q",
-            id="search",
-            value=term,
-            aria_label="Search concepts",
-            placeholder="Search concepts by name or alias",
-            autocomplete="off",
-            autofocus=True,
-        )
-        form = page.form(field, class_="search", role="search")
-        results = element(
-            "div", self.results(term) if term.strip() else self._overview(page), id="results"
-        )
-        return page.html(self.title, element("h1", self.title), form, results)
+        results = self._hits(term) if term.strip() else None
+        overview = self._overview(page) if results is None else {}
+        return page.html("explorer/start.html", self.title, term=term, results=results, **overview)
 
-    def results(self, term: str) -> Markup:
-        """The concepts that a term finds, as a list of links."""
+    def results(self, term: str) -> str:
+        """The concepts that a term finds, as a list of links; without a page around them."""
+        return render("explorer/results.html", results=self._hits(term))
+
+    def _hits(self, term: str) -> View:
         page = self._page("explore/")
         response = self.nexus.execute_kip_readonly(
             {"command": "SEARCH CONCEPT :term LIMIT 30", "parameters": {"term": term}}
         )
         if "error" in response:
-            return element("p", response["error"]["message"], class_="quiet", role="status")
-        hits = response["result"]
-        if not hits:
-            return element("p", f"No concept matches “{term}”.", class_="quiet", role="status")
-        rows = (element("li", _hit(page, hit)) for hit in hits)
-        return element("ul", rows, class_="hits")
+            return {"note": response["error"]["message"], "hits": []}
+        hits = [
+            {
+                "link": page.identity_link(hit["id"]),
+                "type": hit.get("type", ""),
+                "about": _text((hit.get("attributes") or {}).get("description"))[:160],
+            }
+            for hit in response["result"]
+        ]
+        return {"note": None if hits else f"No concept matches “{term}”.", "hits": hits}
 
-    def _overview(self, page: ExplorerPage) -> Child:
+    def _overview(self, page: ExplorerPage) -> View:
         primer: Any = self.nexus.execute("DESCRIBE PRIMER")
         totals = primer["totals"]
-        numbers = f"{count(totals['concepts'], 'concept')}, {count(totals['propositions'], 'fact')}"
-        types = [
-            element(
-                "li",
-                _definition_link(page, "$ConceptType", type_),
-                " ",
-                element("small", f"{number:,}"),
-            )
-            for type_, number in totals["concept_types"].items()
-            if number and not type_.startswith("$")
-        ]
-        domains = [
-            element(
-                "li",
-                _definition_link(page, "Domain", domain["name"]),
-                " ",
-                element("small", f"{domain['concept_count']:,}"),
-            )
-            for domain in primer["domain_map"]
-        ]
-        changed = [
-            element("li", self._link(page, change["id"]), " ", time(change["changed_at"]))
-            for change in primer["recent_changes"]["concepts"]
-        ]
-        parts = [
-            element("p", numbers, class_="lead"),
-            section("Types", element("ul", types, class_="tags")) if types else None,
-            section("Domains", element("ul", domains, class_="tags")) if domains else None,
-            section("Changed last", element("ul", changed, class_="hits")) if changed else None,
-        ]
-        return lines(parts)
+        return {
+            "numbers": f"{count(totals['concepts'], 'concept')}, "
+            f"{count(totals['propositions'], 'fact')}",
+            "types": [
+                page.definition_link("$ConceptType", type_, number)
+                for type_, number in _data_types(totals).items()
+            ],
+            "domains": [
+                page.definition_link("Domain", domain["name"], domain["concept_count"])
+                for domain in primer["domain_map"]
+            ],
+            "changed": [
+                {**self._link(page, change["id"]), "time": shown_time(change["changed_at"])}
+                for change in primer["recent_changes"]["concepts"]
+            ],
+        }
 
-    def _link(self, page: ExplorerPage, identity: str) -> Child:
+    def _link(self, page: ExplorerPage, identity: str) -> View:
         """A link to an element: the name of a concept, the words of a proposition."""
         node = self.store.iris.from_id(identity)
         if node is None:
-            return element("code", identity)
+            return {"iri": identity}
         shown = read_element(self.store.iris, node, self.store.describe(node))
         if not isinstance(shown, Proposition):
-            return _node_link(page, node)
-        ends = [self.store.iris.name(end.value) for end in (shown.subject, shown.object)]
-        subject, object = (one.name if isinstance(one, ConceptName) else "a fact" for one in ends)
-        text = [name(subject), " ", element("i", words(shown.predicate)), " ", name(object)]
-        return element("a", text, href=page.href(page.site.path(node)))
+            return page.node_link(node)
+        href = page.href(page.site.path(node))
+        return {"href": href, "words": time_pages.words_of(self.store.iris, shown)}
 
     # Schema -----------------------------------------------------------------------------------
 
@@ -221,11 +275,8 @@ class Explorer:
         """The types and predicates as a picture and as lists, with counts."""
         page = self._page("explore/schema")
         primer: Any = self.nexus.execute("DESCRIBE PRIMER")
-        counts = {
-            type_: number
-            for type_, number in primer["totals"]["concept_types"].items()
-            if number and not type_.startswith("$")
-        }
+        totals = primer["totals"]
+        counts = _data_types(totals)
         drawn = list(counts)[:DRAWN]
         arrows: list[Arrow] = []
         for type_ in drawn:
@@ -236,27 +287,18 @@ class Explorer:
                     for other in use["types"]
                     if other in drawn
                 ]
-        nodes = [
-            Node(type_, f"{counts[type_]:,}", _definition_href(page, "$ConceptType", type_))
-            for type_ in drawn
-        ]
-        picture = (
-            drawing(nodes, arrows, "The types and how their concepts are linked") if nodes else None
-        )
+        links = [page.definition_link("$ConceptType", type_, counts[type_]) for type_ in drawn]
+        nodes = [Node(link["text"], link["number"], link["href"]) for link in links]
+        title = "The types and how their concepts are linked"
         tables = [
-            section(title, element("ul", self._definitions(page, kind, totals), class_="columns"))
-            for title, kind, totals in (
-                ("Concept types", "$ConceptType", primer["totals"]["concept_types"]),
-                ("Predicates", "$PropositionType", primer["totals"]["proposition_types"]),
+            (heading, [page.definition_link(kind, *one) for one in totals[of].items()])
+            for heading, kind, of in (
+                ("Concept types", "$ConceptType", "concept_types"),
+                ("Predicates", "$PropositionType", "proposition_types"),
             )
         ]
-        return page.html("Schema", element("h1", "Schema"), picture, tables)
-
-    def _definitions(
-        self, page: ExplorerPage, kind: str, totals: dict[str, int]
-    ) -> Iterator[Markup]:
-        for defined, number in totals.items():
-            yield _counted(_definition_link(page, kind, defined), number)
+        picture = drawing(nodes, arrows, title) if nodes else None
+        return page.html("explorer/schema.html", "Schema", drawing=picture, tables=tables)
 
     # Changes ----------------------------------------------------------------------------------
 
@@ -267,16 +309,14 @@ class Explorer:
         last = self.moment.latest if until is None else min(self.moment.latest, until)
         # Links lead to what there is now.
         page = ExplorerPage(self._page("").site, "explore/log", self.root)
-        body = time_pages.log(page, self.nexus, self.moment, last)
-        commit = element("small", f"up to commit {last}")
-        return page.html("Changes", element("h1", "Changes ", commit), body)
+        view = time_pages.log(page, self.nexus, self.moment, last)
+        return page.html("explorer/log.html", "Changes", **view)
 
     def history(self, node: NamedNode, cursor: str | None) -> str:
         """The changes of an element, which may be deleted."""
         page = ExplorerPage(self._page("").site, "explore/history", self.root)
-        body = time_pages.history(page, self.nexus, self.store.iris.id(node), cursor)
-        link = element("a", _title(self.store, node), href=page.href(page.site.path(node)))
-        return page.html("History", element("h1", "History of ", link), body)
+        view = time_pages.history(page, self.nexus, self.store.iris.id(node), cursor)
+        return page.html("explorer/history.html", "History", of=page.node_link(node), **view)
 
     def _changed_last(self) -> str:
         page = self._page("explore/log")
@@ -286,180 +326,87 @@ class Explorer:
             order = "ORDER BY ?x.metadata._updated_at DESC LIMIT 60"
             rows += self.nexus.find(f"{command} WHERE {{ {pattern} }} {order}").tuples
         rows.sort(key=lambda row: (row[1] or "", row[0]), reverse=True)
-        groups: dict[str, list[Markup]] = {}
+        groups: dict[str, list[View]] = {}
         for identity, moment, version, author in rows[:60]:
             kind = "new" if version == 1 else f"version {version}"
-            note = " · ".join(filter(None, (kind, author if isinstance(author, str) else None)))
-            row = element("li", self._link(page, identity), " ", element("small", note))
-            groups.setdefault(moment or "", []).append(row)
-        body = [
-            element(
-                "section",
-                element("h2", time(moment)),
-                element("ul", items, class_="hits"),
-            )
-            for moment, items in groups.items()
-        ]
-        commit = element("small", f"commit {self.store.commit()}")
-        return page.html("Changes", element("h1", "Latest changes ", commit), body)
+            note = " · ".join(filter(None, (kind, _text(author))))
+            link = {**self._link(page, identity), "note": note}
+            groups.setdefault(moment or "", []).append(link)
+        view = {
+            "commit": self.store.commit(),
+            "groups": [(shown_time(moment), links) for moment, links in groups.items()],
+        }
+        return page.html("explorer/changed.html", "Changes", **view)
 
     # Queries ----------------------------------------------------------------------------------
 
     def queries(self, command: str | None) -> str:
         """The pane for commands that read: text, answer, and the SPARQL of a FIND."""
         page = self._page("explore/kql", command=command)
-        text = _EXAMPLES[1][1] if command is None else command
-        area = element(
-            "textarea",
-            "\n" + text,
-            name="command",
-            rows="7",
-            spellcheck="false",
-            aria_label="KIP command",
-            autofocus=True,
-        )
-        button = element("button", "Run", type="submit")
-        hint = element("small", "Ctrl+Enter runs it. Commands that write are refused.")
-        form = element(
-            "form",
-            area,
-            element("p", button, " ", hint),
-            method="post",
-            class_="query",
-            action=page.href("explore/kql"),
-        )
-        examples = element(
-            "p",
-            "Examples: ",
-            [
-                [
-                    " · " if number else None,
-                    element(
-                        "a", title, href=page.href("explore/kql?" + urlencode({"command": example}))
-                    ),
-                ]
-                for number, (title, example) in enumerate(_EXAMPLES)
-            ],
-            class_="quiet",
-        )
         answer = None if command is None else self._answer(page, command)
-        return page.html("Query", element("h1", "Query"), form, examples, answer)
+        return page.html(
+            "explorer/kql.html",
+            "Query",
+            command=_EXAMPLES[1][1] if command is None else command,
+            examples=[(title, _query_href(page, example)) for title, example in _EXAMPLES],
+            answer=answer,
+        )
 
-    def _answer(self, page: ExplorerPage, command: str) -> Child:
+    def _answer(self, page: ExplorerPage, command: str) -> View:
         try:
             rows = self.nexus.find(command)
-            names, tuples = rows.columns, rows.tuples
+            columns, tuples = rows.columns, rows.tuples
         except KipError as error:
             if error.message.startswith("This call takes FIND only"):
                 return self._other_answer(page, command)
-            return _problem(page, error)
-        head = element("tr", (element("th", element("code", one), scope="col") for one in names))
-        body = (
-            element("tr", (element("td", self._cell(page, value)) for value in row))
-            for row in tuples
-        )
-        table = element(
-            "div", element("table", element("thead", head), element("tbody", body)), class_="wide"
-        )
-        number = count(len(tuples), "row") + (", more follow" if rows.next_cursor else "")
-        warnings = [_problem(page, one) for one in rows.warnings]
-        sparql = element(
-            "details",
-            element("summary", "SPARQL"),
-            element("pre", self.nexus.explain(command)),
-            open=True,
-        )
+            return {"problems": [_problem(page, error)], "result": None}
         response = self.nexus.execute_kip_readonly({"command": command})
-        as_json = element("details", element("summary", "JSON"), element("pre", _pretty(response)))
-        return [
-            element("h2", "Answer ", element("small", number)),
-            warnings,
-            element("div", table, element("div", sparql, as_json), class_="answer"),
-        ]
+        return {
+            "problems": [_problem(page, one) for one in rows.warnings],
+            "result": "table",
+            "number": count(len(tuples), "row") + (", more follow" if rows.next_cursor else ""),
+            "columns": columns,
+            "rows": [[self._cell(page, value) for value in row] for row in tuples],
+            "sparql": self.nexus.explain(command),
+            "json": json.dumps(response, indent=2, ensure_ascii=False),
+        }
 
-    def _cell(self, page: ExplorerPage, value: Any) -> Child:
+    def _cell(self, page: ExplorerPage, value: Any) -> View:
         """A value of an answer; an element is a link to its page."""
         if isinstance(value, dict) and isinstance(value.get("id"), str) and "_type" in value:
-            return self._link(page, value["id"])
+            return {"kind": "link", "link": self._link(page, value["id"])}
         return page.value(value)
 
-    def _other_answer(self, page: ExplorerPage, command: str) -> Child:
+    def _other_answer(self, page: ExplorerPage, command: str) -> View:
         """The answer to DESCRIBE, SEARCH and EXPORT."""
         try:
             answer = self.nexus.answer(command, readonly=True)
         except KipError as error:
-            return _problem(page, error)
-        warnings = [_problem(page, one) for one in answer.warnings]
-        shown = element("div", page.value(answer.result), class_="json")
-        return [element("h2", "Answer"), warnings, shown]
+            return {"problems": [_problem(page, error)], "result": None}
+        problems = [_problem(page, one) for one in answer.warnings]
+        return {"problems": problems, "result": "value", "value": page.value(answer.result)}
 
 
-def _pretty(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)
+def _data_types(totals: dict[str, Any]) -> dict[str, int]:
+    """The types of data that have members, with their numbers."""
+    counts = totals["concept_types"].items()
+    return {type_: number for type_, number in counts if number and not type_.startswith("$")}
 
 
-def _problem(page: ExplorerPage, problem: KipError | KipWarning) -> Markup:
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _query_href(page: ExplorerPage, command: str) -> str:
+    return page.href("explore/kql?" + urlencode({"command": command}))
+
+
+def _problem(page: ExplorerPage, problem: KipError | KipWarning) -> View:
     """An error or a warning with its place and hint, and links to the commands that follow it."""
-    is_error = isinstance(problem, KipError)
-    code = [element("strong", problem.code), " "] if isinstance(problem, KipError) else None
-    excerpt = None if problem.excerpt is None else element("pre", problem.excerpt)
-    links = [
-        element(
-            "li",
-            element(
-                "a",
-                element("code", corrected),
-                href=page.href("explore/kql?" + urlencode({"command": corrected})),
-            ),
-        )
-        for corrected in corrections(problem)
-    ]
-    return element(
-        "div",
-        element("p", code, problem.located_message),
-        excerpt,
-        element("p", problem.hint) if problem.hint else None,
-        element("ul", links, class_="hits", aria_label="Corrected commands") if links else None,
-        class_="error" if is_error else "error warning",
-        role="alert" if is_error else "status",
-    )
-
-
-def _hit(page: ExplorerPage, hit: dict[str, Any]) -> Child:
-    description = (hit.get("attributes") or {}).get("description")
-    shown = description if isinstance(description, str) else None
-    note = element("small", hit.get("type", ""))
-    lead = element("span", shown[:160], class_="about", dir="auto") if shown else None
-    return [_link_to(page, hit["id"]), " ", note, lead]
-
-
-def _link_to(page: ExplorerPage, identity: str) -> Markup:
-    node = page.site.knowledge.iris.from_id(identity)
-    return element("code", identity) if node is None else _node_link(page, node)
-
-
-def _node_link(page: ExplorerPage, node: NamedNode) -> Markup:
-    iris = page.site.knowledge.iris
-    shown = iris.name(node.value)
-    text: Child = (
-        name(shown.name) if isinstance(shown, ConceptName) else element("code", iris.id(node))
-    )
-    return element("a", text, href=page.href(page.site.path(node)))
-
-
-def _definition_href(page: ExplorerPage, kind: str, defined: str) -> str:
-    return page.href(page.site.path(page.site.knowledge.iris.concept(kind, defined)))
-
-
-def _definition_link(page: ExplorerPage, kind: str, defined: str) -> Markup:
-    return element("a", defined, href=_definition_href(page, kind, defined))
-
-
-def _counted(link: Markup, number: int) -> Markup:
-    """An item of a list, with a number."""
-    return element("li", link, " ", element("small", f"{number:,}"))
-
-
-def _title(store: Store, node: NamedNode) -> Child:
-    one = store.iris.name(node.value)
-    return name(one.name) if isinstance(one, ConceptName) else element("code", store.iris.id(node))
+    return {
+        "code": problem.code if isinstance(problem, KipError) else None,
+        "message": problem.located_message,
+        "excerpt": problem.excerpt,
+        "hint": problem.hint,
+        "corrections": [(one, _query_href(page, one)) for one in corrections(problem)],
+    }

@@ -10,11 +10,10 @@ from urllib.parse import unquote
 
 from pyoxigraph import NamedNode, Triple
 
-from kiprdf.interchange import formats
+from kiprdf.interchange import description, formats
 from kiprdf.interchange.formats import Format, Profile
 from kiprdf.interchange.formats.ordering import normalized
 from kiprdf.interchange.formats.profiles import to_profile
-from kiprdf.interchange.publishing import description
 from kiprdf.kql.reader import links_at
 from kiprdf.nexus import Nexus
 from kiprdf.rdf import vocab

@@ -1,4 +1,4 @@
-"""The pages about time: the log of commits, the history of an element, the slider of each page."""
+"""The views of the pages about time: the log of commits, the history of an element, the slider."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 from pyoxigraph import NamedNode
 
 from kiprdf.errors import KipError
-from kiprdf.interchange.publishing.markup import Child, Markup, element
-from kiprdf.interchange.publishing.page_parts import Page, count, name, words
 from kiprdf.nexus import Nexus
+from kiprdf.pages.page import Page, View, count, name, words
+from kiprdf.rdf.elements import Proposition
 from kiprdf.rdf.iris import ConceptName, Iris
 from kiprdf.store import NexusStore
 
@@ -42,78 +42,83 @@ def moment_of(store: NexusStore, seq: int | None = None) -> Moment | None:
     return Moment(store.journal.earliest(latest), latest, seq, at)
 
 
-def slider(moment: Moment, path: str, query: dict[str, str], history: str | None) -> Markup:
+def slider(moment: Moment, path: str, query: dict[str, str], history: str | None) -> View:
     """The form of the slider, with the address of the page as it is now, and of the history."""
-    now = f"{path}?{urlencode(query)}" if query else path
-    shown: Child = "now"
-    if moment.seq is not None:
+    return {
+        "path": path,
+        "query": query,
+        "moment": moment,
         # Nothing is known of the time before the first commit.
-        shown = [f"commit {moment.seq}", [" · ", time(moment.at)] if moment.at else None]
-    field = element(
-        "input",
-        type="range",
-        name="as_of",
-        min=str(moment.earliest),
-        max=str(moment.latest),
-        value=str(moment.latest if moment.seq is None else moment.seq),
-        aria_label="As of commit",
-    )
-    links = [
-        None if moment.seq is None else element("a", "Back to now", href=now),
-        None if history is None else element("a", "History", href=history),
-    ]
-    # The browser replaces the query of the address of a form.
-    hidden = [element("input", type="hidden", name=key, value=query[key]) for key in query]
-    label = element("span", "As of ", element("output", shown))
-    show = element("button", "Show", type="submit")
-    class_ = "time" if moment.seq is None else "time past"
-    return element("form", label, field, hidden, show, links, action=path, class_=class_)
+        "time": shown_time(moment.at) if moment.at else None,
+        "now": f"{path}?{urlencode(query)}" if query else path,
+        "history": history,
+    }
 
 
-def log(page: Page, nexus: Nexus, moment: Moment, until: int) -> list[Child]:
+def log(page: Page, nexus: Nexus, moment: Moment, until: int) -> View:
     """The commits up to one, the newest first, each with what it changed."""
     since = max(moment.earliest, until - COMMITS)
     commits = nexus.changes(since, until, limit=COMMITS)["commits"]
-    sections = [
-        element("section", _commit_title(page, commit), _changed(page, commit), class_="commit")
-        for commit in reversed(commits)
-    ]
-    older = None
-    if since > moment.earliest:
-        address = page.href("explore/log") + "?" + urlencode({"until": since})
-        older = element("p", element("a", "Older commits", href=address, rel="next"))
-    return [sections, older]
+    older = page.href("explore/log") + "?" + urlencode({"until": since})
+    return {
+        "last": until,
+        "commits": [_commit(page, commit) for commit in reversed(commits)],
+        "older": older if since > moment.earliest else None,
+    }
 
 
-def history(page: Page, nexus: Nexus, id: str, cursor: str | None) -> list[Child]:
+def history(page: Page, nexus: Nexus, id: str, cursor: str | None) -> View:
     """The changes of an element, the newest first."""
     try:
         entries = nexus.history(id, limit=ENTRIES, cursor=cursor)
     except KipError as error:
-        return [element("p", error.message, class_="quiet", role="status")]
-    items = [
-        element("section", _entry(page, id, entry), class_="commit") for entry in entries["entries"]
-    ]
-    older = None
-    if entries["next_cursor"] is not None:
-        query = urlencode({"cursor": entries["next_cursor"]})
-        older = element("p", element("a", "Older changes", href=f"?{query}", rel="next"))
-    return [items, older]
+        return {"note": error.message, "entries": [], "older": None}
+    following = entries["next_cursor"]
+    return {
+        "note": None,
+        "entries": [_entry(page, id, entry) for entry in entries["entries"]],
+        "older": None if following is None else "?" + urlencode({"cursor": following}),
+    }
 
 
-def time(text: str) -> Markup:
+def shown_time(text: str) -> View:
     """A time of the engine, for people."""
     shown = f"{text[:10]} {text[11:19]} UTC" if len(text) > 19 else text
-    return element("time", shown, datetime=text)
+    return {"moment": text, "text": shown}
+
+
+def label(iris: Iris, node: NamedNode) -> View:
+    """The name of a concept, which may not exist; the id of a proposition."""
+    one = iris.name(node.value)
+    return {"name": name(one.name)} if isinstance(one, ConceptName) else {"iri": iris.id(node)}
+
+
+def words_of(iris: Iris, fact: Proposition) -> View:
+    """The words of a proposition whose ends are not read."""
+    subject, object_ = _end(iris, fact.subject), _end(iris, fact.object)
+    return {"subject": subject, "verb": words(fact.predicate), "object": object_}
+
+
+def _end(iris: Iris, node: NamedNode | None) -> View:
+    one = None if node is None else iris.name(node.value)
+    return {"name": name(one.name)} if isinstance(one, ConceptName) else {"text": "a fact"}
 
 
 # Parts ----------------------------------------------------------------------------------------
 
 
-def _commit_title(page: Page, commit: dict[str, Any]) -> Markup:
-    address = page.href("explore/") + "?" + urlencode({"as_of": commit["seq"]})
-    title = element("a", f"Commit {commit['seq']}", href=address)
-    return element("h2", title, " ", element("small", time(commit["at"]), _who(commit)))
+def _commit(page: Page, commit: dict[str, Any]) -> View:
+    forgotten = commit.get("forgotten")
+    rows = [] if forgotten is not None else list(_rows(page, commit))
+    return {
+        "seq": commit["seq"],
+        "href": page.href("explore/") + "?" + urlencode({"as_of": commit["seq"]}),
+        "time": shown_time(commit["at"]),
+        "who": _who(commit),
+        "forgot": None if forgotten is None else f"Forgot {count(forgotten, 'element')}.",
+        "rows": rows[:SHOWN],
+        "more": f"and {count(len(rows) - SHOWN, 'more element')}" if len(rows) > SHOWN else None,
+    }
 
 
 def _who(commit: dict[str, Any]) -> str:
@@ -125,48 +130,33 @@ def _who(commit: dict[str, Any]) -> str:
     return "".join(f" · {part}" for part in parts if part)
 
 
-def _changed(page: Page, commit: dict[str, Any]) -> list[Child]:
-    rows = list(_rows(page, commit))
-    if "forgotten" in commit:
-        return [element("p", f"Forgot {count(commit['forgotten'], 'element')}.", class_="quiet")]
-    more = len(rows) - SHOWN
-    rest = element("p", f"and {count(more, 'more element')}", class_="quiet") if more > 0 else None
-    return [element("ul", rows[:SHOWN], class_="hits"), rest]
-
-
-def _rows(page: Page, commit: dict[str, Any]) -> Iterator[Markup]:
+def _rows(page: Page, commit: dict[str, Any]) -> Iterator[View]:
+    """The elements that a commit changed; what it removed leads to the state before it."""
     for group in ("concepts", "propositions"):
         for kind, sign in _SIGNS.items():
+            as_of = f"?as_of={commit['seq'] - 1}" if kind == "removed" else ""
             for shown in commit[group][kind]:
-                mark = element("span", sign, class_=f"sign {kind}", title=kind)
-                link = _link(page, shown, is_gone=kind == "removed", seq=commit["seq"])
-                values = _values(page, shown) if kind == "changed" else None
-                yield element("li", mark, " ", link, values)
+                link = _link(page, shown, as_of)
+                keys = _values(page, shown) if kind == "changed" else []
+                yield {"kind": kind, "sign": sign, "link": link, "keys": keys}
 
 
-def _link(page: Page, shown: dict[str, Any], *, is_gone: bool, seq: int) -> Markup:
-    """A link to an element; to the state before its commit, if that removed it."""
+def _link(page: Page, shown: dict[str, Any], as_of: str) -> View:
+    """A link to an element of a commit, by what the commit says of it."""
     iris = page.site.knowledge.iris
     node = iris.from_id(shown["id"])
-    text: Child = shown["id"]
+    view: View = {"text": shown["id"]}
     if "predicate" in shown:
-        ends = [_end(iris, shown[end]) for end in ("subject", "object")]
-        text = [ends[0], " ", element("i", words(shown["predicate"])), " ", ends[1]]
+        subject, object_ = (_end(iris, iris.from_id(shown[end])) for end in ("subject", "object"))
+        verb = words(shown["predicate"])
+        view = {"words": {"subject": subject, "verb": verb, "object": object_}}
     elif "name" in shown:
-        text = [name(shown["name"]), " ", element("small", shown["type"])]
-    if node is None:
-        return element("span", text)
-    address = page.href(page.site.path(node))
-    return element("a", text, href=f"{address}?as_of={seq - 1}" if is_gone else address)
+        view = {"name": name(shown["name"])}
+    view["type"] = shown["type"] if "name" in view else None
+    return view if node is None else {"href": page.href(page.site.path(node)) + as_of, **view}
 
 
-def _end(iris: Iris, id: str) -> Child:
-    node = iris.from_id(id)
-    one = None if node is None else iris.name(node.value)
-    return name(one.name) if isinstance(one, ConceptName) else "a fact"
-
-
-def _values(page: Page, shown: dict[str, Any]) -> Markup | None:
+def _values(page: Page, shown: dict[str, Any]) -> list[View]:
     keys = [
         {"key": f"{part}.{key}", **sides}
         for part in ("attributes", "metadata")
@@ -175,37 +165,29 @@ def _values(page: Page, shown: dict[str, Any]) -> Markup | None:
     return _keys(page, keys)
 
 
-def _keys(page: Page, keys: list[dict[str, Any]]) -> Markup | None:
+def _keys(page: Page, keys: list[dict[str, Any]]) -> list[View]:
     """The values that a commit changed, before and after."""
-    rows = (
-        element(
-            "tr",
-            element("th", words(item["key"].partition(".")[2]), scope="row", title=item["key"]),
-            element("td", element("del", page.value(item["before"])) if "before" in item else None),
-            element("td", element("ins", page.value(item["after"])) if "after" in item else None),
-        )
+    return [
+        {
+            "key": item["key"],
+            "words": words(item["key"].partition(".")[2]),
+            **{side: page.value(item[side]) for side in ("before", "after") if side in item},
+        }
         for item in keys
-    )
-    table = element("table", element("tbody", rows), class_="keys")
-    return element("div", table, class_="wide") if keys else None
+    ]
 
 
-def _entry(page: Page, id: str, entry: dict[str, Any]) -> list[Child]:
+def _entry(page: Page, id: str, entry: dict[str, Any]) -> View:
     node = page.site.knowledge.iris.from_id(id)
     assert isinstance(node, NamedNode)
-    address = f"{page.href(page.site.path(node))}?as_of={entry['seq']}"
-    title = element("a", f"Commit {entry['seq']}", href=address)
-    note = element("small", time(entry["at"]), _who(entry))
-    source = None
-    if entry["source"] is not None:
-        source = element("p", "Source: ", page.value(entry["source"]), class_="quiet")
-    text = entry["statement"]["text"]
-    statement = None
-    if text is not None:
-        statement = element("details", element("summary", "Statement"), element("pre", text))
-    return [
-        element("h2", title, " ", element("i", entry["change"]), " ", note),
-        _keys(page, entry["keys"]),
-        source,
-        statement,
-    ]
+    source = entry["source"]
+    return {
+        "seq": entry["seq"],
+        "href": f"{page.href(page.site.path(node))}?as_of={entry['seq']}",
+        "change": entry["change"],
+        "time": shown_time(entry["at"]),
+        "who": _who(entry),
+        "keys": _keys(page, entry["keys"]),
+        "source": None if source is None else page.value(source),
+        "statement": entry["statement"]["text"],
+    }

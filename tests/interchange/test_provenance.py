@@ -8,8 +8,8 @@ from pyoxigraph import RdfFormat, Triple, serialize
 from rdflib.namespace import DC, DCTERMS, PROV, SKOS
 
 import kiprdf
-from kiprdf.interchange.publishing.knowledge import Knowledge
-from kiprdf.interchange.publishing.provenance import of_domains, of_elements, time_literal
+from kiprdf.interchange.knowledge import Knowledge
+from kiprdf.interchange.provenance import of_domains, of_elements, time_literal
 from tests.interchange.nexuses import demonstration, hostile
 from tests.nexus.support import StoppedClock
 

@@ -16,7 +16,7 @@ from typing import cast
 from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.errors import KipError, shown
-from kiprdf.interchange.publishing.provenance import DCTERMS, dcterms, time_literal
+from kiprdf.interchange.provenance import DCTERMS, dcterms, time_literal
 from kiprdf.rdf import vocab
 
 VOID = "http://rdfs.org/ns/void#"

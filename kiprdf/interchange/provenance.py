@@ -15,7 +15,7 @@ from typing import TypeAlias
 from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.budget import paced
-from kiprdf.interchange.publishing.knowledge import (
+from kiprdf.interchange.knowledge import (
     DOMAIN,
     Knowledge,
     attribute,

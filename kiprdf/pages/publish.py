@@ -19,25 +19,26 @@ from pyoxigraph import NamedNode, Triple
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, StoreError, shown
-from kiprdf.interchange import formats
+from kiprdf.interchange import description, formats, provenance
+from kiprdf.interchange.description import About, Counts, Dump
 from kiprdf.interchange.formats.names import Profile
 from kiprdf.interchange.formats.ordering import normalized
 from kiprdf.interchange.formats.output import Advance
 from kiprdf.interchange.formats.profiles import to_profile
+from kiprdf.interchange.knowledge import DOMAIN, Knowledge, is_definition
 from kiprdf.interchange.mapped import applied, names
 from kiprdf.interchange.mapping.contexts import Mapping
-from kiprdf.interchange.publishing import description, overview, provenance
-from kiprdf.interchange.publishing.description import About, Counts, Dump
-from kiprdf.interchange.publishing.element_turtle import ElementTriples, turtle_text
-from kiprdf.interchange.publishing.file_names import Paths
-from kiprdf.interchange.publishing.knowledge import DOMAIN, Knowledge, is_definition
-from kiprdf.interchange.publishing.page_parts import CompactSite, Page, Site
-from kiprdf.interchange.publishing.pages import element_page
 from kiprdf.interchange.vocabularies.nested_turtle import write_nested
 from kiprdf.interchange.vocabularies.own_context import context
 from kiprdf.interchange.vocabularies.schema import schema_triples
 from kiprdf.interchange.vocabularies.standards import PREFIXES as STANDARDS
 from kiprdf.interchange.vocabularies.standards import owl
+from kiprdf.pages import overview
+from kiprdf.pages.element_turtle import ElementTriples, turtle_text
+from kiprdf.pages.elements import element_page
+from kiprdf.pages.file_names import Paths
+from kiprdf.pages.page import CompactSite, Page, Site
+from kiprdf.pages.rendering import ASSETS
 from kiprdf.rdf import vocab
 from kiprdf.store import Store
 
@@ -289,7 +290,7 @@ class _Writer:
         self._write_text("index.html", overview.index_page(site, documents))
         self._write_text("vocabulary.html", overview.vocabulary_page(site))
         self._write_text("names.js", overview.names_script(site))
-        self._write_text("style.css", (overview.ASSETS / "style.css").read_text("utf-8"))
+        self._write_text("style.css", (ASSETS / "style.css").read_text("utf-8"))
         # Without this file, GitHub Pages would omit names that begin with an underscore.
         self._write_text(".nojekyll", "")
 
