@@ -626,7 +626,7 @@ class Nexus:
         metadata: JsonMap | None = None,
         context: Contexts | None = None,
         loader: Loader | None = None,
-        beside: Sequence[files.Source] = (),
+        also: Sequence[files.Source] = (),
         update: bool = True,
         dry_run: bool = False,
     ) -> dict[str, Any]:
@@ -639,7 +639,7 @@ class Nexus:
         ``metadata`` what every element gets besides its source and time. ``context`` is the
         context of JSON-LD that names one or has none: an object, a file, several, or files by
         URL. Nothing is fetched but such contexts, by a given ``loader``. ``update=False`` writes
-        only what is new: the links to what other files described. ``beside`` are further documents
+        only what is new: the links to what other files described. ``also`` are further documents
         that are imported, too: classes and properties that share a local name share a definition,
         in any order of the documents. Returns a report: what was, or
         with ``dry_run`` would be, created, updated or left unchanged, and what was skipped and
@@ -658,7 +658,7 @@ class Nexus:
         format: formats.Format | None = None,
         mapping: MappingSources = None,
         inherit: bool = False,
-        beside: Sequence[files.Source] = (),
+        also: Sequence[files.Source] = (),
         base_iri: str | None = None,
         metadata: JsonMap | None = None,
         context: Contexts | None = None,
@@ -670,7 +670,7 @@ class Nexus:
 
         Classes above classes become propositions ``subclass_of``, properties above properties
         ``subproperty_of``. ``inherit`` writes what classes inherit into the schemas of those
-        below. ``beside`` are further ontologies that are imported, too: terms that share a name
+        below. ``also`` are further ontologies that are imported, too: terms that share a name
         are named as if all were one file, in any order of files. The other arguments and the
         report are those of ``import_rdf``.
         """

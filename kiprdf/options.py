@@ -151,7 +151,7 @@ class DocumentOptions(_MappedOptions):
     metadata: JsonMap | None = None
     context: Contexts | None = None
     loader: contexts.Loader | None = None
-    beside: Sequence[files.Source] = ()
+    also: Sequence[files.Source] = ()
     update: bool = True
     dry_run: bool = False
 

@@ -181,7 +181,7 @@ class _Importer:
             metadata["source"] = self._source
         options = {**self._options, "metadata": metadata}
         if self._ontology or options["define"]:
-            options["beside"] = [one for one in self._files if one not in (path, inputs.STDIN)]
+            options["also"] = [one for one in self._files if one not in (path, inputs.STDIN)]
         if links_only:
             options["update"] = False
         import_document = nexus.import_ontology if self._ontology else nexus.import_rdf

@@ -84,7 +84,7 @@ class ServedNexus:
             else _json_of(one)
             for one in contexts
         ] or None
-        options["beside"] = [_text(one, chosen) for one in options.get("beside", ())] or None
+        options["also"] = [_text(one, chosen) for one in options.get("also", ())] or None
         given = {key: value for key, value in options.items() if value not in (None, False)}
         if options.get("update") is False:
             given["update"] = False

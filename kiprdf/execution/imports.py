@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from kiprdf import collector
 from kiprdf.execution.engine import CommandEngine
-from kiprdf.interchange import imports
 from kiprdf.interchange.files import Source
 from kiprdf.interchange.importing import corrections
 from kiprdf.interchange.importing.element_index import IMPORTED_AT
-from kiprdf.interchange.importing.plan import Plan, to_upsert
-from kiprdf.interchange.imports import Document
+from kiprdf.interchange.importing.plan import ImportPlan, to_upsert
+from kiprdf.interchange.imports import Document, OntologyDocument, RdfDocument
 from kiprdf.kml.draft import Draft, timestamp
 from kiprdf.store import Delta, Store
 
@@ -25,51 +24,51 @@ def import_rdf(
     engine: CommandEngine, source: Source | rdflib.Graph, options: ImportOptions
 ) -> dict[str, Any]:
     """Import external RDF and return the report."""
-    document = imports.rdf(source, options, timestamp(engine.clock()))
-    return run_import(engine, document, options.dry_run)
+    document = RdfDocument(source, options, timestamp(engine.clock()))
+    return run(engine, document, dry_run=options.dry_run)
 
 
 def import_ontology(
     engine: CommandEngine, source: Source, options: OntologyOptions
 ) -> dict[str, Any]:
     """Import an ontology as definitions and return the report."""
-    document = imports.ontology(source, options, timestamp(engine.clock()))
-    return run_import(engine, document, options.dry_run)
+    document = OntologyDocument(source, options, timestamp(engine.clock()))
+    return run(engine, document, dry_run=options.dry_run)
 
 
-def run_import(engine: CommandEngine, document: Document, dry_run: bool) -> dict[str, Any]:
+def run(engine: CommandEngine, document: Document, *, dry_run: bool) -> dict[str, Any]:
     """Import a document in one transaction and return the report.
 
     The plan is made, and the UPSERT drafted, without the writer's lock; a dry run takes none.
     """
     writer = engine.writer
 
-    def draft(store: Store) -> tuple[Plan, Draft | None]:
+    def draft(store: Store) -> tuple[dict[str, Any], Draft | None]:
         plan = document.plan(store)
         command = to_upsert(plan)
         if not command.blocks:
-            return plan, None
-        return plan, writer.draft(command, store, correct=lambda draft: _correct(plan, draft))[1]
+            return plan.report(), None
+        drafted = writer.draft(command, store, correct=lambda draft: _correct(plan, draft))[1]
+        changed = {store.iris.id(edit.after.node) for edit in drafted.changes()}
+        return plan.report(changed), drafted
 
-    def prepare(store: Store) -> tuple[Plan, Delta]:
-        plan, drafted = draft(store)
-        return plan, Delta() if drafted is None else drafted.delta()
+    def prepare(store: Store) -> tuple[dict[str, Any], Delta]:
+        report, drafted = draft(store)
+        return report, Delta() if drafted is None else drafted.delta()
 
-    def run() -> Plan:
+    def write() -> dict[str, Any]:
         if dry_run:
             return writer.try_out(lambda store: draft(store)[0])
         writer.require_writable(hint="Open it for writing, or try a dry run.")
         return writer.run_prepared(prepare)
 
-    return collector.paused(lambda: engine.boundary.run(run, document.text)).report()
+    return collector.paused(lambda: engine.boundary.run(write, document.text))
 
 
-def _correct(plan: Plan, draft: Draft) -> None:
-    """Correct earlier imports, and note in the plan what the draft changes."""
+def _correct(plan: ImportPlan, draft: Draft) -> None:
+    """Correct what earlier imports wrote."""
     corrections.correct(plan, draft)
     _keep_import_times(draft)
-    iris = draft.store.iris
-    plan.changed = frozenset(iris.id(edit.after.node) for edit in draft.changes())
 
 
 def _keep_import_times(draft: Draft) -> None:

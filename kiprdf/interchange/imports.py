@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from pyoxigraph import DefaultGraph, NamedNode, Quad
 
@@ -18,8 +18,8 @@ from kiprdf.interchange.importing import importer
 from kiprdf.interchange.importing.element_index import IMPORTED_AT, read_element_index
 from kiprdf.interchange.importing.import_warnings import listed
 from kiprdf.interchange.importing.ontology_parts import ONTOLOGY
-from kiprdf.interchange.importing.plan import JsonMap, Plan
-from kiprdf.interchange.mapping.contexts import Loader, Mapping
+from kiprdf.interchange.importing.plan import ImportPlan, JsonMap
+from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.vocabularies.axioms import record_axioms, with_carrier
 from kiprdf.interchange.vocabularies.definition_plan import plan_definitions
 from kiprdf.interchange.vocabularies.definitions import read_definitions
@@ -39,142 +39,135 @@ else:
     given_contexts = Lazy("kiprdf.interchange.formats.given_contexts")
 
 
-@dataclass(frozen=True)
 class Document:
-    """A document to import.
+    """A document to import: read when it is made, parsed when it is first planned."""
 
-    ``plan`` computes what the document becomes in a store, and may be called again when the store
-    has changed. ``text`` is what the places of errors refer to, if the document is text.
-    """
+    def __init__(
+        self,
+        source: files.Source | rdflib.Graph,
+        options: DocumentOptions,
+        imported_at: str,
+    ) -> None:
+        self._content, self._format = _read(source, options.format)
+        self._options, self._base_iri = options, options.base_iri
+        name = files.name_of(source)
+        named = {} if name is None else {"source": name}
+        self._provenance = {**named, IMPORTED_AT: imported_at, **(options.metadata or {})}
 
-    text: str | None
-    plan: Callable[[Store], Plan]
+    @property
+    def text(self) -> str | None:
+        """What the places of errors refer to, if the document is text."""
+        return self._content if isinstance(self._content, str) else None
+
+    @cached_property
+    def quads(self) -> list[Quad]:
+        """What the document states."""
+        return self._parsed[0]
+
+    @cached_property
+    def _parsed(self) -> tuple[list[Quad], list[str]]:
+        """The quads, and the warnings of the parser."""
+        loader = self._options.loader
+        if self._options.context is not None:
+            loader = given_contexts.GivenContexts(self._options.context, loader)
+        return formats.parse_foreign(
+            self._content, self._format, base_iri=self._base_iri, loader=loader
+        )
+
+    @cached_property
+    def _others(self) -> list[Quad]:
+        """What the documents state that are imported, too."""
+        others = (type(self)(one, self._options, "") for one in self._options.also)
+        return [quad for other in others for quad in other.quads]
+
+    def plan(self, store: Store) -> ImportPlan:
+        """What the document becomes in a store; planned again when the store has changed."""
+        raise NotImplementedError
 
 
-def rdf(source: files.Source | rdflib.Graph, options: ImportOptions, imported_at: str) -> Document:
-    """Read external RDF."""
-    vocabulary = options.vocabulary or Mapping.none()
-    content, chosen = _read(source, options.format)
-    parse = functools.partial(
-        formats.parse_foreign, base_iri=options.base_iri, loader=_loader(options)
-    )
-    others = functools.cache(
-        lambda: [quad for one in options.beside for quad in parse(*_read(one, options.format))[0]]
-    )
+class RdfDocument(Document):
+    """A document whose resources become concepts and propositions."""
 
-    def plan(store: Store, quads: list[Quad]) -> Plan:
-        text = content if isinstance(content, str) else content[:4096].decode("utf-8", "ignore")
-        index, document = read_element_index(store), reading.Plain(quads, [], [])
-        if vocabulary.type_of(ITEM.value) is not None:
-            document = reading.plain(quads, store.iris, index, options.define, options.language)
+    _options: ImportOptions
+
+    def plan(self, store: Store) -> ImportPlan:
+        """Concepts and propositions, with the definitions that they need."""
+        quads, warnings = self._parsed
+        mapping, index = self._options.vocabulary, read_element_index(store)
+        document = reading.Plain(quads, [], [])
+        if mapping is not None and mapping.type_of(ITEM.value) is not None:
+            document = reading.plain(quads, self._options, index)
         plan = importer.plan(
             document.quads,
-            vocabulary,
-            iris=store.iris,
-            index=index,
-            define=options.define,
-            default_type=options.default_type,
-            language=options.language,
-            metadata=_metadata(source, imported_at, options.metadata),
-            update=options.update,
-            source_base=formats.base_of(text, chosen) if chosen != "jsonld" else None,
-            beside=others,
+            self._options,
+            index,
+            provenance=self._provenance,
+            source_base=self._declared_base(),
+            others=lambda: self._others,
         )
-        plan.skipped[:] = sorted([*plan.skipped, *document.skipped])
-        plan.warnings += document.warnings
-        return plan
-
-    return _document(content, functools.partial(parse, content, chosen), plan)
-
-
-def ontology(source: files.Source, options: OntologyOptions, imported_at: str) -> Document:
-    """Read an ontology."""
-    vocabulary = options.vocabulary or Mapping.none()
-
-    def parse(document: files.Source) -> tuple[list[Quad], list[str]]:
-        return formats.parse_foreign(
-            *_read(document, options.format),
-            base_iri=options.base_iri or _address(document),
-            loader=_loader(options),
+        return replace(
+            plan,
+            skipped=sorted([*plan.skipped, *document.skipped]),
+            warnings=[*plan.warnings, *document.warnings, *warnings],
         )
 
-    others = functools.cache(lambda: [quad for one in options.beside for quad in parse(one)[0]])
-
-    def plan(store: Store, quads: list[Quad]) -> Plan:
-        provenance = _metadata(source, imported_at, options.metadata)
-        plan = _ontology_plan(store, quads, others(), vocabulary, options.inherit, provenance)
-        plan.update = options.update
-        return plan
-
-    content, chosen = _read(source, options.format)
-    address = _address(source) if options.base_iri is None else None
-    parse_own = functools.partial(
-        formats.parse_foreign,
-        content,
-        chosen,
-        base_iri=options.base_iri or address,
-        loader=_loader(options),
-    )
-    return _document(content, parse_own, plan, address)
+    def _declared_base(self) -> str | None:
+        """The base of the nexus that wrote the document, if one did."""
+        if self._format == "jsonld":
+            return None
+        text = self.text
+        if text is None:
+            text = cast(bytes, self._content)[:4096].decode("utf-8", "ignore")
+        return formats.base_of(text, self._format)
 
 
-def _ontology_plan(
-    store: Store,
-    quads: list[Quad],
-    others: list[Quad],
-    vocabulary: Mapping,
-    inherit: bool,
-    provenance: JsonMap,
-) -> Plan:
-    """The definitions that an ontology becomes, and the record of its axioms."""
-    existing, index = read_definitions(store), read_element_index(store)
-    definitions = definitions_of(quads, vocabulary, index, existing, others)
-    definitions = with_carrier(quads, definitions, existing, index)
-    plan = plan_definitions(
-        definitions.inherited() if inherit else definitions, existing, provenance
-    )
-    attributes: dict[ConceptName, JsonMap] = {n: one.attributes for n, one in existing.items()}
-    for one in plan.definitions:
-        name = ConceptName(one.type, one.name)
-        attributes[name] = {**attributes.get(name, {}), **one.attributes}
-    heads = (str(quad.subject).strip("<>") for quad in quads if quad.object == ONTOLOGY)
-    name_of_source = str(provenance.get("source") or min(heads, default=""))
-    plan.recorded = record_axioms(quads, definitions, attributes, index, name_of_source)
-    plan.triples = len(quads)
-    named = sorted({str(quad.graph_name) for quad in quads} - {str(DefaultGraph())})
-    if named:
-        plan.warnings.append(f"Definitions have no graphs; these are not kept: {listed(named)}.")
-    return plan
+class OntologyDocument(Document):
+    """A document whose classes and properties become types and predicates.
 
+    The address of a path is its base if none is given.
+    """
 
-def _document(
-    content: str | bytes,
-    parse: Callable[[], tuple[list[Quad], list[str]]],
-    plan: Callable[[Store, list[Quad]], Plan],
-    address: str | None = None,
-) -> Document:
-    """A document, parsed once by its first plan; ``address`` is its base if none was given."""
-    parsed = functools.cache(parse)
+    def __init__(self, source: files.Source, options: OntologyOptions, imported_at: str) -> None:
+        super().__init__(source, options, imported_at)
+        self._inherits = options.inherit
+        is_path = isinstance(source, str | os.PathLike) and not files.is_text(source)
+        has_address = is_path and options.base_iri is None
+        self._address = Path(str(source)).absolute().as_uri() if has_address else None
+        self._base_iri = options.base_iri or self._address
 
-    def planned(store: Store) -> Plan:
-        quads, warnings = parsed()
-        result = plan(store, quads)
-        result.warnings += warnings
-        if address is not None and _mentions(quads, address):
-            result.warnings.append(
-                f"The document has relative IRIs; its address <{address}> is their base. "
+    def plan(self, store: Store) -> ImportPlan:
+        """The definitions that an ontology becomes, and the record of its axioms."""
+        existing, index = read_definitions(store), read_element_index(store)
+        mapping = self._options.vocabulary or Mapping.none()
+        definitions = definitions_of(self.quads, mapping, index, existing, self._others)
+        definitions = with_carrier(self.quads, definitions, existing, index)
+        plan = plan_definitions(
+            definitions.inherited() if self._inherits else definitions, existing, self._provenance
+        )
+        attributes: dict[ConceptName, JsonMap] = {n: one.attributes for n, one in existing.items()}
+        for one in plan.definitions:
+            name = ConceptName(one.type, one.name)
+            attributes[name] = {**attributes.get(name, {}), **one.attributes}
+        heads = (str(quad.subject).strip("<>") for quad in self.quads if quad.object == ONTOLOGY)
+        name_of_source = str(self._provenance.get("source") or min(heads, default=""))
+        return replace(
+            plan,
+            recorded=record_axioms(self.quads, definitions, attributes, index, name_of_source),
+            triples=len(self.quads),
+            warnings=[*plan.warnings, *self._warnings()],
+            update=self._options.update,
+        )
+
+    def _warnings(self) -> Iterator[str]:
+        named = sorted({str(quad.graph_name) for quad in self.quads} - {str(DefaultGraph())})
+        if named:
+            yield f"Definitions have no graphs; these are not kept: {listed(named)}."
+        yield from self._parsed[1]
+        if self._address is not None and _mentions(self.quads, self._address):
+            yield (
+                f"The document has relative IRIs; its address <{self._address}> is their base. "
                 "Give a base_iri (--base-iri) for IRIs that do not depend on this machine."
             )
-        return result
-
-    return Document(content if isinstance(content, str) else None, planned)
-
-
-def _address(source: files.Source) -> str | None:
-    """The address of a document, if it is a path."""
-    if files.is_text(source) or not isinstance(source, str | os.PathLike):
-        return None
-    return Path(source).absolute().as_uri()
 
 
 def _mentions(quads: Iterable[Quad], address: str) -> bool:
@@ -185,19 +178,6 @@ def _mentions(quads: Iterable[Quad], address: str) -> bool:
         for quad in quads
         for term in quad
     )
-
-
-def _loader(options: DocumentOptions) -> Loader | None:
-    if options.context is None:
-        return options.loader
-    return given_contexts.GivenContexts(options.context, options.loader)
-
-
-def _metadata(source: Any, imported_at: str, metadata: JsonMap | None) -> JsonMap:
-    """The metadata of everything that is imported from a source."""
-    name = files.name_of(source)
-    named = {} if name is None else {"source": name}
-    return {**named, IMPORTED_AT: imported_at, **(metadata or {})}
 
 
 def _read(

@@ -71,7 +71,7 @@ class Import(_Arguments):
     base_iri: StrictStr | None = None
     metadata: Context | None = None
     context: Context | list[Context] | None = None
-    beside: list[StrictStr] = []
+    also: list[StrictStr] = []
     update: StrictBool = True
     inherit: StrictBool = False
     dry_run: StrictBool = False
@@ -87,7 +87,7 @@ class Import(_Arguments):
                 raise _malformed(f"mapping: there is no mapping named {mapping!r}")
         if any("@context" not in one and not _is_by_url(one) for one in self._contexts()):
             raise _malformed("context: it has no @context")
-        options["beside"] = [io.StringIO(text) for text in self.beside]
+        options["also"] = [io.StringIO(text) for text in self.also]
         return dict(run(io.StringIO(self.source), **options))
 
     def _contexts(self) -> list[Context]:

@@ -10,12 +10,12 @@ from pyoxigraph import Quad, RdfFormat, Triple, parse
 import kiprdf
 from kiprdf.interchange.importing.element_index import read_element_index
 from kiprdf.interchange.importing.importer import plan
-from kiprdf.interchange.importing.plan import Plan, to_upsert
+from kiprdf.interchange.importing.plan import ImportPlan, to_upsert
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.vocabularies.definitions import Definitions
 from kiprdf.interchange.vocabularies.ontology import definitions_of
 from kiprdf.language import to_text
-from kiprdf.rdf.iris import Iris
+from kiprdf.options import ImportOptions
 from tests.nexus.support import empty
 
 PREFIXES = """
@@ -36,14 +36,17 @@ EMPTY = empty()
 
 def planned(
     quads: Iterable[Quad], nexus: kiprdf.Nexus, mapping: Any = None, **options: Any
-) -> Plan:
+) -> ImportPlan:
     """The plan of quads for a nexus; ``mapping`` is a context without its frame."""
+    own = {name: options.pop(name) for name in ("source_base",) if name in options}
+    provenance = options.pop("metadata", {})
+    context = None if mapping is None else {"@context": mapping}
     return plan(
         quads,
-        Mapping.none() if mapping is None else Mapping.load({"@context": mapping}),
-        iris=Iris(nexus.base_iri),
-        index=read_element_index(nexus._store),
-        **options,
+        ImportOptions(mapping=context, **options),
+        read_element_index(nexus._store),
+        provenance=provenance,
+        **own,
     )
 
 
@@ -57,7 +60,7 @@ def ontology(
     return definitions_of(triples, mapping or Mapping.none(), read_element_index(store), {})
 
 
-def carry_out(plan: Plan, nexus: kiprdf.Nexus) -> None:
+def carry_out(plan: ImportPlan, nexus: kiprdf.Nexus) -> None:
     nexus.apply_capsule(to_text(to_upsert(plan)))
 
 
@@ -67,7 +70,7 @@ def import_text(
     mapping: Any = None,
     format: RdfFormat = RdfFormat.TURTLE,
     **options: Any,
-) -> Plan:
+) -> ImportPlan:
     """Import a text; missing types and predicates are defined unless the options say otherwise."""
     text = PREFIXES + text if format in (RdfFormat.TURTLE, RdfFormat.TRIG) else text
     result = planned(parse(text, format=format), nexus, mapping, **{"define": True, **options})

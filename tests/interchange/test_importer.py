@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from kiprdf.interchange.importing.importer import plan
 from kiprdf.interchange.importing.plan import to_upsert
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.language import ast, to_text
+from kiprdf.options import ImportOptions
 from kiprdf.rdf.iris import Iris, proposition_digits
 from tests.interchange.importing import (
     PREFIXES,
@@ -942,7 +944,8 @@ def test_what_kiprdf_wrote_in_other_words_is_the_same_elements(format: Any, sour
     formats.write(triples, document, format, iris, mapping=mapping)
     quads = formats.parse(document.getvalue(), format)
     before = nexus.snapshot()
-    carry_out(plan(quads, mapping, iris=iris, index=read_element_index(nexus._store)), nexus)
+    options = ImportOptions(mapping=mapping)
+    carry_out(plan(quads, options, read_element_index(nexus._store), provenance={}), nexus)
     assert nexus.snapshot() == before
 
 
@@ -1272,7 +1275,7 @@ def test_the_upsert_says_definitions_then_concepts_then_propositions() -> None:
     made = import_text(
         empty(), ":b a :T ; :knows :a ~ :r . :a a :T ; :v 1 . :c a :T ; :doubts :r ."
     )
-    made.definitions, made.recorded = made.definitions[:1], made.recorded[:1]
+    made = replace(made, definitions=made.definitions[:1], recorded=made.recorded[:1])
     assert (
         to_text(to_upsert(made))
         == """\

@@ -902,8 +902,8 @@ def test_the_order_of_documents_beside_each_other_changes_no_name() -> None:
     ]
     for one, other in (documents, documents[::-1]):
         nexus = kiprdf.Nexus.memory(genesis=False)
-        first = nexus.import_rdf(one, format="turtle", define=True, beside=[other])
-        second = nexus.import_rdf(other, format="turtle", define=True, beside=[one])
+        first = nexus.import_rdf(one, format="turtle", define=True, also=[other])
+        second = nexus.import_rdf(other, format="turtle", define=True, also=[one])
         assert first["definitions"] == {"concept_types": ["Person"], "predicates": ["knows"]}
         assert second["definitions"] == {"concept_types": [], "predicates": []}
         assert first["warnings"][0] == (

@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 import random
+from types import SimpleNamespace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 import kiprdf
-from kiprdf.execution.imports import run_import
-from kiprdf.interchange.imports import Document
+from kiprdf.execution.imports import run
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import proposition_digits
 from tests.interchange.importing import carry_out, planned
@@ -123,7 +123,7 @@ def test_links_to_a_later_file_are_added_once(first: list[Quad], second: list[Qu
 
     def import_text(dataset: list[Quad], update: bool) -> str:
         made = planned(dataset, nexus, define=True, default_type="Thing", update=update)
-        run_import(nexus._engine, Document(None, lambda _: made), False)
+        run(nexus._engine, SimpleNamespace(text=None, plan=lambda _: made), dry_run=False)
         return nexus.snapshot()
 
     import_text(first, True)

@@ -9,14 +9,14 @@ from typing import cast
 
 from pyoxigraph import NamedNode
 
-from kiprdf.interchange.importing.plan import Plan, ReplacedText
+from kiprdf.interchange.importing.plan import ImportPlan, ReplacedText
 from kiprdf.kml.draft import Draft
 from kiprdf.kml.merge import move_links, note_merged
 from kiprdf.rdf.elements import Concept
 from kiprdf.rdf.literals import to_json, to_term
 
 
-def correct(plan: Plan, draft: Draft) -> None:
+def correct(plan: ImportPlan, draft: Draft) -> None:
     """Make the corrections of a plan in the draft of its UPSERT."""
     for replaced in plan.replaced_texts:
         _remove_text(replaced, draft)

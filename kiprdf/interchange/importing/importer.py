@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from pyoxigraph import NamedNode, Quad
 
@@ -66,8 +66,8 @@ from kiprdf.interchange.importing.parts import is_merged, several, shown_values,
 from kiprdf.interchange.importing.plan import (
     Concept,
     Element,
+    ImportPlan,
     JsonMap,
-    Plan,
     Proposition,
     ReplacedText,
     concept,
@@ -81,6 +81,9 @@ from kiprdf.language.names import META_TYPES, is_key
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris, base_fault
 
+if TYPE_CHECKING:
+    from kiprdf.options import ImportOptions
+
 MergedValues: TypeAlias = dict[str, NodeValues]
 """The values of elements, by their ids."""
 POSITION = "position"
@@ -89,30 +92,25 @@ POSITION = "position"
 
 def plan(
     quads: Iterable[Quad],
-    mapping: Mapping,
-    *,
-    iris: Iris,
+    options: ImportOptions,
     index: ElementIndex,
-    define: bool = False,
-    default_type: str | None = None,
-    language: str | None = None,
-    metadata: JsonMap | None = None,
+    *,
+    provenance: JsonMap,
     source_base: str | None = None,
-    update: bool = True,
-    beside: Callable[[], Iterable[Quad]] = tuple,
-) -> Plan:
-    """Plan the import of quads with a mapping into a nexus, given by ``iris`` and ``index``.
+    others: Callable[[], Iterable[Quad]] = tuple,
+) -> ImportPlan:
+    """Plan the import of quads into a nexus, given by its ``index``.
 
-    ``define`` creates the types and predicates that are missing; otherwise one KIP_2001 names all
-    of them. ``default_type`` is the type of resources without one, and of the undescribed ends of
-    predicates that the mapping names. ``language`` is preferred for names. ``metadata`` is the
-    provenance of everything and overrides the quads. ``source_base`` is the base of the nexus that
-    wrote the quads, if one did. Without ``update`` only new elements are written. Classes and
-    properties of the quads ``beside``, which are imported later, share new names as if they were
-    among these. The order of the quads makes no difference.
+    Without ``options.define`` one KIP_2001 names all types and predicates that are missing. The
+    default type is also that of the undescribed ends of predicates that the mapping names.
+    ``provenance`` is the metadata of everything and overrides the quads. ``source_base`` is the
+    base of the nexus that wrote the quads, if one did. Classes and properties of the ``others``,
+    which are imported later, share new names as if they were among these. The order of the quads
+    makes no difference.
     """
+    define, default_type, language = options.define, options.default_type, options.language
     _check(source_base, default_type)
-    provenance = dict(metadata or {})
+    iris, mapping = index.store.iris, options.vocabulary or Mapping.none()
     recorded_iris = functools.cache(lambda: recorded_subjects(index))
     foreign, count = read_foreign(quads, lambda iri: iri in recorded_iris())
     with_periods(foreign, iris)
@@ -140,7 +138,7 @@ def plan(
     _skip_claims(context, facts, propositions)
     concepts = _concepts(context, values, merged_values)
     missing = _missing(context, placed, values)
-    _add_shared(missing, beside, naming)
+    _add_shared(missing, others, naming)
     if not define:
         require_defined(missing)
     superseded = {
@@ -152,7 +150,7 @@ def plan(
     )
     unstated = (one.key for one in concepts if one.key not in merged_values)
     existing = [element for element in elements if index.exists(element.key)]
-    return Plan(
+    return ImportPlan(
         missing_definitions(missing, foreign.statements, language),
         concepts,
         propositions,
@@ -162,7 +160,7 @@ def plan(
         provenance,
         list(_replaced_texts(links, existing, context, facts, values)),
         superseded,
-        update,
+        options.update,
         count,
         recorded=recorded,
         same=frozenset((*unstated, *unchanged_links(propositions, context))),
@@ -454,11 +452,11 @@ def _missing(
 
 
 def _add_shared(
-    missing: dict[ConceptName, set[str]], beside: Callable[[], Iterable[Quad]], naming: Naming
+    missing: dict[ConceptName, set[str]], others: Callable[[], Iterable[Quad]], naming: Naming
 ) -> None:
-    """Give new definitions the IRIs of the same names beside, which are read for them only."""
+    """Give new definitions the IRIs of the same names in other documents, read for them only."""
     terms: set[tuple[str, NamedNode]] = set()
-    for quad in paced(beside()) if missing else ():
+    for quad in paced(others()) if missing else ():
         if quad.predicate != vocab.TYPE:
             terms.add((META_TYPES[1], quad.predicate))
         elif isinstance(quad.object, NamedNode):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
@@ -33,8 +33,8 @@ class ReplacedText(NamedTuple):
     text: str
 
 
-@dataclass(slots=True)
-class Plan:
+@dataclass(frozen=True, slots=True)
+class ImportPlan:
     """Definitions, concepts, propositions, each after those that it refers to.
 
     ``recorded`` is what definitions record: the IRIs that their instances had in the data.
@@ -42,31 +42,32 @@ class Plan:
     written to all elements. ``skipped`` lists what is left out, and why, ``warnings`` what users
     may not expect. ``replaced_texts`` are strings of the nexus that are propositions now,
     ``superseded`` maps ids of concepts to those that replace them. Without ``update`` only new
-    elements are written. ``same`` are the ids of those that state nothing new. ``changed`` are the
-    ids of what was changed, set by the nexus when it carries the plan out.
+    elements are written. ``same`` are the ids of those that state nothing new.
     """
 
-    definitions: list[Concept] = field(default_factory=list)
-    concepts: list[Concept] = field(default_factory=list)
-    propositions: list[Proposition] = field(default_factory=list)
+    definitions: Sequence[Concept] = ()
+    concepts: Sequence[Concept] = ()
+    propositions: Sequence[Proposition] = ()
     existing: frozenset[str] = frozenset()
-    skipped: list[Skipped] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    skipped: Sequence[Skipped] = ()
+    warnings: Sequence[str] = ()
     metadata: JsonMap = field(default_factory=dict)
-    replaced_texts: list[ReplacedText] = field(default_factory=list)
-    superseded: dict[str, str] = field(default_factory=dict)
+    replaced_texts: Sequence[ReplacedText] = ()
+    superseded: Mapping[str, str] = field(default_factory=dict)
     update: bool = True
     triples: int = 0
-    changed: frozenset[str] = frozenset()
-    recorded: list[Concept] = field(default_factory=list)
+    recorded: Sequence[Concept] = ()
     same: frozenset[str] = frozenset()
 
-    def report(self) -> dict[str, Any]:
-        """Counts, created definitions, and everything skipped with its reason, as JSON."""
+    def report(self, changed: Collection[str] = ()) -> dict[str, Any]:
+        """Counts, created definitions, and everything skipped with its reason, as JSON.
+
+        ``changed`` are the ids of the elements that carrying out the plan changed.
+        """
         return {
             "triples": self.triples,
-            "concepts": self._counts(self.concepts),
-            "propositions": self._counts(self.propositions),
+            "concepts": self._counts(self.concepts, changed),
+            "propositions": self._counts(self.propositions, changed),
             "definitions": {
                 "concept_types": [d.name for d in self.definitions if d.type == META_TYPES[0]],
                 "predicates": [d.name for d in self.definitions if d.type == META_TYPES[1]],
@@ -75,14 +76,14 @@ class Plan:
             "warnings": list(self.warnings),
         }
 
-    def _counts(self, elements: Sequence[Element]) -> dict[str, int]:
+    def _counts(self, elements: Sequence[Element], changed: Collection[str]) -> dict[str, int]:
         ids = {element.key for element in elements}
-        updated = len(ids & self.existing & self.changed)
+        updated = len((ids & self.existing).intersection(changed))
         created = len(ids - self.existing)
         return {"created": created, "updated": updated, "unchanged": len(ids) - created - updated}
 
 
-def to_upsert(plan: Plan) -> ast.Upsert:
+def to_upsert(plan: ImportPlan) -> ast.Upsert:
     """The plan as one UPSERT: definitions, concepts, propositions, in this order.
 
     It runs as any other UPSERT: checked, protected, one transaction. Without anything to write it

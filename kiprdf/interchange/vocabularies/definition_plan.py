@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import cast
 
 from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.foreign import Skipped
 from kiprdf.interchange.importing.naming import spellings
 from kiprdf.interchange.importing.origins import IRI, TERM
-from kiprdf.interchange.importing.plan import JsonMap, Plan, Proposition, concept
+from kiprdf.interchange.importing.plan import Concept, ImportPlan, JsonMap, Proposition, concept
 from kiprdf.interchange.importing.values import listed, one_or_all
 from kiprdf.interchange.vocabularies.definitions import (
     Definition,
@@ -33,7 +34,7 @@ def plan_definitions(
     definitions: Definitions,
     existing: Mapping[ConceptName, ExistingDefinition],
     metadata: JsonMap | None = None,
-) -> Plan:
+) -> ImportPlan:
     """What to write so that a nexus has the definitions; ``existing`` are those it has.
 
     A definition that an import created from the same IRI is updated. One that the nexus defines
@@ -41,7 +42,7 @@ def plan_definitions(
     of the core schema stay as they are and are reported, too. Definitions that would not change are
     not in the plan. ``metadata`` is written to new and updated definitions only.
     """
-    plan = Plan(warnings=list(definitions.warnings))
+    plan = _Planner(metadata or {}, warnings=list(definitions.warnings))
     plan.skipped += [Skipped(f"<{iri}>", reason) for iri, reason in definitions.skipped]
     for new in (*definitions.types, *definitions.predicates):
         name = ConceptName(new.meta_type, new.name)
@@ -52,35 +53,63 @@ def plan_definitions(
             reason = f"'{name.name}' belongs to the core schema; it stays as it is"
             plan.skipped.append(Skipped(f"<{new.iri}>", reason))
         else:
-            _plan_existing(plan, name, old, new, metadata or {})
-    _plan_hierarchy(plan, definitions, existing, metadata or {})
-    return plan
+            plan.add_existing(name, old, new)
+    plan.add_hierarchy(definitions, existing)
+    return ImportPlan(
+        plan.definitions, (), plan.propositions, skipped=plan.skipped, warnings=plan.warnings
+    )
 
 
-def _plan_hierarchy(
-    plan: Plan,
-    definitions: Definitions,
-    existing: Mapping[ConceptName, ExistingDefinition],
-    metadata: JsonMap,
-) -> None:
-    """Add the propositions to the definitions above, and the predicates that they need."""
-    needed: set[str] = set()
-    for new in (*definitions.types, *definitions.predicates):
-        name = ConceptName(new.meta_type, new.name)
-        before = existing[name].parents if name in existing else frozenset[str]()
-        if name in SYSTEM:
-            continue
-        for parent in new.parents:
-            if parent not in before:
-                needed.add(new.meta_type)
-                above = ConceptName(new.meta_type, parent)
-                plan.propositions.append(_link(name, above, metadata))
-    links = [ConceptName(META_TYPES[1], ABOVE[meta_type]) for meta_type in sorted(needed)]
-    for meta_type, link in zip(sorted(needed), links, strict=True):
-        if link not in existing:
-            # The schema of another nexus may define it too.
-            plan.definitions = [one for one in plan.definitions if one.key != link.id]
-            plan.definitions.append(concept(link, link_definition(meta_type), metadata))
+@dataclass(slots=True)
+class _Planner:
+    """Collects what is written, left out and reported."""
+
+    metadata: JsonMap
+    definitions: list[Concept] = field(default_factory=list)
+    propositions: list[Proposition] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def add_hierarchy(
+        self, definitions: Definitions, existing: Mapping[ConceptName, ExistingDefinition]
+    ) -> None:
+        """Add the propositions to the definitions above, and the predicates that they need."""
+        needed: set[str] = set()
+        for new in (*definitions.types, *definitions.predicates):
+            name = ConceptName(new.meta_type, new.name)
+            before = existing[name].parents if name in existing else frozenset[str]()
+            if name in SYSTEM:
+                continue
+            for parent in new.parents:
+                if parent not in before:
+                    needed.add(new.meta_type)
+                    above = ConceptName(new.meta_type, parent)
+                    self.propositions.append(_link(name, above, self.metadata))
+        links = [ConceptName(META_TYPES[1], ABOVE[meta_type]) for meta_type in sorted(needed)]
+        for meta_type, link in zip(sorted(needed), links, strict=True):
+            if link not in existing:
+                # The schema of another nexus may define it too.
+                self.definitions = [one for one in self.definitions if one.key != link.id]
+                self.definitions.append(concept(link, link_definition(meta_type), self.metadata))
+
+    def add_existing(self, name: ConceptName, old: ExistingDefinition, new: Definition) -> None:
+        """Add what a definition of the nexus gains, and say what it keeps."""
+        is_imported = old.is_made_from(spellings(new.iri))
+        merge = _updated if is_imported else _extended
+        merged = merge(old.attributes, new)
+        changed = {key: value for key, value in merged.items() if old.attributes.get(key) != value}
+        kept = [] if is_imported else list(_kept({**old.attributes, **merged}, new))
+        if kept:
+            reason = f"'{name.name}' is defined already and keeps its own {', '.join(kept)}"
+            self.skipped.append(Skipped(f"<{new.iri}>", reason))
+        replaceable = (None, *new.placeholders)
+        if "description" in changed and old.attributes.get("description") not in replaceable:
+            warning = f"'{name.name}' had another description; that of this ontology replaces it."
+            self.warnings.append(warning)
+        if changed:
+            # One that is only mentioned, or keeps its text, has its provenance from elsewhere.
+            is_described = is_imported and new.description is not None
+            self.definitions.append(concept(name, changed, self.metadata if is_described else {}))
 
 
 def _link(below: ConceptName, above: ConceptName, metadata: JsonMap) -> Proposition:
@@ -88,31 +117,6 @@ def _link(below: ConceptName, above: ConceptName, metadata: JsonMap) -> Proposit
     digits = proposition_digits(below.id, predicate, above.id)
     id = PropositionName(digits, predicate).id
     return statements.Proposition(id, below.id, predicate, above.id, {}, metadata)
-
-
-def _plan_existing(
-    plan: Plan,
-    name: ConceptName,
-    old: ExistingDefinition,
-    new: Definition,
-    metadata: JsonMap,
-) -> None:
-    is_imported = old.is_made_from(spellings(new.iri))
-    merge = _updated if is_imported else _extended
-    merged = merge(old.attributes, new)
-    changed = {key: value for key, value in merged.items() if old.attributes.get(key) != value}
-    kept = [] if is_imported else list(_kept({**old.attributes, **merged}, new))
-    if kept:
-        reason = f"'{name.name}' is defined already and keeps its own {', '.join(kept)}"
-        plan.skipped.append(Skipped(f"<{new.iri}>", reason))
-    replaceable = (None, *new.placeholders)
-    if "description" in changed and old.attributes.get("description") not in replaceable:
-        warning = f"'{name.name}' had another description; that of this ontology replaces it."
-        plan.warnings.append(warning)
-    if changed:
-        # A definition that is only mentioned, or keeps its text, has its provenance from elsewhere.
-        is_described = is_imported and new.description is not None
-        plan.definitions.append(concept(name, changed, metadata if is_described else {}))
 
 
 def _updated(old: JsonMap, new: Definition) -> JsonMap:

@@ -23,7 +23,7 @@ from kiprdf.interchange.wikibase.terms import (
 )
 from kiprdf.language.names import META_TYPES, is_key
 from kiprdf.rdf import vocab
-from kiprdf.rdf.iris import ConceptName, Iris
+from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, canonical_json
 
 PREDICATE = META_TYPES[1]
@@ -60,12 +60,11 @@ class Properties:
     def __init__(
         self,
         source: Source,
-        iris: Iris,
         index: ElementIndex,
         define: bool,
         labels: dict[str, str],
     ) -> None:
-        self._source, self._iris, self._index, self._define = source, iris, index, define
+        self._source, self._index, self._define = source, index, define
         self._types = source.properties()
         self._names: dict[str, str] = {}
         taken: set[str] = set()
@@ -104,7 +103,7 @@ class Properties:
 
     def iri(self, entity: str) -> NamedNode:
         """The predicate of a property."""
-        return self._iris.predicate(self._names[entity])
+        return self._index.store.iris.predicate(self._names[entity])
 
     def definition(self, entity: str) -> NamedNode | None:
         """The definition of a property as an end of facts; None if it is not written."""

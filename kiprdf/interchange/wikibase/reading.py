@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
@@ -32,8 +32,10 @@ from kiprdf.interchange.wikibase.terms import (
     wikibase,
 )
 from kiprdf.rdf import vocab
-from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import Json
+
+if TYPE_CHECKING:
+    from kiprdf.options import ImportOptions
 
 RANK = wikibase("rank")
 STATEMENT, BEST_RANK, REFERENCE = map(wikibase, ("Statement", "BestRank", "Reference"))
@@ -92,14 +94,12 @@ def one_or_all(values: Mapping[str, list[Json]]) -> dict[str, Json]:
     return {key: listed[0] if len(listed) == 1 else listed for key, listed in values.items()}
 
 
-def plain(
-    quads: Iterable[Quad], iris: Iris, index: ElementIndex, define: bool, language: str | None
-) -> Plain:
+def plain(quads: Iterable[Quad], options: ImportOptions, index: ElementIndex) -> Plain:
     """A document of the Wikibase RDF model as plain facts.
 
-    ``language`` lists languages as in ``import_rdf``; labels in others are left out.
+    Labels in other languages than those of the options are left out.
     """
-    reader = _Reader(Source(quads), iris, index, define, language)
+    reader = _Reader(Source(quads), options, index)
     reader.read()
     return Plain(
         [*reader.source.remaining(), *reader.elements.written], reader.skipped, reader.warnings
@@ -107,12 +107,10 @@ def plain(
 
 
 class _Reader:
-    def __init__(
-        self, source: Source, iris: Iris, index: ElementIndex, define: bool, language: str | None
-    ) -> None:
-        self.source, self._language = source, language
-        names = source.names(language or FALLBACK)
-        self.properties = Properties(source, iris, index, define, names)
+    def __init__(self, source: Source, options: ImportOptions, index: ElementIndex) -> None:
+        self.source, self._language = source, options.language
+        names = source.names(options.language or FALLBACK)
+        self.properties = Properties(source, index, options.define, names)
         self.elements = Elements(source, index, self.properties, names)
         self.skipped: list[Skipped] = []
         self.warnings: list[str] = []
