@@ -31,7 +31,6 @@ class DiffFormat(StrEnum):
     """How differences are written."""
 
     TEXT = "text"
-    CAPSULE = "capsule"
     PATCH = "patch"
 
 
@@ -44,7 +43,7 @@ def diff(
         str, typer.Argument(metavar="B", help="The nexus or snapshot to compare it with.")
     ],
     form: Annotated[
-        DiffFormat, typer.Option("--as", help="Text, a capsule, or RDF Patch.")
+        DiffFormat, typer.Option("--as", help="Text, or an RDF Patch.")
     ] = DiffFormat.TEXT,
     as_json: JsonOption = False,
     engine_metadata: Annotated[
@@ -64,7 +63,6 @@ def diff(
     Examples:
       kiprdf diff yesterday.ttl nexus
       kiprdf diff old new --json
-      kiprdf diff old new --as capsule > news.kip
       kiprdf diff old.ttl http://127.0.0.1:3030/ds/query
       kiprdf diff yesterday.nt today.jsonld --as patch > changes.rdfp
     """

@@ -414,18 +414,10 @@ def test_a_difference_is_json_on_demand(changed: Invoke) -> None:
     assert json.loads(answer.stdout)["counts"]["concepts"]["changed"] == 1
 
 
-def test_a_difference_is_json_or_a_capsule(changed: Invoke) -> None:
-    answer = changed("diff", "old.ttl", "nexus", "--json", "--as", "capsule")
+def test_a_difference_is_json_or_a_patch(changed: Invoke) -> None:
+    answer = changed("diff", "old.ttl", "nexus", "--json", "--as", "patch")
     assert answer.exit_code == 2
-    assert "--json cannot be combined with --as capsule." in answer.stderr
-
-
-def test_a_difference_as_a_capsule_is_loaded(changed: Invoke, tmp_path: Path) -> None:
-    changed("restore", "old.ttl", "--nexus", "copy")
-    capsule = changed("diff", "copy", "nexus", "--as", "capsule").stdout
-    (tmp_path / "news.kip").write_text(capsule, "utf-8")
-    changed("load", "news.kip", "--nexus", "copy")
-    assert changed("diff", "copy", "nexus").exit_code == 0
+    assert "--json cannot be combined with --as patch." in answer.stderr
 
 
 def test_a_patch_leads_from_one_to_the_other(changed: Invoke, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Two nexuses compared: the report for people and programs, and the capsule between them.
+"""Two nexuses compared: the report for people and programs.
 
 ``KIPRDF_EXAMPLES`` sets how many pairs of nexuses are tried.
 """
@@ -51,12 +51,7 @@ def changed(*commands: str, made: Callable[..., kiprdf.Nexus] = medical, **optio
 
 def test_nothing_differs_between_equal_nexuses() -> None:
     changes = compared(medical(), medical())
-    assert (changes.changes, bool(changes), changes.text(), changes.capsule()) == (
-        (),
-        False,
-        "",
-        "",
-    )
+    assert (changes.changes, bool(changes), changes.text()) == ((), False, "")
 
 
 def test_the_text_groups_concepts_and_propositions_and_ends_with_counts() -> None:
@@ -193,9 +188,6 @@ def test_ids_of_links_are_compared_on_request() -> None:
     assert f"~ (Drug:Aspirin, treats, Symptom:Fever)\n    ~ id: {old} -> {new}\n" in changes.text()
     (shown_change,) = changes.to_json()["propositions"]["changed"]
     assert (shown_change["previous_id"], shown_change["id"]) == (old, new)
-    assert "// The id of (Drug:Aspirin, treats, Symptom:Fever) cannot be chosen.\n" in (
-        changes.capsule()
-    )
 
 
 def test_engine_metadata_is_compared_on_request() -> None:
@@ -261,16 +253,7 @@ def test_a_tower_of_facts_differs_in_linear_text() -> None:
     changes = compared(low, high)
     assert changes.counts()["propositions"] == {"added": 5, "removed": 0, "changed": 0}
     assert len(changes.text()) < 5_000
-    assert len(changes.capsule()) < 20_000
-    low.apply_capsule(changes.capsule())
-    assert not compared(low, high)
-
-
-def test_a_tower_is_taken_down_from_its_top() -> None:
-    high, low = tower(TOWER + 5), tower(TOWER)
-    for statement in compared(high, low).deletions():
-        high.execute(statement)
-    assert not compared(high, low)
+    assert compared(high, low).counts()["propositions"] == {"added": 0, "removed": 5, "changed": 0}
 
 
 # For programs ---------------------------------------------------------------------------------
@@ -331,91 +314,10 @@ def test_json_has_elements_as_kip_does_and_both_sides_of_a_change() -> None:
     }
 
 
-# The capsule ----------------------------------------------------------------------------------
-
-
-def test_the_capsule_says_what_is_new_and_comments_on_what_is_gone() -> None:
-    changes = changed(
-        f"UPSERT {{ CONCEPT {{ {ASPIRIN} SET ATTRIBUTES {{ risk: 3 }} }} "
-        f'PROPOSITION {{ ({{type: "User", name: "Ann"}}, "stated", ({ASPIRIN}, "treats", {FEVER}))'
-        ' SET ATTRIBUTES { wording: "hm" } } }',
-        f'DELETE ATTRIBUTES {{"colour"}} FROM ?d WHERE {{ ?d {ASPIRIN} }}',
-        f"DELETE CONCEPT ?s DETACH WHERE {{ ?s {HEADACHE} }}",
-    )
-    assert (
-        changes.capsule()
-        == """\
-UPSERT {
-  CONCEPT {
-    {type: "Drug", name: "Aspirin"}
-    SET ATTRIBUTES {risk: 3}
-  }
-  PROPOSITION {
-    ({type: "User", name: "Ann"}, "stated", ({type: "Drug", name: "Aspirin"}, "treats", \
-{type: "Symptom", name: "Fever"}))
-    SET ATTRIBUTES {wording: "hm"}
-  }
-}
-
-// An UPSERT removes nothing. Removals, to be run one statement at a time:
-//
-// DELETE ATTRIBUTES {"colour"} FROM ?x
-// WHERE {
-//   ?x {type: "Drug", name: "Aspirin"}
-// }
-//
-// DELETE PROPOSITIONS ?x
-// WHERE {
-//   ?x ({type: "User", name: "Ann"}, "stated", ({type: "Drug", name: "Aspirin"}, "treats", \
-{type: "Symptom", name: "Headache"}))
-// }
-//
-// DELETE PROPOSITIONS ?x
-// WHERE {
-//   ?x ({type: "Drug", name: "Aspirin"}, "treats", {type: "Symptom", name: "Headache"})
-// }
-//
-// DELETE CONCEPT ?x DETACH
-// WHERE {
-//   ?x {type: "Symptom", name: "Headache"}
-// }
-"""
-    )
-
-
-def test_the_comments_are_the_deletions() -> None:
-    changes = compared(nexuses.hostile(), kiprdf.Nexus.memory(genesis=False))
-    lines = [line.removeprefix("//").removeprefix(" ") for line in changes.capsule().split("\n")]
-    assert "\n".join(lines).rstrip().split("\n\n")[1:] == changes.deletions()
-
-
-@pytest.mark.parametrize("made", [nexuses.small, nexuses.hostile, nexuses.colliding])
-def test_a_whole_nexus_comes_and_goes_by_statements(made: Callable[..., kiprdf.Nexus]) -> None:
-    nexus = made()
-    copy = kiprdf.Nexus.memory(genesis=False)
-    copy.apply_capsule(compared(copy, nexus).capsule())
-    assert not compared(copy, nexus)
-    for statement in compared(copy, kiprdf.Nexus.memory(genesis=False)).deletions():
-        copy.execute(statement)
-    assert triples(copy) == []
-
-
-def test_what_a_merge_leaves_is_reported_and_not_written() -> None:
-    changes = compared(medical(), merged())
-    assert '    + metadata._merged_from: ["Symptom:Pyrexia"]\n' in changes.text()
-    assert (
-        changes.capsule()
-        == """\
-UPSERT {
-  CONCEPT {
-    {type: "Symptom", name: "Fever"}
-    SET ATTRIBUTES {aliases: ["Pyrexia"]}
-  }
-}
-
-// metadata._merged_from of Symptom:Fever cannot be written.
-"""
-    )
+def test_what_a_merge_leaves_is_reported() -> None:
+    text = compared(medical(), merged()).text()
+    assert '    + metadata._merged_from: ["Symptom:Pyrexia"]\n' in text
+    assert '    + attributes.aliases: ["Pyrexia"]\n' in text
 
 
 def edited(text: str, *replacements: tuple[str, str]) -> kiprdf.Nexus:
@@ -426,7 +328,7 @@ def edited(text: str, *replacements: tuple[str, str]) -> kiprdf.Nexus:
     return restored_from(text)
 
 
-def test_what_is_protected_is_reported_and_not_written() -> None:
+def test_what_is_protected_is_reported() -> None:
     text = kiprdf.Nexus.memory(clock=StoppedClock()).snapshot()
     domain = 'Domain:CoreSchema a type:Domain ;\n    rdfs:label "CoreSchema" ;\n'
     core = next(line for line in text.split("\n") if "attr:core_directives" in line)
@@ -438,18 +340,8 @@ def test_what_is_protected_is_reported_and_not_written() -> None:
     nexus = kiprdf.Nexus.memory(clock=StoppedClock())
     changes = compared(nexus, other)
     assert changes.counts()["concepts"] == {"added": 0, "removed": 0, "changed": 2}
-    assert changes.capsule().split("\n") == [
-        "// attributes.new of Domain:CoreSchema cannot be written.",
-        "// attributes.core_directives of Person:$self cannot be written.",
-        "",
-    ]
-
-
-def test_without_a_nexus_of_ones_own_what_is_protected_cannot_be_deleted() -> None:
-    nexus = kiprdf.Nexus.memory(clock=StoppedClock())
-    changes = compared(nexus, kiprdf.Nexus.memory(genesis=False))
-    assert "// Person:$self is protected and cannot be deleted.\n" in changes.capsule()
-    assert not any('name: "$self"}\n' in text for text in changes.deletions() if "DETACH" in text)
+    assert "~ Domain:CoreSchema\n    + attributes.new: 1\n" in changes.text()
+    assert "~ Person:$self\n    ~ attributes.core_directives: [" in changes.text()
 
 
 # The command line -----------------------------------------------------------------------------
@@ -459,7 +351,6 @@ def test_render_gives_each_form() -> None:
     changes = changed(f"UPSERT {{ CONCEPT {{ {FEVER} SET ATTRIBUTES {{ a: 1 }} }} }}")
     assert render(changes) == changes.text()
     assert json.loads(render(changes, "json")) == changes.to_json()
-    assert render(changes, "capsule") == changes.capsule()
 
 
 def test_the_exit_status_is_that_of_diff() -> None:
@@ -493,32 +384,6 @@ def test_swapping_the_sides_swaps_what_is_reported(pair: tuple[Graph, Graph]) ->
         for kind, other in (("added", "removed"), ("removed", "added")):
             for title in ("concepts", "propositions"):
                 assert back.to_json()[title][kind] == there.to_json()[title][other]
-
-
-@EACH
-@given(pair=pairs)
-def test_behind_the_capsule_only_removals_are_left_and_behind_the_deletions_nothing(
-    pair: tuple[Graph, Graph],
-) -> None:
-    with opened(pair) as (before, after):
-        changes = compared(before, after)
-        if "UPSERT {" in changes.capsule():
-            before.apply_capsule(changes.capsule())
-        rest = compared(before, after)
-        assert all(is_removal(change) for change in rest.changes), rest.text()
-        assert rest.deletions() == changes.deletions()
-        for statement in changes.deletions():
-            before.execute(statement)
-        assert not compared(before, after)
-
-
-def is_removal(change: Change) -> bool:
-    lost = (
-        changes.after is None
-        for part in ("attributes", "metadata")
-        for changes in change.keys(part)
-    )
-    return change.kind == "removed" or (change.kind == "changed" and all(lost))
 
 
 @EACH

@@ -476,28 +476,11 @@ def test_the_difference_to_a_changed_copy_is_the_change(
     assert tuple(changes.count(kind) for kind in ("added", "removed", "changed")) == expected
 
 
-def test_a_difference_of_removals_only_is_an_empty_capsule() -> None:
-    nexus, smaller = medical(), medical()
-    smaller.execute('DELETE CONCEPT ?u DETACH WHERE { ?u {type: "User"} }')
-    capsule = nexus.diff(smaller).capsule()
-    assert capsule.startswith("//")
-    with untouched(nexus):
-        assert nexus.apply_capsule(capsule)["blocks"] == 0
-
-
 @pytest.mark.parametrize("text", ["// a\n", "\n  // a { b\n\n//", "", "\t// UPSERT {}"])
 def test_a_capsule_of_comments_changes_nothing(text: str) -> None:
     nexus = medical()
     with untouched(nexus):
         assert nexus.apply_capsule(text)["blocks"] == 0
-
-
-def test_the_capsule_of_a_difference_makes_the_one_nexus_the_other() -> None:
-    nexus, other = medical(), medical()
-    other.execute('UPSERT { CONCEPT { {type: "Drug", name: "New"} SET ATTRIBUTES { risk: 9 } } }')
-    nexus.apply_capsule(nexus.diff(other).capsule())
-    assert not nexus.diff(other)
-    assert facts(nexus) == facts(other)
 
 
 # From a folder that is open read-only ---------------------------------------------------------

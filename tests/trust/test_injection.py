@@ -254,12 +254,6 @@ def test_a_capsule_restores_a_string(text: str) -> None:
     assert not other.diff(nexus)
 
 
-def test_a_difference_of_strings_equals_its_capsule(shared: kiprdf.Nexus) -> None:
-    nexus = medical()
-    nexus.apply_capsule(nexus.diff(shared).capsule())
-    assert not nexus.diff(shared)
-
-
 @each
 def test_an_argument_is_refused_or_does_nothing(text: str, nexus: kiprdf.Nexus) -> None:
     turtle = "<https://e.example/a> <https://e.example/p> 'x' ."

@@ -1,4 +1,4 @@
 """Compares two datasets: in KIP terms, and triple by triple as RDF Patch.
 
-``difference`` (the entry point), ``changes``, ``change_statements``; ``patch``.
+``difference`` (the entry point), ``changes``; ``patch``.
 """

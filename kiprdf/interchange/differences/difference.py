@@ -1,4 +1,4 @@
-"""Compares two nexuses in KIP terms: as text, as JSON and as a capsule."""
+"""Compares two nexuses in KIP terms: as text and as JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import Literal as OneOf
 from pyoxigraph import NamedNode, Triple
 
 from kiprdf.budget import paced
-from kiprdf.interchange.differences import change_statements
 from kiprdf.interchange.differences.changes import (
     PARTS,
     Change,
@@ -25,13 +24,12 @@ from kiprdf.interchange.differences.changes import (
     shown,
     shown_value,
 )
-from kiprdf.language import to_text
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Element, Proposition, Terms, json_map, read_element
 from kiprdf.rdf.iris import ConceptName, Iris
 from kiprdf.rdf.literals import Json, to_json
 
-DifferenceFormat: TypeAlias = OneOf["text", "json", "capsule"]
+DifferenceFormat: TypeAlias = OneOf["text", "json"]
 
 VALUE_CHARACTERS = 200
 """Longer values are cut in the text, around the position at which they begin to differ."""
@@ -39,7 +37,6 @@ _CONTEXT = 30
 """How many characters before that position are shown."""
 
 _SIGNS: dict[Kind, str] = {"added": "+", "removed": "-", "changed": "~"}
-_REMOVED_HEADER = "An UPSERT removes nothing. Removals, to be run one statement at a time:"
 
 
 def difference(
@@ -204,26 +201,6 @@ class Difference:
                 element[part] = values
         return element
 
-    def capsule(self) -> str:
-        """The additions and changes as one UPSERT for ``apply_capsule``.
-
-        Comments after it list what no UPSERT does: what is removed, with the statements of
-        ``deletions``, and what cannot be written at all. Empty if nothing differs.
-        """
-        upsert = change_statements.upsert(self.changes)
-        sections = [to_text(upsert)] if upsert.blocks else []
-        deletions = self.deletions()
-        if deletions:
-            sections.append(_commented("\n\n".join([_REMOVED_HEADER, *deletions])))
-        unwritable = list(change_statements.unwritable(self.changes, self.link_ids))
-        if unwritable:
-            sections.append(_commented("\n".join(unwritable)))
-        return "\n\n".join(sections) + "\n" if sections else ""
-
-    def deletions(self) -> list[str]:
-        """DELETE statements for what is removed, to be run one by one in this order."""
-        return [to_text(statement) for statement in change_statements.deletions(self.changes)]
-
 
 # For people -----------------------------------------------------------------------------------
 
@@ -235,8 +212,6 @@ def render(difference: Difference, format: DifferenceFormat = "text") -> str:
             return difference.text()
         case "json":
             return json.dumps(difference.to_json(), ensure_ascii=False, indent=2) + "\n"
-        case "capsule":
-            return difference.capsule()
         case _:
             assert_never(format)
 
@@ -279,10 +254,6 @@ def _first_difference(one: str, other: str) -> int:
         return 0
     pairs = enumerate(zip(one, other, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
-
-
-def _commented(text: str) -> str:
-    return "\n".join(f"// {line}".rstrip() for line in text.split("\n"))
 
 
 # For programs ---------------------------------------------------------------------------------
