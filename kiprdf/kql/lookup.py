@@ -7,7 +7,7 @@ triple. A lookup that grows too large ends, and the query runs as SPARQL.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias, cast
@@ -45,6 +45,8 @@ from kiprdf.store.base import Cell, Row, Statement
 
 MOST_READS = 64
 """Triples and reads of one lookup; beyond them the engine is faster (docs/decisions/156)."""
+MOST_VALUES = 10
+"""Terms of an ``IN`` that are looked up: each is a read, and so is each element that has it."""
 MOST_REMEMBERED = 64
 """Starts of a plan of which it is known that their lookup is too large."""
 
@@ -75,22 +77,27 @@ class LookupPlan:
     columns: list[Read]
     distinct: list[int]
     counts: list[tuple[int | None, bool]]
-    fallen_back: set[tuple[object, ...]] = field(default_factory=set)
-    """The commits and starts whose lookups the engine had to take over."""
+    fallen_back: dict[tuple[object, ...], list[TriplePattern]] = field(default_factory=dict)
+    """The commits and starts whose lookups the engine had to take over, with what was rare."""
 
     def rows(self, store: Store, bindings: Bindings) -> list[Row] | None:
         """The distinct rows; None when the engine must answer."""
         start = self.filled(bindings)
         if self.fallen_back and (store.commit(), *start) in self.fallen_back:
             return None
+        reads = Reads(store, MOST_READS)
         try:
-            solved = self.solve([start], Reads(store, MOST_READS))
+            solved = self.solve([start], reads)
         except Fallback:
             if len(self.fallen_back) >= MOST_REMEMBERED:
                 self.fallen_back.clear()
-            self.fallen_back.add((store.commit(), *start))
+            self.fallen_back[(store.commit(), *start)] = reads.rare
             return None
         return self.result(solved)
+
+    def rare(self, store: Store, bindings: Bindings) -> list[TriplePattern]:
+        """The starts of groups of which a lookup that ended has found all matches."""
+        return self.fallen_back.get((store.commit(), *self.filled(bindings)), [])
 
     def result(self, solved: Mapping[Row, tuple[Solution, Row]]) -> list[Row]:
         """The rows of distinct solutions, which are counted where the plan says so."""
@@ -164,9 +171,10 @@ def plan_lookup(
 
 
 class Reads:
-    """What one lookup reads."""
+    """What one lookup reads; of the ``rare`` triples it has read all matches."""
 
     def __init__(self, store: Store, most: int) -> None:
+        self.rare: list[TriplePattern] = []
         self._store = store
         self._left = most
         self._values: dict[tuple[Cell, NamedNode], Cell] = {}
@@ -187,6 +195,12 @@ class Reads:
         """Count solutions and reads."""
         self._left -= number
         if self._left <= 0:
+            raise Fallback
+
+    def start(self, triple: TriplePattern, elements: Collection[Cell]) -> None:
+        """Note the elements that a triple finds; end where reading on from each is too much."""
+        self.rare.append(triple)
+        if 2 * len(elements) > self._left:
             raise Fallback
 
     def value(self, node: Cell, predicate: NamedNode) -> Cell:
@@ -282,6 +296,9 @@ class _Planner:
             if effort == _UNBOUNDED:
                 raise Fallback
             parts.remove(best)
+            if isinstance(best, TriplePattern) and isinstance(best.object, TripleTerm):
+                # A link has its fact.
+                parts = [part for part in parts if part != best.object.asserted]
             if best in starts:
                 # Either says what the other says.
                 if best.names <= bound:
@@ -331,7 +348,7 @@ class _Planner:
         return _match(subject, self.slot(triple.predicate), object_, facts)
 
     def _one_of(self, subject: int, triple: TriplePattern, values: algebra.OneOf) -> Step:
-        if len(values.terms) > MOST_OPTIONS:
+        if len(values.terms) + len(values.held) > MOST_VALUES:
             raise Fallback
         predicate = cast(NamedNode, triple.predicate)
         places = ((values.terms, None), (values.held, values.graph))
@@ -343,6 +360,7 @@ class _Planner:
             for slot, graph in slots:
                 some = reads(s[subject], predicate, s[slot], graph)
                 elements.update(dict.fromkeys([quad.subject for quad in some]))
+            reads.start(triple, elements)
             return [_with(s, (subject, element)) for element in elements]
 
         return step

@@ -94,13 +94,14 @@ class Plan:
     needed: int | None = None
     abilities: Abilities = EMBEDDED
     unused: frozenset[TriplePattern] = frozenset()
+    plain: frozenset[NamedNode] = frozenset()
     _texts: dict[tuple[int | None, tuple[SortKey, ...]], PreparedQuery] = field(
         default_factory=dict, init=False
     )
     _adapted: _Adapted | None = field(default=None, init=False)
     rarest: dict[tuple[object, ...], list[TriplePattern]] = field(default_factory=dict, init=False)
     """By commit and constants, the triples of the choices that have fewest matches."""
-    _variants: dict[frozenset[TriplePattern], Plan] = field(default_factory=dict, init=False)
+    _variants: dict[object, Plan] = field(default_factory=dict, init=False)
 
     @cached_property
     def answers(self) -> results.Answers:
@@ -171,21 +172,26 @@ class Plan:
     def _pushed(self) -> Pattern:
         made = self.translation
         texts = self.abilities.texts
-        return push_filters(made.pattern, made.values, self.iris, made.namer, texts, self.unused)
+        return push_filters(
+            made.pattern, made.values, self.iris, made.namer, texts, self.unused, self.plain
+        )
 
     @cached_property
     def choices(self) -> list[Choice]:
         """From where it may start, besides the elements that it names."""
         return choices(self._pushed)
 
-    def without(self, starts: Iterable[TriplePattern]) -> Plan:
-        """The plan that does not start from some triples: it compares the values."""
-        unused = self.unused.union(starts)
-        if unused == self.unused:
+    def without(
+        self, starts: Iterable[TriplePattern], plain: frozenset[NamedNode] = frozenset()
+    ) -> Plan:
+        """The plan that does not start from some triples: it compares the values. Under the
+        ``plain`` keys are only values that hold no others."""
+        unused, plain = self.unused.union(starts), self.plain | plain
+        if (unused, plain) == (self.unused, self.plain):
             return self
-        if unused not in self._variants:
-            self._variants[unused] = replace(self, unused=unused)
-        return self._variants[unused]
+        if (unused, plain) not in self._variants:
+            self._variants[unused, plain] = replace(self, unused=unused, plain=plain)
+        return self._variants[unused, plain]
 
     @cached_property
     def pattern(self) -> Pattern:

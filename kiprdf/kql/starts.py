@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import cast
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from kiprdf.kql.lookup import MOST_REMEMBERED
+from kiprdf.kql.lookup import MOST_REMEMBERED, MOST_VALUES
 from kiprdf.kql.optimize.push_filters import Choice, finds_numbers
 from kiprdf.kql.plan import Plan
 from kiprdf.rdf import vocab
@@ -22,14 +23,17 @@ MOST_COUNTED_FOR_PAGE = 1_000
 
 def suited(plan: Plan, store: Store) -> Plan:
     """A plan that finds by index what can be found so in a store."""
+    starts = [start for choice in plan.choices for start in choice.starts]
+    keys = dict.fromkeys(cast(NamedNode, start.predicate) for start in starts)
+    plain = frozenset(key for key in keys if not store.lookup(None, key, None, 1, vocab.TEXTS))
     has_many = [
         start
-        for choice in plan.choices
-        for start in choice.starts
-        if finds_numbers(start)
+        for start in starts
+        if start.predicate not in plain
+        and finds_numbers(start)
         and store.lookup(None, cast(NamedNode, start.predicate), vocab.MANY, 1, vocab.TEXTS)
     ]
-    return plan.without(has_many) if has_many else plan
+    return plan.without(has_many, plain)
 
 
 def from_rarest(plan: Plan, store: Store, bindings: Bindings) -> Plan:
@@ -44,7 +48,11 @@ def from_rarest(plan: Plan, store: Store, bindings: Bindings) -> Plan:
     # Another thread may clear what is remembered.
     rarest = plan.rarest.get(key)
     if rarest is None:
-        rarest = [_rarest(choice, most, store, bindings) for choice in choices]
+        rare = [] if plan.lookup is None else plan.lookup.rare(store, bindings)
+        rarest = [
+            choice.starts[0] if choice.starts[0] in rare else _rarest(choice, most, store, bindings)
+            for choice in choices
+        ]
         if len(plan.rarest) >= MOST_REMEMBERED:
             plan.rarest.clear()
         plan.rarest[key] = rarest
@@ -69,7 +77,11 @@ def _rarest(choice: Choice, most: float, store: Store, bindings: Bindings) -> Tr
 def _has_more(triple: TriplePattern, number: int, store: Store, bindings: Bindings) -> bool:
     """Whether a triple with one variable has more matches than a number."""
     values = triple.object
-    if number > COUNTED_FIRST or not isinstance(values, OneOf):
+    is_first = number <= COUNTED_FIRST
+    if isinstance(values, OneOf):
+        values, number = _sample(values, number)
+        triple = replace(triple, object=values)
+    if not is_first or not isinstance(values, OneOf):
         names = (cast(Variable, triple.subject),)
         query = Select(names, BGP((triple,)), limit=1, offset=number, distinct=False)
         return bool(store.select(prepare(query).text(bindings)))
@@ -81,3 +93,13 @@ def _has_more(triple: TriplePattern, number: int, store: Store, bindings: Bindin
             if number < 0:
                 return True
     return False
+
+
+def _sample(values: OneOf, number: int) -> tuple[OneOf, int]:
+    """Some of many values, and as many matches of these as a number of all."""
+    every = -(-(len(values.terms) + len(values.held)) // MOST_VALUES)
+    every += every % 2 == 0  # integers and doubles take turns
+    if every == 1:
+        return values, number
+    sample = replace(values, terms=values.terms[::every], held=values.held[::every])
+    return sample, -(-number // every)

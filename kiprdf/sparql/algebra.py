@@ -71,6 +71,11 @@ class TripleTerm:
     predicate: Term
     object: Term
 
+    @property
+    def asserted(self) -> TriplePattern:
+        """``s p o``."""
+        return TriplePattern(self.subject, self.predicate, self.object)
+
 
 @dataclass(frozen=True, slots=True)
 class OneOf:

@@ -194,6 +194,9 @@ class _Writer:
 
     def _one_of(self, triple: algebra.TriplePattern, values: algebra.OneOf) -> None:
         """An array may hold several of the values."""
+        if not values.held:
+            self._in_graph(triple, values.terms, None)
+            return
         if len(values.held) > 1:
             self.write("{ SELECT DISTINCT ")
             self._term(triple.subject)

@@ -109,6 +109,7 @@ class _Order:
                         pattern = lateral(pattern, BGP((start.triple,)))
                         bound = bound | start.triple.names
                         conditions.drop(start.condition)
+                        components = [_without_facts(c, bound) for c in components]
                         continue
                 unit = isolated[0] if component is None else None
             if component is not None:
@@ -193,6 +194,16 @@ def _components(parts: Iterable[Pattern]) -> list[list[TriplePattern]]:
             triples = component[1] + triples
         components.append((names, triples))
     return [triples for _, triples in components]
+
+
+def _without_facts(component: list[TriplePattern], links: set[Variable]) -> list[TriplePattern]:
+    """A component without the facts of links that are bound: each link has its fact."""
+    facts = {
+        triple.object.asserted
+        for triple in component
+        if triple.subject in links and isinstance(triple.object, TripleTerm)
+    }
+    return [triple for triple in component if triple not in facts]
 
 
 def _is_unread(component: list[TriplePattern], shared: set[Variable]) -> bool:

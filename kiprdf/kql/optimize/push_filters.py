@@ -50,13 +50,15 @@ def push_filters(
     namer: Namer,
     texts: bool = True,
     unused: Collection[TriplePattern] = (),
+    plain: Collection[NamedNode] = (),
 ) -> Pattern:
     """The same solutions, with the patterns that the conditions of its groups imply, and with the
     triples from which a group may start, but not ``unused`` ones.
 
-    A value is found where the store has a graph of ``texts``.
+    A value is found where the store has a graph of ``texts``; those of ``plain`` keys are not in
+    that graph.
     """
-    return _Push(values, iris, namer, texts, unused).pattern(pattern, frozenset())
+    return _Push(values, iris, namer, texts, unused, plain).pattern(pattern, frozenset())
 
 
 class _Push:
@@ -67,10 +69,12 @@ class _Push:
         namer: Namer,
         texts: bool,
         unused: Collection[TriplePattern],
+        plain: Collection[NamedNode],
     ) -> None:
         self._values = values
         self._texts = texts
         self._unused = unused
+        self._plain = plain
         self._iris = iris
         self._namer = namer
 
@@ -117,7 +121,7 @@ class _Push:
             tuple(dict.fromkeys(term for sides in each for term in sides[side])) for side in (0, 1)
         )
         predicate = NamedNode(NAMESPACES[value.field] + value.key)
-        one_of = OneOf(terms, held, vocab.TEXTS)
+        one_of = OneOf(terms, () if predicate in self._plain else held, vocab.TEXTS)
         return Start(TriplePattern(value.node, predicate, one_of), condition)
 
     def _implied(self, value: Value, text: Literal | Hole) -> tuple[Pattern, ...]:
@@ -167,8 +171,8 @@ def _options(condition: Expression) -> tuple[Variable, Terms] | None:
 
 def _commonness(start: Start) -> int:
     """How many terms a start looks for; booleans are last, since many elements have them."""
-    held = cast(OneOf, start.triple.object).held
-    return len(held) + MOST_COMMON * (TRUE in held or FALSE in held)
+    terms = cast(OneOf, start.triple.object).terms
+    return len(terms) + MOST_COMMON * (TRUE in terms or FALSE in terms)
 
 
 class Choice(NamedTuple):
@@ -204,7 +208,7 @@ def choices(pattern: Pattern) -> list[Choice]:
 
 def finds_numbers(start: TriplePattern) -> bool:
     """Whether a start finds numbers."""
-    return any(map(_is_number, cast(OneOf, start.object).held))
+    return any(map(_is_number, cast(OneOf, start.object).terms))
 
 
 def _is_number(term: Term) -> bool:

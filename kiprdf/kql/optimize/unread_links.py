@@ -64,7 +64,7 @@ def _is_unread(link: TriplePattern, group: BGP, unread: Set[Variable]) -> bool:
         return False
     if not isinstance(fact.predicate, NamedNode):
         return False
-    return TriplePattern(fact.subject, fact.predicate, fact.object) in group.triples
+    return fact.asserted in group.triples
 
 
 def _uses(node: object) -> Counter[Variable]:
