@@ -194,15 +194,12 @@ class _Writer:
 
     def _one_of(self, triple: algebra.TriplePattern, values: algebra.OneOf) -> None:
         """An array may hold several of the values."""
-        if not values.held:
-            self._in_graph(triple, values.terms, None)
-            return
         if len(values.held) > 1:
             self.write("{ SELECT DISTINCT ")
             self._term(triple.subject)
             self.write(" { ")
-        each = [(values.terms, None), (values.held, values.graph)]
-        if len(values.held) == 1:
+        each = [(values.terms, None), (values.held, values.graph)][: 2 if values.held else 1]
+        if len(values.terms) <= 2:
             each = [((term,), graph) for terms, graph in each for term in terms]
         self._separated(each, " UNION ", lambda some: self._in_graph(triple, *some))
         if len(values.held) > 1:
