@@ -110,19 +110,20 @@ class PlanCache:
             return None
         parameters = with_moment(text, parameters)
         entry = self._entries.get(text)
-        if entry is None:
+        if entry is None or any(isinstance(value, list) for value in parameters.values()):
             return self._find_shared(text, parameters)
         return self._find(entry, parameters)
 
     def _find_shared(self, text: str, parameters: Mapping[str, Any]) -> FindResult | None:
-        """Run a FIND by the plan of the texts that differ from it only in their literals.
+        """Run a FIND by the plan of the texts that differ from it only in their literals, or in the
+        items of a list.
 
         What fails or finds nothing is left to the text itself, whose places a message shows.
         """
-        literals = opened(text) if len(text) <= MOST_CHARACTERS else None
+        literals = opened(text, parameters) if len(text) <= MOST_CHARACTERS else None
         if literals is None:
             return None
-        shared, values = literals
+        shared, arguments = literals
         if shared not in self._shared:
             if len(self._shared) >= MOST_TEXTS:
                 self._shared.clear()
@@ -132,7 +133,7 @@ class PlanCache:
             entry = self._shared[shared]
             if entry is None:
                 entry = self._shared[shared] = CacheEntry(Template(parse(shared)))
-            result = self._find(entry, {**parameters, **values})
+            result = self._find(entry, arguments)
         except KipError as error:
             if error.code in _OVER_BUDGET and error.span is NOWHERE:
                 raise  # the text itself would fail alike, after as much work

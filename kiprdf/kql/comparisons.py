@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Variable
@@ -179,6 +180,7 @@ Terms: TypeAlias = tuple[Literal | NamedNode | Hole, ...]
 _BOTH = (False, True)
 
 
+@lru_cache(maxsize=4_096)
 def equal_terms(constant: Literal | NamedNode | Hole) -> tuple[Terms, Terms] | None:
     """What a value that is equal to a constant is, or else holds; None where that is not finite.
 

@@ -221,12 +221,13 @@ def plan_key(roles: Roles, parameters: Mapping[str, Any]) -> PlanKey | None:
 
 def _merge(key: list[tuple[str, Any]], names: list[str], parameters: Mapping[str, Any]) -> None:
     """Let equal arguments share the hole of the first: they join as one constant does."""
-    firsts: dict[tuple[str, type, str], str] = {}
+    firsts: dict[tuple[str, object], str] = {}
     for number, name in enumerate(names):
         kind, value = key[number][0], parameters[name]
         if not kind.startswith("the "):
-            # 7 and 7.0 are different terms, and so are 0.0 and -0.0.
-            first = firsts.setdefault((kind, type(value), repr(value)), name)
+            # Of 7 and 7.0, one is enough: a list would find twice what has one of them.
+            same = float(value) if kind == "number" else (type(value), repr(value))
+            first = firsts.setdefault((kind, same), name)
             key[number] = kind, None if first == name else first
 
 

@@ -8,7 +8,7 @@ from typing import cast
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from kiprdf.kql.lookup import MOST_REMEMBERED, MOST_VALUES
+from kiprdf.kql.lookup import MOST_READS, MOST_REMEMBERED
 from kiprdf.kql.optimize.push_filters import Choice, finds_numbers
 from kiprdf.kql.plan import Plan
 from kiprdf.rdf import vocab
@@ -19,6 +19,8 @@ from kiprdf.store import Store
 COUNTED_FIRST = 100
 """Matches of what a query may start from; fewer need no comparison with those of others."""
 MOST_COUNTED_FOR_PAGE = 1_000
+MOST_COUNTED_VALUES = 4
+"""Of the terms of an IN."""
 
 
 def suited(plan: Plan, store: Store) -> Plan:
@@ -96,10 +98,13 @@ def _has_more(triple: TriplePattern, number: int, store: Store, bindings: Bindin
 
 
 def _sample(values: OneOf, number: int) -> tuple[OneOf, int]:
-    """Some of many values, and as many matches of these as a number of all."""
-    every = -(-(len(values.terms) + len(values.held)) // MOST_VALUES)
+    """Some of many values, and as many matches of these as a number of all.
+
+    It is no less than a lookup may have found of all of them: both decide alike.
+    """
+    every = -(-(len(values.terms) + len(values.held)) // MOST_COUNTED_VALUES)
     every += every % 2 == 0  # integers and doubles take turns
     if every == 1:
         return values, number
     sample = replace(values, terms=values.terms[::every], held=values.held[::every])
-    return sample, -(-number // every)
+    return sample, max(MOST_READS, -(-number // every))

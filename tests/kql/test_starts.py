@@ -10,6 +10,7 @@ import pytest
 
 import kiprdf
 from kiprdf.rdf.readings import MOST_NUMBERS
+from kiprdf.store import OxigraphStore
 from tests.shortcuts import no_lookups
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -157,6 +158,53 @@ def test_a_value_is_where_a_query_starts(nexus: kiprdf.Nexus, clause: str, condi
     others = "?x a type:Task" if "Task" in clause else "?t pred:about"
     assert 0 < text.index(STARTS[condition]) < text.index(others)
     assert "_v" not in text, "the condition holds anyway"
+
+
+def test_a_link_has_its_fact(nexus: kiprdf.Nexus) -> None:
+    where = '?x (?t, "about", ?o) FILTER(IN(?x.attributes.v, [7, "a"]))'
+    text = nexus.explain(f"FIND(?t) WHERE {{ {where} }}")
+    assert text.count("pred:about") == 1, text
+    assert "<<( ?t pred:about ?o )>>" in text
+
+
+def test_a_list_is_counted_by_some_of_its_values_and_what_is_known_not_at_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = kiprdf.Nexus.memory(genesis=False)
+    fill(other)
+    blocks = "".join(
+        f'CONCEPT {{ {{type: "Task", name: "t{n}"}} SET ATTRIBUTES {{w: {100 + n // 4}}} }}'
+        for n in range(160)
+    )
+    other.apply_capsule(f"UPSERT {{ {blocks} }}")
+    reads = 0
+    lookup = OxigraphStore.lookup
+
+    def counted(store: OxigraphStore, *arguments: Any) -> Any:
+        nonlocal reads
+        reads += 1
+        return lookup(store, *arguments)
+
+    monkeypatch.setattr(OxigraphStore, "lookup", counted)
+    text = 'FIND(?x.name) WHERE { ?x {type: "Task"} FILTER(IN(?x.attributes.w, :list)) }'
+    for size, most in ((3, 30), (5, 15), (20, 10), (40, 10)):
+        for _ in range(4):
+            reads = 0
+            found = other.execute(text, list=list(range(100, 100 + size)))
+        assert len(found) == size * 4
+        assert reads < most, size
+
+
+def test_values_in_others_are_looked_for_where_there_are_some() -> None:
+    other = kiprdf.Nexus.memory(genesis=False)
+    fill(other)
+    write = 'UPSERT { CONCEPT { {type: "Task", name: "w"} SET ATTRIBUTES {w: :w} } }'
+    for value, equal in ((["a"], "a"), ("a", "a"), (7, 7.0), ([7.0], 7), ("b", "b")):
+        where = f'?x {{type: "Task"}} FILTER(IN(?x.attributes.w, [{json.dumps(equal)}, 9]))'
+        other.execute(write, w=value)
+        text = other.explain(f"FIND(?x) WHERE {{ {where} }}")
+        assert ("GRAPH" in text) == isinstance(value, list)
+        assert names_of(other, where) == ["w"]
 
 
 def test_a_boolean_is_the_last_to_start_from(nexus: kiprdf.Nexus) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from typing import Any
 
@@ -12,7 +13,7 @@ from kiprdf.execution.literals import opened
 from kiprdf.kql import find
 from kiprdf.language import limits
 from tests.nexus.support import code, medical
-from tests.shortcuts import no_shortcuts
+from tests.shortcuts import no_lookups, no_shortcuts
 
 TREATED = 'FIND(?s.name) WHERE { ({type: "Drug", name: :name}, "treats", ?s) }'
 
@@ -299,7 +300,85 @@ def test_a_closed_nexus_says_so_even_when_the_plan_is_cached(times: int) -> None
 def test_names_ids_and_operands_are_opened(
     text: str, shared: str, values: dict[str, object]
 ) -> None:
-    assert opened(text) == (shared, values)
+    assert opened(text, {"n": 7}) == (shared, {"n": 7, **values})
+
+
+@pytest.mark.parametrize(
+    ("options", "shared", "values"),
+    [
+        ('["a", 7 ,-1.5]', "[:literal_0, :literal_1, :literal_2]", ["a", 7, -1.5]),
+        (":list", "[:literal_0, :literal_1]", ["x", None]),
+        (":list)) FILTER(IN(?d.name, :list)", None, ["x", None] * 2),
+        ("[:x, 7]", None, None),
+        ('["a\\u0042"]', None, None),
+        ("[[7]]", None, None),
+        (":x", None, None),
+        (":long", None, None),
+    ],
+)
+def test_the_items_of_a_list_are_opened(
+    options: str, shared: str | None, values: list[object] | None
+) -> None:
+    text = f"FIND(?d) WHERE {{ ?d {{type: :x}} FILTER(IN(?d.attributes.a, {options})) }}"
+    sent = {"x": "Drug", "list": ["x", None], "long": [7] * 51}
+    found = opened(text, sent)
+    if values is None:
+        assert found is None
+        return
+    assert found is not None
+    if shared is not None:
+        assert found[0] == text.replace(options, shared)
+    lists = {"list"} if ":list" in options else set()
+    rest = {name: value for name, value in sent.items() if name not in lists}
+    assert found[1] == rest | {f"literal_{n}": value for n, value in enumerate(values)}
+
+
+@pytest.mark.parametrize("path", ["?d.type", "?d.id", "?l.subject"])
+def test_a_list_of_types_or_ids_is_compiled_in(path: str) -> None:
+    assert opened(f'FIND(?d) WHERE {{ FILTER(IN({path}, ["a"])) }}', {}) is None
+
+
+def test_lists_of_one_length_share_a_plan(
+    nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(9):
+        nexus.execute(
+            'UPSERT { CONCEPT { {type: "Drug", name: :name} SET ATTRIBUTES {n: :n} } }',
+            name=f"d{number}",
+            n=number // 3 + 1,
+        )
+    sent = 'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(IN(?d.attributes.n, :list)) }'
+
+    def ask(values: list[object]) -> list[str]:
+        found = sorted(nexus.execute(sent, list=values))
+        if values:
+            assert sorted(nexus.execute(sent.replace(":list", json.dumps(values)))) == found
+        with no_lookups():
+            assert sorted(nexus.execute(sent, list=values)) == found
+        assert nexus.execute(sent.replace("?d.name", "COUNT(?d)"), list=values) == len(found)
+        return found
+
+    one, two, three = (["d0", "d1", "d2"], ["d3", "d4", "d5"], ["d6", "d7", "d8"])
+    calls: list[tuple[list[object], list[str]]] = [
+        ([1, 2], one + two),
+        ([3, 1.0], one + three),
+        ([1, 1.0], one),
+        ([2, 2], two),
+        (["x", 2], two),
+        ([0, 3], three),
+        ([None, 3], ["Aspirin", 'Odd "name" \\ <x> % é 阿', *three]),
+        ([True, 3], three),
+        ([[1], {"a": 2}], []),
+        ([], []),
+        (list(range(60)), one + two + three),
+    ]
+    for values, expected in calls * 3:
+        assert ask(values) == sorted(expected), values
+    compiled: list[object] = []
+    monkeypatch.setattr(find, "plan_find", lambda *arguments, **_: compiled.append(arguments))
+    for values, expected in calls[:4]:
+        assert sorted(nexus.execute(sent, list=values)) == sorted(expected)
+    assert compiled == []
 
 
 @pytest.mark.parametrize(
@@ -314,7 +393,7 @@ def test_names_ids_and_operands_are_opened(
     ],
 )
 def test_other_texts_stay_as_they_are(text: str) -> None:
-    assert opened(text) is None
+    assert opened(text, {}) is None
 
 
 NAMED = 'FIND(?s.name) WHERE {{ ({{type: "Drug", name: "{}"}}, "treats", ?s) }}'
