@@ -190,8 +190,8 @@ def test_a_list_is_counted_by_some_of_its_values_and_what_is_known_not_at_all(
     for size, most in ((3, 30), (5, 15), (20, 10), (40, 10)):
         for _ in range(4):
             reads = 0
-            found = other.execute(text, list=list(range(100, 100 + size)))
-        assert len(found) == size * 4
+            names = other.execute(text, list=list(range(100, 100 + size)))
+        assert len(names) == size * 4
         assert reads < most, size
 
 

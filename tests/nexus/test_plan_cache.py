@@ -321,16 +321,16 @@ def test_the_items_of_a_list_are_opened(
 ) -> None:
     text = f"FIND(?d) WHERE {{ ?d {{type: :x}} FILTER(IN(?d.attributes.a, {options})) }}"
     sent = {"x": "Drug", "list": ["x", None], "long": [7] * 51}
-    found = opened(text, sent)
+    answer = opened(text, sent)
     if values is None:
-        assert found is None
+        assert answer is None
         return
-    assert found is not None
+    assert answer is not None
     if shared is not None:
-        assert found[0] == text.replace(options, shared)
+        assert answer[0] == text.replace(options, shared)
     lists = {"list"} if ":list" in options else set()
     rest = {name: value for name, value in sent.items() if name not in lists}
-    assert found[1] == rest | {f"literal_{n}": value for n, value in enumerate(values)}
+    assert answer[1] == rest | {f"literal_{n}": value for n, value in enumerate(values)}
 
 
 @pytest.mark.parametrize("path", ["?d.type", "?d.id", "?l.subject"])
@@ -350,13 +350,13 @@ def test_lists_of_one_length_share_a_plan(
     sent = 'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(IN(?d.attributes.n, :list)) }'
 
     def ask(values: list[object]) -> list[str]:
-        found = sorted(nexus.execute(sent, list=values))
+        answer = sorted(nexus.execute(sent, list=values))
         if values:
-            assert sorted(nexus.execute(sent.replace(":list", json.dumps(values)))) == found
+            assert sorted(nexus.execute(sent.replace(":list", json.dumps(values)))) == answer
         with no_lookups():
-            assert sorted(nexus.execute(sent, list=values)) == found
-        assert nexus.execute(sent.replace("?d.name", "COUNT(?d)"), list=values) == len(found)
-        return found
+            assert sorted(nexus.execute(sent, list=values)) == answer
+        assert nexus.execute(sent.replace("?d.name", "COUNT(?d)"), list=values) == len(answer)
+        return answer
 
     one, two, three = (["d0", "d1", "d2"], ["d3", "d4", "d5"], ["d6", "d7", "d8"])
     calls: list[tuple[list[object], list[str]]] = [
