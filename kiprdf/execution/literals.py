@@ -28,7 +28,7 @@ _LITERAL = re.compile(
 )
 _ITEM = re.compile(_VALUE)
 MOST_ITEMS = 50
-"""Of a list that is opened: each number of items has a plan of its own."""
+"""Of a list that is opened: each number of items has another plan."""
 
 
 def opened(text: str, parameters: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
