@@ -8,10 +8,10 @@ from typing import Any
 from pyoxigraph import Quad, RdfFormat, Triple, parse
 
 import kiprdf
+from kiprdf import Mapping
 from kiprdf.interchange.importing.element_index import read_element_index
 from kiprdf.interchange.importing.importer import plan
 from kiprdf.interchange.importing.plan import ImportPlan, to_upsert
-from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.vocabularies.definitions import Definitions
 from kiprdf.interchange.vocabularies.ontology import definitions_of
 from kiprdf.language import to_text

@@ -19,9 +19,9 @@ from pyoxigraph import BaseDirection, Literal, NamedNode, RdfFormat, Triple, par
 from rdflib import namespace
 
 import kiprdf
-from kiprdf import resources
+from kiprdf import Mapping, resources
 from kiprdf.interchange.formats import json_text
-from kiprdf.interchange.mapping.contexts import Mapping, Term, packs
+from kiprdf.interchange.mapping.contexts import Term, packs
 from kiprdf.interchange.mapping.terms import MAPS
 from kiprdf.rdf import vocab
 from kiprdf.source import Span, position
@@ -44,6 +44,31 @@ def value(node: NamedNode | None) -> str | None:
     return None if node is None else node.value
 
 
+def answer(loaded: Mapping, question: str) -> str | None:
+    """What a method answers, as text: ``attribute k Person`` is ``attribute("k", "Person")``."""
+    method, *arguments = question.split(" ")
+    found = getattr(loaded, method)(*(full(argument) for argument in arguments))
+    if isinstance(found, list):
+        return " ".join(key for key, _ in found)
+    key, found = found if isinstance(found, tuple) else (None, found)
+    shown = found if isinstance(found, str | None) else written(found)
+    return shown if key is None else f"{key} {shown}"
+
+
+def full(name: str) -> str:
+    return name.replace("ex:", EX)
+
+
+def written(node: NamedNode | Term) -> str:
+    """An IRI, or a term: its IRI, its datatype, its language, its container."""
+    if isinstance(node, NamedNode):
+        return node.value.replace(EX, "ex:").replace(XSD, "xsd:")
+    datatype = "" if node.datatype is None else written(node.datatype)
+    language = f"@{node.language or ''}" + (f"--{node.direction}" if node.direction else "")
+    parts = [written(node.iri), "@id" * node.is_iri, datatype, language, node.container or ""]
+    return " ".join(part for part in parts if part not in ("", "@"))
+
+
 def refusal(*sources: Any, code: str = "KIP_1001", **options: Any) -> kiprdf.KipError:
     with pytest.raises(kiprdf.KipError) as loaded:
         Mapping.load(*sources, **options)
@@ -57,192 +82,153 @@ def excess(*sources: Any, **options: Any) -> kiprdf.KipError:
 
 # What a context says ----------------------------------------------------------------------------
 
+MEANINGS: dict[str, tuple[dict[str, Any], dict[str, str | None]]] = {
+    "types and predicates are terms of the top level": (
+        {"Person": "ex:Human", "knows": {"@id": "ex:knows", "@type": "@id"}},
+        {"concept_type Person": "ex:Human", "predicate knows": "ex:knows",
+         "concept_type Stone": None, "type_of ex:Human": "Person",
+         "predicate_of ex:knows": "knows", "predicate_of ex:nobody": None},
+    ),
+    "the maps inside of an element win over the top level": (
+        {"k": "ex:top", "attributes": nest(k="ex:a"), "metadata": nest(k="ex:m")},
+        {"attribute k": "ex:a", "metadata k": "ex:m", "attribute_of ex:a": "k ex:a",
+         "attribute_of ex:top": None, "metadata_of ex:m": "k ex:m", "metadata_of ex:a": None},
+    ),
+    "a type has its own terms": (
+        {"k": "ex:k", "Person": {"@id": "ex:Person", "@context": {"k": "ex:person_k"}}},
+        {"attribute k Person": "ex:person_k", "attribute k Stone": "ex:k", "attribute k": "ex:k",
+         "attribute_of ex:person_k Person": "k ex:person_k", "attribute_of ex:person_k": None},
+    ),
+    "defaults hold where a term says nothing": (
+        {"@language": "en", "@vocab": EX, "k": {"@id": "ex:k", "@language": None}},
+        {"attribute other": "ex:other @en", "attribute k": "ex:k",
+         "attribute_of ex:other": "other ex:other @en", "type_of ex:no-identifier": None},
+    ),
+    # Oxigraph says otherwise here; JSON-LD 1.1 API, 5.3.2, does not.
+    "the default language holds for a term of no type": (
+        {"@language": "en", "k": {"@id": "ex:k", "@type": "@none"}},
+        {"attribute k": "ex:k @en"},
+    ),
+    "null removes a term": (
+        {"@vocab": EX, "k": None, "attributes": nest(j=None), "j": "ex:j"},
+        {"attribute k": None, "attribute j": None, "metadata j": "ex:j", "attribute_of ex:k": None},
+    ),
+    "a prefix is no word": (
+        {"other": {"@id": "ex:other#", "@prefix": True}, "k": "other:k"},
+        {"attribute ex": None, "attribute other": None, "predicate k": "ex:other#k"},
+    ),
+    "a keyword is no word": ({"id": "@id"}, {"attribute id": None}),
+    "a keyword is a word where it has an IRI": (
+        {"id": "@id", "attributes": nest(id="ex:id")}, {"attribute id": "ex:id"}
+    ),
+    "terms may be made of terms in any order": (
+        {"a": "b", "b": "c:x", "c": "ex:c/"}, {"predicate a": "ex:c/x"}
+    ),
+    "the name of a concept has a term": (
+        {"name": "ex:name", "Person": {"@id": "ex:P", "@context": {"name": "ex:full_name"}}},
+        {"label": "ex:name", "label Person": "ex:full_name"},
+    ),
+    "a context without words maps nothing": (
+        {}, {"label": None, "attribute a": None, "concept_type T": None, "metadata a": None}
+    ),
+    "the first of two words keeps the way back": (
+        {"attributes": nest(b="ex:k", a="ex:k")},
+        {"attribute_of ex:k": "b ex:k", "attributes_of ex:k": "b a"},
+    ),
+    "types and predicates are distinguished by the capital": (
+        {"interest": "ex:i", "Interest": "ex:i"},
+        {"type_of ex:i": "Interest", "predicate_of ex:i": "interest"},
+    ),
+    **{
+        str(definition): ({"k": {"@id": "ex:k", **definition}},
+                          {"attribute k": expected, "metadata k": expected,
+                           "attribute_of ex:k": f"k {expected}"})
+        for definition, expected in [
+            ({}, "ex:k"), ({"@type": "xsd:date"}, "ex:k xsd:date"), ({"@type": "@id"}, "ex:k @id"),
+            ({"@type": "@vocab"}, "ex:k @id"), ({"@type": "@none"}, "ex:k"),
+            ({"@type": "@json"}, f"ex:k {vocab.JSON.value}"),
+            ({"@language": "zh-Hant", "@direction": "ltr"}, "ex:k @zh-hant--ltr"),
+            ({"@container": ["@set"]}, "ex:k @set"), ({"@container": "@list"}, "ex:k @list"),
+        ]
+    },
+}  # fmt: skip
 
-def test_types_and_predicates_are_terms_of_the_top_level() -> None:
-    loaded = mapping(Person="ex:Human", knows={"@id": "ex:knows", "@type": "@id"})
-    assert value(loaded.concept_type("Person")) == EX + "Human"
-    assert value(loaded.predicate("knows")) == EX + "knows"
-    assert loaded.concept_type("Stone") is None
-    assert loaded.type_of(EX + "Human") == "Person"
-    assert loaded.predicate_of(EX + "knows") == "knows"
-    assert loaded.predicate_of(EX + "nobody") is None
+
+@pytest.mark.parametrize("name", MEANINGS)
+def test_a_context_says(name: str) -> None:
+    terms, expected = MEANINGS[name]
+    loaded = mapping(**terms)
+    assert {question: answer(loaded, question) for question in expected} == expected
+
+
+def test_prefixes_are_those_of_the_top_level() -> None:
+    loaded = mapping(other={"@id": "ex:other#", "@prefix": True})
+    assert loaded.prefixes == {"ex": EX, "other": EX + "other#", "xsd": XSD}
+    assert Mapping.none().prefixes == {}
+    assert Mapping.none().is_empty
 
 
 @pytest.mark.parametrize(
-    ("definition", "expected"),
+    ("terms", "warnings"),
     [
-        ("ex:k", Term(NamedNode(EX + "k"))),
-        ({"@id": "ex:k", "@type": "xsd:date"}, Term(NamedNode(EX + "k"), NamedNode(XSD + "date"))),
-        ({"@id": "ex:k", "@type": "@id"}, Term(NamedNode(EX + "k"), is_iri=True)),
-        ({"@id": "ex:k", "@type": "@vocab"}, Term(NamedNode(EX + "k"), is_iri=True)),
-        ({"@id": "ex:k", "@type": "@none"}, Term(NamedNode(EX + "k"))),
         (
-            {"@id": "ex:k", "@language": "zh-Hant", "@direction": "ltr"},
-            Term(NamedNode(EX + "k"), language="zh-hant", direction="ltr"),
+            {"attributes": nest(b="ex:k", a="ex:k")},
+            [f"'b' and 'a' both mean <{EX}k> in 'attributes'; when read back it is 'b'."],
         ),
-        ({"@id": "ex:k", "@container": ["@set"]}, Term(NamedNode(EX + "k"), container="@set")),
-        ({"@id": "ex:k", "@container": "@list"}, Term(NamedNode(EX + "k"), container="@list")),
+        ({"interest": "ex:i", "Interest": "ex:i"}, []),
+        ({"a": {"@id": "ex:k", "@language": "en"}, "b": {"@id": "ex:k", "@language": "de"}}, []),
+        (
+            {"k": {"@id": "ex:k", "@type": "xsd:date", "@language": "en"}},
+            ["The mapping, k: @language has no effect beside @type."],
+        ),
+        (
+            {"k": {"@id": "ex:k", "@type": "xsd:date", "@direction": 5}},
+            ["The mapping, k: @direction has no effect beside @type."],
+        ),
     ],
-)
-def test_a_term_is_read(definition: Any, expected: Term) -> None:
-    assert mapping(k=definition).attribute("k") == expected
-    assert mapping(k=definition).metadata("k") == expected
-    assert mapping(k=definition).attribute_of(EX + "k") == ("k", expected)
-
-
-def test_json_is_a_datatype() -> None:
-    term = mapping(k={"@id": "ex:k", "@type": "@json"}).attribute("k")
-    assert term is not None
-    assert value(term.datatype) == "http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON"
-
-
-def test_the_maps_inside_of_an_element_win_over_the_top_level() -> None:
-    loaded = mapping(k="ex:top", attributes=nest(k="ex:a"), metadata=nest(k="ex:m"))
-    assert value(loaded.attribute("k").iri) == EX + "a"  # type: ignore[union-attr]
-    assert value(loaded.metadata("k").iri) == EX + "m"  # type: ignore[union-attr]
-    assert loaded.attribute_of(EX + "a") == ("k", Term(NamedNode(EX + "a")))
-    assert loaded.attribute_of(EX + "top") is None
-    assert loaded.metadata_of(EX + "m") == ("k", Term(NamedNode(EX + "m")))
-    assert loaded.metadata_of(EX + "a") is None
-
-
-def test_a_type_has_its_own_terms() -> None:
-    loaded = mapping(k="ex:k", Person={"@id": "ex:Person", "@context": {"k": "ex:person_k"}})
-    assert value(loaded.attribute("k", "Person").iri) == EX + "person_k"  # type: ignore[union-attr]
-    assert value(loaded.attribute("k", "Stone").iri) == EX + "k"  # type: ignore[union-attr]
-    assert value(loaded.attribute("k").iri) == EX + "k"  # type: ignore[union-attr]
-    assert loaded.attribute_of(EX + "person_k", "Person") is not None
-    assert loaded.attribute_of(EX + "person_k") is None
-
-
-def test_defaults_hold_where_a_term_says_nothing() -> None:
-    loaded = mapping(**{"@language": "en", "@vocab": EX}, k={"@id": "ex:k", "@language": None})
-    assert loaded.attribute("other") == Term(NamedNode(EX + "other"), language="en")
-    assert loaded.attribute("k") == Term(NamedNode(EX + "k"))
-    assert loaded.attribute_of(EX + "other") == ("other", Term(NamedNode(EX + "other"), None, "en"))
-    assert loaded.type_of(EX + "no identifier") is None
-
-
-def test_the_default_language_holds_for_a_term_of_no_type() -> None:
-    """Oxigraph says otherwise here; JSON-LD 1.1 API, 5.3.2, does not."""
-    loaded = mapping(**{"@language": "en"}, k={"@id": "ex:k", "@type": "@none"})
-    assert loaded.attribute("k") == Term(NamedNode(EX + "k"), language="en")
-
-
-def test_null_removes_a_term() -> None:
-    loaded = mapping(**{"@vocab": EX}, k=None, attributes=nest(j=None), j="ex:j")
-    assert loaded.attribute("k") is None
-    assert loaded.attribute("j") is None
-    assert loaded.metadata("j") is not None
-    assert loaded.attribute_of(EX + "k") is None
-
-
-def test_a_prefix_is_no_word() -> None:
-    loaded = mapping(other={"@id": "ex:other#", "@prefix": True}, k="other:k")
-    assert loaded.attribute("ex") is None
-    assert loaded.attribute("other") is None
-    assert value(loaded.predicate("k")) == EX + "other#k"
-    assert loaded.prefixes == {"ex": EX, "other": EX + "other#", "xsd": XSD}
-
-
-def test_a_keyword_is_no_word() -> None:
-    assert mapping(id="@id").attribute("id") is None
-    assert mapping(id="@id", attributes=nest(id="ex:id")).attribute("id") is not None
-
-
-def test_terms_may_be_made_of_terms_in_any_order() -> None:
-    loaded = mapping(a="b", b="c:x", c="ex:c/")
-    assert value(loaded.predicate("a")) == EX + "c/x"
-
-
-def test_the_name_of_a_concept_has_a_term() -> None:
-    loaded = mapping(name="ex:name", Person={"@id": "ex:P", "@context": {"name": "ex:full_name"}})
-    assert loaded.label() == Term(NamedNode(EX + "name"))
-    assert loaded.label("Person") == Term(NamedNode(EX + "full_name"))
-    assert mapping().label() is None
-
-
-def test_nothing_is_mapped_by_no_mapping() -> None:
-    loaded = Mapping.none()
-    assert loaded.attribute("a") is loaded.concept_type("T") is loaded.metadata("a") is None
-    assert loaded.prefixes == {}
-
-
-# Words with one IRI -----------------------------------------------------------------------------
-
-
-def test_the_first_of_two_words_keeps_the_way_back() -> None:
-    loaded = mapping(attributes=nest(b="ex:k", a="ex:k"))
-    assert loaded.attribute_of(EX + "k") == ("b", Term(NamedNode(EX + "k")))
-    assert [key for key, _ in loaded.attributes_of(EX + "k")] == ["b", "a"]
-    assert loaded.warnings == (
-        f"'b' and 'a' both mean <{EX}k> in 'attributes'; when read back it is 'b'.",
-    )
-
-
-def test_types_and_predicates_are_distinguished_by_the_capital() -> None:
-    loaded = mapping(interest="ex:i", Interest="ex:i")
-    assert loaded.warnings == ()
-    assert loaded.type_of(EX + "i") == "Interest"
-    assert loaded.predicate_of(EX + "i") == "interest"
-
-
-def test_words_that_differ_in_language_share_an_iri_without_a_warning() -> None:
-    loaded = mapping(en={"@id": "ex:k", "@language": "en"}, de={"@id": "ex:k", "@language": "de"})
-    assert loaded.warnings == ()
-
-
-def test_what_has_no_effect_is_reported() -> None:
-    loaded = mapping(k={"@id": "ex:k", "@type": "xsd:date", "@language": "en"})
-    assert loaded.warnings == ("The mapping, k: @language has no effect beside @type.",)
+)  # fmt: skip
+def test_what_is_not_read_back_or_has_no_effect_is_reported(terms: Any, warnings: Any) -> None:
+    assert list(mapping(**terms).warnings) == warnings
 
 
 # Stacking ---------------------------------------------------------------------------------------
 
-
-def test_of_two_files_the_later_wins_term_by_term() -> None:
-    lower = {"@context": {"ex": EX, "attributes": nest(a="ex:a", b="ex:b", c="ex:c")}}
-    upper = {"@context": {"attributes": nest(b="ex:other", c=None)}}
-    loaded = Mapping.load(lower, upper)
-    keys = ("a", "b", "c")
-    iris = [None if t is None else t.iri.value for t in map(loaded.attribute, keys)]
-    assert iris == [EX + "a", EX + "other", None]
-
-
-def test_a_later_word_for_an_iri_has_the_way_back() -> None:
-    loaded = Mapping.load("foaf", {"@context": {"attributes": nest(nickname="foaf:nick")}})
-    assert loaded.attribute_of(str(namespace.FOAF.nick)) == (
-        "nickname",
-        Term(NamedNode(str(namespace.FOAF.nick))),
-    )
-
-
-def test_a_type_given_another_iri_keeps_its_attributes() -> None:
-    lower = {"@context": {"ex": EX, "P": {"@id": "ex:P", "@context": {"a": "ex:a"}}}}
-    loaded = Mapping.load(lower, {"@context": {"P": "ex:Q"}})
-    assert value(loaded.concept_type("P")) == EX + "Q"
-    assert loaded.attribute("a", "P") is not None
-
-
-def test_a_prefix_defined_again_does_not_change_earlier_terms() -> None:
-    lower = {"@context": {"ex": EX, "a": "ex:a", "attributes": nest(b="ex:b")}}
-    loaded = Mapping.load(lower, {"@context": {"ex": "https://other.example/", "c": "ex:c"}})
-    assert value(loaded.predicate("a")) == EX + "a"
-    assert loaded.attribute("b") == Term(NamedNode(EX + "b"))
-    assert value(loaded.predicate("c")) == "https://other.example/c"
+FOAF, OTHER = str(namespace.FOAF), "https://other.example/"
+STACKED: dict[str, tuple[list[Any], dict[str, str | None]]] = {
+    "of two files the later wins term by term": (
+        [{"ex": EX, "attributes": nest(a="ex:a", b="ex:b", c="ex:c")},
+         {"attributes": nest(b="ex:other", c=None)}],
+        {"attribute a": "ex:a", "attribute b": "ex:other", "attribute c": None},
+    ),
+    "a later word for an IRI has the way back": (
+        ["foaf", {"attributes": nest(nickname="foaf:nick")}],
+        {f"attribute_of {FOAF}nick": f"nickname {FOAF}nick"},
+    ),
+    "a type given another IRI keeps its attributes": (
+        [{"ex": EX, "P": {"@id": "ex:P", "@context": {"a": "ex:a"}}}, {"P": "ex:Q"}],
+        {"concept_type P": "ex:Q", "attribute a P": "ex:a"},
+    ),
+    "a prefix defined again does not change earlier terms": (
+        [{"ex": EX, "a": "ex:a", "attributes": nest(b="ex:b")}, {"ex": OTHER, "c": "ex:c"}],
+        {"predicate a": "ex:a", "attribute b": "ex:b", "predicate c": OTHER + "c"},
+    ),
+    "a mapping is a source too": (
+        ["foaf", Mapping.load({"@context": {"knows": "https://ex.org/knows"}})],
+        {"predicate knows": "ex:knows", "concept_type Person": FOAF + "Person"},
+    ),
+    "all packs lie upon each other": (
+        packs(),
+        {"concept_type Domain": str(namespace.SKOS.ConceptScheme),
+         "predicate knows": str(namespace.SDO.knows)},
+    ),
+}  # fmt: skip
 
 
-def test_a_mapping_is_a_source_too() -> None:
-    upper = Mapping.load({"@context": {"knows": "https://ex.org/knows"}})
-    loaded = Mapping.load("foaf", upper)
-    assert value(loaded.predicate("knows")) == EX + "knows"
-    assert value(loaded.concept_type("Person")) == str(namespace.FOAF.Person)
-
-
-def test_all_packs_lie_upon_each_other() -> None:
-    loaded = Mapping.load(*packs())
-    assert value(loaded.concept_type("Domain")) == str(namespace.SKOS.ConceptScheme)
-    assert value(loaded.predicate("knows")) == str(namespace.SDO.knows)
+@pytest.mark.parametrize("name", STACKED)
+def test_mappings_are_stacked(name: str) -> None:
+    sources, expected = STACKED[name]
+    loaded = Mapping.load(*({"@context": s} if isinstance(s, dict) else s for s in sources))
+    assert {question: answer(loaded, question) for question in expected} == expected
 
 
 @pytest.mark.parametrize("sources", [*([pack] for pack in packs()), packs()], ids="+".join)

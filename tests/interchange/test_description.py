@@ -12,8 +12,8 @@ from pyoxigraph import Literal, NamedNode, RdfFormat, Triple
 from rdflib.namespace import DCTERMS, RDF, VOID
 
 import kiprdf
+from kiprdf import Mapping
 from kiprdf.interchange.description import About, Counts, Dump, describe
-from kiprdf.interchange.mapping.contexts import Mapping
 from tests.interchange.nexuses import colliding, demonstration, hostile, small, thousands
 
 TYPE = NamedNode(str(RDF.type))

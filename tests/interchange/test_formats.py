@@ -26,12 +26,12 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Triple
 
 import kiprdf
+from kiprdf import Mapping
 from kiprdf.interchange import formats
 from kiprdf.interchange.dataset import check_dataset
 from kiprdf.interchange.formats import Format, Profile, format_of, parse, parsing
 from kiprdf.interchange.formats.graphs import to_rdflib
 from kiprdf.interchange.formats.ordering import normalized
-from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.rdf.iris import Iris
 from tests.interchange.nexuses import SMALL, SMALL_BASE, small
 from tests.interchange.test_restore import NEXUSES

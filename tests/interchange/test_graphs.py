@@ -9,9 +9,9 @@ import rdflib
 from rdflib import Literal, URIRef
 
 import kiprdf
+from kiprdf import Mapping
 from kiprdf.interchange.formats.graphs import from_rdflib, to_rdflib
 from kiprdf.interchange.formats.ordering import normalized
-from kiprdf.interchange.mapping.contexts import Mapping
 from tests.interchange.nexuses import colliding, demonstration, hostile, small
 from tests.interchange.test_formats import mapping, values
 from tests.trust import children

@@ -11,11 +11,11 @@ import pytest
 from pyoxigraph import RdfFormat, parse
 
 import kiprdf
+from kiprdf import Mapping
 from kiprdf.interchange import formats
 from kiprdf.interchange.importing.element_index import read_element_index
 from kiprdf.interchange.importing.importer import plan
 from kiprdf.interchange.importing.plan import to_upsert
-from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.language import ast, to_text
 from kiprdf.options import ImportOptions
 from kiprdf.rdf.iris import Iris, proposition_digits

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
 
 import kiprdf
+from kiprdf import Mapping
 from kiprdf.interchange.importing.plan import to_upsert
-from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.vocabularies.definition_plan import plan_definitions
 from kiprdf.interchange.vocabularies.definitions import (
     Definitions,

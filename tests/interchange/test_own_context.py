@@ -5,7 +5,7 @@ from __future__ import annotations
 import rdflib
 
 import kiprdf
-from kiprdf.interchange.mapping.contexts import Mapping
+from kiprdf import Mapping
 from tests.nexus.support import empty
 
 FOAF = "http://xmlns.com/foaf/0.1/"

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from pyoxigraph import RdfFormat
 
 import kiprdf
+from kiprdf import Mapping
 from kiprdf.errors import StoreError
-from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.pages import publish as module
 from kiprdf.pages.file_names import LONGEST, Paths, file_name, href
 from kiprdf.pages.publish import MARKER, Facts

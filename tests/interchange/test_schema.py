@@ -10,7 +10,7 @@ from rdflib import OWL, RDF, RDFS, SKOS
 from rdflib.collection import Collection
 
 import kiprdf
-from kiprdf.interchange.mapping.contexts import Mapping
+from kiprdf import Mapping
 from kiprdf.interchange.vocabularies.schema import schema_triples
 from tests.interchange.importing import ontology
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 import kiprdf
-from kiprdf import Budget
-from kiprdf.interchange.mapping.contexts import Mapping
+from kiprdf import Budget, Mapping
 from kiprdf.language import limits
 from tests.nexus.support import medical, untouched
 from tests.trust import children

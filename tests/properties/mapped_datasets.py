@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Triple
 
-from kiprdf.interchange.mapping.contexts import Mapping
+from kiprdf import Mapping
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, proposition_digits
 from kiprdf.rdf.literals import to_term

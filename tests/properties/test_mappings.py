@@ -10,12 +10,12 @@ import io
 from hypothesis import given, note, settings
 from pyoxigraph import Quad, Triple
 
+from kiprdf import Mapping
 from kiprdf.interchange import formats
 from kiprdf.interchange.dataset import check_dataset
 from kiprdf.interchange.formats import Format, Profile
 from kiprdf.interchange.formats.profiles import from_profile, to_profile
 from kiprdf.interchange.mapping.apply import apply_mapping, undo_mapping
-from kiprdf.interchange.mapping.contexts import Mapping
 from tests.interchange.nexuses import turtle_of
 from tests.interchange.test_formats import WAYS
 from tests.long_runs import amount
