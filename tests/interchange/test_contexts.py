@@ -47,11 +47,11 @@ def value(node: NamedNode | None) -> str | None:
 def answer(loaded: Mapping, question: str) -> str | None:
     """What a method answers, as text: ``attribute k Person`` is ``attribute("k", "Person")``."""
     method, *arguments = question.split(" ")
-    found = getattr(loaded, method)(*(full(argument) for argument in arguments))
-    if isinstance(found, list):
-        return " ".join(key for key, _ in found)
-    key, found = found if isinstance(found, tuple) else (None, found)
-    shown = found if isinstance(found, str | None) else written(found)
+    result = getattr(loaded, method)(*(full(argument) for argument in arguments))
+    if isinstance(result, list):
+        return " ".join(key for key, _ in result)
+    key, meaning = result if isinstance(result, tuple) else (None, result)
+    shown = meaning if isinstance(meaning, str | None) else written(meaning)
     return shown if key is None else f"{key} {shown}"
 
 
