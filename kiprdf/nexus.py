@@ -615,7 +615,7 @@ class Nexus:
     @timed
     def import_rdf(
         self,
-        source: files.Source | rdflib.Graph,
+        source: files.Source | list[files.Source] | rdflib.Graph,
         *,
         format: formats.Format | None = None,
         mapping: MappingSources = None,
@@ -641,9 +641,11 @@ class Nexus:
         URL. Nothing is fetched but such contexts, by a given ``loader``. ``update=False`` writes
         only what is new: the links to what other files described. ``also`` are further documents
         that are imported, too: classes and properties that share a local name share a definition,
-        in any order of the documents. Returns a report: what was, or
-        with ``dry_run`` would be, created, updated or left unchanged, and what was skipped and
-        why.
+        in any order of the documents. Returns a report: what was, or with ``dry_run`` would be,
+        created, updated or left unchanged, and what was skipped and why.
+
+        A list of sources is imported one by one, each in one transaction, and again for
+        links to what later ones describe. The report has those of all, as ``documents``.
 
         Other writers go on while the import is planned (docs/decisions/045).
         """
@@ -653,7 +655,7 @@ class Nexus:
     @timed
     def import_ontology(
         self,
-        source: files.Source,
+        source: files.Source | list[files.Source],
         *,
         format: formats.Format | None = None,
         mapping: MappingSources = None,

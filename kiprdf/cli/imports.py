@@ -22,6 +22,8 @@ from kiprdf.cli.options import (
 )
 from kiprdf.cli.root import app
 from kiprdf.errors import KipError, StoreError
+from kiprdf.interchange.files import Buffered
+from kiprdf.interchange.imports import passes
 from kiprdf.nexus import Nexus
 
 SHOWN = 5
@@ -153,44 +155,36 @@ class _Importer:
         source: str | None,
         as_json: bool,
     ) -> None:
-        self._files = files
         self._ontology = ontology
         self._options = options
         self._source = source
         self._as_json = as_json
         # Standard input can be read only once, and before the nexus is opened: it may be slow.
         self._documents = [
-            (path, inputs.read_bytes(path) if path == inputs.STDIN else None) for path in files
+            Buffered(io.BytesIO(inputs.read_bytes(path))) if path == inputs.STDIN else path
+            for path in files
         ]
 
     def run(self, nexus: Nexus) -> None:
         """Import every file, then again the links to what later files described."""
-        for path, content in self._documents:
-            self._import(nexus, path, content)
-        if not self._options["dry_run"]:
-            for path, content in self._documents[:-1]:
-                self._import(nexus, path, content, links_only=True)
+        share_names = self._ontology or self._options["define"]
+        dry_run = self._options["dry_run"]
+        for one, own in passes(self._documents, share_names=share_names, dry_run=dry_run):
+            self._import(nexus, one, {**self._options, **own})
 
-    def _import(
-        self, nexus: Nexus, path: Path, content: bytes | None, *, links_only: bool = False
-    ) -> None:
-        """Import one file; ``links_only`` is the second pass, reported if it added links."""
+    def _import(self, nexus: Nexus, source: Path | Buffered, options: dict[str, Any]) -> None:
+        """Import one file; the second time it is reported if it added links."""
+        path = source if isinstance(source, Path) else inputs.STDIN
         name = "standard input" if path == inputs.STDIN else str(path)
-        metadata = {"source": name} if path == inputs.STDIN else {}
+        options["metadata"] = {"source": name} if path == inputs.STDIN else {}
         if self._source is not None:
-            metadata["source"] = self._source
-        options = {**self._options, "metadata": metadata}
-        if self._ontology or options["define"]:
-            options["also"] = [one for one in self._files if one not in (path, inputs.STDIN)]
-        if links_only:
-            options["update"] = False
-        import_document = nexus.import_ontology if self._ontology else nexus.import_rdf
+            options["metadata"]["source"] = self._source
+        links_only = not options["update"]
+        import_document: Any = nexus.import_ontology if self._ontology else nexus.import_rdf
         try:
             with inputs.naming(path), output.progress_bar() as advance:
                 advance(0, f"importing {name}")
-                report = import_document(
-                    path if content is None else io.BytesIO(content), **options
-                )
+                report = import_document(source, **options)
         except KipError as error:
             if self._as_json:
                 output.show_error(error, file=name)

@@ -2,38 +2,68 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from kiprdf import collector
 from kiprdf.execution.engine import CommandEngine
-from kiprdf.interchange.files import Source
+from kiprdf.interchange.files import Buffered, Source, name_of
 from kiprdf.interchange.importing import corrections
 from kiprdf.interchange.importing.element_index import IMPORTED_AT
 from kiprdf.interchange.importing.plan import ImportPlan, to_upsert
-from kiprdf.interchange.imports import Document, OntologyDocument, RdfDocument
+from kiprdf.interchange.imports import Document, OntologyDocument, RdfDocument, passes
 from kiprdf.kml.draft import Draft, timestamp
 from kiprdf.store import Delta, Store
 
 if TYPE_CHECKING:
     import rdflib
 
-    from kiprdf.options import ImportOptions, OntologyOptions
+    from kiprdf.options import DocumentOptions, ImportOptions, OntologyOptions
+
+Sources: TypeAlias = Source | list[Source]
+K = TypeVar("K", bound="DocumentOptions")
 
 
 def import_rdf(
-    engine: CommandEngine, source: Source | rdflib.Graph, options: ImportOptions
+    engine: CommandEngine, source: Sources | rdflib.Graph, options: ImportOptions
 ) -> dict[str, Any]:
     """Import external RDF and return the report."""
-    document = RdfDocument(source, options, timestamp(engine.clock()))
+    if isinstance(source, list) and source:
+        return _import_several(engine, source, options, import_rdf, share_names=options.define)
+    document = RdfDocument(cast(Source, source), options, timestamp(engine.clock()))
     return run(engine, document, dry_run=options.dry_run)
 
 
 def import_ontology(
-    engine: CommandEngine, source: Source, options: OntologyOptions
+    engine: CommandEngine, source: Sources, options: OntologyOptions
 ) -> dict[str, Any]:
     """Import an ontology as definitions and return the report."""
-    document = OntologyDocument(source, options, timestamp(engine.clock()))
+    if isinstance(source, list) and source:
+        return _import_several(engine, source, options, import_ontology, share_names=True)
+    document = OntologyDocument(cast(Source, source), options, timestamp(engine.clock()))
     return run(engine, document, dry_run=options.dry_run)
+
+
+def _import_several(
+    engine: CommandEngine,
+    sources: list[Source],
+    options: K,
+    import_one: Callable[[CommandEngine, Any, K], dict[str, Any]],
+    *,
+    share_names: bool,
+) -> dict[str, Any]:
+    """Import documents one by one and return their reports, with a second one of added links."""
+    reports = []
+    readable = [Buffered(one) if hasattr(one, "read") else one for one in sources]
+    for one, own in passes(readable, share_names=share_names, dry_run=options.dry_run):
+        also, is_first = [*options.also, *own["also"]], own["update"]
+        chosen = replace(options, also=also, update=options.update and is_first)
+        report = import_one(engine, one, chosen)
+        if is_first or report["propositions"]["created"]:
+            again = {} if is_first else {"again": True}
+            reports.append({"source": name_of(one), **again, **report})
+    return {"documents": reports}
 
 
 def run(engine: CommandEngine, document: Document, *, dry_run: bool) -> dict[str, Any]:

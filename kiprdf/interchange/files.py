@@ -119,6 +119,18 @@ def content(source: Source) -> str | bytes:
     return _read_open(source)
 
 
+class Buffered:
+    """The content and the name of an open file, to be read more than once."""
+
+    def __init__(self, file: Any) -> None:
+        self._content = _read_open(file)
+        self.name = getattr(file, "name", None)
+
+    def read(self) -> str | bytes:
+        """The content."""
+        return self._content
+
+
 def is_text(source: object) -> bool:
     """Whether a value is a document and not a path: a string with newlines or brackets."""
     return isinstance(source, str) and (

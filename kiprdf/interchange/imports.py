@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pyoxigraph import DefaultGraph, NamedNode, Quad
 
@@ -37,6 +37,22 @@ if TYPE_CHECKING:
     from kiprdf.options import DocumentOptions, ImportOptions, OntologyOptions
 else:
     given_contexts = Lazy("kiprdf.interchange.formats.given_contexts")
+
+T = TypeVar("T")
+
+
+def passes(
+    sources: Sequence[T], *, share_names: bool, dry_run: bool
+) -> Iterator[tuple[T, dict[str, Any]]]:
+    """The imports that several documents need: each with its options ``also`` and ``update``.
+
+    Every document is imported, then all but the last again, for links to what later ones describe.
+    They share the names of new definitions as if they were one.
+    """
+    again = () if dry_run else sources[:-1]
+    for one, update in (*((one, True) for one in sources), *((one, False) for one in again)):
+        others = [other for other in sources if other is not one] if share_names else []
+        yield one, {"also": others, "update": update}
 
 
 class Document:

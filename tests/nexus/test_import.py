@@ -910,3 +910,51 @@ def test_the_order_of_documents_beside_each_other_changes_no_name() -> None:
             "The concept type 'Person' is used for <http://a/Person>, <http://b/Person>;"
             " a mapping can distinguish them."
         )
+
+
+SEVERAL = [
+    "<urn:a> a <http://a/Person> ; <http://a/knows> <urn:b> .",
+    "<urn:b> a <http://b/Person> ; <http://b/knows> <urn:c> .",
+    "<urn:c> a <http://b/Person> .",
+]
+
+
+def read_once(text: str) -> Any:
+    return io.BytesIO(text.encode())
+
+
+@pytest.mark.parametrize("source", [str, io.StringIO, read_once])
+def test_a_list_of_documents_is_imported_as_if_it_were_one(source: Any) -> None:
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    report = nexus.import_rdf([source(text) for text in SEVERAL], define=True)
+    counts = [
+        ("again" in one, one["concepts"]["created"], one["propositions"]["created"])
+        for one in report["documents"]
+    ]
+    assert list(report) == ["documents"]
+    # The links of the first two documents are added when what they lead to is there.
+    assert counts == [(False, 1, 0), (False, 1, 0), (False, 1, 0), (True, 0, 1), (True, 0, 1)]
+    links = 'FIND(?a.name, ?b.name) WHERE { (?a, "knows", ?b) ?a {type: "Person"} }'
+    assert sorted(nexus.find(links).tuples) == [("a", "b"), ("b", "c")]
+    assert nexus.names()["predicates"] == ["knows"]
+
+
+def test_a_dry_run_of_several_documents_writes_nothing_and_tries_each_once() -> None:
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    before = nexus.snapshot()
+    report = nexus.import_rdf(SEVERAL, define=True, dry_run=True)
+    assert [one["concepts"]["created"] for one in report["documents"]] == [1, 1, 1]
+    assert nexus.snapshot() == before
+
+
+def test_ontologies_in_a_list_share_their_names(tmp_path: Path) -> None:
+    owl = "a <http://www.w3.org/2002/07/owl#Class> ."
+    paths = [tmp_path / "a.ttl", tmp_path / "b.ttl"]
+    for path in paths:
+        path.write_text(f"<http://{path.stem}/Person> {owl}", "utf-8")
+    names = {}
+    for order in (paths, paths[::-1]):
+        report = kiprdf.Nexus.memory(genesis=False).import_ontology(order)
+        for one in report["documents"]:
+            names.setdefault(one["source"], []).append(one["definitions"]["concept_types"])
+    assert names == {"a.ttl": [["Person"], ["Person"]], "b.ttl": [["Person_2"], ["Person_2"]]}
