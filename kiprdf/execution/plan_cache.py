@@ -118,7 +118,7 @@ class PlanCache:
         """Run a FIND by the plan of the texts that differ from it only in their literals, or in the
         items of a list.
 
-        What fails or finds nothing is left to the text itself, whose places a message shows.
+        What fails is left to the text itself, whose places a message shows.
         """
         literals = opened(text, parameters) if len(text) <= MOST_CHARACTERS else None
         if literals is None:
@@ -138,7 +138,10 @@ class PlanCache:
             if error.code in _OVER_BUDGET and error.span is NOWHERE:
                 raise  # the text itself would fail alike, after as much work
             return None
-        return None if result is None or result.lacks is not None else result
+        if result is None or result.lacks is None:
+            return result
+        # The reasons have places in the text itself.
+        return result._replace(find=cast(ast.Find, self.template(text).bind(parameters)))
 
     def _find(self, entry: CacheEntry, parameters: Mapping[str, Any]) -> FindResult | None:
         if entry.roles is None or not isinstance(entry.template.command, ast.Find):

@@ -17,6 +17,7 @@ from kiprdf.budget import Cancellation, cancellable
 from kiprdf.execution import empty_answers
 from kiprdf.rdf.literals import to_term
 from kiprdf.rdf.vocab import ATTRIBUTE
+from kiprdf.store import OxigraphStore
 from tests.nexus.support import StoppedClock, copied
 from tests.nexus.test_budget import wait_for_the_last, with_nodes
 
@@ -416,3 +417,63 @@ def test_a_name_in_another_case_and_an_alias_are_seen_among_many(
         rows = nexus.find(f'FIND(?x) WHERE {{ ?x {{name: "{name}"}} }}')
         hints = [warning.hint for warning in rows.warnings if warning.name == "UnknownName"]
         assert hints == ['Did you mean "N 299"?']
+
+
+# What they cost -----------------------------------------------------------------------------------
+
+MOST_QUERIES = {
+    'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.attributes.risk_level == "2") }': 3,
+    'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.attributes.colour == "blue") }': 3,
+    'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(IN(?d.attributes.risk_level, ["2", "3"])) }': 3,
+    'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(5 == ?d.attributes.code) }': 3,
+    'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(CONTAINS(?d.attributes.risk_level, "2")) }': 4,
+    'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.attributes.risk_level > 7) }': 4,
+    'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.attributes.risk_lvl == 1) }': 3,
+    'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.name == "aspirin") }': 3,
+    'FIND(?l) WHERE { ?l (?d, "treats", ?s) FILTER(?l.metadata.confidence == "0.9") }': 3,
+    'FIND(?d) WHERE { (?d, "treats", {name: "Headache"}) FILTER(?d.attributes.colour == 5) }': 2,
+    'FIND(?s) WHERE { ({type: "Drug", name: "Aspirin"}, "causes", ?s) }': 1,
+    'FIND(?d) WHERE { ?d {type: "Drug"} (?d, "causes", ?s) }': 3,
+    'FIND(COUNT(?d)) WHERE { ?d {type: "Drug"} FILTER(?d.attributes.risk_level == "2") }': 4,
+    'FIND(?d.attributes.risk) WHERE { ?d {type: "Drug", name: "Aspirin"} }': 2,
+}
+"""By question: the SPARQL queries of its empty answer and of the reasons."""
+
+
+@pytest.mark.parametrize("question", MOST_QUERIES)
+def test_an_empty_answer_asks_the_engine_a_few_times(
+    question: str, nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = nexus.answer(question)
+    queries: list[str] = []
+    select = OxigraphStore.select
+
+    def noted(store: OxigraphStore, query: str, *arguments: Any, **options: Any) -> Any:
+        queries.append(query)
+        return select(store, query, *arguments, **options)
+
+    monkeypatch.setattr(OxigraphStore, "select", noted)
+    assert nexus.answer(question) == first
+    assert len(first.warnings) > 0
+    assert len(queries) == MOST_QUERIES[question], queries
+    assert len(set(queries)) == len(queries)
+
+
+def test_an_empty_answer_of_a_text_with_other_literals_asks_for_it_once(
+    nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = 'FIND(?d.name) WHERE {{ ?d {{type: "Drug"}} FILTER(?d.attributes.risk_level > {}) }}'
+    queries: list[str] = []
+    select = OxigraphStore.select
+
+    def noted(store: OxigraphStore, query: str, *arguments: Any, **options: Any) -> Any:
+        queries.append(query)
+        return select(store, query, *arguments, **options)
+
+    monkeypatch.setattr(OxigraphStore, "select", noted)
+    for limit in range(10, 16):
+        queries.clear()
+        warnings = nexus.answer(text.format(limit)).warnings
+    assert len([query for query in queries if "15" in query]) == 1
+    assert f"FILTER(?d.attributes.risk_level > {limit}) is true for none" in warnings[0].message
+    assert str(warnings[0]).startswith("1:41 FILTER")

@@ -14,7 +14,7 @@ from kiprdf.errors import KipWarning
 from kiprdf.kql.clauses import checked_text
 from kiprdf.kql.diagnosis import clauses, conditions, names
 from kiprdf.kql.diagnosis.clauses import Step, Within
-from kiprdf.kql.diagnosis.homes import Homes, homes
+from kiprdf.kql.diagnosis.homes import Homes
 from kiprdf.kql.find import Lack, nodes, run, unknown_keys
 from kiprdf.kql.results import is_nothing, variable_of
 from kiprdf.language import ast
@@ -62,13 +62,13 @@ def explain(
 
 
 def _explain(command: Question, is_empty: bool, store: Store) -> Iterator[KipWarning]:
-    of = homes(command.where)
+    homes = Homes(command.where, store)
     taken = names.taken(command.where) if isinstance(command, ast.MergeConcept) else ()
     for matcher in names.matchers(command.where):
         type_name = None if matcher.type is None else checked_text(matcher.type)
         yield from names.explain_name(matcher.name, type_name, store, taken)
     for test in conditions.positive_tests(command.where):
-        yield from conditions.explain_test(test, of, store)
+        yield from conditions.explain_test(test, homes)
     removals = list(clauses.removals(command.where, clauses.whole, store, is_empty=is_empty))
     for removal in removals:
         message = clauses.message(removal)
@@ -77,7 +77,7 @@ def _explain(command: Question, is_empty: bool, store: Store) -> Iterator[KipWar
         mentioned = _mentioned(removal.clause)
         yield from _explain_nulls(removal.before, mentioned, removal.within, store)
     if not removals:
-        yield from _explain_targets(command, of, store)
+        yield from _explain_targets(command, homes)
 
 
 def _explain_nulls(
@@ -121,12 +121,12 @@ def _is_surely_nothing(find: ast.Find, store: Store) -> bool:
     return is_nothing(averages, run(averages, store).columns)
 
 
-def _explain_targets(command: Question, of: Homes, store: Store) -> Iterator[KipWarning]:
+def _explain_targets(command: Question, homes: Homes) -> Iterator[KipWarning]:
     """Why the solutions have nothing that the command counts, deletes or changes."""
     match command:
         case ast.Find():
             for expression in command.expressions:
-                yield from _explain_expression(expression, command, of, store)
+                yield from _explain_expression(expression, command, homes)
         case ast.DeleteAttributes() | ast.DeleteMetadata():
             is_attribute = isinstance(command, ast.DeleteAttributes)
             for key in command.keys:
@@ -136,11 +136,11 @@ def _explain_targets(command: Question, of: Homes, store: Store) -> Iterator[Kip
                     key.name,
                     span=key.span,
                 )
-                yield from conditions.explain_key(path, of, store)
+                yield from conditions.explain_key(path, homes)
         case ast.MergeConcept():
             pass
         case _:
-            yield from _explain_target(command, store)
+            yield from _explain_target(command, homes.store)
 
 
 def _explain_target(
@@ -162,19 +162,20 @@ def _explain_target(
 
 
 def _explain_expression(
-    expression: ast.Expression, find: ast.Find, of: Homes, store: Store
+    expression: ast.Expression, find: ast.Find, homes: Homes
 ) -> Iterator[KipWarning]:
     argument = expression.argument if isinstance(expression, ast.Aggregate) else expression
     name = variable_of(argument).name
-    yield from _explain_nulls(find.where.clauses, {name}, clauses.whole, store)
+    yield from _explain_nulls(find.where.clauses, {name}, clauses.whole, homes.store)
     if isinstance(argument, ast.Path):
-        yield from conditions.explain_key(argument, of, store)
+        yield from conditions.explain_key(argument, homes)
     if isinstance(expression, ast.Aggregate) and expression.function in ("SUM", "AVG"):
-        yield from conditions.explain_numbers(expression, of, store)
+        yield from conditions.explain_numbers(expression, homes)
 
 
 def _explain_keys(find: ast.Find, store: Store) -> Iterator[KipWarning]:
     """The keys that a FIND counts or sorts by and nothing has."""
+    homes = Homes(find.where, store)
     aggregates = (e for e in find.expressions if isinstance(e, ast.Aggregate))
     for path in unknown_keys((*aggregates, *(key.expression for key in find.order_by)), store):
-        yield from conditions.explain_key(path, homes(find.where), store)
+        yield from conditions.explain_key(path, homes)

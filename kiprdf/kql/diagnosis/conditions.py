@@ -12,7 +12,7 @@ from pyoxigraph import Literal, NamedNode
 
 from kiprdf.errors import KipWarning, nearest, shown
 from kiprdf.kql import comparisons
-from kiprdf.kql.diagnosis.homes import Homes, keys, values_of
+from kiprdf.kql.diagnosis.homes import Homes, kinds
 from kiprdf.kql.diagnosis.names import explain_name
 from kiprdf.kql.optimize.push_filters import NAMESPACES
 from kiprdf.language import ast
@@ -22,7 +22,6 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import canonical_json, to_term
 from kiprdf.rdf.readings import Reading, read
 from kiprdf.semantics.scope import Test
-from kiprdf.store import Store
 
 LISTED = 8
 """How many keys a hint lists."""
@@ -55,32 +54,32 @@ def _positive(condition: ast.Condition) -> Iterator[Test]:
             yield condition
 
 
-def explain_test(test: Test, homes: Homes, store: Store) -> Iterator[KipWarning]:
+def explain_test(test: Test, homes: Homes) -> Iterator[KipWarning]:
     """Why a test is true of nothing that its variables can be bound to."""
-    unknown = list(_unknown_keys(test, homes, store))
+    unknown = list(_unknown_keys(test, homes))
     yield from unknown
     if unknown or isinstance(test, ast.NullTest):
         return
     pairs = list(_pairs(test))
-    misfits = [_misfit(pair, homes, store) for pair in pairs]
+    misfits = [_misfit(pair, homes) for pair in pairs]
     if misfits and all(misfits):
         message = f"{shown(condition_text(test), 100)} is never true: {misfits[0]}."
-        yield KipWarning("NeverTrue", message, _repair(test, homes, store), test.span)
+        yield KipWarning("NeverTrue", message, _repair(test, homes), test.span)
         return
     for operator, left, right in pairs:
         if operator == "==" and isinstance(left, ast.Path) and left.field == "name":
-            types = {home.type for home in homes.get(left.variable.name, ())}
+            types = {home.type for home in homes.of(left.variable)}
             type_name = types.pop() if len(types) == 1 else None
-            yield from explain_name(right, type_name, store)
+            yield from explain_name(right, type_name, homes.store)
 
 
 # Keys -----------------------------------------------------------------------------------------
 
 
-def _unknown_keys(test: Test, homes: Homes, store: Store) -> Iterator[KipWarning]:
+def _unknown_keys(test: Test, homes: Homes) -> Iterator[KipWarning]:
     for operand in tested_operands(test):
         if isinstance(operand, ast.Path):
-            yield from explain_key(operand, homes, store)
+            yield from explain_key(operand, homes)
 
 
 def tested_operands(test: Test) -> Iterator[ast.Operand]:
@@ -91,25 +90,24 @@ def tested_operands(test: Test) -> Iterator[ast.Operand]:
         yield test.operand
 
 
-def explain_key(path: ast.Path, homes: Homes, store: Store) -> Iterator[KipWarning]:
+def explain_key(path: ast.Path, homes: Homes) -> Iterator[KipWarning]:
     """A key that nothing has which its variable can be bound to."""
     if path.key is None:
         return
-    of = homes.get(path.variable.name, ())
+    of = homes.of(path.variable)
     key = NamedNode(NAMESPACES[path.field] + path.key)
-    if store.lookup(None, key, None, 1) and (not of or values_of(path, of, store)):
+    if homes.store.lookup(None, key, None, 1) and (not of or homes.readings(path)):
         return
     noun = " and no ".join(dict.fromkeys(home.noun for home in of)) or "element"
     field = "attribute" if path.field == "attributes" else "metadata key"
     message = f"No {noun} has the {field} '{path.key}'."
-    yield KipWarning("UnknownKey", message, _key_hint(path, homes, store), path.span)
+    yield KipWarning("UnknownKey", message, _key_hint(path, homes), path.span)
 
 
-def _key_hint(path: ast.Path, homes: Homes, store: Store) -> str | None:
-    of = homes.get(path.variable.name, ())
+def _key_hint(path: ast.Path, homes: Homes) -> str | None:
     other = replace(path, field="metadata" if path.field == "attributes" else "attributes")
-    present = keys(path, of, store)
-    elsewhere = keys(other, of, store)
+    present = homes.keys(path)
+    elsewhere = homes.keys(other)
     if path.key in elsewhere:
         return f"Did you mean {expression_text(other)}?"
     close = nearest(cast(str, path.key), present, 1)
@@ -138,18 +136,18 @@ def _pairs(test: Test) -> Iterator[Pair]:
             yield "IN", test.operand, path
 
 
-def explain_numbers(aggregate: ast.Aggregate, homes: Homes, store: Store) -> Iterator[KipWarning]:
+def explain_numbers(aggregate: ast.Aggregate, homes: Homes) -> Iterator[KipWarning]:
     """A SUM or AVG of values that are not numbers."""
-    values = _readings(aggregate.argument, homes, store)
+    values = _readings(aggregate.argument, homes)
     if values and not any(map(is_number, values)):
         message = f"{aggregate.function} reads numbers: {_described(aggregate.argument, values)}."
         yield KipWarning("NeverTrue", message, None, aggregate.span)
 
 
-def _misfit(pair: Pair, homes: Homes, store: Store) -> str | None:
+def _misfit(pair: Pair, homes: Homes) -> str | None:
     """Why two operands can never agree; None where they can."""
     operator, left, right = pair
-    lefts, rights = _readings(left, homes, store), _readings(right, homes, store)
+    lefts, rights = _readings(left, homes), _readings(right, homes)
     if not lefts or not rights:
         return None
     operator = _REFLEXIVE.get(operator, operator)
@@ -158,27 +156,17 @@ def _misfit(pair: Pair, homes: Homes, store: Store) -> str | None:
     return f"{_described(left, lefts)} and {_described(right, rights)}"
 
 
-def _readings(operand: ast.Operand, homes: Homes, store: Store) -> list[Reading]:
+def _readings(operand: ast.Operand, homes: Homes) -> list[Reading]:
     """A value of each kind that an operand can have; empty where that is not seen."""
     match operand:
         case ast.Path():
-            values = values_of(operand, homes.get(operand.variable.name, ()), store)
+            return homes.readings(operand)
         case ast.Variable():
-            of = homes.get(operand.name, ())
-            if not of or not of[0].is_predicate:
-                return [vocab.NONE]  # an element
-            values = values_of(operand, of, store)
+            of = homes.of(operand)
+            is_predicate = bool(of) and of[0].is_predicate
+            return homes.readings(operand) if is_predicate else [vocab.NONE]  # an element
         case _:
             return [read(cast(Literal, comparisons.literal_operand(operand).term))]
-    readings = [read(to_term(value)) for value in values]
-    of_kinds = {_kinds(reading): reading for reading in reversed(readings)}
-    return [of_kinds[kinds] for kinds in sorted(of_kinds)]
-
-
-def _kinds(reading: Reading) -> tuple[str, ...]:
-    """The kind of a value, or those of the items of an array."""
-    kinds = map(comparisons.kind, reading if isinstance(reading, list) else [reading])
-    return (type(reading).__name__, *sorted(set(kinds)))
 
 
 def _agree(operator: str, left: Reading, right: Reading) -> bool:
@@ -235,21 +223,21 @@ _NOUNS = {
 # What to write instead ----------------------------------------------------------------------------
 
 
-def _repair(test: Test, homes: Homes, store: Store) -> str | None:
+def _repair(test: Test, homes: Homes) -> str | None:
     """The test with its operands in the kind of the others."""
     match test:
         case ast.Truth():
             return "A path alone must be the boolean true: compare it with a value."
         case ast.Comparison():
-            sides = _fitting(test.left, test.right, homes, store), test.right
+            sides = _fitting(test.left, test.right, homes), test.right
             if sides[0] == test.left:
-                sides = test.left, _fitting(test.right, test.left, homes, store)
+                sides = test.left, _fitting(test.right, test.left, homes)
             if sides[0] == sides[1]:
                 return None
             repaired: Test = replace(test, left=sides[0], right=sides[1])
         case ast.Membership(options=ast.Array() as options):
-            operand = _fitting(test.operand, options.items[0], homes, store)
-            items = [_fitting(item, test.operand, homes, store) for item in options.items]
+            operand = _fitting(test.operand, options.items[0], homes)
+            items = [_fitting(item, test.operand, homes) for item in options.items]
             fitting = replace(options, items=cast(tuple[ast.Value, ...], tuple(items)))
             repaired = replace(test, operand=operand, options=fitting)
         case ast.Membership(operand=ast.Array() as operand, options=ast.Path() as path):
@@ -263,17 +251,17 @@ def _repair(test: Test, homes: Homes, store: Store) -> str | None:
     return None if repaired == test else f"Write {condition_text(repaired)}"
 
 
-def _fitting(operand: ast.Operand, other: ast.Operand, homes: Homes, store: Store) -> ast.Operand:
+def _fitting(operand: ast.Operand, other: ast.Operand, homes: Homes) -> ast.Operand:
     """An operand in the kind of another: a value of the command, or a field of an element."""
-    if isinstance(operand, ast.Variable) and _readings(operand, homes, store) == [vocab.NONE]:
+    if isinstance(operand, ast.Variable) and _readings(operand, homes) == [vocab.NONE]:
         if isinstance(other, ast.Variable):
             return operand
         is_id = isinstance(other, ast.Path) and other.field in ("id", "subject", "object")
         return ast.Path(operand, "id" if is_id else "name")
     if isinstance(operand, ast.Scalar) and isinstance(other, ast.Path):
-        readings = _readings(other, homes, store)
-        kinds = {kind for reading in readings for kind in _kinds(reading)}
-        return ast.Scalar(_in_kind(operand.value, kinds))
+        readings = _readings(other, homes)
+        present = {kind for reading in readings for kind in kinds(reading)}
+        return ast.Scalar(_in_kind(operand.value, present))
     return operand
 
 

@@ -6,15 +6,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
+from kiprdf.kql import comparisons
 from kiprdf.kql.clauses import checked_text
 from kiprdf.kql.find import nodes, run
 from kiprdf.kql.optimize.push_filters import NAMESPACES
+from kiprdf.kql.results import variable_of
 from kiprdf.language import ast
-from kiprdf.rdf.literals import Json
+from kiprdf.rdf.literals import Json, to_term
+from kiprdf.rdf.readings import Reading, read
 from kiprdf.store import Store
 
 READ = 500
@@ -32,10 +34,56 @@ class Home:
     is_predicate: bool = False
 
 
-Homes: TypeAlias = Mapping[str, Sequence[Home]]
+class Homes:
+    """What the variables of a block can be bound to, and what that has: each is read once."""
+
+    def __init__(self, block: ast.Block, store: Store) -> None:
+        self.store = store
+        self._homes = _homes(block)
+        self._readings: dict[ast.Path | ast.Variable, list[Reading]] = {}
+        self._predicates: dict[str, set[str]] = {}
+
+    def of(self, variable: ast.Variable) -> Sequence[Home]:
+        """The homes of a variable: one, and those of each UNION."""
+        return self._homes.get(variable.name, ())
+
+    def readings(self, expression: ast.Path | ast.Variable) -> list[Reading]:
+        """A value of each kind, other than null, that an expression has in the homes of its
+        variable."""
+        readings = self._readings.get(expression)
+        if readings is None:
+            is_set = ast.Filter(ast.NullTest(expression, negated=True))
+            values: list[Json] = []
+            for home in self.of(variable_of(expression)):
+                where = ast.Block((home.clause, is_set))
+                find = ast.Find((expression,), where, (), ast.Scalar(READ))
+                values += run(find, self.store).columns[0]
+            read_values = [read(to_term(value)) for value in values]
+            of_kinds = {kinds(reading): reading for reading in reversed(read_values)}
+            readings = [of_kinds[each] for each in sorted(of_kinds)]
+            self._readings[expression] = readings
+        return readings
+
+    def keys(self, path: ast.Path) -> set[str]:
+        """The keys of attributes, or of metadata, in the homes of a variable."""
+        name = path.variable.name
+        if name not in self._predicates:
+            wheres = [ast.Block((home.clause,)) for home in self.of(path.variable)]
+            named = {n for where in wheres for n in nodes(path.variable, where, self.store, READ)}
+            triples = (triple for node in named for triple in self.store.describe(node))
+            self._predicates[name] = {triple.predicate.value for triple in triples}
+        namespace = NAMESPACES[path.field]
+        used = self._predicates[name]
+        return {iri[len(namespace) :] for iri in used if iri.startswith(namespace)}
 
 
-def homes(block: ast.Block) -> dict[str, list[Home]]:
+def kinds(reading: Reading) -> tuple[str, ...]:
+    """The kind of a value, or those of the items of an array."""
+    each = map(comparisons.kind, reading if isinstance(reading, list) else [reading])
+    return (type(reading).__name__, *sorted(set(each)))
+
+
+def _homes(block: ast.Block) -> dict[str, list[Home]]:
     """The homes of the variables of a block: one for each, and those of each UNION."""
     nearest: dict[str, list[Home]] = {}
     for clause in block.clauses:
@@ -45,10 +93,10 @@ def homes(block: ast.Block) -> dict[str, list[Home]]:
                     if name not in nearest or home.rank < min(h.rank for h in nearest[name]):
                         nearest[name] = [home]
             case ast.Optional():
-                for name, inner in homes(clause.block).items():
+                for name, inner in _homes(clause.block).items():
                     nearest.setdefault(name, inner)
             case ast.Union():
-                for name, inner in homes(clause.block).items():
+                for name, inner in _homes(clause.block).items():
                     nearest[name] = [*nearest.get(name, ()), *inner]
     return nearest
 
@@ -94,25 +142,3 @@ def _homes_of_fact(
             clause = ast.PropositionClause(node if role == "link" else None, fact)
             words = noun if role == "link" else f"{role} of a {noun}"
             yield node.name, Home(clause, words, 1 if role == "link" else 2)
-
-
-def values_of(expression: ast.Path | ast.Variable, of: Sequence[Home], store: Store) -> list[Json]:
-    """Values, other than null, that an expression has in the homes of its variable."""
-    values: list[Json] = []
-    is_set = ast.Filter(ast.NullTest(expression, negated=True))
-    for home in of:
-        where = ast.Block((home.clause, is_set))
-        find = ast.Find((expression,), where, (), ast.Scalar(READ))
-        values += run(find, store).columns[0]
-    return values
-
-
-def keys(path: ast.Path, of: Sequence[Home], store: Store) -> set[str]:
-    """The keys of attributes, or of metadata, in the homes of a variable."""
-    namespace = NAMESPACES[path.field]
-    used_keys: set[str] = set()
-    for home in of:
-        for node in nodes(path.variable, ast.Block((home.clause,)), store, READ):
-            predicates = (triple.predicate.value for triple in store.describe(node))
-            used_keys.update(p[len(namespace) :] for p in predicates if p.startswith(namespace))
-    return used_keys
