@@ -1,14 +1,15 @@
 """The command line: a thin layer over ``kiprdf.nexus``.
 
-``root`` (the program itself) and the commands in ``commands``, ``snapshots``, ``imports``,
-``linked``, ``serving``, ``chunks`` (with ``chunks_run`` and ``chunks_read``), ``history``,
-``memory`` and ``maintenance``; shared options (``options``), arguments and files (``inputs``),
-answers (``answers``, ``tables``, ``output``), errors (``failures``), ``shell`` and ``demo``.
+``root`` (the program itself) and the commands in ``commands``, ``memory``, ``chunks`` (with
+``chunks_run`` and ``chunks_read``), ``snapshots``, ``imports``, ``linked``, ``history``,
+``serving`` and ``maintenance``; where a nexus is and how it is opened (``opening``; a server:
+``served``), shared options (``options``), files and parameters (``inputs``), answers (``answers``,
+``tables``, ``output``), errors (``failures``), ``shell`` and ``demo``.
 """
 
 # Imported in the order in which --help lists the commands.
-from kiprdf.cli import commands, snapshots, imports, linked, serving  # isort: skip
-from kiprdf.cli import chunks, history, memory, maintenance  # isort: skip
+from kiprdf.cli import commands, memory, chunks, snapshots, imports, linked  # isort: skip
+from kiprdf.cli import history, serving, maintenance  # isort: skip
 from kiprdf.cli.root import app, main
 
 __all__ = [

@@ -74,7 +74,7 @@ def refuse_other_than_find(text: str) -> None:
 
 def refuse_write(text: str) -> None:
     """Raise KIP_1001 for a command that writes."""
-    raise _refusal(text, "--readonly refuses commands that write.", "Remove --readonly.")
+    raise _refusal(text, "--read-only refuses commands that write.", "Remove --read-only.")
 
 
 def _refusal(text: str, message: str, hint: str) -> KipError:

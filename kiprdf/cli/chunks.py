@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from kiprdf.cli.options import JsonOption, MappingOption
+from kiprdf.cli.failures import PlainCommand, Subcommands
+from kiprdf.cli.options import EVERYDAY, JsonOption, MappingOption
 from kiprdf.cli.root import app
 
-chunks_app = typer.Typer(no_args_is_help=True)
-app.add_typer(chunks_app, name="chunks")
+chunks_app = typer.Typer(cls=Subcommands, no_args_is_help=True)
+app.add_typer(chunks_app, name="chunks", rich_help_panel=EVERYDAY)
 
 
 @chunks_app.callback()
@@ -28,7 +29,7 @@ class ShowFormat(StrEnum):
     turtle = "turtle"
 
 
-@chunks_app.command()
+@chunks_app.command(cls=PlainCommand)
 def check(
     files: Annotated[list[Path], typer.Argument(help="Files of chunks, or - for standard input.")],
 ) -> None:
@@ -48,7 +49,7 @@ def check(
     check_files(files)
 
 
-@chunks_app.command()
+@chunks_app.command(cls=PlainCommand)
 def show(
     file: Annotated[Path, typer.Argument(help="A file of chunks, or - for standard input.")],
     format: Annotated[ShowFormat, typer.Option(help="What to write.")] = ShowFormat.text,
@@ -68,7 +69,7 @@ def show(
     show_file(file, format, mapping)
 
 
-@chunks_app.command()
+@chunks_app.command(cls=PlainCommand)
 def run(
     rules: Annotated[Path, typer.Option(help="File with the rules.")],
     goal: Annotated[str, typer.Option(help="First chunk of the goal.")],

@@ -10,14 +10,14 @@ from typing import Annotated, Any
 import typer
 
 import kiprdf
-from kiprdf.cli import answers, inputs, output, places, tables
-from kiprdf.cli.failures import Failure
+from kiprdf.cli import answers, inputs, opening, output, tables
+from kiprdf.cli.failures import Failure, PlainCommand
+from kiprdf.cli.opening import Creates, Reads, place_of
 from kiprdf.cli.options import (
-    DEFAULT_NEXUS,
+    EVERYDAY,
     BaseOption,
     JsonOption,
     MemoryOption,
-    NexusOption,
     ParamOption,
     ParamsFileOption,
     StrictOption,
@@ -28,7 +28,7 @@ from kiprdf.language import ast
 from kiprdf.nexus import Nexus
 
 
-@app.command()
+@app.command(cls=PlainCommand, rich_help_panel=EVERYDAY)
 def demo(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="File for the snapshot.")
@@ -46,19 +46,19 @@ def demo(
     run_demo(out)
 
 
-@app.command()
+@app.command(cls=Creates, rich_help_panel=EVERYDAY)
 def run(
+    ctx: typer.Context,
     command: Annotated[
         str | None, typer.Argument(metavar="COMMAND", help="One KIP command; - for stdin.")
     ] = None,
     file: Annotated[
         Path | None, typer.Option("--file", "-f", metavar="FILE", help="Read the command here.")
     ] = None,
-    nexus: NexusOption = DEFAULT_NEXUS,
     param: ParamOption = None,
     params_file: ParamsFileOption = None,
-    readonly: Annotated[
-        bool, typer.Option("--readonly", help="Refuse commands that write.")
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Refuse commands that write.")
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would change, write nothing.")
@@ -86,24 +86,25 @@ def run(
     parameters = inputs.parameters(param or (), params_file)
     if timeout is not None and not timeout > 0:
         raise typer.BadParameter("--timeout must be greater than 0.")
-    if strict is not None and (readonly or dry_run):
+    if strict is not None and (read_only or dry_run):
         raise typer.BadParameter(
-            "--strict is stored; it cannot be combined with --readonly or --dry-run."
+            "--strict is stored; it cannot be combined with --read-only or --dry-run."
         )
     limits: dict[str, Any] = {} if timeout is None else {"timeout_s": timeout}
     budget = kiprdf.Budget(**limits)
+    place = place_of(ctx)
     with output.errors_as_json(as_json):
         parsed = kiprdf.parse(text)
         writes = isinstance(parsed, ast.Manipulation)
-        if writes and readonly:
+        if writes and read_only:
             answers.refuse_write(text)
         opened: AbstractContextManager[Nexus]
         if memory:
-            opened = inputs.open_in_memory(base_iri, strict)
-        elif strict is not None or (writes and not (dry_run and inputs.is_absent(nexus))):
-            opened = inputs.open_for_command(nexus, base_iri, strict, budget)
+            opened = opening.in_memory(base_iri, strict)
+        elif strict is not None or (writes and not (dry_run and place.is_absent)):
+            opened = place.for_command(base_iri, strict, budget)
         else:
-            opened = inputs.open_to_read(nexus, base_iri, budget)
+            opened = place.to_read(base_iri, budget)
         with opened as target, target.limited(**limits):
             if isinstance(parsed, ast.Search):
                 with output.index_progress() as advance:
@@ -114,11 +115,11 @@ def run(
                 output.note_cursor(answers.show_answer(target, parsed, text, parameters, dry_run))
 
 
-@app.command()
+@app.command(cls=Creates, rich_help_panel=EVERYDAY)
 def shell(
-    nexus: NexusOption = DEFAULT_NEXUS,
-    readonly: Annotated[
-        bool, typer.Option("--readonly", help="Refuse writes; works while another program writes.")
+    ctx: typer.Context,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Refuse writes; works while another program writes.")
     ] = False,
     memory: MemoryOption = False,
     base_iri: BaseOption = None,
@@ -134,25 +135,25 @@ def shell(
     """
     from kiprdf.cli.shell import Shell
 
-    if strict is not None and readonly:
-        raise typer.BadParameter("--strict is stored; it cannot be combined with --readonly.")
+    if strict is not None and read_only:
+        raise typer.BadParameter("--strict is stored; it cannot be combined with --read-only.")
     if memory:
-        opened = inputs.open_in_memory(base_iri, strict)
-    elif readonly or places.is_only_read(nexus):
-        opened = inputs.open_to_read(nexus)
+        opened = opening.in_memory(base_iri, strict)
+    elif read_only or place_of(ctx).is_only_read:
+        opened = place_of(ctx).to_read()
     else:
-        opened = inputs.open_to_write(nexus, base_iri, strict)
+        opened = place_of(ctx).to_write(base_iri, strict)
     with opened:
         Shell(opened).run()
 
 
-@app.command()
+@app.command(cls=Creates, rich_help_panel=EVERYDAY)
 def load(
+    ctx: typer.Context,
     capsules: Annotated[
         list[str],
         typer.Argument(metavar="CAPSULE...", help="Files, or the bundled example: medical."),
     ],
-    nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
     base_iri: BaseOption = None,
     strict: StrictOption = None,
@@ -172,7 +173,7 @@ def load(
             raise Failure(f"{name} contains no UPSERT block.")
     total = sum(len(text) for _, text in texts) if len(texts) > 1 else None
     with (
-        inputs.open_for_command(nexus, base_iri, strict) as opened,
+        place_of(ctx).for_command(base_iri, strict) as opened,
         output.errors_as_json(as_json),
     ):
         loaded: list[inputs.Added] = []
@@ -193,15 +194,15 @@ def load(
                 output.note(f"{texts[len(loaded)][0]} was not loaded:")
 
 
-@app.command()
+@app.command(cls=Reads, rich_help_panel=EVERYDAY)
 def explain(
+    ctx: typer.Context,
     command: Annotated[
         str | None, typer.Argument(metavar="FIND", help="A FIND; - for standard input.")
     ] = None,
     file: Annotated[
         Path | None, typer.Option("--file", "-f", metavar="FILE", help="Read the FIND here.")
     ] = None,
-    nexus: NexusOption = DEFAULT_NEXUS,
     param: ParamOption = None,
     params_file: ParamsFileOption = None,
     as_json: JsonOption = False,
@@ -217,22 +218,22 @@ def explain(
     parameters = inputs.parameters(param or (), params_file)
     with output.errors_as_json(as_json):
         answers.refuse_other_than_find(text)
-        with inputs.open_to_read(nexus) as opened:
+        with place_of(ctx).to_read() as opened:
             if as_json:
                 output.show_json({"sparql": opened.explain(text, **parameters)})
             else:
                 answers.show_sparql(opened, text, parameters)
 
 
-@app.command()
+@app.command(cls=Reads, rich_help_panel=EVERYDAY)
 def diagnose(
+    ctx: typer.Context,
     command: Annotated[
         str | None, typer.Argument(metavar="COMMAND", help="A command with a WHERE; - for stdin.")
     ] = None,
     file: Annotated[
         Path | None, typer.Option("--file", "-f", metavar="FILE", help="Read the command here.")
     ] = None,
-    nexus: NexusOption = DEFAULT_NEXUS,
     param: ParamOption = None,
     params_file: ParamsFileOption = None,
     as_json: JsonOption = False,
@@ -248,7 +249,7 @@ def diagnose(
     """
     text = inputs.command_text(command, file)
     parameters = inputs.parameters(param or (), params_file)
-    with inputs.open_to_read(nexus) as opened, output.errors_as_json(as_json):
+    with place_of(ctx).to_read() as opened, output.errors_as_json(as_json):
         diagnosis = opened.diagnose(text, **parameters)
     if as_json:
         steps = [asdict(step) for step in diagnosis.steps]
@@ -257,8 +258,8 @@ def diagnose(
         output.show_text(output.printable(repr(diagnosis), keep="\n"))
 
 
-@app.command()
-def info(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> None:
+@app.command(cls=Reads, rich_help_panel=EVERYDAY)
+def info(ctx: typer.Context, as_json: JsonOption = False) -> None:
     """Show the base IRI, size and state of a nexus.
 
     \b
@@ -266,7 +267,7 @@ def info(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> Non
       kiprdf info
       kiprdf info --nexus brain --json
     """
-    with inputs.open_to_read(nexus) as opened:
+    with place_of(ctx).to_read() as opened:
         facts = opened.info()
     # This command opens the nexus read-only; the nexus itself is not.
     del facts["read_only"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from kiprdf.cli import output
 from kiprdf.errors import KipError, LockedError, StoreError
@@ -25,7 +25,7 @@ _WAYS = {
     "run": ", or, if that is kiprdf serve, send the command to its address, POST /kip",
     "serve": ", or serve the state of now with --read-only",
     "mcp": ", or serve the state of now with --read-only",
-    "shell": ", or read the state of now with --readonly",
+    "shell": ", or read the state of now with --read-only",
     **dict.fromkeys(
         ("forget", "import", "optimize", "compact-history", "backup"), _OVER_THE_SERVER
     ),
@@ -38,7 +38,27 @@ class Failure(Exception):
     """A failure outside KIP, such as a missing file; the message is one sentence."""
 
 
-class Commands(TyperGroup):
+class PlainHelp:
+    """A command whose help shows no type for a flag."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters, with ``--help``."""
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if getattr(param, "is_flag", False):
+                param.metavar = ""
+        return params
+
+
+class PlainCommand(PlainHelp, TyperCommand):
+    """A command that opens no nexus, or several."""
+
+
+class Subcommands(PlainHelp, TyperGroup):
+    """A group of commands in another."""
+
+
+class Commands(PlainHelp, TyperGroup):
     """The command group; it reports every exception of a command."""
 
     def invoke(self, ctx: Any) -> Any:

@@ -9,13 +9,12 @@ from typing import Annotated, Any
 import typer
 
 import kiprdf
-from kiprdf.cli import answers, inputs, output, places
+from kiprdf.cli import answers, inputs, output
+from kiprdf.cli.opening import OfFolder, OfHistory, OfServer, place_of
 from kiprdf.cli.options import (
-    DEFAULT_NEXUS,
+    HISTORY,
     JsonOption,
-    NexusOption,
     ParamOption,
-    ServerTokenOption,
 )
 from kiprdf.cli.root import app
 from kiprdf.execution.history import DIGITS
@@ -24,15 +23,15 @@ from kiprdf.nexus import Nexus
 from kiprdf.rdf.iris import ConceptName
 
 
-@app.command()
+@app.command(cls=OfFolder, rich_help_panel=HISTORY)
 def at(
+    ctx: typer.Context,
     when: Annotated[
         str,
         typer.Argument(help="The number of a commit, or a time such as 2026-03-01T12:00:00Z."),
     ],
     command: Annotated[str, typer.Argument(help="A KIP command that reads; - for standard input.")],
     param: ParamOption = None,
-    nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
     """Run a KIP command on an earlier state of the nexus.
@@ -49,7 +48,7 @@ def at(
     parameters = inputs.parameters(param or (), None)
     with output.errors_as_json(as_json):
         parsed = kiprdf.parse(text)
-        with inputs.open_to_read(nexus) as opened, opened.at(_moment(when)) as past:
+        with place_of(ctx).to_read() as opened, opened.at(_moment(when)) as past:
             show = answers.show_response if as_json else answers.show_answer
             cursor = show(past, parsed, text, parameters)
             if not as_json:
@@ -61,15 +60,15 @@ def _moment(when: str) -> int | str:
     return int(when) if when.isdecimal() and len(when) <= DIGITS else when
 
 
-@app.command()
+@app.command(cls=OfFolder, rich_help_panel=HISTORY)
 def history(
+    ctx: typer.Context,
     id: Annotated[str, typer.Argument(help="The id of an element, such as C:Drug/Aspirin.")],
     key: Annotated[
         str | None, typer.Option(help="Only changes of this key, such as attributes.risk.")
     ] = None,
     limit: Annotated[int, typer.Option(help="Maximum number of changes.")] = 100,
     cursor: Annotated[str | None, typer.Option(help="Cursor from the previous page.")] = None,
-    nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
     """Show the changes of an element, even of a deleted one, the newest first.
@@ -79,7 +78,7 @@ def history(
       kiprdf history C:Drug/Aspirin
       kiprdf history C:Drug/Aspirin --key attributes.risk --json
     """
-    with output.errors_as_json(as_json), inputs.open_to_read(nexus) as opened:
+    with output.errors_as_json(as_json), place_of(ctx).to_read() as opened:
         page = opened.history(id, key=key, limit=limit, cursor=cursor)
     if as_json:
         output.show_json(page)
@@ -95,8 +94,9 @@ def history(
     output.note_cursor(page["next_cursor"])
 
 
-@app.command()
+@app.command(cls=OfFolder, rich_help_panel=HISTORY)
 def changes(
+    ctx: typer.Context,
     since: Annotated[
         str | None, typer.Option(help="The commit, or the time, after which to begin.")
     ] = None,
@@ -109,7 +109,6 @@ def changes(
     source: Annotated[str | None, typer.Option(help="Only elements with this source.")] = None,
     limit: Annotated[int, typer.Option(help="Maximum number of commits.")] = 100,
     cursor: Annotated[str | None, typer.Option(help="Cursor from the previous page.")] = None,
-    nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
     """Show the commits after a commit or a time, and the changes of each.
@@ -122,7 +121,7 @@ def changes(
       kiprdf changes --since 1500
       kiprdf changes --since 2026-03-01T12:00:00Z --type Drug --json
     """
-    with output.errors_as_json(as_json), inputs.open_to_read(nexus) as opened:
+    with output.errors_as_json(as_json), place_of(ctx).to_read() as opened:
         page = opened.changes(
             None if since is None else _moment(since),
             None if until is None else _moment(until),
@@ -142,8 +141,9 @@ def changes(
     output.note_cursor(page["next_cursor"])
 
 
-@app.command()
+@app.command(cls=OfHistory, rich_help_panel=HISTORY)
 def undo(
+    ctx: typer.Context,
     seq: Annotated[int | None, typer.Option(help="The commit to undo.")] = None,
     session: Annotated[str | None, typer.Option(help="Undo the commits of a session.")] = None,
     source: Annotated[str | None, typer.Option(help="Undo statements with this source.")] = None,
@@ -151,7 +151,6 @@ def undo(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would change, write nothing.")
     ] = False,
-    nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
     """Undo a commit, a session or a source by a new commit.
@@ -164,8 +163,8 @@ def undo(
       kiprdf undo --seq 1500 --dry-run
       kiprdf undo --session s-42 --skip
     """
-    open_nexus = inputs.open_to_read if dry_run else inputs.open_existing
-    with output.errors_as_json(as_json), open_nexus(nexus) as opened:
+    open_nexus = place_of(ctx).to_read if dry_run else place_of(ctx).existing
+    with output.errors_as_json(as_json), open_nexus() as opened:
         report = opened.undo(
             seq=seq,
             session=session,
@@ -189,8 +188,9 @@ def undo(
         output.note("Dry run: nothing was written.")
 
 
-@app.command()
+@app.command(cls=OfServer, rich_help_panel=HISTORY)
 def forget(
+    ctx: typer.Context,
     command: Annotated[
         str, typer.Argument(help="A FIND that shows elements; - for standard input.")
     ],
@@ -198,8 +198,6 @@ def forget(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be forgotten, write nothing.")
     ] = False,
-    nexus: NexusOption = DEFAULT_NEXUS,
-    token: ServerTokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Erase elements for good: from the graph, the history and every file.
@@ -212,12 +210,13 @@ def forget(
       kiprdf forget 'FIND(?p) WHERE { ?p {type: "Person", name: "Jane"} }' --dry-run
       kiprdf forget 'FIND(?p) WHERE { ?p {type: "Person", name: "Jane"} }'
     """
-    open_nexus = inputs.open_to_read if dry_run else inputs.open_existing
+    place = place_of(ctx)
+    open_nexus = place.to_read if dry_run else place.existing
     text = inputs.command_text(command, None)
     parameters = inputs.parameters(param or (), None)
     with (
         output.errors_as_json(as_json),
-        places.served(nexus, token) or open_nexus(nexus) as opened,
+        place.server() or open_nexus() as opened,
     ):
         lines = {}
         if isinstance(opened, Nexus) and not as_json:
@@ -237,11 +236,10 @@ def forget(
         output.note("Dry run: nothing was written.")
 
 
-@app.command("compact-history")
+@app.command("compact-history", cls=OfServer, rich_help_panel=HISTORY)
 def compact_history(
+    ctx: typer.Context,
     before: Annotated[str, typer.Option(help="First commit to keep: number, time or date.")],
-    nexus: NexusOption = DEFAULT_NEXUS,
-    token: ServerTokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Replace the history up to a commit or a time by one record of that state.
@@ -253,7 +251,7 @@ def compact_history(
     """
     with (
         output.errors_as_json(as_json),
-        places.served(nexus, token) or inputs.open_existing(nexus) as opened,
+        place_of(ctx).server() or place_of(ctx).existing() as opened,
     ):
         report = opened.compact_history(_moment(before))
     if as_json:

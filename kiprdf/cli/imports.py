@@ -10,14 +10,13 @@ from typing import Annotated, Any
 
 import typer
 
-from kiprdf.cli import inputs, output, places, tables
+from kiprdf.cli import inputs, opening, output, tables
+from kiprdf.cli.opening import Imports, Place, place_of
 from kiprdf.cli.options import (
-    DEFAULT_NEXUS,
+    EXCHANGE,
     JsonOption,
     MappingOption,
-    NexusOption,
     RdfFormatOption,
-    ServerTokenOption,
     StrictOption,
 )
 from kiprdf.cli.root import app
@@ -33,10 +32,10 @@ EXAMPLES = 3
 _ALL = "use --json to see all"
 
 
-@app.command("import")
+@app.command("import", cls=Imports, rich_help_panel=EXCHANGE)
 def import_(
+    ctx: typer.Context,
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="RDF; - for stdin.")],
-    nexus: NexusOption = DEFAULT_NEXUS,
     mapping: MappingOption = None,
     define: Annotated[
         bool, typer.Option("--define", help="Define missing types and predicates.")
@@ -72,7 +71,6 @@ def import_(
     ] = False,
     as_json: JsonOption = False,
     strict: StrictOption = None,
-    token: ServerTokenOption = None,
 ) -> None:
     """Import external RDF as concepts and propositions, one transaction per file.
 
@@ -99,7 +97,7 @@ def import_(
         raise typer.BadParameter("--strict is stored; it cannot be combined with --dry-run.")
     for path in files:
         inputs.require_file(path)
-    server = places.served(nexus, token)
+    server = place_of(ctx).server()
     if server is not None and strict is not None:
         raise typer.BadParameter("--strict belongs to a folder or a store, not to a server.")
     options: dict[str, Any] = {"format": format and format.value, "dry_run": dry_run}
@@ -114,9 +112,9 @@ def import_(
     if server is not None:
         target = server
     elif dry_run:
-        target = _open_for_dry_run(nexus)
+        target = _open_for_dry_run(place_of(ctx))
     else:
-        target = inputs.open_for_command(nexus, strict_schema=strict)
+        target = place_of(ctx).for_command(strict_schema=strict)
     with target as opened:
         importer.run(opened)
     if dry_run and not as_json:
@@ -134,14 +132,14 @@ def _contexts(arguments: list[str]) -> list[Any] | None:
     return contexts or None
 
 
-def _open_for_dry_run(place: str) -> Nexus:
+def _open_for_dry_run(place: Place) -> Nexus:
     """Open a nexus for a dry run; if another program writes to it, write checks are skipped."""
-    if inputs.is_absent(place):
-        return inputs.open_in_memory()
+    if place.is_absent:
+        return opening.in_memory()
     try:
-        return inputs.open_to_write(place)
+        return place.to_write()
     except StoreError:
-        return inputs.open_to_read(place)
+        return place.to_read()
 
 
 class _Importer:

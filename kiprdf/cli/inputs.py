@@ -1,10 +1,9 @@
-"""The inputs of commands: nexus folders, files, standard input, parameters."""
+"""The files of commands: nexus folders, files, standard input, parameters."""
 
 from __future__ import annotations
 
 import io
 import json
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,119 +12,16 @@ from typing import Any, NamedTuple, NoReturn
 
 import typer
 
-from kiprdf import Budget, Embedder, arguments, resources
-from kiprdf.cli import output, places
+from kiprdf import arguments, resources
 from kiprdf.cli.failures import Failure
 from kiprdf.cli.options import RdfFormat
-from kiprdf.errors import KipError, StoreError
+from kiprdf.errors import KipError
 from kiprdf.interchange import formats
 from kiprdf.interchange.formats.parsing import decoded
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.nexus import Nexus
-from kiprdf.search import embedders
 
 STDIN = Path("-")
-
-
-# Nexuses --------------------------------------------------------------------------------------
-
-
-def open_to_read(place: str, base_iri: str | None = None, budget: Budget | None = None) -> Nexus:
-    """Open a nexus read-only, also while another program writes to it.
-
-    The ``budget`` is that of connecting to a store.
-    """
-    if places.is_url(place):
-        return places.connect(
-            place, writes=False, base_iri=base_iri, embedder=embedder(), budget=budget
-        )
-    places.options_of(place)
-    if is_absent(place):
-        raise Failure(
-            f"There is no nexus in {place}; create one with kiprdf load, run, import, restore or "
-            "shell, or name another folder with --nexus or KIPRDF_NEXUS."
-        )
-    return Nexus.open(place, base_iri, read_only=True, embedder=embedder())
-
-
-def open_to_write(
-    place: str,
-    base_iri: str | None = None,
-    strict_schema: bool | None = None,
-    budget: Budget | None = None,
-) -> Nexus:
-    """Open a nexus; create it if the folder or the store does not exist or is empty."""
-    arguments: dict[str, Any] = {
-        "base_iri": base_iri,
-        "strict_schema": strict_schema,
-        "embedder": embedder(),
-    }
-    if places.is_url(place):
-        return places.connect(place, writes=True, budget=budget, **arguments)
-    return Nexus.open(place, **arguments, **places.options_of(place))
-
-
-def open_existing(place: str) -> Nexus:
-    """Open a nexus to write; a missing one is not created."""
-    if is_absent(place):
-        raise Failure(f"There is no nexus in {place}.")
-    return open_to_write(place)
-
-
-def open_in_memory(base_iri: str | None = None, strict_schema: bool | None = None) -> Nexus:
-    """A new nexus in memory."""
-    return Nexus.memory(base_iri, strict_schema=strict_schema, embedder=embedder())
-
-
-def embedder() -> Embedder | None:
-    """The embedder of the extra ``semantic``, if installed; its model is loaded on first use."""
-    return embedders.wordllama() if embedders.is_installed() else None
-
-
-@contextmanager
-def open_for_command(
-    place: str,
-    base_iri: str | None = None,
-    strict_schema: bool | None = None,
-    budget: Budget | None = None,
-) -> Iterator[Nexus]:
-    """Open a nexus for one command; if the command fails, a folder created for it is deleted."""
-    folder = Path(place)
-    existed, is_new = folder.exists(), is_absent(place)
-    nexus = open_to_write(place, base_iri, strict_schema, budget)
-    first_commit = nexus.info()["commit"]
-    keep = True
-    try:
-        with nexus:
-            try:
-                yield nexus
-            except BaseException:
-                keep = not is_new or nexus.info()["commit"] != first_commit
-                raise
-            _index_much(nexus)
-    finally:
-        if not keep:
-            shutil.rmtree(folder, ignore_errors=True)
-            if existed:
-                folder.mkdir()
-
-
-def _index_much(nexus: Nexus) -> None:
-    """Complete the text index after a large write, which is done even if this fails."""
-    try:
-        with output.index_progress() as advance:
-            nexus.build_index(advance, only_after_much=True)
-    except (KeyboardInterrupt, KipError, StoreError) as fault:
-        reason = f" ({fault})" if str(fault) else ""
-        output.note(f"The text index is not complete{reason}; the next SEARCH completes it.")
-
-
-def is_absent(place: str) -> bool:
-    """Whether opening a folder would create a nexus; a store shows it when it is connected."""
-    folder = Path(place)
-    if places.is_url(place):
-        return False
-    return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
 
 
 def mapping_of(names: Sequence[str] | None) -> Mapping | None:

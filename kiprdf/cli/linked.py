@@ -11,14 +11,14 @@ from typing import Annotated
 
 import typer
 
-from kiprdf.cli import inputs, output, places
-from kiprdf.cli.failures import Failure, writing
+from kiprdf.cli import inputs, output
+from kiprdf.cli.failures import Failure, PlainCommand, writing
+from kiprdf.cli.opening import Creates, Place, Reads, place_of
 from kiprdf.cli.options import (
-    DEFAULT_NEXUS,
+    EXCHANGE,
     Facts,
     JsonOption,
     MappingOption,
-    NexusOption,
     Profile,
     TargetArgument,
 )
@@ -34,7 +34,7 @@ class DiffFormat(StrEnum):
     PATCH = "patch"
 
 
-@app.command()
+@app.command(cls=PlainCommand, rich_help_panel=EXCHANGE)
 def diff(
     before: Annotated[
         str, typer.Argument(metavar="A", help="A nexus, in a folder or a store, or a snapshot.")
@@ -82,11 +82,11 @@ def diff(
 
 
 def _opened(place: str, default_graph: str | None) -> Nexus:
-    if places.is_url(place):
-        return places.connect(place, writes=False, embedder=None, default_graph=default_graph)
-    path = Path(place)
+    nexus, path = Place(place, default_graph=default_graph), Path(place)
+    if nexus.is_url:
+        return nexus.connect(writes=False, embedder=None)
     if path.is_dir():
-        return inputs.open_to_read(place)
+        return Place(place).to_read()
     if path != inputs.STDIN and not path.exists():
         raise Failure(f"There is no nexus and no snapshot {path}.")
     return inputs.restored(path)
@@ -113,10 +113,10 @@ def _patch_between(before: Nexus, after: Nexus) -> tuple[str, int]:
     return patch.write(*changes), int(any(changes))
 
 
-@app.command()
+@app.command(cls=Creates, rich_help_panel=EXCHANGE)
 def patch(
+    ctx: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An RDF Patch; - for stdin.")],
-    nexus: NexusOption = DEFAULT_NEXUS,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check the patch, write nothing.")
     ] = False,
@@ -132,9 +132,9 @@ def patch(
       kiprdf diff yesterday.nt today.nt --as patch > changes.rdfp
       kiprdf patch changes.rdfp --nexus copy
     """
-    text = inputs.read_text(file)
+    text, place = inputs.read_text(file), place_of(ctx)
     with (
-        (inputs.open_to_read if dry_run else inputs.open_for_command)(nexus) as opened,
+        place.to_read() if dry_run else place.for_command() as opened,
         inputs.naming(file),
         output.errors_as_json(as_json),
     ):
@@ -146,10 +146,10 @@ def patch(
     output.note(f"{deleted} deleted, {added} added.")
 
 
-@app.command()
+@app.command(cls=Reads, rich_help_panel=EXCHANGE)
 def schema(
+    ctx: typer.Context,
     file: TargetArgument = inputs.STDIN,
-    nexus: NexusOption = DEFAULT_NEXUS,
     shapes: Annotated[
         bool, typer.Option("--shapes", help="Write SHACL shapes instead of RDFS and OWL.")
     ] = False,
@@ -175,7 +175,7 @@ def schema(
     if mapping and shapes:
         raise typer.BadParameter("--mapping cannot be combined with --shapes.")
     target, names = None if file == inputs.STDIN else file, inputs.mapping_of(mapping)
-    with inputs.open_to_read(nexus) as opened, writing(file):
+    with place_of(ctx).to_read() as opened, writing(file):
         if shapes:
             text = opened.shapes(target, (profile or Profile.RDF11).value)
         else:
@@ -186,8 +186,8 @@ def schema(
         output.note(f"Wrote {file}, {output.counted(text.count(chr(10)), 'line')}.")
 
 
-@app.command()
-def context(file: TargetArgument = inputs.STDIN, nexus: NexusOption = DEFAULT_NEXUS) -> None:
+@app.command(cls=Reads, rich_help_panel=EXCHANGE)
+def context(ctx: typer.Context, file: TargetArgument = inputs.STDIN) -> None:
     """Write the original IRIs of imported types, predicates and keys as a JSON-LD context.
 
     Imports record them in the definitions. Use the context as a mapping file with
@@ -198,7 +198,7 @@ def context(file: TargetArgument = inputs.STDIN, nexus: NexusOption = DEFAULT_NE
       kiprdf context
       kiprdf context own.jsonld && kiprdf snapshot out.ttl --mapping own.jsonld
     """
-    with inputs.open_to_read(nexus) as opened, writing(file):
+    with place_of(ctx).to_read() as opened, writing(file):
         text = json.dumps(opened.context(), ensure_ascii=False, indent=2) + "\n"
         if file != inputs.STDIN:
             file.write_text(text, "utf-8")
@@ -208,10 +208,10 @@ def context(file: TargetArgument = inputs.STDIN, nexus: NexusOption = DEFAULT_NE
         output.note(f"Wrote {file}, {output.counted(text.count(chr(10)), 'line')}.")
 
 
-@app.command()
+@app.command(cls=Reads, rich_help_panel=EXCHANGE)
 def publish(
+    ctx: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Output folder.")],
-    nexus: NexusOption = DEFAULT_NEXUS,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the pages.")] = None,
     description: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Description of the dataset.")
@@ -252,7 +252,7 @@ def publish(
           --license https://creativecommons.org/licenses/by/4.0/
     """
     names = inputs.mapping_of(mapping)
-    with inputs.open_to_read(nexus) as opened:
+    with place_of(ctx).to_read() as opened:
         counts = opened.info()
         total = counts["concepts"] + counts["propositions"]
         with output.progress_bar(total) as advance:

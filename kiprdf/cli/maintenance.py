@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from kiprdf.cli import inputs, output, places
+from kiprdf.cli import output
 from kiprdf.cli.failures import Failure
-from kiprdf.cli.options import DEFAULT_NEXUS, JsonOption, NexusOption, ServerTokenOption
+from kiprdf.cli.opening import OfFolder, OfServer, Place, Reads, Writes, place_of
+from kiprdf.cli.options import MAINTAIN, JsonOption
 from kiprdf.cli.root import app
 from kiprdf.errors import (
     DamagedGraphError,
@@ -27,9 +28,9 @@ SHOWN_FAULTS = 20
 """The number of faults printed without ``--json``."""
 
 
-@app.command()
+@app.command(cls=Reads, rich_help_panel=MAINTAIN)
 def check(
-    nexus: NexusOption = DEFAULT_NEXUS,
+    ctx: typer.Context,
     repair: Annotated[
         bool, typer.Option("--repair", help="Fail where nothing can be repaired now.")
     ] = False,
@@ -48,20 +49,21 @@ def check(
       kiprdf check --repair --nexus brain
       kiprdf check --nexus brain --json
     """
-    with _open_to_check(nexus, repair) as opened, output.progress_bar() as advance:
-        advance(0, f"checking {nexus}")
+    place = place_of(ctx)
+    with _open_to_check(place, repair) as opened, output.progress_bar() as advance:
+        advance(0, f"checking {place}")
         report = opened.check(repair=not opened.read_only)
     if as_json:
         output.show_json(report)
     else:
-        _show(nexus, report)
+        _show(place, report)
     has_history_faults = bool(report["history"] and report["history"]["faults"])
     is_wrong = bool(report["faults"]) or report["index"] == "wrong" or has_history_faults
     raise typer.Exit(int(is_wrong))
 
 
-@app.command()
-def rebuild(nexus: NexusOption = DEFAULT_NEXUS) -> None:
+@app.command(cls=OfFolder, rich_help_panel=MAINTAIN)
+def rebuild(ctx: typer.Context) -> None:
     """Write the graph of a folder again from its history, also if it is sound.
 
     The graph before is kept in the subfolder "damaged". Nothing is changed if the
@@ -71,19 +73,20 @@ def rebuild(nexus: NexusOption = DEFAULT_NEXUS) -> None:
     Examples:
       kiprdf rebuild --nexus brain
     """
-    if inputs.is_absent(nexus):
-        raise Failure(f"There is no nexus in {nexus}.")
-    Nexus.rebuild(nexus)
-    output.note(f"The graph of {nexus} was written again; the one before is in its damaged/.")
-
-
-def _open_to_check(place: str, repair: bool) -> Nexus:
-    """Open the nexus as it is, without loading the bundled capsules."""
-    if places.is_url(place):
-        return inputs.open_to_read(place)
-    if inputs.is_absent(place):
+    place = place_of(ctx)
+    if place.is_absent:
         raise Failure(f"There is no nexus in {place}.")
-    folder = Path(place)
+    Nexus.rebuild(place.where)
+    output.note(f"The graph of {place} was written again; the one before is in its damaged/.")
+
+
+def _open_to_check(place: Place, repair: bool) -> Nexus:
+    """Open the nexus as it is, without loading the bundled capsules."""
+    if place.is_url:
+        return place.to_read()
+    if place.is_absent:
+        raise Failure(f"There is no nexus in {place}.")
+    folder = Path(place.where)
     try:
         try:
             return Nexus.open(folder, genesis=False)
@@ -101,7 +104,7 @@ def _open_to_check(place: str, repair: bool) -> Nexus:
         return Nexus.open(folder, read_only=True)
 
 
-def _show(place: str, report: dict[str, Any]) -> None:
+def _show(place: Place, report: dict[str, Any]) -> None:
     faults = report["faults"]
     if report["concepts"] is None:
         output.show_text(f"{place}: {faults[0]}")
@@ -130,8 +133,8 @@ def _show(place: str, report: dict[str, Any]) -> None:
 _HISTORY = {"gap": "not complete", "wrong": "damaged"}
 
 
-@app.command()
-def embed(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> None:
+@app.command(cls=Writes, rich_help_panel=MAINTAIN)
+def embed(ctx: typer.Context, as_json: JsonOption = False) -> None:
     """Compute and store the missing vectors for semantic search.
 
     You can interrupt it at any time: finished vectors are stored, and the next run
@@ -142,7 +145,7 @@ def embed(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> No
       kiprdf embed
       kiprdf embed --nexus brain
     """
-    with inputs.open_existing(nexus) as opened, output.progress_bar() as advance:
+    with place_of(ctx).existing() as opened, output.progress_bar() as advance:
 
         def show(embedded: int, total: int) -> None:
             advance(0, f"{embedded} of {total} elements have vectors")
@@ -151,13 +154,11 @@ def embed(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> No
     if as_json:
         output.show_json({"vectors": total})
     else:
-        output.note(f"{output.counted(total, 'element')} of {nexus} have vectors.")
+        output.note(f"{output.counted(total, 'element')} of {place_of(ctx)} have vectors.")
 
 
-@app.command()
-def optimize(
-    nexus: NexusOption = DEFAULT_NEXUS, token: ServerTokenOption = None, as_json: JsonOption = False
-) -> None:
+@app.command(cls=OfServer, rich_help_panel=MAINTAIN)
+def optimize(ctx: typer.Context, as_json: JsonOption = False) -> None:
     """Rewrite the graph of a folder to free unused disk space.
 
     This takes seconds for 50 000 propositions. Run it after a large import.
@@ -169,29 +170,28 @@ def optimize(
     """
     with (
         output.errors_as_json(as_json),
-        places.served(nexus, token) or inputs.open_existing(nexus) as opened,
+        place_of(ctx).server() or place_of(ctx).existing() as opened,
         output.progress_bar() as advance,
     ):
-        advance(0, f"optimizing {nexus}")
+        advance(0, f"optimizing {place_of(ctx)}")
         report = opened.optimize()
     if as_json:
         output.show_json(report)
     else:
         before, after = (f"{size / 1e6:.1f} MB" for size in report.values())
-        output.note(f"{nexus} takes {after}; it took {before}.")
+        output.note(f"{place_of(ctx)} takes {after}; it took {before}.")
 
 
-@app.command()
+@app.command(cls=OfServer, rich_help_panel=MAINTAIN)
 def backup(
+    ctx: typer.Context,
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="Folder for the copy; must not exist or be empty.")
     ],
-    nexus: NexusOption = DEFAULT_NEXUS,
-    token: ServerTokenOption = None,
 ) -> None:
     """Copy a nexus as of one commit, even while another program writes to it.
 
-    The copy is a nexus: every command accepts it as --nexus. Use snapshot to
+    The copy is a nexus: every command accepts it. Use snapshot to
     write the same knowledge as text, which every version of kiprdf can read.
 
     \b
@@ -200,14 +200,15 @@ def backup(
       kiprdf backup /mnt/backups/brain --nexus brain
       kiprdf backup brain-copy --nexus http://127.0.0.1:8080/
     """
+    place = place_of(ctx)
     with output.progress_bar() as advance:
-        advance(0, f"copying {nexus}")
+        advance(0, f"copying {place}")
         for attempt in range(ATTEMPTS):
             try:
-                with places.served(nexus, token) or inputs.open_to_read(nexus) as opened:
+                with place.server() or place.to_read() as opened:
                     opened.backup(folder)
                 break
             except ReplacedError:
                 if attempt == ATTEMPTS - 1:
                     raise
-    output.note(f"Copied {nexus} to {folder}.")
+    output.note(f"Copied {place} to {folder}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from enum import StrEnum
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kiprdf.cli import inputs, output
-from kiprdf.cli.failures import Failure, writing
-from kiprdf.cli.options import DEFAULT_NEXUS, Application, JsonOption, NexusOption
+from kiprdf.cli.failures import Failure, Subcommands, writing
+from kiprdf.cli.opening import Creates, Reads, Writes, place_of
+from kiprdf.cli.options import EVERYDAY, JsonOption
 from kiprdf.cli.root import app
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from kiprdf.memory.items import Entity, Item
     from kiprdf.nexus import Nexus
 
-memory_app = Application(no_args_is_help=True)
-app.add_typer(memory_app, name="memory")
+memory_app = typer.Typer(cls=Subcommands, no_args_is_help=True)
+app.add_typer(memory_app, name="memory", rich_help_panel=EVERYDAY)
 _LINE = 120
 """Characters of a text in a list."""
 
@@ -59,19 +60,20 @@ def memory() -> None:
 
 
 @contextmanager
-def _opened(place: str, open: Callable[[str], Nexus] = inputs.open_to_read) -> Iterator[Memory]:
+def _opened(opened: Nexus) -> Iterator[Memory]:
     """The memory of a nexus; what it refuses is reported as one sentence."""
     from kiprdf.memory import Memory
 
-    with open(place) as nexus:
+    with opened as nexus:
         try:
             yield Memory(nexus)
         except (ValueError, TypeError) as fault:
             raise Failure(str(fault)) from None
 
 
-@memory_app.command()
+@memory_app.command(cls=Creates)
 def add(
+    ctx: typer.Context,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The text; - for standard input.")],
     tag: Annotated[
         list[str] | None, typer.Option("--tag", metavar="TAG", help="A label. Can be repeated.")
@@ -83,7 +85,6 @@ def add(
     timestamp: Annotated[
         str | None, typer.Option(metavar="TIME", help="When it was said, if not now.")
     ] = None,
-    nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
     """Store a text, add its statements to the graph, and print its id.
@@ -95,7 +96,7 @@ def add(
       kiprdf memory add - --tag notes --nexus brain < notes.txt
     """
     content = inputs.read_text(inputs.STDIN) if text == "-" else text
-    with _opened(nexus, inputs.open_to_write) as opened:
+    with _opened(place_of(ctx).to_write()) as opened:
         id = opened.add(
             content, tags=tag or (), session=session, speaker=speaker, timestamp=timestamp
         )
@@ -105,10 +106,10 @@ def add(
         output.show_text(id)
 
 
-@memory_app.command()
+@memory_app.command(cls=Reads)
 def get(
+    ctx: typer.Context,
     id: Annotated[str, typer.Argument(metavar="ID", help="The id of a memory.")],
-    nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
     """Print a stored text.
@@ -117,7 +118,7 @@ def get(
     Examples:
       kiprdf memory get mem_3f2a --json
     """
-    with _opened(nexus) as opened:
+    with _opened(place_of(ctx).to_read()) as opened:
         item = opened.get(id)
     if item is None:
         raise Failure(f"There is no memory {id}.")
@@ -127,11 +128,11 @@ def get(
         output.show_text(output.printable(item.content, keep="\n\t"))
 
 
-@memory_app.command("list")
+@memory_app.command("list", cls=Reads)
 def list_(
+    ctx: typer.Context,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of texts.")] = 20,
     session: SessionOption = None,
-    nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
     """Print the stored texts, the newest first, each in one line.
@@ -140,7 +141,7 @@ def list_(
     Examples:
       kiprdf memory list --session chat-17 --limit 100
     """
-    with _opened(nexus) as opened:
+    with _opened(place_of(ctx).to_read()) as opened:
         items = list(opened.items(session=session, newest=limit + 1))[::-1]
     if as_json:
         output.show_json([asdict(item) for item in items[:limit]])
@@ -162,13 +163,13 @@ def _line(item: Item) -> str:
     return output.printable(f"{item.id} {item.timestamp}{place} {speaker}{text}")
 
 
-@memory_app.command()
+@memory_app.command(cls=Writes)
 def forget(
+    ctx: typer.Context,
     id: Annotated[str, typer.Argument(metavar="ID", help="The id of a memory.")],
     for_good: Annotated[
         bool, typer.Option("--for-good", help="Erase it from the history and all files, too.")
     ] = False,
-    nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
     """Delete a stored text, and what only it states.
@@ -178,7 +179,7 @@ def forget(
       kiprdf memory forget mem_3f2a
       kiprdf memory forget mem_3f2a --for-good --json
     """
-    with _opened(nexus, inputs.open_existing) as opened:
+    with _opened(place_of(ctx).existing()) as opened:
         receipt: dict[str, Any] = {"id": id}
         receipt |= opened.erase(id) if for_good else {"forgotten": opened.forget(id)}
     if not receipt["erased" if for_good else "forgotten"]:
@@ -194,11 +195,11 @@ def forget(
         output.show_text(output.printable(shown))
 
 
-@memory_app.command()
+@memory_app.command(cls=Writes)
 def merge(
+    ctx: typer.Context,
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="The entity that goes.")],
     target: Annotated[str, typer.Argument(metavar="TARGET", help="The entity that stays.")],
-    nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
     """Merge an entity into another of its type, by id or name, and print the other's id.
@@ -207,7 +208,7 @@ def merge(
     Examples:
       kiprdf memory merge 'mesh analyzer' meshalyzer
     """
-    with _opened(nexus, inputs.open_existing) as opened:
+    with _opened(place_of(ctx).existing()) as opened:
         id = opened.merge(source, target)
     if as_json:
         output.show_json({"id": id})
@@ -215,10 +216,10 @@ def merge(
         output.show_text(id)
 
 
-@memory_app.command()
-def contradictions(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> None:
+@memory_app.command(cls=Reads)
+def contradictions(ctx: typer.Context, as_json: JsonOption = False) -> None:
     """Show the pairs of statements of which the newer contradicts the older."""
-    with _opened(nexus) as opened:
+    with _opened(place_of(ctx).to_read()) as opened:
         pairs = opened.contradictions()
     if as_json:
         output.show_json([asdict(pair) for pair in pairs])
@@ -229,10 +230,10 @@ def contradictions(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = Fal
         output.show_text(output.printable(line + memories))
 
 
-@memory_app.command()
+@memory_app.command(cls=Writes)
 def decay(
+    ctx: typer.Context,
     days: Annotated[float, typer.Argument(metavar="DAYS", help="A statement counts half then.")],
-    nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
     """Lower the weights of old statements: each counts half after so many days.
@@ -241,7 +242,7 @@ def decay(
     Examples:
       kiprdf memory decay 90
     """
-    with _opened(nexus, inputs.open_existing) as opened:
+    with _opened(place_of(ctx).existing()) as opened:
         count = opened.decay(days)
     if as_json:
         output.show_json({"changed": count})
@@ -249,10 +250,10 @@ def decay(
         output.show_text(f"{output.counted(count, 'edge')} changed.")
 
 
-@memory_app.command()
-def stats(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> None:
+@memory_app.command(cls=Reads)
+def stats(ctx: typer.Context, as_json: JsonOption = False) -> None:
     """Count memories, entities by type, and edges by predicate."""
-    with _opened(nexus) as opened:
+    with _opened(place_of(ctx).to_read()) as opened:
         counts = opened.stats()
     if as_json:
         output.show_json(counts)
@@ -265,12 +266,12 @@ def stats(nexus: NexusOption = DEFAULT_NEXUS, as_json: JsonOption = False) -> No
         output.show_text(f"  {predicate}: {count}")
 
 
-@memory_app.command()
+@memory_app.command(cls=Reads)
 def search(
+    ctx: typer.Context,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="A name, or a part of one.")],
     type: TypeOption = None,
     limit: Annotated[int, typer.Option(min=0, help="Maximum number of results.")] = 10,
-    nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
     """Search the entities by name, the best first.
@@ -279,7 +280,7 @@ def search(
     Examples:
       kiprdf memory search python --type tool --limit 5
     """
-    with _opened(nexus) as opened:
+    with _opened(place_of(ctx).to_read()) as opened:
         hits = opened.search(text, type=type, limit=limit)
     if as_json:
         output.show_json([{"entity": hit.entity.to_dict(), "score": hit.score} for hit in hits])
@@ -288,11 +289,11 @@ def search(
         output.show_text(f"{_shown(hit.entity)} (Score: {hit.score})")
 
 
-@memory_app.command("neighbors")
+@memory_app.command("neighbors", cls=Reads)
 def show_neighbors(
+    ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME-OR-ID", help="An entity.")],
     direction: Annotated[Direction, typer.Option(help="Direction of the edges.")] = Direction.BOTH,
-    nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
     """Show the edges of an entity, the strongest first.
@@ -301,7 +302,7 @@ def show_neighbors(
     Examples:
       kiprdf memory neighbors python --direction incoming
     """
-    with _opened(nexus) as opened:
+    with _opened(place_of(ctx).to_read()) as opened:
         entity = opened.entity(name)
         neighbors = opened.neighbors(name, direction=direction)
     if entity is None:
@@ -318,8 +319,9 @@ def show_neighbors(
         output.show_text(f"{ends[0]} --[{edge.predicate}]--> {ends[1]} (weight: {weight})")
 
 
-@memory_app.command()
+@memory_app.command(cls=Reads)
 def recall(
+    ctx: typer.Context,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="A question, or some words.")],
     limit: Annotated[int, typer.Option(min=0, help="Most notes.")] = 10,
     since: Annotated[
@@ -333,7 +335,6 @@ def recall(
         typer.Option("--tag", metavar="TAG", help="Only notes with this label. Can be repeated."),
     ] = None,
     session: SessionOption = None,
-    nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
     """Print the texts that answer a query, and what they state, as a block for a prompt.
@@ -343,7 +344,7 @@ def recall(
       kiprdf memory recall 'When did Caroline go to Rome?' --limit 5
       kiprdf memory recall garlic --since 2026-01-01 --tag recipe --json
     """
-    with _opened(nexus) as opened:
+    with _opened(place_of(ctx).to_read()) as opened:
         answer = opened.recall(
             query, limit=limit, since=since, until=until, tags=tag or (), session=session
         )
@@ -353,12 +354,12 @@ def recall(
         output.show_text(str(answer))
 
 
-@memory_app.command()
+@memory_app.command(cls=Reads)
 def context(
+    ctx: typer.Context,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What the prompt is about.")],
     max_edges: Annotated[int | None, typer.Option(min=0, help="Most edges (20).")] = None,
     max_chars: Annotated[int | None, typer.Option(min=0, help="Most characters (1500).")] = None,
-    nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
     """Print the part of the graph about a query, as a block of text for a prompt.
@@ -367,7 +368,7 @@ def context(
     Examples:
       kiprdf memory context 'meshalyzer python'
     """
-    with _opened(nexus) as opened:
+    with _opened(place_of(ctx).to_read()) as opened:
         text = opened.context(query, max_edges=max_edges, max_chars=max_chars)
     if as_json:
         output.show_json({"context": text})
@@ -375,14 +376,14 @@ def context(
         output.show_text(text)
 
 
-@memory_app.command()
+@memory_app.command(cls=Reads)
 def export(
+    ctx: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")],
-    nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
     """Write the graph as a JSON snapshot."""
-    with _opened(nexus) as opened:
+    with _opened(place_of(ctx).to_read()) as opened:
         snapshot = opened.export()
         with writing(file):
             opened.export_file(file)
@@ -390,32 +391,33 @@ def export(
     _show_counts(counts, as_json)
 
 
-@memory_app.command("import")
+@memory_app.command("import", cls=Creates)
 def import_(
+    ctx: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A JSON snapshot.")],
     merge: Annotated[
         bool, typer.Option("--merge", help="Add to the graph instead of replacing it.")
     ] = False,
-    nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
     """Replace the graph by a JSON snapshot, or merge it; the stored texts stay."""
     inputs.require_file(file)
-    with _opened(nexus, inputs.open_to_write) as opened:
+    with _opened(place_of(ctx).to_write()) as opened:
         counts = opened.import_(file, merge=merge)
     _show_counts(counts, as_json)
 
 
-@memory_app.command()
+@memory_app.command(cls=Writes)
 def rebuild(
+    ctx: typer.Context,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the counts of the new graph, write nothing.")
     ] = False,
-    nexus: NexusOption = DEFAULT_NEXUS,
     as_json: JsonOption = False,
 ) -> None:
     """Build the graph again from the stored texts."""
-    with _opened(nexus, inputs.open_to_read if dry_run else inputs.open_existing) as opened:
+    place = place_of(ctx)
+    with _opened(place.to_read() if dry_run else place.existing()) as opened:
         counts = opened.rebuild(dry_run=dry_run)
     _show_counts(counts, as_json)
 

@@ -1,15 +1,10 @@
-"""Options shared by several commands."""
+"""Options shared by several commands, and the panels of their help."""
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable, Mapping
-from contextvars import ContextVar
 from enum import StrEnum
 from pathlib import Path
-from types import MappingProxyType
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated
 
 import typer
 
@@ -59,6 +54,9 @@ class LogFormat(StrEnum):
     JSON = "json"
 
 
+EVERYDAY, EXCHANGE, HISTORY = "Everyday", "Exchange", "History"
+SERVE, MAINTAIN = "Serve", "Maintain"
+"""The panels of --help."""
 DEFAULT_NEXUS = "nexus"
 
 HistoryOption = Annotated[
@@ -66,16 +64,6 @@ HistoryOption = Annotated[
     typer.Option(metavar="FILE", help="The history of the nexus, as a log of RDF Patches."),
 ]
 
-NexusOption = Annotated[
-    str,
-    typer.Option(
-        "--nexus",
-        "-n",
-        envvar="KIPRDF_NEXUS",
-        metavar="PLACE",
-        help="Folder of the nexus, or URL of a SPARQL store.",
-    ),
-]
 BaseOption = Annotated[
     str | None,
     typer.Option(metavar="IRI", help="Base of all IRIs; fixed when the nexus is created."),
@@ -97,15 +85,6 @@ StrictOption = Annotated[
     typer.Option(
         "--strict/--no-strict",
         help="Enforce instance schemas, or stop; the nexus stores the setting.",
-    ),
-]
-ServerTokenOption = Annotated[
-    str | None,
-    typer.Option(
-        "--token",
-        envvar="KIPRDF_TOKEN",
-        show_envvar=True,
-        help="Token for writing, where --nexus is the URL of a kiprdf server.",
     ),
 ]
 TimeoutOption = Annotated[
@@ -137,71 +116,3 @@ MappingOption = Annotated[
 TargetArgument = Annotated[
     Path, typer.Argument(metavar="FILE", help="Output file; standard output if omitted.")
 ]
-
-_OF_STORES: dict[str, Any] = {
-    "update_url": Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL", help="URL for updates of a store; without it, the store is only read."
-        ),
-    ],
-    "default_graph": Annotated[
-        str | None, typer.Option(metavar="IRI", help="Graph of the nexus in a store.")
-    ],
-    "sync": Annotated[
-        Sync | None,
-        typer.Option(help="full: a folder has each commit on the disk before the answer."),
-    ],
-    "profile": Annotated[
-        str | None,
-        typer.Option(help="Form of links in a new nexus in a store: auto, rdf11 or rdf12."),
-    ],
-}
-_given: ContextVar[Mapping[str, str]] = ContextVar(
-    "kiprdf_options_of_stores", default=MappingProxyType({})
-)
-
-
-class Application(typer.Typer):
-    """Commands; those with ``nexus`` have the options of a nexus in a store, too.
-
-    An option of the same name that a command has itself goes first.
-    """
-
-    def command(self, *arguments: Any, **options: Any) -> Callable[[Any], Any]:
-        register = super().command(*arguments, **options)
-        return lambda function: register(_with_options_of_stores(function))
-
-
-def _with_options_of_stores(function: Callable[..., Any]) -> Callable[..., Any]:
-    signature = inspect.signature(function)
-    if "nexus" not in signature.parameters:
-        return function
-    types = {name: type for name, type in _OF_STORES.items() if name not in signature.parameters}
-
-    @functools.wraps(function)
-    def run(**values: Any) -> Any:
-        given = {name: values.pop(name) for name in types}
-        token = _given.set({name: value for name, value in given.items() if value is not None})
-        try:
-            return function(**values)
-        finally:
-            _given.reset(token)
-
-    # The wrapper is in another module than the names in its annotations.
-    run.__annotations__ = {**get_type_hints(function, include_extras=True), **types}
-    declared = [
-        parameter.replace(annotation=run.__annotations__[name])
-        for name, parameter in signature.parameters.items()
-    ]
-    added = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=type)
-        for name, type in types.items()
-    ]
-    run.__signature__ = signature.replace(parameters=[*declared, *added])  # type: ignore[attr-defined]
-    return run
-
-
-def given() -> dict[str, Any]:
-    """The options of stores that the running command has."""
-    return dict(_given.get())

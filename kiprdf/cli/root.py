@@ -11,15 +11,18 @@ import typer
 import kiprdf
 from kiprdf.cli import output
 from kiprdf.cli.failures import Commands
-from kiprdf.cli.options import Application
 
-app = Application(
+app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["--help", "-h"]},
+    context_settings={
+        "help_option_names": ["--help", "-h"],
+        # As run and shell spelled it before serve and mcp had it.
+        "token_normalize_func": lambda name: "read-only" if name == "readonly" else name,
+    },
 )
 
 

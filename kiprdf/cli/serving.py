@@ -13,16 +13,13 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from kiprdf.budget import Budget
-from kiprdf.cli import inputs, output, places
+from kiprdf.cli import opening, output
 from kiprdf.cli.failures import Failure
-from kiprdf.cli.options import DEFAULT_NEXUS, LogFormat, MemoryOption, NexusOption, given
+from kiprdf.cli.opening import Creates, Place, Reads, place_of
+from kiprdf.cli.options import SERVE, LogFormat, MemoryOption
 from kiprdf.cli.root import app
 from kiprdf.nexus import Nexus
 
-StoreArgument = Annotated[
-    str | None,
-    typer.Argument(metavar="STORE", help="Folder of the nexus, or URL of a SPARQL store."),
-]
 HostOption = Annotated[str, typer.Option(help="Address to listen on.")]
 PortOption = Annotated[int, typer.Option(help="Port; 0 for any free port.", min=0, max=65535)]
 TokenOption = Annotated[
@@ -44,10 +41,9 @@ AllowHostOption = Annotated[
 ]
 
 
-@app.command()
+@app.command(cls=Creates, rich_help_panel=SERVE)
 def serve(
-    store: StoreArgument = None,
-    nexus: NexusOption = DEFAULT_NEXUS,
+    ctx: typer.Context,
     create: CreateOption = False,
     memory: MemoryOption = False,
     host: HostOption = "127.0.0.1",
@@ -108,15 +104,16 @@ def serve(
         "host": host,
     }
     budget = {"timeout_s": timeout, "max_rows": max_rows}
-    place = None if memory else store or nexus
+    place = place_of(ctx)
+    if memory and place.sync is not None:
+        raise Failure("--sync belongs to a folder, and this nexus is in memory.")
     service = _Service(options, port, budget, shutdown_timeout, log_format, audit_log)
-    service.run(place, create=create, is_open_to_all=insecure_no_token)
+    service.run(None if memory else place, create=create, is_open_to_all=insecure_no_token)
 
 
-@app.command()
+@app.command(cls=Creates, rich_help_panel=SERVE)
 def mcp(
-    store: StoreArgument = None,
-    nexus: NexusOption = DEFAULT_NEXUS,
+    ctx: typer.Context,
     create: CreateOption = False,
     read_only: ReadOnlyOption = False,
     http: Annotated[bool, typer.Option("--http", help="Serve over HTTP, at /mcp.")] = False,
@@ -142,7 +139,7 @@ def mcp(
             "explorer": False,
             "host": host,
         }
-        _Service(options, port).run(store or nexus, create=create)
+        _Service(options, port).run(place_of(ctx), create=create)
         return
     try:
         from kiprdf.mcp import server
@@ -150,14 +147,13 @@ def mcp(
         raise Failure(str(fault)) from None
     # The thread that reads standard input cannot be interrupted.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    with _open(store or nexus, read_only, Budget(), create) as opened:
+    with place_of(ctx).served(read_only, create, Budget()) as opened:
         server(opened, read_only=read_only).run_stdio()
 
 
-@app.command()
+@app.command(cls=Reads, rich_help_panel=SERVE)
 def instructions(
-    store: StoreArgument = None,
-    nexus: NexusOption = DEFAULT_NEXUS,
+    ctx: typer.Context,
     budget_tokens: Annotated[
         int, typer.Option(metavar="TOKENS", help="Maximum tokens of the text (estimated).", min=1)
     ] = 4000,
@@ -171,7 +167,7 @@ def instructions(
     """
     from kiprdf import prompt
 
-    with inputs.open_to_read(store or nexus) as opened:
+    with place_of(ctx).to_read() as opened:
         try:
             text = prompt.instructions(opened, budget_tokens=budget_tokens)
         except ValueError as fault:
@@ -190,7 +186,7 @@ class _Service:
     log_format: LogFormat = LogFormat.TEXT
     audit_log: Path | None = None
 
-    def run(self, place: str | None, *, create: bool, is_open_to_all: bool = False) -> None:
+    def run(self, place: Place | None, *, create: bool, is_open_to_all: bool = False) -> None:
         """Serve the nexus in a place, or a new one in memory, until a signal."""
         try:
             from kiprdf.serve import observation, server
@@ -209,7 +205,7 @@ class _Service:
             )
         _log_requests(observation, self.log_format)
         audit = None if self.audit_log is None else observation.AuditLog(self.audit_log)
-        with _open(place, options.read_only, budget, create) as opened:
+        with _opened(place, options.read_only, budget, create) as opened:
             server.serve(Server(opened, options, audit), self.port, self.shutdown_timeout)
 
 
@@ -219,23 +215,10 @@ def _refuse(message: str) -> NoReturn:
     raise typer.Exit(2)
 
 
-def _open(place: str | None, read_only: bool, budget: Budget, create: bool) -> Nexus:
-    embedder = inputs.embedder()
+def _opened(place: Place | None, read_only: bool, budget: Budget, create: bool) -> Nexus:
     if place is None:
-        if "sync" in given():
-            raise Failure("--sync belongs to a folder, and this nexus is in memory.")
-        return Nexus.memory(embedder=embedder, budget=budget)
-    if places.is_url(place):
-        writes = not read_only and "update_url" in given()
-        return places.connect(place, writes=writes, embedder=embedder, budget=budget)
-    options = places.options_of(place)
-    if inputs.is_absent(place):
-        if read_only:
-            raise Failure(f"There is no nexus in {place}.")
-        if not (create or Path(place).exists()):
-            raise Failure(f"There is no nexus in {place}; check the name, or add --create.")
-        logging.getLogger(__name__).warning("There was no nexus in %s: it is a new one.", place)
-    return Nexus.open(place, read_only=read_only, embedder=embedder, budget=budget, **options)
+        return Nexus.memory(embedder=opening.embedder(), budget=budget)
+    return place.served(read_only, create, budget)
 
 
 def _log_requests(observation: ModuleType, log_format: LogFormat) -> None:

@@ -11,13 +11,13 @@ import typer
 
 from kiprdf.cli import answers, inputs, output
 from kiprdf.cli.failures import Failure, writing
+from kiprdf.cli.opening import Creates, Place, Reads, place_of
 from kiprdf.cli.options import (
-    DEFAULT_NEXUS,
+    EXCHANGE,
     BaseOption,
     HistoryOption,
     JsonOption,
     MappingOption,
-    NexusOption,
     Only,
     ParamOption,
     ParamsFileOption,
@@ -34,10 +34,10 @@ _MEMORY_BYTES = 2**24
 """A larger snapshot is spooled to a temporary file before it is printed."""
 
 
-@app.command()
+@app.command(cls=Reads, rich_help_panel=EXCHANGE)
 def snapshot(
+    ctx: typer.Context,
     file: TargetArgument = inputs.STDIN,
-    nexus: NexusOption = DEFAULT_NEXUS,
     format: RdfFormatOption = None,
     profile: ProfileOption = Profile.RDF11,
     mapping: MappingOption = None,
@@ -88,9 +88,9 @@ def snapshot(
         "engine_metadata": not no_engine_metadata,
     }
     if history is not None:
-        _snapshot_with_history(nexus, file, history, options)
+        _snapshot_with_history(place_of(ctx), file, history, options)
         return
-    with inputs.open_to_read(nexus) as opened:
+    with place_of(ctx).to_read() as opened:
         if file != inputs.STDIN:
             with writing(file), output.triple_counter("writing") as advance:
                 triples = opened.write_snapshot(file, advance=advance, **options)
@@ -104,18 +104,18 @@ def snapshot(
             output.write_bytes(content)
 
 
-def _snapshot_with_history(place: str, file: Path, log: Path, options: dict[str, Any]) -> None:
+def _snapshot_with_history(place: Place, file: Path, log: Path, options: dict[str, Any]) -> None:
     if file == inputs.STDIN:
         raise Failure("A snapshot with its history needs a file.")
-    with inputs.open_to_read(place) as opened, writing(file):
+    with place.to_read() as opened, writing(file):
         opened.snapshot(file, history=log, **options)
     output.note(f"Wrote {file} and {log}.")
 
 
-@app.command()
+@app.command(cls=Creates, rich_help_panel=EXCHANGE)
 def restore(
+    ctx: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A snapshot; - for stdin.")],
-    nexus: NexusOption = DEFAULT_NEXUS,
     format: RdfFormatOption = None,
     mapping: MappingOption = None,
     base_iri: BaseOption = None,
@@ -140,9 +140,9 @@ def restore(
     source, names = inputs.snapshot_of(file, format), inputs.mapping_of(mapping)
     if source.base is None and base_iri is None:
         raise Failure(f"{file} does not declare its base IRI; specify it with --base-iri.")
-    new_base = base_iri or (source.base if inputs.is_absent(nexus) else None)
+    new_base = base_iri or (source.base if place_of(ctx).is_absent else None)
     with (
-        inputs.open_for_command(nexus, new_base, strict) as opened,
+        place_of(ctx).for_command(new_base, strict) as opened,
         output.errors_as_json(as_json),
         output.progress_bar() as advance,
     ):
@@ -157,11 +157,12 @@ def restore(
     if as_json:
         output.show_json({"file": str(file), "elements": count})
     else:
-        output.show_text(f"{file}: {count} concepts and propositions restored into {nexus}")
+        output.show_text(f"{file}: {count} concepts and propositions restored into {place_of(ctx)}")
 
 
-@app.command()
+@app.command(cls=Reads, rich_help_panel=EXCHANGE)
 def export(
+    ctx: typer.Context,
     file: TargetArgument = inputs.STDIN,
     select: Annotated[
         str | None,
@@ -169,7 +170,6 @@ def export(
             "--select", "-s", metavar="EXPORT", help="Export only what this EXPORT selects."
         ),
     ] = None,
-    nexus: NexusOption = DEFAULT_NEXUS,
     param: ParamOption = None,
     params_file: ParamsFileOption = None,
 ) -> None:
@@ -191,7 +191,7 @@ def export(
     attributes of $self in the target, except its core_directives.
     """
     parameters = inputs.parameters(param or (), params_file)
-    with inputs.open_to_read(nexus) as opened, output.progress_bar() as advance:
+    with place_of(ctx).to_read() as opened, output.progress_bar() as advance:
         advance(0, "writing the capsule")
         text, cursor = answers.exported(opened, select, parameters)
     if not text:

@@ -113,13 +113,13 @@ CASES = {
         '...{type: "Nope", name: "x"}...\n                            ^^^^^^\n...',
         1,
     ),
-    "--readonly refuses a write at its first word": Case(
-        ("run", WRITE, "--readonly"),
+    "--read-only refuses a write at its first word": Case(
+        ("run", WRITE, "--read-only"),
         "",
-        "KIP_1001 1:1 --readonly refuses commands that write.\n"
+        "KIP_1001 1:1 --read-only refuses commands that write.\n"
         f"  {WRITE}\n"
         "  ^^^^^^\n"
-        "Hint: Remove --readonly.\n",
+        "Hint: Remove --read-only.\n",
         1,
     ),
     "explain takes only a FIND": Case(

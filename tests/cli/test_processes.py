@@ -215,7 +215,7 @@ def test_reading_works_beside_a_writer_and_writing_does_not(
         "run": ", or, if that is kiprdf serve, send the command to its address, POST /kip.\n",
         "serve": to_serve,
         "mcp": to_serve,
-        "shell": ", or read the state of now with --readonly.\n",
+        "shell": ", or read the state of now with --read-only.\n",
         **dict.fromkeys(("forget", "import", "optimize", "compact-history"), over),
         **dict.fromkeys(("load", "undo", "memory", "rebuild", "check"), stop),
     }

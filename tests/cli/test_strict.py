@@ -76,9 +76,9 @@ def test_a_nexus_created_for_a_refused_command_is_deleted_though_strict(
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("run", BAD, "--strict", "--dry-run"), "--readonly or --dry-run"),
-        (("run", "DESCRIBE DOMAINS", "--no-strict", "--readonly"), "--readonly or --dry-run"),
-        (("shell", "--strict", "--readonly"), "--readonly"),
+        (("run", BAD, "--strict", "--dry-run"), "--read-only or --dry-run"),
+        (("run", "DESCRIBE DOMAINS", "--no-strict", "--readonly"), "--read-only or --dry-run"),
+        (("shell", "--strict", "--read-only"), "--read-only"),
         (("import", "-", "--strict", "--dry-run"), "--dry-run"),
     ],
 )
