@@ -152,11 +152,11 @@ def test_a_wrong_place_is_one_sentence(brain: Invoke, tmp_path: Path) -> None:
     (tmp_path / "other" / "notes.txt").write_text("x", "utf-8")
     for command, (status, sentence) in REFUSED.items():
         answer = brain(*command)
-        told = " ".join(re.sub(r"[│╭╰─╮╯]", " ", answer.stderr).split())
+        message = " ".join(re.sub(r"[│╭╰─╮╯]", " ", answer.stderr).split())
         assert (answer.exit_code, answer.stdout) == (status, ""), (command, answer.output)
-        assert sentence in told, (command, told)
+        assert sentence in message, (command, message)
         if status == 1:
-            assert told.startswith("kiprdf: ")
+            assert message.startswith("kiprdf: ")
             assert answer.stderr.count("\n") == 1, (command, answer.stderr)
     assert not (tmp_path / "nexus").exists()
 
@@ -194,13 +194,13 @@ def test_read_only_has_one_spelling_and_the_old_one_still_works(
 
 def commands() -> dict[tuple[str, ...], Any]:
     """Every command of the program, also of its groups."""
-    found: dict[tuple[str, ...], Any] = {}
+    result: dict[tuple[str, ...], Any] = {}
     for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
         for own, inner in getattr(command, "commands", {}).items():
-            found[(name, own)] = inner
+            result[(name, own)] = inner
         if not hasattr(command, "commands"):
-            found[(name,)] = command
-    return found
+            result[(name,)] = command
+    return result
 
 
 def test_the_commands_are_in_panels(invoke: Invoke) -> None:
