@@ -338,7 +338,7 @@ class Reads(PlainHelp, TyperCommand):
         return super().invoke(ctx)
 
     def _taken(self, ctx: Any) -> str | None:
-        """The nexus that stands in the place of an optional argument, or after several."""
+        """The nexus that was given instead of an optional argument, or after several."""
         argument = self._optional
         value = argument and ctx.params[argument.name]
         if isinstance(value, list | tuple):
