@@ -6,20 +6,25 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
+from pyoxigraph import NamedNode
+
 from kiprdf import collector
 from kiprdf.execution.engine import CommandEngine
 from kiprdf.interchange.files import Buffered, Source, name_of
-from kiprdf.interchange.importing import corrections
 from kiprdf.interchange.importing.element_index import IMPORTED_AT
-from kiprdf.interchange.importing.plan import ImportPlan, to_upsert
+from kiprdf.interchange.importing.plan import ImportPlan, ReplacedText, to_upsert
 from kiprdf.interchange.imports import Document, OntologyDocument, RdfDocument, passes
 from kiprdf.kml.draft import Draft, timestamp
+from kiprdf.kml.merge import move_links, note_merged
+from kiprdf.rdf.elements import Concept
+from kiprdf.rdf.literals import to_json, to_term
 from kiprdf.store import Delta, Store
 
 if TYPE_CHECKING:
     import rdflib
 
     from kiprdf.options import DocumentOptions, ImportOptions, OntologyOptions
+
 
 Sources: TypeAlias = Source | list[Source]
 K = TypeVar("K", bound="DocumentOptions")
@@ -95,10 +100,47 @@ def run(engine: CommandEngine, document: Document, *, dry_run: bool) -> dict[str
     return collector.paused(lambda: engine.boundary.run(write, document.text))
 
 
+# Corrections: UPSERT only adds, and MERGE joins concepts of one type, so no command does this.
+
+
 def _correct(plan: ImportPlan, draft: Draft) -> None:
-    """Correct what earlier imports wrote."""
-    corrections.correct(plan, draft)
+    """Make the corrections of a plan in the draft of its UPSERT.
+
+    Strings that are links now are removed, and concepts get a better type.
+    """
+    for replaced in plan.replaced_texts:
+        _remove_text(replaced, draft)
+    for old, new in plan.superseded.items():
+        _replace_concept(old, new, draft)
     _keep_import_times(draft)
+
+
+def _remove_text(replaced: ReplacedText, draft: Draft) -> None:
+    """Remove a string from an attribute: the whole value, or one item of an array."""
+    element = draft.element(cast(NamedNode, draft.store.iris.from_id(replaced.id)))
+    term = None if element is None else element.attributes.get(replaced.key)
+    if element is None or term is None:
+        return
+    value = to_json(term)
+    items = value if isinstance(value, list) else [value]
+    remaining = [item for item in items if item != replaced.text]
+    if remaining == items:
+        return  # such as an empty list beside a link
+    if not remaining:
+        del element.attributes[replaced.key]
+    else:
+        term = to_term(remaining[0] if len(remaining) == 1 else remaining)
+        element.attributes[replaced.key] = term
+
+
+def _replace_concept(old: str, new: str, draft: Draft) -> None:
+    """Replace one concept by another, which takes over its links, values and merge history."""
+    iris = draft.store.iris
+    nodes = (cast(NamedNode, iris.from_id(id)) for id in (old, new))
+    source, target = (cast(Concept, draft.element(node)) for node in nodes)
+    note_merged(source, target)
+    move_links(source.node, target.node, draft)
+    draft.delete([source.node])
 
 
 def _keep_import_times(draft: Draft) -> None:

@@ -16,9 +16,9 @@ from kiprdf.interchange import files, formats
 from kiprdf.interchange.formats import graphs
 from kiprdf.interchange.importing import importer
 from kiprdf.interchange.importing.element_index import IMPORTED_AT, read_element_index
-from kiprdf.interchange.importing.import_warnings import listed
 from kiprdf.interchange.importing.ontology_parts import ONTOLOGY
 from kiprdf.interchange.importing.plan import ImportPlan, JsonMap
+from kiprdf.interchange.importing.values import examples
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.vocabularies.axioms import record_axioms, with_carrier
 from kiprdf.interchange.vocabularies.definition_plan import plan_definitions
@@ -177,7 +177,7 @@ class OntologyDocument(Document):
     def _warnings(self) -> Iterator[str]:
         named = sorted({str(quad.graph_name) for quad in self.quads} - {str(DefaultGraph())})
         if named:
-            yield f"Definitions have no graphs; these are not kept: {listed(named)}."
+            yield f"Definitions have no graphs; these are not kept: {examples(named)}."
         yield from self._parsed[1]
         if self._address is not None and _mentions(self.quads, self._address):
             yield (

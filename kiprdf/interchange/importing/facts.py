@@ -13,7 +13,6 @@ from typing import Any, TypeAlias, cast
 from pyoxigraph import NamedNode
 
 from kiprdf.budget import paced
-from kiprdf.interchange.importing.context import Context
 from kiprdf.interchange.importing.foreign import (
     DEFAULT,
     Items,
@@ -23,7 +22,7 @@ from kiprdf.interchange.importing.foreign import (
     is_plain,
     leaves,
 )
-from kiprdf.interchange.importing.identities import claimed
+from kiprdf.interchange.importing.identities import Context, claimed
 from kiprdf.interchange.importing.values import listed
 from kiprdf.kml.merged_origins import ORIGINAL, kept_loops, merged_parts
 from kiprdf.language.names import META_TYPES

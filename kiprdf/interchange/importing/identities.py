@@ -12,7 +12,7 @@ from pyoxigraph import NamedNode
 
 from kiprdf.errors import shown
 from kiprdf.interchange.importing.blank_nodes import is_blank
-from kiprdf.interchange.importing.element_index import meta_type
+from kiprdf.interchange.importing.element_index import ElementIndex, meta_type
 from kiprdf.interchange.importing.foreign import (
     Foreign,
     Items,
@@ -21,21 +21,22 @@ from kiprdf.interchange.importing.foreign import (
     Statement,
     leaves,
 )
-from kiprdf.interchange.importing.naming import (
+from kiprdf.interchange.importing.names import (
     OWL_SAME_AS,
-    Naming,
     concept_name,
     name_candidates,
     name_texts,
     names_by_iri,
     unique_name,
 )
+from kiprdf.interchange.importing.naming import Naming
 from kiprdf.interchange.importing.ontology_parts import (
     GENERIC,
     ONTOLOGY,
     is_definition_class,
     is_of_ontology,
 )
+from kiprdf.interchange.importing.plan import JsonMap
 from kiprdf.interchange.importing.values import listed, to_value
 from kiprdf.language.names import (
     META_TYPES,
@@ -47,6 +48,7 @@ from kiprdf.language.names import (
 )
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
+from kiprdf.rdf.literals import Json
 from kiprdf.semantics.protected import ACTORS, SYSTEM
 
 BySubject: TypeAlias = Mapping[Node, list[Statement]]
@@ -349,3 +351,22 @@ def _classes(statements: list[Statement]) -> list[str]:
 
 def _concept_of(id: str) -> ConceptName:
     return ConceptName(*id.removeprefix("C:").split("/", 1))
+
+
+# What the passes share --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The statements, their names and identities, and the nexus with the IRIs of this import.
+
+    ``metadata`` are those that the import gives to every element, ``originals`` what imports and
+    merges noted of elements, by their ids.
+    """
+
+    foreign: Foreign
+    naming: Naming
+    index: ElementIndex
+    identities: Identities
+    metadata: JsonMap
+    originals: Mapping[str, Json]

@@ -1,13 +1,10 @@
 """Plans the import of foreign RDF as concepts and propositions (docs/how-to/import.md).
 
-``foreign`` and ``blank_nodes`` turn triples into statements, ``naming`` looks IRIs up in the
-mapping and the nexus, ``identities`` finds concepts and their names, ``facts`` the propositions and
-their order, ``node_values`` and ``values`` the JSON values of both, ``missing`` defines what is not
-defined, ``origins`` records IRIs and datatypes, ``import_warnings`` collects warnings,
-``replaced`` those of what earlier imports brought, ``plan`` is the result.
-``element_index`` is what the nexus has; ``corrections`` is used when a plan is carried out. A plan
-depends on the arguments
-only, and nothing is written.
+``foreign`` and ``blank_nodes`` turn triples into statements; ``names`` makes names, ``naming`` looks
+IRIs up in the mapping and the nexus; ``identities`` finds concepts, ``facts`` the propositions and
+their order, ``node_values`` and ``values`` the JSON values of both, ``parts`` several statements of
+one fact; ``origins`` records IRIs and datatypes; ``plan`` is the result. ``element_index`` is what
+the nexus has. A plan depends on the arguments only, and nothing is written.
 """
 
 from __future__ import annotations
@@ -24,7 +21,6 @@ from pyoxigraph import NamedNode, Quad
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.importing.blank_nodes import blank_names, is_blank
-from kiprdf.interchange.importing.context import Context
 from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
 from kiprdf.interchange.importing.facts import NO_ELEMENT, Fact, Facts
 from kiprdf.interchange.importing.foreign import (
@@ -43,6 +39,7 @@ from kiprdf.interchange.importing.foreign import (
     statement_text,
 )
 from kiprdf.interchange.importing.identities import (
+    Context,
     Identifier,
     claimed,
     claims_by_element,
@@ -50,8 +47,8 @@ from kiprdf.interchange.importing.identities import (
     stubs,
 )
 from kiprdf.interchange.importing.intervals import with_periods
-from kiprdf.interchange.importing.missing import missing_definitions, require_defined
-from kiprdf.interchange.importing.naming import Naming, names_by_label
+from kiprdf.interchange.importing.names import names_by_label
+from kiprdf.interchange.importing.naming import Naming
 from kiprdf.interchange.importing.node_values import GRAPH, GRAPH_VALUES, ValueReader
 from kiprdf.interchange.importing.ontology_parts import recorded_and_inner
 from kiprdf.interchange.importing.origins import (
@@ -72,8 +69,7 @@ from kiprdf.interchange.importing.plan import (
     ReplacedText,
     concept,
 )
-from kiprdf.interchange.importing.replaced import replaced
-from kiprdf.interchange.importing.values import NodeValues, listed, one_or_all, together
+from kiprdf.interchange.importing.values import NodeValues, examples, listed, one_or_all, together
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.kml import statements
 from kiprdf.kml.merged_origins import merged_parts
@@ -83,6 +79,12 @@ from kiprdf.rdf.iris import ConceptName, Iris, base_fault
 
 if TYPE_CHECKING:
     from kiprdf.options import ImportOptions
+
+
+import re
+
+from kiprdf.interchange.importing.names import DESCRIPTIONS, identifier, label_rank, name_texts
+from kiprdf.interchange.importing.origins import LISTS
 
 MergedValues: TypeAlias = dict[str, NodeValues]
 """The values of elements, by their ids."""
@@ -537,3 +539,148 @@ def _replaced_texts(
         if any(text in listed(own.get(key.name)) for own in (attributes[id], *of_parts[id])):
             continue
         yield ReplacedText(id, key.name, text)
+
+
+# Definitions ------------------------------------------------------------------------------------
+
+
+MOST_NAMED = 100
+"""How many undefined names of a kind an error lists."""
+
+
+def require_defined(missing: dict[ConceptName, set[str]]) -> None:
+    """Raise KIP_2001 with everything that is missing, and the IRIs that need it."""
+    if not missing:
+        return
+    lists = []
+    for meta_type, what in zip(META_TYPES, ("concept types", "predicates"), strict=True):
+        named = [_shown(key, missing[key]) for key in sorted(missing) if key.type == meta_type]
+        more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+        if named:
+            lists.append(f"{what} {', '.join(named[:MOST_NAMED])}{more}")
+    message = f"The data need definitions that are missing: {'; '.join(lists)}."
+    hint = "Map the IRIs to names that are defined, or let the import define them (define)."
+    raise KipError("KIP_2001", message, hint)
+
+
+def _shown(name: ConceptName, iris: set[str]) -> str:
+    if not iris:
+        return f"'{name.name}'"
+    local = identifier(min(iris))
+    is_numbered = local is not None and re.fullmatch(re.escape(local) + r"_\d+", name.name)
+    return f"'{name.name}' (<{min(iris)}>{f'; {local!r} is another' if is_numbered else ''})"
+
+
+def missing_definitions(
+    missing: dict[ConceptName, set[str]], statements: Iterable[Statement], language: str | None
+) -> list[Concept]:
+    """A definition for each missing name, described by what the data say about its IRI."""
+    described: dict[str, list[Statement]] = defaultdict(list)
+    for statement in statements:
+        if statement.predicate.value in DESCRIPTIONS:
+            described[statement.subject.value].append(statement)
+    definitions = []
+    for name in sorted(missing):
+        iris = sorted(missing[name])
+        texts = [text for iri in iris if (text := _description(described[iri], language))]
+        attributes: JsonMap = {"description": texts[0] if texts else _of_sources(iris)}
+        if iris:
+            attributes[SAME_AS] = one_or_all(iris)
+        if name.type == META_TYPES[1]:
+            # Data show which links exist, not which are allowed.
+            attributes |= {"subject_types": ["*"], "object_types": ["*"]}
+        definitions.append(concept(name, attributes))
+    return definitions
+
+
+def _description(statements: list[Statement], language: str | None) -> str | None:
+    for property in DESCRIPTIONS:
+        texts = name_texts(statements, property)
+        if texts:
+            return min(texts, key=lambda text: label_rank(text, language)).value
+    return None
+
+
+def _of_sources(iris: list[str]) -> str:
+    listed = " and ".join(f"<{iri}>" for iri in iris)
+    return f"Imported from RDF, where it is {listed}." if iris else "Imported from RDF."
+
+
+# What earlier imports brought -------------------------------------------------------------------
+
+
+def replaced(facts: Iterable[Fact], context: Context, values: ValueReader) -> Iterator[str]:
+    """What of earlier imports does not leave as it came, once this import is written."""
+    placed = list(facts)
+    yield from _of_merged(context, values)
+    yield from _of_lists(placed, context)
+    yield from _of_reifiers(placed, context, values)
+    yield from _of_graphs(context, values)
+
+
+def _of_merged(context: Context, values: ValueReader) -> Iterator[str]:
+    for node, resource in context.identities.resources.items():
+        id = resource.identity.id
+        part = merged_parts(context.originals.get(id)).get(node.value)
+        if part is None:
+            continue
+        stated = values.by_node[node].attributes.json()
+        changed = sorted(key for key, one in stated.items() if part["attributes"].get(key) != one)
+        if changed:
+            yield (
+                f"{node} was merged into {shown(id)}: what it states now of "
+                f"{examples(changed)} replaces the value there, and is written under its IRI."
+            )
+
+
+def _of_lists(facts: list[Fact], context: Context) -> Iterator[str]:
+    """Lists of elements of which an earlier import has links that this one does not state."""
+    stated = {(fact.subject, str(one[0]), str(one[1])) for fact in facts for one in fact.lists}
+    ids = {fact.id for fact in facts}
+    for id, noted in context.originals.items() if stated else ():
+        places = listed(noted.get(LISTS)) if isinstance(noted, dict) and id not in ids else []
+        link = context.index.link(id) if places else None
+        subject = None if link is None else context.index.store.iris.id(link.subject)
+        for place in places:
+            if isinstance(place, list) and (subject, str(place[0]), str(place[1])) in stated:
+                yield (
+                    f"{shown(str(subject))} has another list of <{place[0]}> now; the link "
+                    f"{shown(id)} of the earlier list stays in it. Delete it if it is wrong."
+                )
+
+
+def _of_reifiers(facts: list[Fact], context: Context, values: ValueReader) -> Iterator[str]:
+    """Values of a reifier without an IRI that replace those of another one."""
+    for fact in facts:
+        if len(fact.reifiers) != 1 or not is_blank(fact.reifiers[0]):
+            continue
+        stated = values.by_node[fact.reifiers[0]].attributes.json()
+        before = context.index.attributes(fact.id) if context.index.exists(fact.id) else {}
+        changed = sorted(key for key in stated if key in before and before[key] != stated[key])
+        if changed:
+            yield (
+                f"{shown(fact.id)}: a reifier without an IRI replaces the values of "
+                f"{examples(changed)} that an earlier import brought."
+            )
+
+
+def _of_graphs(context: Context, values: ValueReader) -> Iterator[str]:
+    """Concepts that earlier imports brought in other graphs: they have those of one import."""
+    before = context.index.metadata(GRAPH)
+    moved: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for node, resource in context.identities.resources.items() if before else ():
+        id, now = resource.identity.id, values.by_node[node].graphs
+        earlier = {*map(str, listed(before.get(id)))}
+        is_same = now <= earlier if now == {DEFAULT} else now - {DEFAULT} == earlier - {DEFAULT}
+        if earlier and now and not is_same and not merged_parts(context.originals.get(id)):
+            kept, lost = sorted(earlier - now), sorted(now - earlier)
+            if now != {DEFAULT}:
+                kept, lost = sorted(now), kept
+            if not lost:
+                continue
+            moved[examples(kept), examples(lost)].append(shown(resource.identity.id))
+    for (graphs, others), ids in sorted(moved.items()):
+        yield (
+            f"{examples(ids)}: stated in other graphs by an earlier import; "
+            f"written in {graphs} alone, and not in {others}."
+        )

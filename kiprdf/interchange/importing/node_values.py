@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from pyoxigraph import Literal, NamedNode
 
+from kiprdf.errors import shown
 from kiprdf.interchange.importing.blank_nodes import is_blank
-from kiprdf.interchange.importing.context import Context
 from kiprdf.interchange.importing.element_index import SAME_AS
-from kiprdf.interchange.importing.foreign import Node, Statement
-from kiprdf.interchange.importing.identities import Resource
-from kiprdf.interchange.importing.import_warnings import Warnings
-from kiprdf.interchange.importing.naming import OTHER_TYPES, Key
+from kiprdf.interchange.importing.foreign import Items, Node, Object, Statement
+from kiprdf.interchange.importing.identities import Context, Resource
+from kiprdf.interchange.importing.names import OTHER_TYPES
+from kiprdf.interchange.importing.naming import Key
 from kiprdf.interchange.importing.origins import ORIGINAL
-from kiprdf.interchange.importing.values import NodeValues, Origin, to_value
+from kiprdf.interchange.importing.values import NodeValues, Origin, examples, is_number, to_value
 from kiprdf.kml.merged_origins import merged_name
 from kiprdf.rdf import vocab
+from kiprdf.rdf.literals import Json
 from kiprdf.semantics.arguments import RESERVED_METADATA
 
 GRAPH = "graph"
@@ -27,6 +30,14 @@ _OWN_METADATA = RESERVED_METADATA | {GRAPH, GRAPH_VALUES, ORIGINAL}
 """What an engine or an import writes by itself, which is not metadata of other data."""
 TYPES, NAMES = "@type", "@name"
 """The keys of ``graph_values`` for classes, and for properties that state the name alone."""
+
+
+class _Entry(NamedTuple):
+    """A value, and where it is written."""
+
+    key: Key
+    is_metadata: bool
+    value: Json
 
 
 class ValueReader:
@@ -61,47 +72,60 @@ class ValueReader:
     def add(self, statement: Statement, resource: Resource | None) -> None:
         """Add a value under its key, or skip it with a reason; a name is in the identity."""
         if resource is not None and self._is_name(statement, resource):
-            if not self._naming.is_below_base(statement.subject.value):
-                node_values = self._values_of(statement)
-                node_values.label = statement.predicate.value
-                node_values.note_graphs(self._foreign.graphs[statement], NAMES, node_values.label)
+            self._add_label(statement)
             return
+        entry = self._entry(statement, resource)
+        if isinstance(entry, str):
+            self._foreign.skip(statement, entry)
+        elif entry is not None:
+            self._add_entry(statement, entry)
+
+    def _add_label(self, statement: Statement) -> None:
+        """Note which property states the name of a concept."""
+        if not self._naming.is_below_base(statement.subject.value):
+            node_values = self._values_of(statement)
+            node_values.label = statement.predicate.value
+            node_values.note_graphs(self._foreign.graphs[statement], NAMES, node_values.label)
+
+    def _entry(self, statement: Statement, resource: Resource | None) -> _Entry | str | None:
+        """The key, place and value of a statement, or why it has none.
+
+        None for what each engine writes by itself.
+        """
         key, is_metadata = self.key(statement, resource)
         fault = self._fault(statement, key)
-        if fault is not None:
-            self._foreign.skip(statement, fault)
-            return
-        assert key is not None
+        if key is None or fault is not None:
+            return fault
         if is_metadata and key.name in RESERVED_METADATA:
-            return  # each engine writes different ones
+            return None
         try:
             value = to_value(statement.object, key.term)
         except ValueError as error:
-            self._foreign.skip(statement, str(error))
-            return
+            return str(error)
         if is_metadata and key.name in self._metadata:
             if key.is_native or self._naming.is_below_base(statement.subject.value):
-                reason = f"the metadata key '{key.name}' is set by the import itself"
-                self._foreign.skip(statement, reason)
-                return
+                return f"the metadata key '{key.name}' is set by the import itself"
             is_metadata = False
-        node_values, property = self._values_of(statement), statement.predicate.value
+        return _Entry(key, is_metadata, value)
+
+    def _add_entry(self, statement: Statement, entry: _Entry) -> None:
+        (key, is_metadata, value), property = entry, statement.predicate.value
+        node_values, graphs = self._values_of(statement), self._foreign.graphs[statement]
         origin = None
         if not key.is_native:
             origin = Origin(is_metadata, key.name, property, statement.object, value)
             node_values.origins.append(origin)
+        node_values.note_graphs(graphs, key.name, value, origin)
         if key.name == SAME_AS and not is_metadata:
             items = value if isinstance(value, list) else [value]
             iris = [item for item in items if isinstance(item, str)]
             if len(iris) < len(items):
                 self._foreign.skip(statement, "the value of same_as must be an IRI")
             node_values.same_as.update(iris)
-            node_values.note_graphs(self._foreign.graphs[statement], SAME_AS, value, origin)
             return
         values = node_values.metadata if is_metadata else node_values.attributes
         always_array = key.term is not None and key.term.container is not None
         values.add(key.name, value, always_array, key.is_native)
-        node_values.note_graphs(self._foreign.graphs[statement], key.name, value, origin)
         if not key.is_native:
             self._naming.note("metadata key" if is_metadata else "attribute", key.name, property)
         self.warnings.note_numbers(key.name, statement.object, value)
@@ -166,3 +190,39 @@ class ValueReader:
             return "its object is a blank node that is not a concept"
         is_described = object_ in self._identities.resources or object_ in self._foreign.reified
         return None if is_described else "its object is a blank node without statements"
+
+
+class Warnings:
+    """Collects values that a plan stores differently from the data."""
+
+    def __init__(self) -> None:
+        self._texts: list[tuple[str, str, str]] = []
+        self._numbers: dict[str, list[str]] = defaultdict(list)
+
+    def note_text(self, property: str, key: str, iri: str) -> None:
+        """Note an IRI that became a string under a key."""
+        self._texts.append((property, key, iri))
+
+    def note_numbers(self, key: str, term: Object, value: Json) -> None:
+        """Note the numbers of a value that JSON cannot hold."""
+        if isinstance(term, Items) and isinstance(value, list):
+            for item, kept in zip(term.terms, value, strict=True):
+                self.note_numbers(key, item, kept)
+        elif isinstance(term, Literal) and isinstance(value, dict) and is_number(term):
+            name = term.datatype.value.removeprefix(vocab.XSD)
+            self._numbers[key].append(f'"{shown(term.value)}"^^xsd:{name}')
+
+    def sentences(self, is_predicate: Callable[[str], bool]) -> Iterator[str]:
+        """A sentence for each kind of warning and each key, with the first examples."""
+        undescribed: dict[str, list[str]] = defaultdict(list)
+        for property, key, iri in self._texts:
+            if is_predicate(property):
+                undescribed[key].append(f"<{iri}>")
+        for key, iris in sorted(undescribed.items()):
+            yield f"{key}: {examples(iris)} {_are(iris)} not described; kept as a string."
+        for key, numbers in sorted(self._numbers.items()):
+            yield f"{key}: JSON has no number {examples(numbers)}; kept with the datatype."
+
+
+def _are(texts: Sequence[str]) -> str:
+    return "is" if len(set(texts)) == 1 else "are"

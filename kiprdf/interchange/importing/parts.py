@@ -8,10 +8,10 @@ from typing import cast
 from pyoxigraph import BlankNode, NamedNode
 
 from kiprdf.interchange.importing.blank_nodes import is_blank
-from kiprdf.interchange.importing.context import Context
 from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.facts import Fact, Facts
 from kiprdf.interchange.importing.foreign import PARTS, Node, Statement
+from kiprdf.interchange.importing.identities import Context
 from kiprdf.interchange.importing.node_values import GRAPH, ValueReader
 from kiprdf.interchange.importing.origins import ORIGINAL, REIFIED_IN, STATEMENTS, Part
 from kiprdf.interchange.importing.plan import JsonMap, Proposition

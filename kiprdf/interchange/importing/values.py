@@ -181,6 +181,21 @@ def _of_cells(items: Items) -> dict[str, Json]:
     return {key: value for key, value in cells.items() if value}
 
 
+EXAMPLES = 3
+"""How many examples a warning shows."""
+
+
+def examples(texts: Iterable[str]) -> str:
+    """The first of several texts, and how many more there are.
+
+    >>> examples("abcde")
+    'a, b, c and 2 more'
+    """
+    distinct = list(dict.fromkeys(texts))
+    more = len(distinct) - EXAMPLES
+    return ", ".join(distinct[:EXAMPLES]) + (f" and {more} more" if more > 0 else "")
+
+
 def listed(value: Json) -> list[Json]:
     """The items of a list; one value as a list, null as none."""
     return value if isinstance(value, list) else [] if value is None else [value]

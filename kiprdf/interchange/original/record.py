@@ -15,7 +15,7 @@ from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.foreign import LIST, Items, Object
-from kiprdf.interchange.importing.naming import OTHER_TYPES
+from kiprdf.interchange.importing.names import OTHER_TYPES
 from kiprdf.interchange.importing.origins import (
     IRI,
     LISTS,

@@ -20,7 +20,7 @@ from kiprdf.errors import KipError, shown
 from kiprdf.interchange.importing.blank_nodes import SKOLEM
 from kiprdf.interchange.importing.element_index import IMPORTED_AT, SAME_AS
 from kiprdf.interchange.importing.foreign import Items
-from kiprdf.interchange.importing.naming import OTHER_TYPES
+from kiprdf.interchange.importing.names import OTHER_TYPES
 from kiprdf.interchange.importing.node_values import GRAPH, GRAPH_VALUES, NAMES, TYPES
 from kiprdf.interchange.importing.origins import REIFIED_IN
 from kiprdf.interchange.importing.values import form as form_of

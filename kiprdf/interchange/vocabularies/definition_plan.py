@@ -8,7 +8,7 @@ from typing import cast
 
 from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.foreign import Skipped
-from kiprdf.interchange.importing.naming import spellings
+from kiprdf.interchange.importing.names import spellings
 from kiprdf.interchange.importing.origins import IRI, TERM
 from kiprdf.interchange.importing.plan import Concept, ImportPlan, JsonMap, Proposition, concept
 from kiprdf.interchange.importing.values import listed, one_or_all

@@ -13,14 +13,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from pyoxigraph import NamedNode, Quad, Triple
 
 from kiprdf.interchange.importing.element_index import ElementIndex
+from kiprdf.interchange.importing.names import allocate, numbered, plain_name, taken_by_others
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.vocabularies.definitions import (
+    Definition,
     Definitions,
     ExistingDefinitions,
     PredicateDefinition,
@@ -28,22 +31,11 @@ from kiprdf.interchange.vocabularies.definitions import (
     TypeDefinition,
     preferred,
 )
-from kiprdf.interchange.vocabularies.equivalents import (
-    groups,
-    joined_predicates,
-    joined_rules,
-    joined_types,
-)
 from kiprdf.interchange.vocabularies.ontology_graph import Graph, Node, Statement, Values
-from kiprdf.interchange.vocabularies.ontology_names import (
-    Given,
-    Homonyms,
-    allocate,
-    numbered,
-    plain_name,
-)
 from kiprdf.interchange.vocabularies.ontology_report import DefinedTerms, left_out
 from kiprdf.interchange.vocabularies.ontology_terms import (
+    Given,
+    Homonyms,
     OntologyTerms,
     Property,
     Use,
@@ -87,6 +79,11 @@ def definitions_of(
     return _Reading(graph, given, existing, naming).definitions()
 
 
+def _candidates(labels: dict[str, str | None]) -> Callable[[str], Iterator[str]]:
+    """The names that a term may have: its plain one, or that with a number."""
+    return lambda iri: numbered(plain_name(iri, labels.get(iri)))
+
+
 class _Reading:
     """Names the terms of one ontology, defines them, and lists what is left."""
 
@@ -122,9 +119,9 @@ class _Reading:
         equivalent = self._grouped(attributes, _EQUIVALENT[META_TYPES[1]], self._given.key)
         leaders = list(dict.fromkeys(equivalent.values()))
         labels = self._labels(leaders)
-        keys = allocate(leaders, labels, self._given.key)
+        keys = allocate(leaders, _candidates(labels), self._given.key)
         others = (i for i in keys if i in self._own and keys[i] != self._given.key(i))
-        self._warnings += numbered(keys, {i: plain_name(i, labels[i]) for i in others})
+        self._warnings += taken_by_others(keys, {i: plain_name(i, labels[i]) for i in others})
         self._keys = _only(
             {iri: keys[leader] for iri, leader in equivalent.items()},
             {one.node.value for one in own if one.is_attribute},
@@ -146,7 +143,10 @@ class _Reading:
         labels = self._labels(leaders)
         homonyms = Homonyms(meta_type, self._existing)
         names = allocate(
-            leaders, labels, given.get, lambda iri, name: homonyms.is_free(name, ends(iri))
+            leaders,
+            _candidates(labels),
+            given.get,
+            lambda iri, name: homonyms.is_free(name, ends(iri)),
         )
         self._homonyms |= {
             iri
@@ -452,3 +452,107 @@ def _by_name(names: dict[str, str]) -> list[list[str]]:
 def _plain(text: str) -> str:
     """The letters and digits of a text, by which a label that repeats the key is recognized."""
     return re.sub(r"[\W_]", "", text).casefold()
+
+
+# Equivalent terms -------------------------------------------------------------------------------
+
+
+D = TypeVar("D", bound=Definition)
+Rule = dict[str, Json]
+
+
+def groups(graph: Graph, iris: Iterable[str], predicate: NamedNode) -> list[list[str]]:
+    """The terms in their order, those that are equivalent to one another together."""
+    ordered = list(dict.fromkeys(iris))
+    group = {iri: [iri] for iri in ordered}
+    for iri in ordered:
+        for other in graph.named(NamedNode(iri), predicate):
+            if other in group and group[other] is not group[iri]:
+                small, large = sorted((group[other], group[iri]), key=len)
+                large += small
+                group |= dict.fromkeys(small, large)
+    members: dict[int, list[str]] = defaultdict(list)
+    for iri in ordered:
+        members[id(group[iri])].append(iri)
+    return list(members.values())
+
+
+def joined_types(definitions: Sequence[TypeDefinition]) -> TypeDefinition:
+    """One type of several; the first has the name, and its rules win."""
+    first = definitions[0]
+    for other in definitions[1:]:
+        schema, undescribed = dict(first.instance_schema), set(first.undescribed)
+        for key, rule in other.instance_schema.items():
+            is_label = key in other.undescribed
+            if key not in schema:
+                schema[key] = rule
+                undescribed |= {key} if is_label else set()
+            else:
+                schema[key] = joined_rules(schema[key], rule, keeps_text=key not in undescribed)
+                undescribed -= set() if is_label else {key}
+        first = replace(
+            _joined(first, other),
+            instance_schema=dict(sorted(schema.items())),
+            undescribed=frozenset(undescribed),
+            key_instances=_distinct(first.key_instances, other.key_instances),
+        )
+    return first
+
+
+def joined_predicates(definitions: Sequence[PredicateDefinition]) -> PredicateDefinition:
+    """One predicate of several; each end allows the types of all."""
+    first = definitions[0]
+    for other in definitions[1:]:
+        first = replace(
+            _joined(first, other),
+            subject_types=_joined_ends(first.subject_types, other.subject_types),
+            object_types=_joined_ends(first.object_types, other.object_types),
+            is_symmetric=first.is_symmetric or other.is_symmetric,
+            is_transitive=first.is_transitive or other.is_transitive,
+            inverse_of=first.inverse_of or other.inverse_of,
+        )
+    return first
+
+
+def joined_rules(first: Rule, other: Rule, *, keeps_text: bool) -> Rule:
+    """The rules of an attribute under both IRIs; those of the first win."""
+    rule = {**other, **first}
+    rule["is_required"] = bool(first.get("is_required") or other.get("is_required"))
+    if not keeps_text and "description" in other:
+        rule["description"] = other["description"]
+    return rule
+
+
+def _joined(first: D, other: D) -> D:
+    """What types and predicates have in common."""
+    iris = _distinct(first.same_as, (other.iri, *other.same_as))
+    parents = {*first.parents, *other.parents} - {first.name}
+    return replace(
+        first,
+        labels=_joined_texts(first.labels, other.labels),
+        descriptions=_joined_texts(first.descriptions, other.descriptions),
+        parents=tuple(sorted(parents)),
+        same_as=tuple(iri for iri in iris if iri != first.iri),
+        is_declared=first.is_declared or other.is_declared,
+        is_homonym=first.is_homonym and other.is_homonym,
+    )
+
+
+def _joined_texts(first: dict[str, str], other: dict[str, str]) -> dict[str, str]:
+    """The texts of both by language; different ones are joined, as those of one term are."""
+    texts = dict(first)
+    for language, text in other.items():
+        before = texts.get(language, text)
+        texts[language] = before if text == before else f"{before}\n\n{text}"
+    return texts
+
+
+def _joined_ends(first: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    """Types that either allows; an end without types says nothing."""
+    if "*" in first or "*" in other:
+        return first if "*" in other else other
+    return tuple(sorted({*first, *other}))
+
+
+def _distinct(*values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(item for value in values for item in value))

@@ -15,10 +15,21 @@ from typing import TypeAlias
 
 from pyoxigraph import Literal, NamedNode
 
+from kiprdf.interchange.importing.element_index import ElementIndex
+from kiprdf.interchange.importing.names import (
+    first_spelling,
+    native_name,
+    plain_name,
+    taken_by_nexus,
+    taken_by_others,
+    term_of_mapping,
+)
 from kiprdf.interchange.importing.origins import IRI, UNCHANGED
+from kiprdf.interchange.mapping import contexts
 from kiprdf.interchange.vocabularies.definitions import ExistingDefinitions, Skipped
+from kiprdf.interchange.vocabularies.hierarchy import ABOVE
 from kiprdf.interchange.vocabularies.ontology_graph import Graph, Node, Statement, Term, Values
-from kiprdf.interchange.vocabularies.ontology_names import Given, plain_name
+from kiprdf.interchange.vocabularies.schema import end_types
 from kiprdf.interchange.vocabularies.standards import (
     DESCRIPTIONS,
     DOMAINS,
@@ -35,6 +46,7 @@ from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, to_json
+from kiprdf.semantics.protected import SYSTEM
 
 _ABOVE = 1_000
 """How many properties above one are searched for its domain and range."""
@@ -348,3 +360,100 @@ def _json_type(datatypes: set[str]) -> str | None:
     if types == {"integer", "number"}:
         return "number"
     return types.pop() if len(types) == 1 else None
+
+
+# Names ------------------------------------------------------------------------------------------
+
+
+_RESERVED = frozenset(ABOVE.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The names that terms already have: in a mapping, in this nexus, or in another one."""
+
+    mapping: contexts.Mapping
+    index: ElementIndex
+
+    def name(self, meta_type: str, iri: str) -> str | None:
+        """The name of a concept type or predicate."""
+        name = first_spelling(term_of_mapping(self.mapping, meta_type), iri)
+        name = name or first_spelling(lambda one: self.index.definition(meta_type, one), iri)
+        return name or native_name(meta_type, iri)
+
+    def key(self, iri: str) -> str | None:
+        """The key of an attribute, in the mapping or in a type of this nexus."""
+        return self._mapped_key(iri) or self.index.key(iri)
+
+    def _mapped_key(self, iri: str) -> str | None:
+        attribute = first_spelling(self.mapping.attribute_of, iri)
+        return None if attribute is None else attribute[0]
+
+    def is_attribute_only(self, iri: str) -> bool:
+        """Whether a property is only an attribute, in the mapping or as kiprdf writes it."""
+        if iri.startswith(vocab.ATTRIBUTE):
+            return True
+        is_predicate = first_spelling(self.mapping.predicate_of, iri) is not None
+        return not is_predicate and self._mapped_key(iri) is not None
+
+
+class Homonyms:
+    """Decides whether a definition of the nexus with the name of a term is that term.
+
+    A definition with original IRIs is another term. One without is considered the same term unless
+    it contradicts: a predicate by the types of its ends.
+    """
+
+    def __init__(self, meta_type: str, existing: ExistingDefinitions) -> None:
+        self._meta_type = meta_type
+        self._existing = existing
+
+    def is_free(self, name: str, ends: Mapping[str, tuple[str, ...]]) -> bool:
+        """Whether a term of an ontology may have a name; ``ends`` are its types by role."""
+        definition = self._existing.get(ConceptName(self._meta_type, name))
+        if self._meta_type == META_TYPES[1] and name in _RESERVED:
+            return False
+        if definition is None or self._is_core(name):
+            return True
+        return not definition.originals and all(
+            _allows(end_types(definition.attributes, role), types) for role, types in ends.items()
+        )
+
+    def is_homonym(self, iri: str, name: str, given: str | None) -> bool:
+        """Whether a term has the name of a definition, and neither data nor mapping equate them.
+
+        That another nexus gives a definition the same name does not equate them either.
+        """
+        is_given = name == given and name != native_name(self._meta_type, iri)
+        return not is_given and self._has(name)
+
+    def warnings(self, names: Mapping[str, str], plain: Mapping[str, str]) -> Iterator[str]:
+        """What is considered the same, and what got another name.
+
+        ``plain`` are the local names of the terms that no mapping and no definition names.
+        """
+        for iri, name in plain.items():
+            if self._is_core(name):
+                continue
+            if self._has(names[iri]):
+                yield (
+                    f"<{iri}> is considered the same as '{names[iri]}' of the nexus "
+                    "because of its name; a mapping can distinguish them."
+                )
+            elif self._has(name):
+                yield taken_by_nexus(iri, names[iri], name)
+            elif name in _RESERVED and names[iri] != name:
+                yield f"<{iri}> is called '{names[iri]}' because '{name}' links definitions."
+        others = {iri: name for iri, name in plain.items() if not self._has(name)}
+        yield from taken_by_others(names, others)
+
+    def _has(self, name: str) -> bool:
+        return ConceptName(self._meta_type, name) in self._existing
+
+    def _is_core(self, name: str) -> bool:
+        return (self._meta_type, name) in SYSTEM
+
+
+def _allows(allowed: list[str] | None, types: tuple[str, ...]) -> bool:
+    """Whether a definition allows all types that a term has at an end, if both name types."""
+    return allowed is None or "*" in types or set(types) <= set(allowed)

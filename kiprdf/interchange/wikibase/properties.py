@@ -10,7 +10,14 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, s
 
 from kiprdf.interchange.importing.element_index import ElementIndex
 from kiprdf.interchange.importing.foreign import Statement
-from kiprdf.interchange.importing.naming import OWN_WORDS, in_ascii, label_rank, name_texts
+from kiprdf.interchange.importing.names import (
+    OWN_WORDS,
+    allocate,
+    in_ascii,
+    label_rank,
+    name_texts,
+    numbered,
+)
 from kiprdf.interchange.vocabularies.standards import owl
 from kiprdf.interchange.wikibase.source import Claim, Source
 from kiprdf.interchange.wikibase.terms import (
@@ -67,30 +74,17 @@ class Properties:
         self._source, self._index, self._define = source, index, define
         self._types = source.properties()
         self._names: dict[str, str] = {}
-        taken: set[str] = set()
         for entity in self._types:
             name = index.definition(PREDICATE, entity)
             if name is not None:
-                taken.add(name)
                 self._names[entity] = name
                 self._types[entity] = index.value(self._id(name), "value_type") or ""
-        for entity in self._types:
-            if entity not in self._names:
-                name = self._new_name(entity, labels.get(entity), taken)
-                taken.add(name)
-                self._names[entity] = name
-
-    def _new_name(self, entity: str, label: str | None, taken: set[str]) -> str:
-        """The label as an identifier, with the id if that is not free; otherwise the id."""
-        id = entity.rpartition("/")[2]
-        text = _identifier(label or "")
-        candidates = (text, f"{text}_{id}" if text else id)
-        return next(
-            (name for name in candidates if is_key(name) and self._is_free(name, taken)), id
+        taken = RESERVED | index.predicates
+        self._names |= allocate(
+            (entity for entity in self._types if entity not in self._names),
+            lambda entity: _candidates(entity, labels.get(entity) or ""),
+            is_free=lambda entity, name: name not in taken or name == _local_id(entity),
         )
-
-    def _is_free(self, name: str, taken: set[str]) -> bool:
-        return name not in taken | RESERVED | self._index.predicates
 
     def _id(self, name: str) -> str:
         return ConceptName(PREDICATE, name).id
@@ -170,6 +164,17 @@ class Properties:
                 if isinstance(triple.object, BlankNode):
                     blanks[triple.object] = role.entity if role else ""
         return blanks
+
+
+def _local_id(entity: str) -> str:
+    return entity.rpartition("/")[2]
+
+
+def _candidates(entity: str, label: str) -> Iterator[str]:
+    """The names of a property: its label as an identifier, that with the id, and the id."""
+    text, id = _identifier(label), _local_id(entity)
+    yield from filter(is_key, (text, f"{text}_{id}" if text else id))
+    yield from numbered(id)
 
 
 def _identifier(label: str) -> str:

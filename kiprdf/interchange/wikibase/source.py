@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 from kiprdf.budget import paced
-from kiprdf.interchange.importing.naming import label_rank
+from kiprdf.interchange.importing.names import label_rank
 from kiprdf.interchange.wikibase.terms import LABEL, Role, is_property, value_type
 
 SIMPLE = ("wdt", "ps", "pq", "pr")

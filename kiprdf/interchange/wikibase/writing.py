@@ -17,7 +17,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, p
 
 from kiprdf.budget import paced
 from kiprdf.interchange.importing.element_index import SAME_AS
-from kiprdf.interchange.importing.naming import OTHER_TYPES
+from kiprdf.interchange.importing.names import OTHER_TYPES
 from kiprdf.interchange.importing.values import listed
 from kiprdf.interchange.mapping.apply import mapped_values
 from kiprdf.interchange.mapping.contexts import Mapping

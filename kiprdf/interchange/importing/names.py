@@ -1,0 +1,374 @@
+"""Names of KIP for IRIs and labels (KIP 2.8), for data, ontologies and Wikibase.
+
+A term is named by a mapping, a definition of the nexus, its local name, or its label. ``allocate``
+gives names that are not taken; the sentences here say what shares a name and what has another one.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import count
+from typing import TypeVar
+from urllib.parse import unquote
+
+from pyoxigraph import Literal, NamedNode
+
+from kiprdf.budget import paced
+from kiprdf.interchange.importing.blank_nodes import SKOLEM
+from kiprdf.interchange.importing.foreign import Node, Statement
+from kiprdf.interchange.mapping import contexts
+from kiprdf.interchange.mapping.terms import MAPS
+from kiprdf.interchange.vocabularies.standards import SCHEMA, owl, skos
+from kiprdf.language import limits
+from kiprdf.language.names import (
+    META_TYPES,
+    is_definition_name,
+    is_key,
+    name_fault,
+    without_outer_blanks,
+)
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import decode
+
+T = TypeVar("T")
+
+DCTERMS = "http://purl.org/dc/terms/"
+OWL_SAME_AS = owl + "sameAs"
+
+LABELS = (
+    vocab.LABEL.value,
+    skos + "prefLabel",
+    "http://xmlns.com/foaf/0.1/name",
+    "https://schema.org/name",
+    "http://schema.org/name",
+    DCTERMS + "title",
+    "http://purl.org/dc/elements/1.1/title",
+)
+"""The name of a concept is the first usable value of these properties."""
+DESCRIPTIONS = (
+    vocab.RDFS + "comment",
+    skos + "definition",
+    DCTERMS + "description",
+)
+OTHER_TYPES = "other_types"
+"""The attribute with the IRIs of the classes of a concept beyond its type."""
+OWN_WORDS = frozenset((OTHER_TYPES, *MAPS))
+"""Names with a meaning of their own: that attribute, and the maps of a JSON-LD context."""
+
+
+def spellings(iri: str) -> Iterator[str]:
+    """An IRI, and the same term of schema.org in its other namespace."""
+    yield iri
+    for namespace, other in (SCHEMA, SCHEMA[::-1]):
+        if iri.startswith(namespace):
+            yield other + iri[len(namespace) :]
+
+
+def first_spelling(look_up: Callable[[str], T | None], iri: str) -> T | None:
+    """The first result of looking up an IRI in its spellings."""
+    return next((result for one in spellings(iri) if (result := look_up(one))), None)
+
+
+def local_name(iri: str) -> str:
+    """The last part of an IRI, decoded.
+
+    >>> local_name("http://xmlns.com/foaf/0.1/Person"), local_name("urn:isbn:0451450523")
+    ('Person', '0451450523')
+    """
+    last = re.split(r"[/#:]", iri.rstrip("/#:"))[-1]
+    try:
+        return decode(last)
+    except UnicodeDecodeError:
+        return last
+
+
+@functools.lru_cache(maxsize=4_096)
+def identifier(iri: str) -> str | None:
+    """The local name as an identifier; None if no letter or digit of it can be used.
+
+    The words that kiprdf uses itself get a number, as other names that are taken.
+
+    >>> identifier("https://example.org/vocabulary#date-of-birth"), identifier("urn:x:名前")
+    ('date_of_birth', None)
+    >>> identifier("https://example.org/vocabulary#metadata"), identifier("urn:x:TeaЧай")
+    ('metadata_2', 'Tea')
+    """
+    local = in_ascii(local_name(iri))
+    name = local if local.isascii() else re.sub(r"(?:[^\x00-\x7f]|[_-])+", "_", local).strip("_")
+    name = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    if not re.search(r"[A-Za-z0-9]", name):
+        return None
+    name = f"_{name}" if name[0].isdigit() else name
+    name = f"{name}_2" if name in OWN_WORDS else name
+    return name if is_key(name) else None
+
+
+def from_label(label: str) -> str | None:
+    """A label as an identifier: other characters than letters and digits become ``_``.
+
+    >>> from_label("Dépôt légal"), from_label("药物")
+    ('Depot_legal', None)
+    """
+    name = re.sub(r"[^A-Za-z0-9]+", "_", in_ascii(label))[: limits.KEY_CHARACTERS - 2].strip("_")
+    if not name:
+        return None
+    name = f"_{name}" if name[0].isdigit() else name
+    return f"{name}_2" if name in OWN_WORDS else name
+
+
+def in_ascii(text: str) -> str:
+    """A text with the Latin letters of other alphabets as the letters that they come from.
+
+    >>> in_ascii("Größe"), in_ascii("Ünïcode"), in_ascii("smørrebrød Łódź Þór")
+    ('Grosse', 'Unicode', 'smorrebrod Lodz Thor')
+    """
+    if text.isascii():
+        return text
+    plain = (c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return "".join(map(_ascii_letter, plain))
+
+
+def _ascii_letter(character: str) -> str:
+    """A letter with a stroke, or of two letters, without it; other characters as they are."""
+    if character.isascii() or character in _LATIN:
+        return _LATIN.get(character, character)
+    match = _LATIN_NAME.fullmatch(unicodedata.name(character, ""))
+    if match is None:
+        return character
+    return match[2] if match[1] == "CAPITAL" else match[2].lower()
+
+
+_LATIN = {"ß": "ss", "ẞ": "SS", "þ": "th", "Þ": "Th", "ð": "d", "Ð": "D", "ı": "i", "ŋ": "ng"}
+_LATIN_NAME = re.compile(r"LATIN (SMALL|CAPITAL) (?:LETTER|LIGATURE) ([A-Z]{1,2})(?: WITH .*)?")
+_OPAQUE = re.compile(
+    r"[A-Za-z]*[_-]?\d{2,}"
+    r"|(?:[A-Za-z]+[_-])?[0-9A-Fa-f]{8}([_-]?)(?:[0-9A-Fa-f]{4}\1){3}[0-9A-Fa-f]{12}"
+    r"|(?=.*\d)(?:[A-Za-z]+[_-])?[0-9a-f]{16,}"
+    r"|R(?=.*\d)[A-Za-z0-9]{20,23}"
+    r"|(?=[A-Za-z0-9]{7,}\Z)[A-Za-z]*(?:\d+[A-Za-z]+){2,}\d*"
+)
+"""Local names that say nothing: numbers (BFO_0000001), UUIDs (EMMO), digests, random letters with
+digits (WebProtégé). People use the label."""
+
+
+def term_name(iri: str, label: str | None) -> str | None:
+    """The name of a class or property: its local name, or its label if that says nothing.
+
+    >>> term_name("http://purl.obolibrary.org/obo/RO_0000052", "characteristic of")
+    'characteristic_of'
+    """
+    local = local_name(iri)
+    if label and (_OPAQUE.fullmatch(local) or identifier(iri) is None):
+        return from_label(label) or identifier(iri)
+    return identifier(iri)
+
+
+def names_by_label(subjects: Mapping[Node, list[Statement]]) -> dict[str, str]:
+    """The names that data give to classes and properties whose IRIs say nothing.
+
+    A label that is the name of two terms names neither.
+    """
+    terms: set[str] = set()
+    for about in paced(subjects.values()):
+        terms.update(s.predicate.value for s in about)
+        types = (s.object for s in about if s.predicate == vocab.TYPE)
+        terms.update(one.value for one in types if isinstance(one, NamedNode))
+    names = {iri: term_name(iri, _label(subjects.get(NamedNode(iri), []))) for iri in terms}
+    uses = Counter(names.values())
+    return {
+        iri: name
+        for iri, name in names.items()
+        if name and name != identifier(iri) and uses[name] == 1
+    }
+
+
+def _label(statements: list[Statement]) -> str | None:
+    """The label that an import of the ontology would choose."""
+    for property in LABELS[:2]:
+        texts = [one for one in name_texts(statements, property) if one.value.strip()]
+        if texts:
+            rank = min(texts, key=lambda one: (one.language is not None, *label_rank(one, "en")))
+            return rank.value.strip()
+    return None
+
+
+def concept_name(text: str) -> str | None:
+    """A label as a concept's name: at most 1 024 characters, no control characters, trimmed.
+
+    >>> concept_name("Ada\\n   Lovelace"), concept_name(" Ada ")
+    ('Ada Lovelace', 'Ada')
+    """
+    if any(unicodedata.category(character) in ("Cc", "Cs") for character in text):
+        text = "".join(c if unicodedata.category(c) not in ("Cc", "Cs") else " " for c in text)
+        text = " ".join(text.split())
+    text = without_outer_blanks(without_outer_blanks(text)[: limits.NAME_CHARACTERS])
+    return text if name_fault(text) is None else None
+
+
+def blank_name(iri: str) -> str:
+    """The name of a blank node without a label: the beginning of its digest."""
+    return f"_:{iri.removeprefix(SKOLEM)[:12]}"
+
+
+def name_candidates(
+    iri: str, labels: Iterable[list[Literal]], language: str | None
+) -> Iterator[str]:
+    """Names for a resource, the best first: its labels, its local name, its IRI.
+
+    Of the labels of one property the one in the preferred language comes first, then one in a
+    variant of it, one without a language, then the others by language and text.
+    """
+    for of_one_property in labels:
+        for literal in sorted(of_one_property, key=lambda one: label_rank(one, language)):
+            yield literal.value
+    yield blank_name(iri) if iri.startswith(SKOLEM) else local_name(iri)
+    yield iri
+
+
+def label_rank(literal: Literal, language: str | None) -> tuple[int, str, str]:
+    """The sort key of the labels of one property, the best first.
+
+    ``language`` is a tag or several with commas, the preferred one first.
+    """
+    tag, preferred = literal.language or "", (language or "").lower().replace(" ", "").split(",")
+    ranks = ((tag == one, tag.startswith(one + "-")) for one in preferred if one)
+    choices = [fits for pair in ranks for fits in pair] + [not tag]
+    return (choices.index(True) if True in choices else len(choices)), tag, literal.value
+
+
+def unique_name(name: str, iri: str, is_free: Callable[[str], bool]) -> str:
+    """A name that is not taken: plain, or followed by the local name, the IRI or its digest.
+
+    >>> unique_name("Paris", "http://www.wikidata.org/entity/Q90", lambda text: text != "Paris")
+    'Paris (Q90)'
+    """
+    names = (text for text in _possible_names(name, iri) if name_fault(text) is None)
+    last = _qualified(name, hashlib.sha256(iri.encode()).hexdigest()[:32])
+    return next(filter(is_free, names), last)
+
+
+def _possible_names(name: str, iri: str) -> tuple[str, ...]:
+    local = blank_name(iri) if iri.startswith(SKOLEM) else local_name(iri)
+    return name, _qualified(name, local), _qualified(name, iri)
+
+
+def names_by_iri(iri: str) -> tuple[str, ...]:
+    """The possible names of a resource of which only the IRI is known.
+
+    >>> names_by_iri("urn:x:b")
+    ('b', 'b (b)', 'b (urn:x:b)')
+    """
+    name = next(filter(None, map(concept_name, name_candidates(iri, (), None))), None)
+    return () if name is None else _possible_names(name, iri)
+
+
+def _qualified(name: str, by: str) -> str:
+    room = limits.NAME_CHARACTERS - len(by) - 3
+    return f"{name[:room]} ({by})" if room > 0 else by
+
+
+def name_texts(statements: Iterable[Statement], property: str) -> list[Literal]:
+    """The values of a property that can be labels: strings, with or without a language."""
+    values = (s.object for s in statements if s.predicate.value == property)
+    literals = (value for value in values if isinstance(value, Literal))
+    return [one for one in literals if one.language is not None or one.datatype == vocab.STRING]
+
+
+# Terms ------------------------------------------------------------------------------------------
+
+
+def term_of_mapping(mapping: contexts.Mapping, meta_type: str) -> Callable[[str], str | None]:
+    """The function that looks up the type, or the predicate, of an IRI in a mapping."""
+    return mapping.type_of if meta_type == META_TYPES[0] else mapping.predicate_of
+
+
+def native_name(meta_type: str, iri: str) -> str | None:
+    """The name of a definition of any nexus, from the IRI that kiprdf gives it.
+
+    >>> native_name("$ConceptType", "https://other.example/kb/$ConceptType/Boat")
+    'Boat'
+    """
+    match = re.search(rf"/{re.escape(meta_type)}/([^/#?]+)$", iri)
+    name = "" if match is None else unquote(match[1])
+    return name if is_definition_name(meta_type, name) else None
+
+
+def plain_name(iri: str, label: str | None) -> str:
+    """The name of a term by itself: its local name, its label, or a digest."""
+    return term_name(iri, label) or f"term_{hashlib.sha256(iri.encode()).hexdigest()[:8]}"
+
+
+def numbered(name: str) -> Iterator[str]:
+    """A name, and the same with numbers from 2 on.
+
+    >>> from itertools import islice
+    >>> list(islice(numbered("Person"), 3))
+    ['Person', 'Person_2', 'Person_3']
+    """
+    yield name
+    for number in count(2):
+        suffix = f"_{number}"
+        yield name[: limits.KEY_CHARACTERS - len(suffix)] + suffix
+
+
+def allocate(
+    iris: Iterable[str],
+    candidates: Callable[[str], Iterable[str]],
+    given: Callable[[str], str | None] = lambda iri: None,
+    is_free: Callable[[str, str], bool] = lambda iri, name: True,
+) -> dict[str, str]:
+    """A unique name for each IRI: the given one, or the first of its candidates that is free.
+
+    Of two IRIs with one name the first has it. ``is_free`` says whether an IRI may have a name.
+
+    >>> names = allocate(["urn:a:Person", "urn:b:Person"], lambda iri: numbered(local_name(iri)))
+    >>> list(names.values())
+    ['Person', 'Person_2']
+    """
+    ordered = list(dict.fromkeys(iris))
+    names: dict[str, str] = {}
+    used: set[str] = set()
+    for iri in ordered:
+        name = given(iri)
+        if name is not None and name not in used:
+            names[iri] = name
+            used.add(name)
+    for iri in ordered:
+        if iri not in names:
+            names[iri] = next(n for n in candidates(iri) if n not in used and is_free(iri, n))
+            used.add(names[iri])
+    return {iri: names[iri] for iri in ordered}
+
+
+# Sentences --------------------------------------------------------------------------------------
+
+
+def taken_by_nexus(iri: str, name: str, plain: str, what: str = "") -> str:
+    """The sentence for a term whose plain name is that of another definition."""
+    return (
+        f"<{iri}> is called '{name}' because {what}'{plain}' of the nexus is something else; "
+        "a mapping can say that they are the same."
+    )
+
+
+def taken_by_others(names: Mapping[str, str], plain: Mapping[str, str]) -> Iterator[str]:
+    """A sentence for each term that has a number because another one of the data has its name.
+
+    >>> names = {"urn:a:Person": "Person", "urn:b:Person": "Person_2"}
+    >>> list(taken_by_others(names, dict.fromkeys(names, "Person")))
+    ["<urn:b:Person> is called 'Person_2' because <urn:a:Person> is called 'Person'; \
+a mapping can give it another name."]
+    """
+    holders = {name: iri for iri, name in names.items()}
+    for iri, name in plain.items():
+        holder = holders.get(name)
+        if holder not in (None, iri):
+            yield (
+                f"<{iri}> is called '{names[iri]}' because <{holder}> is called '{name}'; "
+                "a mapping can give it another name."
+            )
