@@ -1,10 +1,11 @@
 """Plans the import of foreign RDF as concepts and propositions (docs/how-to/import.md).
 
-``foreign`` and ``blank_nodes`` turn triples into statements; ``names`` makes names, ``naming`` looks
-IRIs up in the mapping and the nexus; ``identities`` finds concepts, ``facts`` the propositions and
-their order, ``node_values`` and ``values`` the JSON values of both, ``parts`` several statements of
-one fact; ``origins`` records IRIs and datatypes; ``plan`` is the result. ``element_index`` is what
-the nexus has. A plan depends on the arguments only, and nothing is written.
+``foreign`` and ``blank_nodes`` turn triples into statements; ``names`` makes names, ``naming``
+looks IRIs up in the mapping and the nexus; ``identities`` finds concepts, ``facts`` the
+propositions and their order, ``node_values`` and ``values`` the JSON values of both, ``parts``
+several statements of one fact; ``origins`` records IRIs and datatypes; ``plan`` is the result.
+``element_index`` is what the nexus has. A plan depends on the arguments only, and nothing is
+written.
 """
 
 from __future__ import annotations
