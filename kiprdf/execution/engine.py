@@ -45,6 +45,7 @@ from kiprdf.source import NOWHERE
 from kiprdf.store import NexusStore, OxigraphStore, Solutions
 from kiprdf.store.guard import check_query
 from kiprdf.store.past import open_past
+from kiprdf.store.sparql_worker import SparqlAnswer, Table
 
 T = TypeVar("T")
 C = TypeVar("C", ast.Find, ast.Export)
@@ -377,7 +378,23 @@ class CommandEngine:
     def sparql(self, query: str) -> Rows | bool | list[Any]:
         """The answer to raw SPARQL that only reads, as a request."""
 
-        def run() -> Rows | bool | list[Any]:
+        def read(answer: SparqlAnswer) -> Rows | bool | list[Any]:
+            if isinstance(answer, Table):
+                answer = answer.solutions()
+            if isinstance(answer, Solutions):
+                return Rows(answer.names, tuple(answer.rows))
+            return answer
+
+        return self._sparql(query, read)
+
+    def sparql_table(self, query: str) -> Table | bool | list[Any]:
+        """The same, with the rows of a SELECT as the text that the engine writes."""
+        return self._sparql(query, lambda one: Table.of(one) if isinstance(one, Solutions) else one)
+
+    def _sparql(self, query: str, read: Callable[[SparqlAnswer], T]) -> T:
+        """What a function reads from the answer of the store."""
+
+        def run() -> T:
             text = check_query(query)
             try:
                 answer = self.store.query(text)
@@ -394,9 +411,7 @@ class CommandEngine:
                         "Run the FIND that was explained; its SPARQL with fn: is only to be read."
                     )
                 raise KipError("KIP_1001", message, hint) from None
-            if isinstance(answer, Solutions):
-                return Rows(answer.names, tuple(answer.rows))
-            return answer
+            return read(answer)
 
         return self.request(lambda: self.boundary.run(run, query))
 

@@ -8,8 +8,7 @@ import kiprdf
 from kiprdf.request_models import Request
 from kiprdf.serve.linked import FORMAT_OF
 from kiprdf.serve.maintenance import COMMANDS
-from kiprdf.serve.sparql import RDF_FORMATS
-from kiprdf.serve.sparql_results import SELECT_FORMATS
+from kiprdf.serve.sparql import RDF_FORMATS, SELECT_FORMATS
 
 _ERROR = {
     "description": "An error; its hint says what to do.",

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 from xml.parsers import expat
 
-from pyoxigraph import RdfFormat, Triple, serialize
+from pyoxigraph import QueryResultsFormat, RdfFormat, Triple, parse_query_results, serialize
 
 from kiprdf.interchange.formats.profiles import to_profile
 from kiprdf.nexus import Nexus
 from kiprdf.rdf import vocab
-from kiprdf.rows import Rows
 from kiprdf.serve.negotiation import choose
 from kiprdf.serve.replies import HttpError
-from kiprdf.serve.sparql_results import ASK_FORMATS, MEDIA_TYPE_OF, SELECT_FORMATS
+from kiprdf.store.sparql_worker import Table
 
 RDF_FORMATS = {
     "text/turtle": RdfFormat.TURTLE,
@@ -23,6 +23,19 @@ RDF_FORMATS = {
     "application/ld+json": RdfFormat.JSON_LD,
     "application/rdf+xml": RdfFormat.RDF_XML,
 }
+SELECT_FORMATS = {
+    "application/sparql-results+json": QueryResultsFormat.JSON,
+    "application/sparql-results+xml": QueryResultsFormat.XML,
+    "text/csv": QueryResultsFormat.CSV,
+    "text/tab-separated-values": QueryResultsFormat.TSV,
+    "application/json": QueryResultsFormat.JSON,
+    "application/xml": QueryResultsFormat.XML,
+}
+ASK_FORMATS = {name: SELECT_FORMATS[name] for name in SELECT_FORMATS if not name.startswith("text")}
+_NAMES = {"application/json": "application/sparql-results+json"}
+_NAMES["application/xml"] = "application/sparql-results+xml"
+"""The types that other names of a format are answered with."""
+_NOT_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
 _RDF11_ONLY = ("application/ld+json", "application/rdf+xml")
 _FORM = "application/x-www-form-urlencoded"
 _QUERY = "application/sparql-query"
@@ -73,13 +86,29 @@ def answer(nexus: Nexus, query: str, accept: str | None) -> SparqlReply:
     # A query that nobody can read is not run.
     if choose(accept, offers) is None:
         raise _not_acceptable(offers)
-    result = nexus.sparql(query)
-    if isinstance(result, Rows):
-        return _write(SELECT_FORMATS, result, accept, len(result))
+    result = nexus._engine.sparql_table(query)
+    if isinstance(result, Table):
+        chosen = _chosen(SELECT_FORMATS, accept)
+        content = result.written(SELECT_FORMATS[chosen])
+        return _reply(content, chosen, result.number)
     if isinstance(result, bool):
-        return _write(ASK_FORMATS, result, accept, 1)
+        chosen = _chosen(ASK_FORMATS, accept)
+        truth = b'{"head":{},"boolean":%s}' % str(result).lower().encode()
+        answered = parse_query_results(truth, QueryResultsFormat.JSON)
+        return _reply(answered.serialize(format=ASK_FORMATS[chosen]) or b"", chosen, 1)
     chosen = _chosen(RDF_FORMATS, accept)
     return SparqlReply(write_triples(result, chosen), chosen, len(result))
+
+
+def _reply(content: bytes, chosen: str, rows: int) -> SparqlReply:
+    """Results; 406 for XML with characters that it does not have."""
+    if chosen.endswith("xml"):
+        if _NOT_XML.search(content):
+            message = "The results contain characters that XML does not have."
+            raise HttpError(406, message, f"Ask for {next(iter(SELECT_FORMATS))}.")
+        # A parser would read a carriage return as a newline.
+        content = content.replace(b"\r", b"&#13;")
+    return SparqlReply(content, _NAMES.get(chosen, chosen), rows)
 
 
 def write_triples(triples: Sequence[Triple], media_type: str) -> bytes:
@@ -107,11 +136,6 @@ def _check_xml(content: bytes) -> None:
     except expat.ExpatError as fault:
         message = f"The triples cannot be written as application/rdf+xml: {fault}."
         raise HttpError(406, message, "Ask for text/turtle.") from None
-
-
-def _write(formats: Mapping[str, Any], result: Any, accept: str | None, rows: int) -> SparqlReply:
-    chosen = _chosen(formats, accept)
-    return SparqlReply(formats[chosen](result), MEDIA_TYPE_OF.get(chosen, chosen), rows)
 
 
 def _chosen(formats: Mapping[str, Any], accept: str | None) -> str:

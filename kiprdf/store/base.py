@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeAlias, TypeGuard, TypeVar
 from typing import Literal as OneOf
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
@@ -19,6 +19,9 @@ from kiprdf.store.journal import Journal
 from kiprdf.store.sorted_values import Scope, SortedValues
 from kiprdf.store.totals import Totals
 from kiprdf.store.update_times import Range
+
+if TYPE_CHECKING:
+    from kiprdf.store.sparql_worker import SparqlAnswer
 
 T = TypeVar("T")
 Cell: TypeAlias = NamedNode | Literal | BlankNode | Triple | None
@@ -223,7 +226,7 @@ class NexusStore(WritableStore, Protocol):
 
     def bulk_reading(self) -> AbstractContextManager[Engine]: ...
 
-    def query(self, text: str) -> Solutions | bool | list[Triple]:
+    def query(self, text: str) -> SparqlAnswer:
         """Answer SPARQL that a caller wrote and the guard let through.
 
         Raises ``SyntaxError``, ``ValueError``, ``OSError`` and ``RuntimeError`` as engines do.

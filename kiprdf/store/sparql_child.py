@@ -14,23 +14,18 @@ import struct
 import sys
 import threading
 import time
-from array import array
-from collections.abc import Iterable, Iterator
-from itertools import chain, islice
 from typing import IO, Any, NamedTuple
 
 LOAD_FOLDER, LOAD_QUADS, QUADS, CHANGE, QUERY = b"F", b"Q", b"q", b"+", b"?"
 """Frames of the parent: the path of the dataset, or that it follows in pieces; the changes of a
 commit; a query."""
-READY, UNFIT, COLUMNS, ROWS, END, TRUTH, FAULT = b"R", b"U", b"C", b"r", b"E", b"T", b"X"
-"""Frames of the child; an answer ends with one of ``LAST``."""
+READY, UNFIT, TEXT, END, TRUTH, FAULT = b"R", b"U", b"t", b"E", b"T", b"X"
+"""Frames of the child: an answer is text in pieces, a table (TSV) or N-Triples, and its number of
+rows or triples. It ends with one of ``LAST``."""
 LAST = (END, TRUTH, FAULT)
 OUT_OF_MEMORY = 3
 """The exit status when Python, and not the engine, runs out of memory."""
-CHUNK_ROWS = 1024
 CHUNK_CHARACTERS = 1024 * 1024
-TERM_BYTES, CELL_BYTES, ROW_BYTES = 128, 8, 56
-"""The memory of a term besides its text, of a cell, and of a row."""
 _HEAD = struct.Struct(">Ic")
 
 
@@ -190,7 +185,7 @@ def _size() -> int:
 
 def _answer(store: Any, query: Query, answers: IO[bytes]) -> None:
     """Send the answer to a query, or the fault; named graphs are bookkeeping and stay hidden."""
-    from pyoxigraph import DefaultGraph
+    from pyoxigraph import DefaultGraph, QueryResultsFormat, RdfFormat
 
     try:
         results = store.query(query.text, default_graph=DefaultGraph(), named_graphs=[])
@@ -198,15 +193,18 @@ def _answer(store: Any, query: Query, answers: IO[bytes]) -> None:
         if kind == "QueryBoolean":
             send(answers, TRUTH, pickle.dumps(bool(results)))
             return
-        variables = results.variables if kind == "QuerySolutions" else None
-        names = None if variables is None else [variable.value for variable in variables]
-        chunks = _chunks(map(tuple, results))
-        # Nothing is sent before: if the dataset cannot be read, a new process tries again.
-        first = list(islice(chunks, 1))
-        send(answers, COLUMNS, pickle.dumps(names))
-        _send_rows(chain(first, chunks), names, query, answers)
+        is_select = kind == "QuerySolutions"
+        text = _Text(answers, query, len(results.variables) if is_select else 3)
+        # Nothing is sent before a whole piece: if the dataset cannot be read, a new process tries.
+        pieces = io.BufferedWriter(text, CHUNK_CHARACTERS)
+        results.serialize(pieces, QueryResultsFormat.TSV if is_select else RdfFormat.N_TRIPLES)
+        pieces.flush()
+        # The first line of a table has its names.
+        send(answers, END, pickle.dumps((is_select, text.lines - is_select)))
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
+    except _TooLarge as fault:
+        send(answers, FAULT, pickle.dumps(fault.args))
     except SyntaxError as fault:
         send(answers, FAULT, pickle.dumps(("syntax", fault.msg)))
     except OSError as fault:
@@ -216,69 +214,35 @@ def _answer(store: Any, query: Query, answers: IO[bytes]) -> None:
         send(answers, FAULT, pickle.dumps(("refused", str(fault))))
 
 
-def _send_rows(
-    chunks: Iterable[_Chunk], names: list[str] | None, query: Query, answers: IO[bytes]
-) -> None:
-    """Send rows, or triples if there are no names, until the answer exceeds its limits."""
-    width = 3 if names is None else len(names)
-    weight = -(-width // query.width_of_one)
-    number = size = 0
-    for chunk in chunks:
-        payload = pickle.dumps(chunk.terms, protocol=5)
-        number += chunk.count
-        size += len(payload) + len(chunk.terms) * TERM_BYTES
-        size += chunk.count * (width * CELL_BYTES + ROW_BYTES)
-        if names is None:
-            # A triple holds its terms, and shares none.
-            size += chunk.characters + len(chunk.numbers) * TERM_BYTES
-        if query.most_rows is not None and number * weight > query.most_rows:
-            send(answers, FAULT, pickle.dumps(("rows", (number, width))))
-            return
-        if size > query.most_bytes:
-            send(answers, FAULT, pickle.dumps(("bytes", "")))
-            return
-        packed = (payload, chunk.numbers.tobytes(), chunk.count)
-        send(answers, ROWS, pickle.dumps(packed, protocol=5))
-    send(answers, END)
+class _TooLarge(Exception):
+    """An answer that exceeds a limit: the kind of limit, and what is known of it."""
 
 
-class _Chunk:
-    """A few rows: their new terms, and the number of each cell's term."""
+class _Text(io.RawIOBase):
+    """A file that is sent in pieces, until it has more lines or bytes than an answer may have."""
 
-    def __init__(self) -> None:
-        self.terms: list[Any] = []
-        self.numbers = array("I")
-        self.count = 0
-        self.characters = 0
-        """Of the terms of all cells."""
-        self.new_characters = 0
+    def __init__(self, pipe: IO[bytes], query: Query, width: int) -> None:
+        self.lines = 0
+        self._pipe = pipe
+        self._query = query
+        self._width = width
+        self._size = 0
 
-    @property
-    def is_full(self) -> bool:
-        return self.count == CHUNK_ROWS or self.new_characters > CHUNK_CHARACTERS
+    def writable(self) -> bool:
+        return True
 
-
-def _chunks(rows: Iterator[tuple[Any, ...]]) -> Iterator[_Chunk]:
-    """The rows in chunks; the number of an unbound cell is 0."""
-    numbers: dict[Any, int] = {None: 0}
-    lengths = [0]
-    chunk = _Chunk()
-    for row in rows:
-        for term in row:
-            number = numbers.get(term)
-            if number is None:
-                number = numbers[term] = len(numbers)
-                chunk.terms.append(term)
-                lengths.append(len(str(term)))
-                chunk.new_characters += lengths[number]
-            chunk.numbers.append(number)
-            chunk.characters += lengths[number]
-        chunk.count += 1
-        if chunk.is_full:
-            yield chunk
-            chunk = _Chunk()
-    if chunk.count:
-        yield chunk
+    def write(self, data: Any) -> int:
+        piece = bytes(data)
+        self.lines += piece.count(b"\n")
+        self._size += len(piece)
+        weight = -(-self._width // self._query.width_of_one)
+        most = self._query.most_rows
+        if most is not None and (self.lines - 1) * weight > most:
+            raise _TooLarge("rows", (self.lines - 1, self._width))
+        if self._size > self._query.most_bytes:
+            raise _TooLarge("bytes", "")
+        send(self._pipe, TEXT, piece)
+        return len(piece)
 
 
 if __name__ == "__main__":

@@ -17,18 +17,24 @@ import sys
 import threading
 import time
 import weakref
-from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from itertools import chain, repeat, starmap
+from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, cast
 
 import pyoxigraph
-from pyoxigraph import RdfFormat, Triple
+from pyoxigraph import (
+    QueryResultsFormat,
+    QuerySolutions,
+    RdfFormat,
+    Triple,
+    parse,
+    parse_query_results,
+)
 from pyoxigraph import Store as Engine
 
-from kiprdf.budget import WIDTH, Spending
+from kiprdf.budget import WIDTH, Spending, check
 from kiprdf.errors import ClosedError, KipError, StoreError
 from kiprdf.loading import load
 from kiprdf.rdf import vocab
@@ -44,6 +50,9 @@ QUERY_MEMORY = 1024**3
 """Bytes of memory that a query may use, besides the dataset, in the process that runs it."""
 ANSWER_MEMORY = 512 * 1024**2
 """Bytes of memory that an answer may use in the process of the caller."""
+TERM_BYTES, CELL_BYTES, ROW_BYTES = 128, 8, 56
+"""The memory of a term besides its text, of a cell, and of a row."""
+CHUNK_ROWS = 1024
 MOST_PROCESSES = 4
 """Queries that run at once; the others wait, and their time runs."""
 START_SECONDS = 120.0
@@ -64,7 +73,66 @@ _HINT_MEMORY = (
 )
 
 
-SparqlAnswer: TypeAlias = Solutions | bool | list[Triple]
+class Table(NamedTuple):
+    """The answer to a SELECT in SPARQL's TSV, as the engine writes it, and the number of rows."""
+
+    text: bytes
+    number: int
+    check: Callable[[], None] = check
+    """Raises KIP_4001 when the time of the query is over."""
+
+    @classmethod
+    def of(cls, solutions: Solutions) -> Table:
+        """A table of solutions that were read."""
+        lines = ["\t".join(f"?{name}" for name in solutions.names)]
+        lines += ["\t".join(map(_cell, row)) for row in solutions.rows]
+        return cls("".join(f"{line}\n" for line in lines).encode(), len(solutions.rows))
+
+    def written(self, format: QueryResultsFormat) -> bytes:
+        """The table in another format, converted by the engine."""
+        if format == QueryResultsFormat.TSV:
+            return self.text
+        content = parse_query_results(self.text, QueryResultsFormat.TSV).serialize(format=format)
+        assert content is not None
+        return content
+
+    def solutions(self) -> Solutions:
+        """The terms; equal ones are the same object. KIP_4002 if they need too much memory."""
+        results = cast(QuerySolutions, parse_query_results(self.text, QueryResultsFormat.TSV))
+        names = tuple(variable.value for variable in results.variables)
+        terms: dict[Any, Any] = {}
+        of_row = ROW_BYTES + CELL_BYTES * len(names)
+        rows: list[tuple[Any, ...]] = []
+        while chunk := list(islice(results, CHUNK_ROWS)):
+            self.check()
+            rows += [tuple([terms.setdefault(term, term) for term in row]) for row in chunk]
+            if len(self.text) + len(terms) * TERM_BYTES + len(rows) * of_row > ANSWER_MEMORY:
+                raise _too_large()
+        return Solutions(names, rows)
+
+
+def _cell(term: Any) -> str:
+    return "" if term is None else f"<<( {term} )>>" if isinstance(term, Triple) else str(term)
+
+
+def _triples(text: bytes, number: int, check: Callable[[], None]) -> list[Triple]:
+    """The triples of N-Triples text; equal terms are separate objects."""
+    if len(text) + number * 3 * TERM_BYTES > ANSWER_MEMORY:
+        raise _too_large()
+    quads = parse(text, RdfFormat.N_TRIPLES, lenient=True)
+    triples: list[Triple] = []
+    while chunk := [quad.triple for quad in islice(quads, CHUNK_ROWS)]:
+        check()
+        triples += chunk
+    return triples
+
+
+def _too_large() -> KipError:
+    message = f"The answer takes more than {_megabytes(ANSWER_MEMORY)} of memory."
+    return KipError("KIP_4002", message, "Ask for fewer columns, or page with LIMIT.")
+
+
+SparqlAnswer: TypeAlias = Table | Solutions | bool | list[Triple]
 _Frame: TypeAlias = tuple[bytes, bytes]
 
 
@@ -212,13 +280,21 @@ class _Job:
 
     def answer(self) -> SparqlAnswer:
         """Wait for the answer, and read it."""
-        kind, payload = self._next()
-        if kind == child.TRUTH:
-            return bool(pickle.loads(payload))
-        names = pickle.loads(payload)
-        if names is None:
-            return [triple for rows in self._chunks(3) for triple in starmap(Triple, rows)]
-        return Solutions(tuple(names), [*chain.from_iterable(self._chunks(len(names)))])
+        pieces = []
+        while (frame := self._next())[0] == child.TEXT:
+            self.check()
+            pieces.append(frame[1])
+        content = pickle.loads(frame[1])
+        if frame[0] == child.TRUTH:
+            return bool(content)
+        is_select, number = content
+        text = b"".join(pieces)
+        return Table(text, number, self.check) if is_select else _triples(text, number, self.check)
+
+    def check(self) -> None:
+        """Raise KIP_4001 when the time is over, which stood still while a process started."""
+        if time.monotonic() > self.deadline:
+            raise self.expired()
 
     def _next(self) -> _Frame:
         while True:
@@ -235,27 +311,12 @@ class _Job:
                 raise self._fault(*pickle.loads(message[1]))
             return message
 
-    def _chunks(self, width: int) -> Iterator[Iterable[Any]]:
-        """The rows, chunk by chunk; equal terms are the same object."""
-        terms: list[Any] = [None]
-        while (frame := self._next())[0] != child.END:
-            if self.is_over:
-                raise self.expired()
-            new, packed, count = pickle.loads(frame[1])
-            terms += pickle.loads(new)
-            numbers = array("I", packed)
-            cells = iter(map(terms.__getitem__, numbers))
-            yield zip(*[cells] * width, strict=True) if width else repeat((), count)
-
     def _fault(self, kind: str, detail: Any) -> BaseException:
         if kind == "syntax":
             return SyntaxError(detail)
         if kind == "rows" and self._spending is not None:
             self._spending.check_rows(*detail)
-        if kind == "bytes":
-            message = f"The answer takes more than {_megabytes(ANSWER_MEMORY)} of memory."
-            return KipError("KIP_4002", message, "Ask for fewer columns, or page with LIMIT.")
-        return RuntimeError(detail)
+        return _too_large() if kind == "bytes" else RuntimeError(detail)
 
 
 class _Worker:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -123,6 +124,32 @@ def test_triple_terms_are_written_as_in_sparql_12(server: RunningServer) -> None
             answer.content, format=getattr(pyoxigraph.QueryResultsFormat, format.upper())
         )
         assert all(isinstance(row["t"], pyoxigraph.Triple) for row in solutions), format  # type: ignore[union-attr]
+
+
+def test_xml_keeps_the_ends_of_lines(server: RunningServer) -> None:
+    query = r'SELECT ("a\r\nb\rc" AS ?x) {}'
+    answer = server.client.get("/sparql", params={"query": query}, headers={"Accept": XML})
+    root = ElementTree.fromstring(answer.content)
+    assert [one.text for one in root.iter(f"{NAMESPACE}literal")] == ["a\r\nb\rc"]
+
+
+@pytest.mark.parametrize(
+    ("accept", "rows"),
+    [
+        ("text/csv", "t,b,n,u\r\nurn:s urn:p _:x,_:x,1.5,\r\n"),
+        (
+            "text/tab-separated-values",
+            "?t\t?b\t?n\t?u\n<<( <urn:s> <urn:p> _:x )>>\t_:x\t1.5\t\n",
+        ),
+    ],
+)
+def test_every_kind_of_term_has_a_place_in_a_table(
+    server: RunningServer, accept: str, rows: str
+) -> None:
+    query = """SELECT (TRIPLE(<urn:s>, <urn:p>, ?b) AS ?t) ?b (1.5 AS ?n) ?u
+               { BIND(BNODE() AS ?b) OPTIONAL { ?b <urn:none> ?u } }"""
+    answer = server.client.get("/sparql", params={"query": query}, headers={"Accept": accept})
+    assert re.sub(r"_:\w+", "_:x", answer.content.decode()) == rows
 
 
 def test_a_character_that_xml_lacks_is_406(server: RunningServer) -> None:
