@@ -12,7 +12,7 @@ from pyoxigraph import BlankNode, NamedNode
 
 from kiprdf.interchange.importing import blank_nodes
 from kiprdf.interchange.importing.blank_nodes import Partition, Steps, blank_names
-from kiprdf.interchange.importing.foreign import Items, Statement
+from kiprdf.interchange.importing.external import ExternalTriple, Items
 
 P = NamedNode("urn:p")
 Arrow = tuple[int, int]
@@ -21,7 +21,7 @@ Arrow = tuple[int, int]
 def renamed(arrows: Iterable[Arrow], labels: list[int]) -> frozenset[tuple[str, str]]:
     """The arrows between the names of blank nodes that have these labels."""
     nodes = [BlankNode(f"b{label}") for label in labels]
-    statements = [Statement(nodes[start], P, nodes[end]) for start, end in arrows]
+    statements = [ExternalTriple(nodes[start], P, nodes[end]) for start, end in arrows]
     names = blank_names(statements)
     assert len(set(names.values())) == len(names)
     return frozenset((names[s.subject].value, names[s.object].value) for s in statements)  # type: ignore[index]
@@ -60,8 +60,8 @@ def test_a_large_clique_is_named_the_same_by_other_labels() -> None:
 
 def test_blank_nodes_differ_by_their_places_in_a_list() -> None:
     a, b = BlankNode("a"), BlankNode("b")
-    one = blank_names([Statement(NamedNode("urn:x"), P, Items((a, b, a)))])
-    other = blank_names([Statement(NamedNode("urn:x"), P, Items((b, a, b)))])
+    one = blank_names([ExternalTriple(NamedNode("urn:x"), P, Items((a, b, a)))])
+    other = blank_names([ExternalTriple(NamedNode("urn:x"), P, Items((b, a, b)))])
     assert (one[a], one[b]) == (other[b], other[a])
     assert one[a] != one[b]
 

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from pyoxigraph import BlankNode, NamedNode
 
 from kiprdf.budget import paced
-from kiprdf.interchange.importing.foreign import Items, Node, Object, Statement, text_of
+from kiprdf.interchange.importing.external import ExternalTriple, Items, Node, Object, text_of
 from kiprdf.rdf import vocab
 
 SKOLEM = vocab.BLANK
@@ -36,7 +36,7 @@ def is_blank(node: Node) -> bool:
     return node.value.startswith(SKOLEM)
 
 
-def blank_names(statements: Iterable[Statement]) -> dict[BlankNode, NamedNode]:
+def blank_names(statements: Iterable[ExternalTriple]) -> dict[BlankNode, NamedNode]:
     """An IRI for each blank node, a digest of all statements about and around it.
 
     Indistinguishable blank nodes are numbered; the order of symmetric ones makes no difference.
@@ -57,7 +57,7 @@ def _digest(*texts: str) -> str:
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:_DIGITS]
 
 
-def _template(statement: Statement) -> Template:
+def _template(statement: ExternalTriple) -> Template:
     parts = list(_parts(statement))
     text = "".join(part if isinstance(part, str) else _HOLE for part in parts)
     return text, tuple(part for part in parts if isinstance(part, BlankNode))
@@ -67,7 +67,7 @@ def _parts(term: Object) -> Iterator[str | BlankNode]:
     """The text of a term, with its blank nodes as they are."""
     if isinstance(term, BlankNode):
         yield term
-    elif isinstance(term, Statement):
+    elif isinstance(term, ExternalTriple):
         for part in (term.subject, term.predicate, term.object):
             yield " "
             yield from _parts(part)

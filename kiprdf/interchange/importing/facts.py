@@ -13,12 +13,12 @@ from typing import Any, TypeAlias, cast
 from pyoxigraph import NamedNode
 
 from kiprdf.budget import paced
-from kiprdf.interchange.importing.foreign import (
+from kiprdf.interchange.importing.external import (
     DEFAULT,
+    ExternalTriple,
     Items,
     Node,
     Object,
-    Statement,
     is_plain,
     leaves,
 )
@@ -31,7 +31,7 @@ from kiprdf.rdf.iris import PropositionName, proposition_digits
 from kiprdf.rdf.literals import Json
 
 NO_ELEMENT = "its object is not an element of the data or the nexus"
-Awaited: TypeAlias = Statement | str
+Awaited: TypeAlias = ExternalTriple | str
 """What must become a proposition first: a statement, or the proposition of an id."""
 Ends: TypeAlias = tuple[NamedNode, NamedNode]
 
@@ -54,7 +54,9 @@ class Fact:
     positions: list[Json] = field(default_factory=list)
     """Its positions in all lists."""
     reifiers: list[Node] = field(default_factory=list)
-    statements: list[tuple[Statement, list[Node], list[list[Json]]]] = field(default_factory=list)
+    statements: list[tuple[ExternalTriple, list[Node], list[list[Json]]]] = field(
+        default_factory=list
+    )
     """The triples and lists that state it, each with its reifiers and its places in lists."""
     graphs: set[str] = field(default_factory=set)
 
@@ -63,29 +65,29 @@ class Facts:
     """Finds the facts of one import and gives them ids."""
 
     def __init__(self, context: Context) -> None:
-        self._foreign, self._naming, self._index = context.foreign, context.naming, context.index
+        self._external, self._naming, self._index = context.external, context.naming, context.index
         self._resources, self._originals = context.identities.resources, context.originals
-        self.asserted = frozenset(self._foreign.statements)
+        self.asserted = frozenset(self._external.statements)
         self._new_ids = {identity.id for identity in context.identities.names}
         self._reified = self._by_reifier_iri()
         self._ids: dict[Awaited, str] = {}
         self._facts: dict[tuple[str, str, str], Fact] = {}
         self.by_reifier: dict[Node, Fact] = {}
-        self.kept: dict[Statement, dict[str, Any]] = {}
+        self.kept: dict[ExternalTriple, dict[str, Any]] = {}
         """Links of two nodes that MERGE joined, which the nexus has kept as they were."""
-        self._places: dict[Statement, list[tuple[int, ...]]] = defaultdict(list)
+        self._places: dict[ExternalTriple, list[tuple[int, ...]]] = defaultdict(list)
         self.ends: set[Object] = set()
         """The nodes of the data that are ends of facts."""
         self._lists: Counter[tuple[Node, NamedNode]] = Counter()
 
-    def _by_reifier_iri(self) -> dict[str, Statement]:
+    def _by_reifier_iri(self) -> dict[str, ExternalTriple]:
         """The statements that reifiers stand for, by the IRIs that reifiers have or claim.
 
         Of several statements that claim an IRI, the first has it.
         """
-        reified = self._foreign.reified
+        reified = self._external.reified
         by_iri = {node.value: statement for node, statement in reified.items()}
-        for statement in paced(self._foreign.statements):
+        for statement in paced(self._external.statements):
             fact = reified.get(statement.subject)
             if fact is None or not self._naming.is_claim(statement.predicate.value):
                 continue
@@ -97,7 +99,7 @@ class Facts:
 
     # Which statements are facts ---------------------------------------------------------------
 
-    def is_fact(self, statement: Statement) -> bool:
+    def is_fact(self, statement: ExternalTriple) -> bool:
         """Whether a statement links two elements: then it is not a value, even under a key."""
         property = statement.predicate.value
         if not isinstance(statement.object, NamedNode) or self._naming.is_claim(property):
@@ -109,7 +111,7 @@ class Facts:
         end = statement.object
         return self._awaited(end) is not None or self._element(end) is not None
 
-    def of_list(self, statement: Statement) -> tuple[list[Statement], bool]:
+    def of_list(self, statement: ExternalTriple) -> tuple[list[ExternalTriple], bool]:
         """The links of a list to the elements in it, and whether all of its items are elements.
 
         A list with other items is a value as well, so that nothing of it is missing.
@@ -125,16 +127,16 @@ class Facts:
         if is_whole:
             self._lists[statement[:2]] += 1
         number = self._lists[statement[:2]] if is_whole else 0
-        links: list[Statement] = []
+        links: list[ExternalTriple] = []
         for place, item in linked:
-            link = Statement(*statement[:2], item)
-            if link not in self._foreign.graphs:
+            link = ExternalTriple(*statement[:2], item)
+            if link not in self._external.graphs:
                 links.append(link)
-                self._foreign.graphs[link] = self._foreign.graphs[statement]
+                self._external.graphs[link] = self._external.graphs[statement]
             self._places[link].append((number, *place))
         return links, is_whole
 
-    def _is_other(self, item: Object, statement: Statement) -> bool:
+    def _is_other(self, item: Object, statement: ExternalTriple) -> bool:
         """Whether an item of a list is an element other than its subject.
 
         Two nodes that MERGE joined were two elements when the list was imported.
@@ -176,21 +178,21 @@ class Facts:
 
     # Propositions -----------------------------------------------------------------------------
 
-    def place(self, statements: Iterable[Statement]) -> list[Statement]:
+    def place(self, statements: Iterable[ExternalTriple]) -> list[ExternalTriple]:
         """Make a proposition of each statement, or skip it with a reason.
 
         A statement about another one waits for it. Those that wait for something that never
         becomes a proposition are skipped, or returned if their object could be a value.
         """
-        reifiers: dict[Statement, list[Node]] = defaultdict(list)
-        for reifier, statement in self._foreign.reified.items():
+        reifiers: dict[ExternalTriple, list[Node]] = defaultdict(list)
+        for reifier, statement in self._external.reified.items():
             reifiers[statement].append(reifier)
         open_ends = {
             statement: {self._awaited(end) for end in (statement.subject, statement.object)}
             - {None}
             for statement in statements
         }
-        waiting: dict[Awaited | None, list[Statement]] = defaultdict(list)
+        waiting: dict[Awaited | None, list[ExternalTriple]] = defaultdict(list)
         for statement, ends in open_ends.items():
             for end in ends:
                 waiting[end].append(statement)
@@ -211,7 +213,7 @@ class Facts:
             ready = following
         return [s for s, ends in open_ends.items() if ends and not self._is_skipped(s)]
 
-    def _prefetch(self, statements: Iterable[Statement]) -> None:
+    def _prefetch(self, statements: Iterable[ExternalTriple]) -> None:
         """Read ahead what some statements become, if it exists."""
         facts = [
             (subject, predicate, object_)
@@ -223,32 +225,32 @@ class Facts:
         names = (PropositionName(proposition_digits(*fact), fact[1]) for fact in facts)
         self._index.prefetch((name.id for name in names), facts)
 
-    def _is_skipped(self, statement: Statement) -> bool:
+    def _is_skipped(self, statement: ExternalTriple) -> bool:
         """Skip a statement about a triple that is not a proposition."""
         ends = (statement.subject, statement.object)
-        if not any(end in self._foreign.reified for end in ends):
+        if not any(end in self._external.reified for end in ends):
             return False
-        self._foreign.skip(statement, "it is about a triple that is not a proposition")
+        self._external.skip(statement, "it is about a triple that is not a proposition")
         return True
 
-    def _place_one(self, statement: Statement, reifiers: list[Node]) -> Fact | None:
+    def _place_one(self, statement: ExternalTriple, reifiers: list[Node]) -> Fact | None:
         """The fact that a statement becomes; None for a statement that is skipped."""
         subject, object_ = self._end(statement.subject), self._end(statement.object)
         predicate = self._naming.predicate(statement.predicate.value)
         if predicate is None:
-            self._foreign.skip(statement, "its predicate cannot be made an identifier")
+            self._external.skip(statement, "its predicate cannot be made an identifier")
         elif subject is None or object_ is None:
-            self._foreign.skip(statement, NO_ELEMENT)
+            self._external.skip(statement, NO_ELEMENT)
         elif subject == object_ and self._is_kept(statement, subject, predicate):
             pass
         elif subject == object_:
             fault = "a proposition links two different elements; these ends are the same"
-            self._foreign.skip(statement, fault)
+            self._external.skip(statement, fault)
         else:
             return self._add(statement, (subject, predicate, object_), reifiers)
         return None
 
-    def _is_kept(self, statement: Statement, id: str, predicate: str) -> bool:
+    def _is_kept(self, statement: ExternalTriple, id: str, predicate: str) -> bool:
         """Whether MERGE has kept a link of two nodes that are one element now."""
         own = self._index.originals.get(id, ("",))[0]
         loops = kept_loops(self._originals.get(id), own)
@@ -257,7 +259,7 @@ class Facts:
         if loop is None:
             return False
         metadata = loop["metadata"]
-        if {*listed(metadata.get("graph", DEFAULT))} != {*self._foreign.graphs[statement]}:
+        if {*listed(metadata.get("graph", DEFAULT))} != {*self._external.graphs[statement]}:
             return False
         lists: list[Json] = [
             [statement.predicate.value, number, *place]
@@ -269,7 +271,7 @@ class Facts:
         self.kept[statement] = loop
         return True
 
-    def _is_apart(self, statement: Statement, fact: Fact) -> bool:
+    def _is_apart(self, statement: ExternalTriple, fact: Fact) -> bool:
         """Whether a statement has other ends than others of its fact, which MERGE joined."""
         merged = self._merged(fact.subject) | self._merged(fact.object)
         ends = [
@@ -278,12 +280,14 @@ class Facts:
         ]
         return ends[0] not in ends[1:]
 
-    def _add(self, statement: Statement, ends: tuple[str, str, str], reifiers: list[Node]) -> Fact:
+    def _add(
+        self, statement: ExternalTriple, ends: tuple[str, str, str], reifiers: list[Node]
+    ) -> Fact:
         property, is_asserted = statement.predicate.value, statement in self.asserted
         if ends not in self._facts:
             self._facts[ends] = Fact(self._id(*ends), *ends)
         elif is_asserted and not self._is_apart(statement, self._facts[ends]):
-            self._foreign.skip(statement, _repeats(self._facts[ends], property))
+            self._external.skip(statement, _repeats(self._facts[ends], property))
         fact = self._facts[ends]
         fact.properties.add(property)
         if is_asserted:
@@ -299,7 +303,7 @@ class Facts:
             self.ends |= {statement.subject, statement.object}
         self._naming.note("predicate", fact.predicate, property)
         fact.reifiers.extend(reifiers)
-        fact.graphs.update(self._foreign.graphs[statement])
+        fact.graphs.update(self._external.graphs[statement])
         self.by_reifier.update(dict.fromkeys(reifiers, fact))
         return fact
 
@@ -333,7 +337,7 @@ class Facts:
         order = sorted((heights[fact.id], ends) for ends, fact in self._facts.items())
         return [self._facts[ends] for _, ends in order]
 
-    def is_placed(self, statement: Statement) -> bool:
+    def is_placed(self, statement: ExternalTriple) -> bool:
         return statement in self._ids
 
     def is_free(self, iri: str, id: str) -> bool:

@@ -1,4 +1,4 @@
-"""Finds the concepts among the subjects of foreign RDF, with their types and names."""
+"""Finds the concepts among the subjects of external RDF, with their types and names."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pyoxigraph import NamedNode
 from kiprdf.errors import shown
 from kiprdf.interchange.importing.blank_nodes import is_blank
 from kiprdf.interchange.importing.element_index import ElementIndex, meta_type
-from kiprdf.interchange.importing.foreign import (
-    Foreign,
+from kiprdf.interchange.importing.external import (
+    ExternalData,
+    ExternalTriple,
     Items,
     Node,
     Object,
-    Statement,
     leaves,
 )
 from kiprdf.interchange.importing.names import (
@@ -51,7 +51,7 @@ from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json
 from kiprdf.semantics.protected import ACTORS, SYSTEM
 
-BySubject: TypeAlias = Mapping[Node, list[Statement]]
+BySubject: TypeAlias = Mapping[Node, list[ExternalTriple]]
 """Statements by their subjects."""
 
 
@@ -81,21 +81,23 @@ class Identities:
     warnings: list[str] = field(default_factory=list)
 
 
-def claimed(statement: Statement) -> list[str]:
+def claimed(statement: ExternalTriple) -> list[str]:
     """The IRIs that a statement declares to be the same as its subject."""
     with suppress(ValueError):
         return [text for text in listed(to_value(statement.object)) if isinstance(text, str)]
     return []
 
 
-def _claims(statements: Iterable[Statement], identity: ConceptName, naming: Naming) -> set[str]:
+def _claims(
+    statements: Iterable[ExternalTriple], identity: ConceptName, naming: Naming
+) -> set[str]:
     """The IRIs that a subject is declared the same as, except those of other elements."""
     claims = (s for s in statements if naming.is_claim(s.predicate.value))
     iris = {iri for statement in claims for iri in claimed(statement)}
-    foreign = {iri for iri in iris if not naming.is_below_base(iri)}
+    external = {iri for iri in iris if not naming.is_below_base(iri)}
     if meta_type(identity.id):
-        return foreign
-    return {iri for iri in foreign if naming.index.other_element(iri, identity.id) is None}
+        return external
+    return {iri for iri in external if naming.index.other_element(iri, identity.id) is None}
 
 
 def claims_by_element(by_subject: BySubject, define: bool, naming: Naming) -> dict[str, list[str]]:
@@ -112,7 +114,7 @@ def claims_by_element(by_subject: BySubject, define: bool, naming: Naming) -> di
     return claims
 
 
-def stubs(foreign: Foreign, by_subject: BySubject, naming: Naming) -> set[Node]:
+def stubs(external: ExternalData, by_subject: BySubject, naming: Naming) -> set[Node]:
     """The undescribed objects of properties that the mapping names, if they are not values.
 
     With a default type they become concepts that have nothing but their IRI.
@@ -120,11 +122,11 @@ def stubs(foreign: Foreign, by_subject: BySubject, naming: Naming) -> set[Node]:
     never = (vocab.TYPE.value, OWL_SAME_AS)
     return {
         item
-        for statement in foreign.statements
+        for statement in external.statements
         for item in ends_of(statement.object)
         if isinstance(item, NamedNode)
         and item not in by_subject
-        and item not in foreign.reified
+        and item not in external.reified
         and statement.predicate.value not in never
         and not is_blank(item)
         and not naming.is_below_base(item.value)
@@ -229,7 +231,7 @@ class Identifier:
         for id in {**originals, **claims}:
             self.identities.originals[id] = [*originals[id], *sorted(claims[id])]
 
-    def _statements(self, node: Node) -> list[Statement]:
+    def _statements(self, node: Node) -> list[ExternalTriple]:
         return self.by_subject.get(node, [])
 
     def _add(self, node: Node, identity: ConceptName, class_iri: str | None = None) -> None:
@@ -343,7 +345,7 @@ class Identifier:
         return 1 if self.naming.type(iri) in self.naming.index.concept_types else 2, iri
 
 
-def _classes(statements: list[Statement]) -> list[str]:
+def _classes(statements: list[ExternalTriple]) -> list[str]:
     """The IRIs of the classes of a subject, sorted."""
     classes = (s.object for s in statements if s.predicate == vocab.TYPE)
     return sorted({c.value for c in classes if isinstance(c, NamedNode) and not is_blank(c)})
@@ -364,7 +366,7 @@ class Context:
     merges noted of elements, by their ids.
     """
 
-    foreign: Foreign
+    external: ExternalData
     naming: Naming
     index: ElementIndex
     identities: Identities

@@ -1,6 +1,6 @@
-"""Plans the import of foreign RDF as concepts and propositions (docs/how-to/import.md).
+"""Plans the import of external RDF as concepts and propositions (docs/how-to/import.md).
 
-``foreign`` and ``blank_nodes`` turn triples into statements; ``names`` makes names, ``naming``
+``external`` and ``blank_nodes`` turn triples into statements; ``names`` makes names, ``naming``
 looks IRIs up in the mapping and the nexus; ``identities`` finds concepts, ``facts`` the
 propositions and their order, ``node_values`` and ``values`` the JSON values of both, ``parts``
 several statements of one fact; ``origins`` records IRIs and datatypes; ``plan`` is the result.
@@ -23,15 +23,14 @@ from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.importing.blank_nodes import blank_names, is_blank
 from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
-from kiprdf.interchange.importing.facts import NO_ELEMENT, Fact, Facts
-from kiprdf.interchange.importing.foreign import (
+from kiprdf.interchange.importing.external import (
     BROKEN_LIST,
     DEFAULT,
-    Foreign,
+    ExternalData,
+    ExternalTriple,
     Items,
     Node,
     Object,
-    Statement,
     by_subject,
     collect,
     gather_lists,
@@ -39,6 +38,7 @@ from kiprdf.interchange.importing.foreign import (
     separate_reifiers,
     statement_text,
 )
+from kiprdf.interchange.importing.facts import NO_ELEMENT, Fact, Facts
 from kiprdf.interchange.importing.identities import (
     Context,
     Identifier,
@@ -115,19 +115,19 @@ def plan(
     _check(source_base, default_type)
     iris, mapping = index.store.iris, options.vocabulary or Mapping.none()
     recorded_iris = functools.cache(lambda: recorded_subjects(index))
-    foreign, count = read_foreign(quads, lambda iri: iri in recorded_iris())
-    with_periods(foreign, iris)
+    external, count = read_external(quads, lambda iri: iri in recorded_iris())
+    with_periods(external, iris)
     bases = [iris] if source_base is None else [iris, Iris(source_base)]
-    subjects = by_subject(s for s in foreign.statements if s.subject not in foreign.reified)
+    subjects = by_subject(s for s in external.statements if s.subject not in external.reified)
     labels = names_by_label(subjects)
     claims = claims_by_element(subjects, define, Naming(mapping, index, bases, labels))
     naming = Naming(mapping, index.claiming(claims), bases, labels)
-    undescribed = stubs(foreign, subjects, naming) if default_type else set()
+    undescribed = stubs(external, subjects, naming) if default_type else set()
     identities = Identifier(subjects, naming, define, default_type, language).identify(undescribed)
     index = naming.index.without(identities.superseded).claiming(identities.originals)
-    context = Context(foreign, naming, index, identities, provenance, index.metadata(ORIGINAL))
+    context = Context(external, naming, index, identities, provenance, index.metadata(ORIGINAL))
     facts, values = Facts(context), ValueReader(context)
-    links = [link for s in paced(foreign.statements) for link in _add(s, context, facts, values)]
+    links = [link for s in paced(external.statements) for link in _add(s, context, facts, values)]
     for statement in paced(facts.place(links)):
         _add_unlinked(statement, context, values)
     placed = facts.sorted()
@@ -154,11 +154,11 @@ def plan(
     unstated = (one.key for one in concepts if one.key not in merged_values)
     existing = [element for element in elements if index.exists(element.key)]
     return ImportPlan(
-        missing_definitions(missing, foreign.statements, language),
+        missing_definitions(missing, external.statements, language),
         concepts,
         propositions,
         frozenset(element.key for element in existing),
-        sorted(dict.fromkeys(foreign.skipped)),
+        sorted(dict.fromkeys(external.skipped)),
         list(_warnings(context, placed, values)),
         provenance,
         list(_replaced_texts(links, existing, context, facts, values)),
@@ -181,7 +181,9 @@ def _check(source_base: str | None, default_type: str | None) -> None:
         raise KipError("KIP_1002", message)
 
 
-def read_foreign(quads: Iterable[Quad], is_recorded: Callable[[str], bool]) -> tuple[Foreign, int]:
+def read_external(
+    quads: Iterable[Quad], is_recorded: Callable[[str], bool]
+) -> tuple[ExternalData, int]:
     """Statements without blank nodes, with lists as values, and the number of triples.
 
     What reifiers stand for is in ``reified``. Statements are sorted by their text. What the nexus
@@ -194,8 +196,8 @@ def read_foreign(quads: Iterable[Quad], is_recorded: Callable[[str], bool]) -> t
     with_lists, broken = gather_lists(data)
     names: dict[Node, Object] = dict(blank_names([*with_lists.values(), *broken]).items())
     names |= dict(blank_names(axioms).items())
-    graphs: dict[Statement, list[str]] = defaultdict(list)
-    equal: list[Statement] = []
+    graphs: dict[ExternalTriple, list[str]] = defaultdict(list)
+    equal: list[ExternalTriple] = []
     for original, one in with_lists.items():
         statement, places = replaced_in(one, names), collected[original]
         while isinstance(statement.object, Items) and not {*places}.isdisjoint(graphs[statement]):
@@ -204,22 +206,22 @@ def read_foreign(quads: Iterable[Quad], is_recorded: Callable[[str], bool]) -> t
         if isinstance(statement.object, Items) and statement.object.terms and graphs[statement]:
             equal.append(statement)
         graphs[statement].extend(places)
-    foreign = Foreign(sorted(graphs, key=statement_text), graphs, {}, skipped)
+    external = ExternalData(sorted(graphs, key=statement_text), graphs, {}, skipped)
     for statement in broken:
-        foreign.skip(replaced_in(statement, names), BROKEN_LIST)
+        external.skip(replaced_in(statement, names), BROKEN_LIST)
     for statement in equal:
-        foreign.skip(statement, "an equal list is in another graph; both are written as one list")
+        external.skip(statement, "an equal list is in another graph; both are written as one list")
     for statement in _moved(collected, {*broken, *with_lists}):
-        foreign.skip(replaced_in(statement, names), "it is written to the graph of its list")
+        external.skip(replaced_in(statement, names), "it is written to the graph of its list")
     for statement in axioms:
-        foreign.skip(replaced_in(statement, names), "a part of an axiom; import it as an ontology")
-    separate_reifiers(foreign)
-    return foreign, len(collected)
+        external.skip(replaced_in(statement, names), "a part of an axiom; import it as an ontology")
+    separate_reifiers(external)
+    return external, len(collected)
 
 
 def _moved(
-    collected: dict[Statement, list[str]], others: Collection[Statement]
-) -> Iterator[Statement]:
+    collected: dict[ExternalTriple, list[str]], others: Collection[ExternalTriple]
+) -> Iterator[ExternalTriple]:
     """The statements of list cells that are in other graphs than what refers to the cell."""
     cells = {s.subject for s in collected if s.predicate == vocab.FIRST and s not in others}
     graphs = {s.object: {*places} for s, places in collected.items() if s.object in cells}
@@ -232,13 +234,13 @@ def _moved(
 
 
 def _add(
-    statement: Statement, context: Context, facts: Facts, values: ValueReader
-) -> list[Statement]:
+    statement: ExternalTriple, context: Context, facts: Facts, values: ValueReader
+) -> list[ExternalTriple]:
     """Add a statement as a value, or skip it; the facts that it is instead, of a list several."""
     reason = context.identities.refused.get(statement.subject)
     resource = context.identities.resources.get(statement.subject)
     if reason is not None:
-        context.foreign.skip(statement, reason)
+        context.external.skip(statement, reason)
     elif statement.predicate == vocab.TYPE:
         values.add_type(statement, resource)
     elif facts.is_fact(statement):
@@ -251,21 +253,21 @@ def _add(
     return []
 
 
-def _add_unlinked(statement: Statement, context: Context, values: ValueReader) -> None:
+def _add_unlinked(statement: ExternalTriple, context: Context, values: ValueReader) -> None:
     """Add a statement whose object could have been a proposition, but is not."""
     property, naming = statement.predicate.value, context.naming
     if naming.is_native_predicate(property) or naming.is_mapped_predicate(property):
-        context.foreign.skip(statement, NO_ELEMENT)
+        context.external.skip(statement, NO_ELEMENT)
     else:
         values.add(statement, context.identities.resources.get(statement.subject))
 
 
 def _skip_unused_reifiers(context: Context, facts: Facts, values: ValueReader) -> None:
     """Skip the reifiers of triples that are not facts, and those that say nothing of a fact."""
-    reified, refused = context.foreign.reified, context.identities.refused
+    reified, refused = context.external.reified, context.identities.refused
     mentioned: set[Object] = set()
     kept: set[Node] = set()
-    for statement in paced(context.foreign.statements):
+    for statement in paced(context.external.statements):
         mentioned |= {statement.subject, statement.object}
     for node, fact in paced(reified.items()):
         reason = None
@@ -276,13 +278,13 @@ def _skip_unused_reifiers(context: Context, facts: Facts, values: ValueReader) -
         elif is_blank(node) and node not in mentioned:
             reason = "its subject is a blank node that nothing else is said of"
         if reason is not None:
-            context.foreign.skip(Statement(node, vocab.REIFIES, fact), reason)
+            context.external.skip(ExternalTriple(node, vocab.REIFIES, fact), reason)
     used = kept | facts.by_reifier.keys()
-    for statement in paced(context.foreign.statements):
+    for statement in paced(context.external.statements):
         if statement.subject in reified and statement.subject not in used:
             reason = "it annotates a triple that is not a proposition"
             fault = refused.get(reified[statement.subject].subject, reason)
-            context.foreign.skip(statement, fault)
+            context.external.skip(statement, fault)
 
 
 def _states_the_same(reifier: Node, loop: JsonMap, values: ValueReader) -> bool:
@@ -297,13 +299,13 @@ def _skip_claims(context: Context, facts: Facts, links: Iterable[Proposition]) -
     """Skip the claims to IRIs that another element has."""
     originals = {id: list(iris) for id, iris in context.index.originals.items()}
     originals |= {link.key: listed(link.attributes.get(SAME_AS)) for link in links}
-    for statement in paced(context.foreign.statements):
+    for statement in paced(context.external.statements):
         id = _id(statement.subject, context, facts)
         if id is None or not context.naming.is_claim(statement.predicate.value):
             continue
         for text in claimed(statement):
             if text not in originals.get(id, ()):
-                context.foreign.skip(statement, f"<{text}> is the IRI of another element")
+                context.external.skip(statement, f"<{text}> is the IRI of another element")
 
 
 def _id(subject: Node, context: Context, facts: Facts) -> str | None:
@@ -340,7 +342,7 @@ def _proposition(
     more = (iri for iri in (*own, *sorted(merged.same_as)) if facts.is_free(iri, fact.id))
     same_as = list(dict.fromkeys((*before, *more)))
     if fact.positions:
-        merged.attributes.foreign.setdefault(POSITION, fact.positions)
+        merged.attributes.external.setdefault(POSITION, fact.positions)
     attributes, metadata = _attributes_and_metadata(merged, same_as, context, fact.graphs)
     shown = [shown_values(part, attributes) for part in parts]
     for part in parts:
@@ -400,12 +402,12 @@ def _imported(
     parts: dict[str, list[Part]],
     context: Context,
 ) -> Iterator[Imported]:
-    """The elements of foreign data, with what they were made from; definitions are not.
+    """The elements of external data, with what they were made from; definitions are not.
 
-    What kiprdf wrote itself, in the terms of some mapping, is not foreign.
+    What kiprdf wrote itself, in the terms of some mapping, is not external.
     """
     by_id = {fact.id: fact for fact in facts}
-    foreign = {
+    external = {
         resource.identity.id
         for node, resource in context.identities.resources.items()
         if not context.naming.is_below_base(node.value)
@@ -416,14 +418,14 @@ def _imported(
             continue
         lists, properties, several = [], [], parts.get(element.key, [])
         if isinstance(element, statements.Proposition):
-            if element.subject not in foreign:
+            if element.subject not in external:
                 continue
-            foreign.add(element.key)
+            external.add(element.key)
             definition = ConceptName(META_TYPES[1], element.predicate)
             fact = by_id[element.key]
             iris = [p for p in fact.asserted if not context.naming.is_below_base(p)]
             lists, properties = fact.lists, sorted(fact.properties)
-        elif element.type in META_TYPES or element.key not in foreign:
+        elif element.type in META_TYPES or element.key not in external:
             continue
         else:
             definition = ConceptName(META_TYPES[0], element.type)
@@ -485,7 +487,7 @@ def _warnings(context: Context, facts: Iterable[Fact], values: ValueReader) -> I
             or naming.is_defined_predicate(property)
         )
     )
-    if context.foreign.statements and naming.mapping_is_unused():
+    if context.external.statements and naming.mapping_is_unused():
         yield "The mapping has no term for any type or property of the data."
     yield from replaced(facts, context, values)
     for old, node in identities.superseded.items():
@@ -507,7 +509,7 @@ def _renamed(context: Context) -> dict[str, str]:
         for iri in originals[1:]
     }
     renamed: dict[str, str] = {}
-    for statement in context.foreign.statements if aliases else ():
+    for statement in context.external.statements if aliases else ():
         ends = (statement.subject, *ends_of(statement.object))
         if not context.naming.is_claim(statement.predicate.value):
             iris = (end.value for end in ends if isinstance(end, NamedNode))
@@ -516,7 +518,7 @@ def _renamed(context: Context) -> dict[str, str]:
 
 
 def _replaced_texts(
-    links: Iterable[Statement],
+    links: Iterable[ExternalTriple],
     existing: Iterable[Element],
     context: Context,
     facts: Facts,
@@ -573,10 +575,10 @@ def _shown(name: ConceptName, iris: set[str]) -> str:
 
 
 def missing_definitions(
-    missing: dict[ConceptName, set[str]], statements: Iterable[Statement], language: str | None
+    missing: dict[ConceptName, set[str]], statements: Iterable[ExternalTriple], language: str | None
 ) -> list[Concept]:
     """A definition for each missing name, described by what the data say about its IRI."""
-    described: dict[str, list[Statement]] = defaultdict(list)
+    described: dict[str, list[ExternalTriple]] = defaultdict(list)
     for statement in statements:
         if statement.predicate.value in DESCRIPTIONS:
             described[statement.subject.value].append(statement)
@@ -594,7 +596,7 @@ def missing_definitions(
     return definitions
 
 
-def _description(statements: list[Statement], language: str | None) -> str | None:
+def _description(statements: list[ExternalTriple], language: str | None) -> str | None:
     for property in DESCRIPTIONS:
         texts = name_texts(statements, property)
         if texts:

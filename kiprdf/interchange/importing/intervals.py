@@ -12,7 +12,7 @@ from collections import defaultdict
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from kiprdf.interchange.importing.foreign import Foreign, Node, Statement, statement_text
+from kiprdf.interchange.importing.external import ExternalData, ExternalTriple, Node, statement_text
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.semantics import periods
@@ -25,18 +25,18 @@ _ENDS = (NamedNode(_PROV + "invalidatedAtTime"), vocab.metadata(periods.VALID_UN
 _DCMI_END = re.compile(r"\b(start|end)=([^;]*)")
 
 
-def with_periods(foreign: Foreign, iris: Iris) -> None:
+def with_periods(external: ExternalData, iris: Iris) -> None:
     """Replace the intervals of reifiers by facts about their facts; in place."""
-    about: dict[Node, list[Statement]] = defaultdict(list)
-    reifiers: dict[Statement, list[Node]] = defaultdict(list)
-    for statement in foreign.statements:
-        if statement.subject in foreign.reified:
+    about: dict[Node, list[ExternalTriple]] = defaultdict(list)
+    reifiers: dict[ExternalTriple, list[Node]] = defaultdict(list)
+    for statement in external.statements:
+        if statement.subject in external.reified:
             about[statement.subject].append(statement)
-    for reifier, fact in foreign.reified.items():
+    for reifier, fact in external.reified.items():
         if isinstance(fact.object, NamedNode | BlankNode):
             reifiers[fact].append(reifier)
-    used: set[Statement] = set()
-    added: dict[Statement, None] = {}
+    used: set[ExternalTriple] = set()
+    added: dict[ExternalTriple, None] = {}
     for nodes in reifiers.values():
         ends = any(_value(about[node], _ENDS) for node in nodes) and len(nodes) > 1
         for node in nodes:
@@ -46,14 +46,14 @@ def with_periods(foreign: Foreign, iris: Iris) -> None:
             own = [one for one in about[node] if _states(one, interval)]
             used.update(own)
             for statement in _period(node, interval, iris):
-                foreign.graphs[statement] = foreign.graphs[own[0]]
+                external.graphs[statement] = external.graphs[own[0]]
                 added[statement] = None
     if added:
-        kept = (statement for statement in foreign.statements if statement not in used)
-        foreign.statements = sorted({*kept, *added}, key=statement_text)
+        kept = (statement for statement in external.statements if statement not in used)
+        external.statements = sorted({*kept, *added}, key=statement_text)
 
 
-def _interval(statements: list[Statement], *, reads_ends: bool) -> Interval | None:
+def _interval(statements: list[ExternalTriple], *, reads_ends: bool) -> Interval | None:
     """The interval that the statements about a reifier give it."""
     for statement in statements:
         if statement.predicate == _VALID and isinstance(statement.object, Literal):
@@ -72,7 +72,7 @@ def _valid(literal: Literal) -> Interval | None:
     return periods.interval(f"{start}/{end}")
 
 
-def _value(statements: list[Statement], predicates: tuple[NamedNode, ...]) -> str | None:
+def _value(statements: list[ExternalTriple], predicates: tuple[NamedNode, ...]) -> str | None:
     """The first time under some predicates."""
     for statement in statements:
         if statement.predicate in predicates and isinstance(statement.object, Literal):
@@ -80,7 +80,7 @@ def _value(statements: list[Statement], predicates: tuple[NamedNode, ...]) -> st
     return None
 
 
-def _states(statement: Statement, interval: Interval) -> bool:
+def _states(statement: ExternalTriple, interval: Interval) -> bool:
     """Whether a statement is the interval, or one of its ends."""
     if not isinstance(statement.object, Literal):
         return False
@@ -91,11 +91,11 @@ def _states(statement: Statement, interval: Interval) -> bool:
     return any(statement.predicate in names and moment == end for names, end in ends)
 
 
-def _period(reifier: Node, interval: Interval, iris: Iris) -> list[Statement]:
+def _period(reifier: Node, interval: Interval, iris: Iris) -> list[ExternalTriple]:
     """That a reifier is valid during a Period, and what the Period is."""
     period = iris.concept(periods.TYPE, interval.name)
     return [
-        Statement(reifier, iris.predicate(periods.PREDICATE), period),
-        Statement(period, vocab.TYPE, iris.type(periods.TYPE)),
-        Statement(period, vocab.LABEL, Literal(interval.name)),
+        ExternalTriple(reifier, iris.predicate(periods.PREDICATE), period),
+        ExternalTriple(period, vocab.TYPE, iris.type(periods.TYPE)),
+        ExternalTriple(period, vocab.LABEL, Literal(interval.name)),
     ]

@@ -20,7 +20,7 @@ from pyoxigraph import Literal, NamedNode
 
 from kiprdf.budget import paced
 from kiprdf.interchange.importing.blank_nodes import SKOLEM
-from kiprdf.interchange.importing.foreign import Node, Statement
+from kiprdf.interchange.importing.external import ExternalTriple, Node
 from kiprdf.interchange.mapping import contexts
 from kiprdf.interchange.mapping.terms import MAPS
 from kiprdf.interchange.vocabularies.standards import SCHEMA, owl, skos
@@ -168,7 +168,7 @@ def term_name(iri: str, label: str | None) -> str | None:
     return identifier(iri)
 
 
-def names_by_label(subjects: Mapping[Node, list[Statement]]) -> dict[str, str]:
+def names_by_label(subjects: Mapping[Node, list[ExternalTriple]]) -> dict[str, str]:
     """The names that data give to classes and properties whose IRIs say nothing.
 
     A label that is the name of two terms names neither.
@@ -187,7 +187,7 @@ def names_by_label(subjects: Mapping[Node, list[Statement]]) -> dict[str, str]:
     }
 
 
-def _label(statements: list[Statement]) -> str | None:
+def _label(statements: list[ExternalTriple]) -> str | None:
     """The label that an import of the ontology would choose."""
     for property in LABELS[:2]:
         texts = [one for one in name_texts(statements, property) if one.value.strip()]
@@ -272,7 +272,7 @@ def _qualified(name: str, by: str) -> str:
     return f"{name[:room]} ({by})" if room > 0 else by
 
 
-def name_texts(statements: Iterable[Statement], property: str) -> list[Literal]:
+def name_texts(statements: Iterable[ExternalTriple], property: str) -> list[Literal]:
     """The values of a property that can be labels: strings, with or without a language."""
     values = (s.object for s in statements if s.predicate.value == property)
     literals = (value for value in values if isinstance(value, Literal))

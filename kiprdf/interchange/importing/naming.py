@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 from pyoxigraph import Literal, NamedNode
 
 from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
-from kiprdf.interchange.importing.foreign import Object
+from kiprdf.interchange.importing.external import Object
 from kiprdf.interchange.importing.names import (
     LABELS,
     OWL_SAME_AS,

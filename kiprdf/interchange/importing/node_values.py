@@ -1,4 +1,4 @@
-"""Collects the values of subjects: foreign statements that are not facts."""
+"""Collects the values of subjects: external triples that are not facts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyoxigraph import Literal, NamedNode
 from kiprdf.errors import shown
 from kiprdf.interchange.importing.blank_nodes import is_blank
 from kiprdf.interchange.importing.element_index import SAME_AS
-from kiprdf.interchange.importing.foreign import Items, Node, Object, Statement
+from kiprdf.interchange.importing.external import ExternalTriple, Items, Node, Object
 from kiprdf.interchange.importing.identities import Context, Resource
 from kiprdf.interchange.importing.names import OTHER_TYPES
 from kiprdf.interchange.importing.naming import Key
@@ -44,7 +44,7 @@ class ValueReader:
     """Collects the values of each subject; ``resource`` is None for the reifier of a fact."""
 
     def __init__(self, context: Context) -> None:
-        self._foreign, self._naming = context.foreign, context.naming
+        self._external, self._naming = context.external, context.naming
         self._identities, self._metadata = context.identities, context.metadata
         self._originals = context.originals
         self.by_node: dict[Node, NodeValues] = defaultdict(NodeValues)
@@ -52,14 +52,14 @@ class ValueReader:
         """The classes that each type comes from."""
         self.warnings = Warnings()
 
-    def add_type(self, statement: Statement, resource: Resource | None) -> None:
+    def add_type(self, statement: ExternalTriple, resource: Resource | None) -> None:
         """The type of a concept is in its identity, other classes go to an attribute."""
         if not isinstance(statement.object, NamedNode) or is_blank(statement.object):
-            self._foreign.skip(statement, "a type is an IRI")
+            self._external.skip(statement, "a type is an IRI")
             return
         node_values = self._values_of(statement)
         iri = statement.object.value
-        node_values.note_graphs(self._foreign.graphs[statement], TYPES, iri)
+        node_values.note_graphs(self._external.graphs[statement], TYPES, iri)
         if resource is None or iri in resource.types:
             node_values.attributes.add(OTHER_TYPES, iri, always_array=True)
         else:
@@ -69,25 +69,25 @@ class ValueReader:
             if resource.class_iri is not None:
                 self._naming.note("concept type", resource.identity.type, iri)
 
-    def add(self, statement: Statement, resource: Resource | None) -> None:
+    def add(self, statement: ExternalTriple, resource: Resource | None) -> None:
         """Add a value under its key, or skip it with a reason; a name is in the identity."""
         if resource is not None and self._is_name(statement, resource):
             self._add_label(statement)
             return
         entry = self._entry(statement, resource)
         if isinstance(entry, str):
-            self._foreign.skip(statement, entry)
+            self._external.skip(statement, entry)
         elif entry is not None:
             self._add_entry(statement, entry)
 
-    def _add_label(self, statement: Statement) -> None:
+    def _add_label(self, statement: ExternalTriple) -> None:
         """Note which property states the name of a concept."""
         if not self._naming.is_below_base(statement.subject.value):
             node_values = self._values_of(statement)
             node_values.label = statement.predicate.value
-            node_values.note_graphs(self._foreign.graphs[statement], NAMES, node_values.label)
+            node_values.note_graphs(self._external.graphs[statement], NAMES, node_values.label)
 
-    def _entry(self, statement: Statement, resource: Resource | None) -> _Entry | str | None:
+    def _entry(self, statement: ExternalTriple, resource: Resource | None) -> _Entry | str | None:
         """The key, place and value of a statement, or why it has none.
 
         None for what each engine writes by itself.
@@ -108,9 +108,9 @@ class ValueReader:
             is_metadata = False
         return _Entry(key, is_metadata, value)
 
-    def _add_entry(self, statement: Statement, entry: _Entry) -> None:
+    def _add_entry(self, statement: ExternalTriple, entry: _Entry) -> None:
         (key, is_metadata, value), property = entry, statement.predicate.value
-        node_values, graphs = self._values_of(statement), self._foreign.graphs[statement]
+        node_values, graphs = self._values_of(statement), self._external.graphs[statement]
         origin = None
         if not key.is_native:
             origin = Origin(is_metadata, key.name, property, statement.object, value)
@@ -120,7 +120,7 @@ class ValueReader:
             items = value if isinstance(value, list) else [value]
             iris = [item for item in items if isinstance(item, str)]
             if len(iris) < len(items):
-                self._foreign.skip(statement, "the value of same_as must be an IRI")
+                self._external.skip(statement, "the value of same_as must be an IRI")
             node_values.same_as.update(iris)
             return
         values = node_values.metadata if is_metadata else node_values.attributes
@@ -132,7 +132,7 @@ class ValueReader:
         if isinstance(statement.object, NamedNode) and not is_metadata:
             self.warnings.note_text(property, key.name, statement.object.value)
 
-    def key(self, statement: Statement, resource: Resource | None) -> tuple[Key | None, bool]:
+    def key(self, statement: ExternalTriple, resource: Resource | None) -> tuple[Key | None, bool]:
         """The key of a value, and whether it is metadata.
 
         What the mapping has as metadata describes a reifier, or an element that kiprdf wrote. Of
@@ -156,13 +156,13 @@ class ValueReader:
             return metadata, resource is None or is_ours
         return self._naming.attribute(property, type_name, statement.object), False
 
-    def _values_of(self, statement: Statement) -> NodeValues:
+    def _values_of(self, statement: ExternalTriple) -> NodeValues:
         """The values of the subject, to which the graphs of the statement are added."""
         node_values = self.by_node[statement.subject]
-        node_values.graphs.update(self._foreign.graphs[statement])
+        node_values.graphs.update(self._external.graphs[statement])
         return node_values
 
-    def _is_name(self, statement: Statement, resource: Resource) -> bool:
+    def _is_name(self, statement: ExternalTriple, resource: Resource) -> bool:
         """Whether a statement only repeats the name of a concept."""
         property, type_name = statement.predicate.value, resource.identity.type
         record = self._originals.get(resource.identity.id)
@@ -175,7 +175,7 @@ class ValueReader:
         is_native = self._naming.is_below_base(statement.subject.value)
         return is_native and property == self._naming.labels(type_name)[0]
 
-    def _fault(self, statement: Statement, key: Key | None) -> str | None:
+    def _fault(self, statement: ExternalTriple, key: Key | None) -> str | None:
         """Why a statement cannot become a value; None if it can."""
         if key is None:
             return "its predicate cannot be made an identifier"
@@ -188,7 +188,7 @@ class ValueReader:
             return None
         if object_ in self._identities.refused:
             return "its object is a blank node that is not a concept"
-        is_described = object_ in self._identities.resources or object_ in self._foreign.reified
+        is_described = object_ in self._identities.resources or object_ in self._external.reified
         return None if is_described else "its object is a blank node without statements"
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from pyoxigraph import BlankNode, NamedNode
 
-from kiprdf.interchange.importing.foreign import Node, Statement, by_subject
+from kiprdf.interchange.importing.external import ExternalTriple, Node, by_subject
 from kiprdf.interchange.vocabularies.standards import owl, rdfs, sh
 from kiprdf.rdf import vocab
 
@@ -29,7 +29,7 @@ def is_definition_class(iri: str) -> bool:
     return iri == f"{vocab.RDF}Property" or iri.startswith((vocab.RDFS, owl, sh))
 
 
-def is_of_ontology(about: Collection[Statement]) -> bool:
+def is_of_ontology(about: Collection[ExternalTriple]) -> bool:
     """Whether a subject is an ontology, a class, a property, a shape, an axiom, or a part of one.
 
     It has such a class; without any class, a property that only they have.
@@ -47,14 +47,14 @@ def _is_of_terms(predicate: NamedNode) -> bool:
     return is_standard or predicate in _OF_TERMS
 
 
-def _is_hint(statement: Statement) -> bool:
+def _is_hint(statement: ExternalTriple) -> bool:
     """Whether a statement alone may say that its subject belongs to an ontology."""
     if statement.predicate != vocab.TYPE:
         return _is_of_terms(statement.predicate)
     return isinstance(statement.object, NamedNode) and is_definition_class(statement.object.value)
 
 
-def below(roots: Iterable[Node], groups: Mapping[Node, list[Statement]]) -> set[Node]:
+def below(roots: Iterable[Node], groups: Mapping[Node, list[ExternalTriple]]) -> set[Node]:
     """Some nodes, and the blank nodes and cells of lists that they lead to."""
     pending = list(roots)
     visited = set(pending)
@@ -67,7 +67,7 @@ def below(roots: Iterable[Node], groups: Mapping[Node, list[Statement]]) -> set[
     return visited
 
 
-def is_inner(node: Node, groups: Mapping[Node, Collection[Statement]]) -> bool:
+def is_inner(node: Node, groups: Mapping[Node, Collection[ExternalTriple]]) -> bool:
     """Whether a node belongs to what leads to it: a blank node, or a cell of a list."""
     is_cell = any(statement.predicate == vocab.FIRST for statement in groups.get(node, ()))
     return is_cell or _is_blank(node)
@@ -77,7 +77,7 @@ def _is_blank(node: Node) -> bool:
     return isinstance(node, BlankNode) or node.value.startswith(vocab.BLANK)
 
 
-def unlinked_lists(groups: Mapping[Node, list[Statement]]) -> set[Node]:
+def unlinked_lists(groups: Mapping[Node, list[ExternalTriple]]) -> set[Node]:
     """The heads of lists that nothing refers to, with parts of axioms: values for ``sh:or``."""
     cells = {
         s.subject
@@ -101,7 +101,7 @@ def unlinked_lists(groups: Mapping[Node, list[Statement]]) -> set[Node]:
 
 
 def recorded_and_inner(
-    statements: Collection[Statement], is_recorded: Callable[[str], bool]
+    statements: Collection[ExternalTriple], is_recorded: Callable[[str], bool]
 ) -> tuple[set[Node], set[Node]]:
     """The nodes that an import of data does not read: recorded heads, and insides of axioms.
 

@@ -15,7 +15,7 @@ from pyoxigraph import Literal, NamedNode
 
 from kiprdf.budget import paced
 from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
-from kiprdf.interchange.importing.foreign import Items, Object
+from kiprdf.interchange.importing.external import Items, Object
 from kiprdf.interchange.importing.plan import Concept, Element, JsonMap, concept
 from kiprdf.interchange.importing.values import NodeValues, Origin, form, listed, to_value
 from kiprdf.interchange.mapping.datatypes import fits
@@ -50,7 +50,7 @@ Rule: TypeAlias = dict[str, str]
 """``iri``, ``datatype``, ``language``, ``direction`` and ``container`` of a key."""
 Usage: TypeAlias = tuple[tuple[str, str], ...]
 """The items of a rule."""
-Place: TypeAlias = tuple[ConceptName, bool, str]
+RuleKey: TypeAlias = tuple[ConceptName, bool, str]
 """A definition, whether the key is one of metadata, and the key."""
 
 
@@ -110,7 +110,7 @@ class _Definitions:
     def __init__(self, elements: list[Imported], index: ElementIndex) -> None:
         iris: dict[ConceptName, Counter[str]] = defaultdict(Counter)
         names: dict[ConceptName, Counter[str]] = defaultdict(Counter)
-        rules: dict[Place, Counter[Usage]] = defaultdict(Counter)
+        rules: dict[RuleKey, Counter[Usage]] = defaultdict(Counter)
         for one in paced(elements):
             iris[one.definition].update((one.iris or one.properties)[:1])
             names[one.definition].update([one.values.label])
@@ -123,7 +123,7 @@ class _Definitions:
         for name in iris:
             self._add(name, IRI, iris[name])
             self._add(name, NAME_IRI, names[name])
-        self.rules: dict[Place, Rule] = {}
+        self.rules: dict[RuleKey, Rule] = {}
         for place in sorted(rules):
             self._add_rule(place, dict(_most_common(rules[place])))
 
@@ -140,7 +140,7 @@ class _Definitions:
         if value and name not in SYSTEM and not self._before[name].get(key):
             self._new[name][key] = value
 
-    def _add_rule(self, place: Place, rule: Rule) -> None:
+    def _add_rule(self, place: RuleKey, rule: Rule) -> None:
         name, is_metadata, key = place
         schema = SCHEMAS[is_metadata]
         existing = self._new[name].get(schema) or self._before[name].get(schema)

@@ -9,8 +9,8 @@ from pyoxigraph import BlankNode, NamedNode
 
 from kiprdf.interchange.importing.blank_nodes import is_blank
 from kiprdf.interchange.importing.element_index import SAME_AS
+from kiprdf.interchange.importing.external import PARTS, ExternalTriple, Node
 from kiprdf.interchange.importing.facts import Fact, Facts
-from kiprdf.interchange.importing.foreign import PARTS, Node, Statement
 from kiprdf.interchange.importing.identities import Context
 from kiprdf.interchange.importing.node_values import GRAPH, ValueReader
 from kiprdf.interchange.importing.origins import ORIGINAL, REIFIED_IN, STATEMENTS, Part
@@ -42,7 +42,7 @@ def several(
         return []
     parts: list[Part] = []
     properties = {one for one in fact.properties if not context.naming.is_below_base(one)}
-    graphs = context.foreign.graphs
+    graphs = context.external.graphs
     differ = len({tuple(sorted(graphs[statement])) for statement, _, _ in fact.statements}) > 1
     for statement, reifiers, lists in fact.statements if properties else ():
         noted: JsonMap = {"predicate": [statement.predicate.value]} if len(properties) > 1 else {}
@@ -77,12 +77,12 @@ def several(
     return sorted(parts, key=lambda part: statement_order(part.noted, shown_values(part, {})))
 
 
-def _places(reifier: Node, fact: Statement, context: Context) -> dict[str, Json]:
+def _places(reifier: Node, fact: ExternalTriple, context: Context) -> dict[str, Json]:
     """The graphs of each triple that says what a reifier stands for, by its property."""
-    structure = [Statement(reifier, vocab.REIFIES, fact)]
-    structure.append(Statement(reifier, vocab.TYPE, vocab.STATEMENT))
-    structure += [Statement(reifier, part, end) for part, end in zip(PARTS, fact, strict=True)]
-    graphs = context.foreign.graphs
+    structure = [ExternalTriple(reifier, vocab.REIFIES, fact)]
+    structure.append(ExternalTriple(reifier, vocab.TYPE, vocab.STATEMENT))
+    structure += [ExternalTriple(reifier, part, end) for part, end in zip(PARTS, fact, strict=True)]
+    graphs = context.external.graphs
     return {one.predicate.value: sorted(graphs[one]) for one in structure if one in graphs}
 
 
@@ -156,7 +156,7 @@ def _only_in(lists: list[list[Json]]) -> JsonMap:
 
 
 def _has_values(values: NodeValues) -> bool:
-    return any((*values.attributes.foreign, *values.metadata.foreign))
+    return any((*values.attributes.external, *values.metadata.external))
 
 
 def _is_other(node: NamedNode | BlankNode, context: Context, facts: Facts) -> bool:

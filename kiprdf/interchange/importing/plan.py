@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
-from kiprdf.interchange.importing.foreign import Skipped
+from kiprdf.interchange.importing.external import Skipped
 from kiprdf.kml import statements
 from kiprdf.language import ast
 from kiprdf.language.names import META_TYPES

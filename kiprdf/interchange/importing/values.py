@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from kiprdf.interchange.importing.foreign import DEFAULT, LIST, Items, Object, Statement
+from kiprdf.interchange.importing.external import DEFAULT, LIST, ExternalTriple, Items, Object
 from kiprdf.interchange.mapping.contexts import Term
 from kiprdf.interchange.mapping.datatypes import INTEGER_TYPES
 from kiprdf.language import limits
@@ -57,7 +57,7 @@ def to_value(term: Object, mapped: Term | None = None) -> Json:
     """
     if isinstance(term, Items):
         return [to_value(item, mapped) for item in term.terms]
-    if isinstance(term, Statement):
+    if isinstance(term, ExternalTriple):
         raise ValueError("a triple term is not a value")
     if isinstance(term, NamedNode | BlankNode):
         return None if term == vocab.NULL else _checked(term.value)
@@ -229,7 +229,7 @@ def _order(value: Json) -> tuple[int, float, str]:
 class Values:
     """Values by key, before they become one value each."""
 
-    foreign: dict[str, list[Json]] = field(default_factory=dict)
+    external: dict[str, list[Json]] = field(default_factory=dict)
     native: dict[str, list[Json]] = field(default_factory=dict)
     """Values that kiprdf wrote itself; each is the whole value of its key."""
     arrays: set[str] = field(default_factory=set)
@@ -237,12 +237,12 @@ class Values:
     def add(
         self, key: str, value: Json, always_array: bool = False, is_native: bool = False
     ) -> None:
-        (self.native if is_native else self.foreign).setdefault(key, []).append(value)
+        (self.native if is_native else self.external).setdefault(key, []).append(value)
         if always_array:
             self.arrays.add(key)
 
     def merge(self, other: Values) -> None:
-        for mine, theirs in ((self.foreign, other.foreign), (self.native, other.native)):
+        for mine, theirs in ((self.external, other.external), (self.native, other.native)):
             for key, values in theirs.items():
                 mine.setdefault(key, []).extend(values)
         self.arrays |= other.arrays
@@ -250,14 +250,14 @@ class Values:
     def json(self) -> dict[str, Json]:
         return {
             key: together(values, key in self.arrays and key not in self.native)
-            for key, values in {**self.foreign, **self.native}.items()
+            for key, values in {**self.external, **self.native}.items()
         }
 
     def apart(self) -> dict[str, Json]:
         """As ``json``, but a value that is a list, or null, is an item of an array."""
         return {
             key: [value]
-            if value in self.foreign.get(key, ()) and (value is None or isinstance(value, list))
+            if value in self.external.get(key, ()) and (value is None or isinstance(value, list))
             else value
             for key, value in self.json().items()
         }

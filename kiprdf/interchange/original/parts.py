@@ -19,7 +19,7 @@ from kiprdf.interchange.importing.origins import (
     STATEMENTS,
 )
 from kiprdf.interchange.importing.values import listed
-from kiprdf.interchange.original.record import Groups, JsonMap, Place, place_of, value_of
+from kiprdf.interchange.original.record import Groups, JsonMap, KeyPlace, place_of, value_of
 from kiprdf.kml.merged_origins import LABEL, LOOPS, OF_MERGES, OWN, PARTS, as_they_were
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris, PropositionName
@@ -152,7 +152,7 @@ class _Merged:
             original = _object(metadata, ORIGINAL)
             yield from self._concept(node, part.get("name"), _object(part, "attributes"), original)
 
-    def _values(self) -> Iterator[tuple[Place, Triple]]:
+    def _values(self) -> Iterator[tuple[KeyPlace, Triple]]:
         for triple in self._triples:
             place = place_of(triple)
             if place is not None:

@@ -14,7 +14,7 @@ from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.original.record import (
     Element,
     Groups,
-    Place,
+    KeyPlace,
     Record,
     place_of,
     read_back,
@@ -103,7 +103,7 @@ class _Reader:
             yield Triple(node, vocab.TYPE, self._iris.type(element.name.type))
             yield Triple(node, vocab.LABEL, Literal(element.name.name))
         places = element.definition.places
-        values: dict[Place, list[Any]] = defaultdict(list)
+        values: dict[KeyPlace, list[Any]] = defaultdict(list)
         for triple in element.triples:
             if self._is_own(triple) or triple in forms or self._form_of(triple) in forms:
                 continue

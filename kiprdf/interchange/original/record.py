@@ -14,7 +14,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.importing.element_index import SAME_AS
-from kiprdf.interchange.importing.foreign import LIST, Items, Object
+from kiprdf.interchange.importing.external import LIST, Items, Object
 from kiprdf.interchange.importing.names import OTHER_TYPES
 from kiprdf.interchange.importing.origins import (
     IRI,
@@ -34,7 +34,7 @@ from kiprdf.rdf.literals import DIRECTIONS, Json, canonical_json, normal, to_jso
 
 JsonMap: TypeAlias = dict[str, Json]
 Rule: TypeAlias = dict[str, str]
-Place: TypeAlias = tuple[bool, str]
+KeyPlace: TypeAlias = tuple[bool, str]
 """Whether a key is one of metadata, and the key."""
 Groups: TypeAlias = dict[NamedNode, list[Triple]]
 
@@ -67,12 +67,12 @@ class Definition:
 
     iri: str | None = None
     name_iri: str | None = None
-    rules: dict[Place, Rule] = field(default_factory=dict)
+    rules: dict[KeyPlace, Rule] = field(default_factory=dict)
 
     @cached_property
-    def places(self) -> dict[NamedNode, list[Place]]:
+    def places(self) -> dict[NamedNode, list[KeyPlace]]:
         """The keys by their properties."""
-        places: dict[NamedNode, list[Place]] = defaultdict(list)
+        places: dict[NamedNode, list[KeyPlace]] = defaultdict(list)
         for place, rule in self.rules.items():
             places[NamedNode(rule["iri"])].append(place)
         return dict(places)
@@ -225,20 +225,20 @@ class Element:
             and all(isinstance(number, int) for number in entry[1:])
         ]
 
-    def values(self) -> Iterator[tuple[Place, Triple]]:
+    def values(self) -> Iterator[tuple[KeyPlace, Triple]]:
         """The attributes and metadata: places and triples."""
         for triple in self.triples:
             place = place_of(triple)
             if place is not None:
                 yield place, triple
 
-    def used(self, place: Place) -> set[NamedNode]:
+    def used(self, place: KeyPlace) -> set[NamedNode]:
         """All properties that may have values of a key."""
         rule = self._rule(place)
         noted = {cast(str, e["property"]) for e in self._entries(place) if "property" in e}
         return {NamedNode(iri) for iri in ((noted | {rule["iri"]}) if rule else noted)}
 
-    def forms(self, place: Place, triple: Triple) -> list[OriginalValue]:
+    def forms(self, place: KeyPlace, triple: Triple) -> list[OriginalValue]:
         """The original forms of the value of a key; none where its IRI is not known."""
         if place == (False, SAME_AS):
             first, *others = listed(value_of(triple))
@@ -246,11 +246,11 @@ class Element:
             return self._forms(place, [first, *others] if reflexive else others)
         return self._forms(place, value_of(triple))
 
-    def is_array(self, place: Place) -> bool:
+    def is_array(self, place: KeyPlace) -> bool:
         rule = self._rule(place)
         return rule is not None and rule.get("container") == "@set"
 
-    def _forms(self, place: Place, value: Json) -> list[OriginalValue]:
+    def _forms(self, place: KeyPlace, value: Json) -> list[OriginalValue]:
         rule, entries = self._rule(place), self._noted(place)
         whole = entries.get(canonical_json(value))
         if whole is not None:
@@ -273,11 +273,11 @@ class Element:
                 forms.append(_form(_usual(item, rule), rule))
         return forms
 
-    def _rule(self, place: Place) -> Rule | None:
+    def _rule(self, place: KeyPlace) -> Rule | None:
         is_types = place == (False, OTHER_TYPES)
         return _TYPES_RULE if is_types else self.definition.rules.get(place)
 
-    def _entries(self, place: Place) -> list[JsonMap]:
+    def _entries(self, place: KeyPlace) -> list[JsonMap]:
         """What ``original`` has of a key."""
         is_metadata, key = place
         noted = self._original.get("metadata" if is_metadata else "attributes")
@@ -295,7 +295,7 @@ class Element:
             return True
         return False
 
-    def _noted(self, place: Place) -> dict[str, list[JsonMap]]:
+    def _noted(self, place: KeyPlace) -> dict[str, list[JsonMap]]:
         """What ``original`` has of a key, by the values that it belongs to."""
         noted: dict[str, list[JsonMap]] = defaultdict(list)
         has_rule = self._rule(place) is not None
@@ -309,7 +309,7 @@ class Element:
 _ORIGINAL = NamedNode(vocab.METADATA + ORIGINAL)
 
 
-def place_of(triple: Triple) -> Place | None:
+def place_of(triple: Triple) -> KeyPlace | None:
     """The key whose value a triple states."""
     predicate = triple.predicate.value
     for space, is_metadata in _SPACES:

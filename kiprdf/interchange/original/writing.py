@@ -19,7 +19,7 @@ from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.importing.blank_nodes import SKOLEM
 from kiprdf.interchange.importing.element_index import IMPORTED_AT, SAME_AS
-from kiprdf.interchange.importing.foreign import Items
+from kiprdf.interchange.importing.external import Items
 from kiprdf.interchange.importing.names import OTHER_TYPES
 from kiprdf.interchange.importing.node_values import GRAPH, GRAPH_VALUES, NAMES, TYPES
 from kiprdf.interchange.importing.origins import REIFIED_IN
@@ -30,8 +30,8 @@ from kiprdf.interchange.original.parts import apart
 from kiprdf.interchange.original.record import (
     Element,
     Groups,
+    KeyPlace,
     OriginalValue,
-    Place,
     Record,
     read_back,
     triples_of,
@@ -196,7 +196,7 @@ class _Whole(_Writer):
     def _leads_back(
         self,
         element: Element,
-        place: Place,
+        place: KeyPlace,
         triple: Triple,
         forms: list[OriginalValue],
         uses: Counter[NamedNode],

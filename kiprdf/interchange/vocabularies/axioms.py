@@ -15,10 +15,10 @@ from pyoxigraph import Literal, NamedNode, Quad
 
 from kiprdf.interchange.importing.blank_nodes import blank_names, is_blank
 from kiprdf.interchange.importing.element_index import ElementIndex
-from kiprdf.interchange.importing.foreign import (
+from kiprdf.interchange.importing.external import (
+    ExternalTriple,
     Node,
     Object,
-    Statement,
     by_subject,
     collect,
     replaced_in,
@@ -112,7 +112,9 @@ def _name(definition: Definition) -> ConceptName:
     return ConceptName(definition.meta_type, definition.name)
 
 
-def _record(statements: Iterable[Statement], definition: Definition, shown: Iterable[str]) -> Json:
+def _record(
+    statements: Iterable[ExternalTriple], definition: Definition, shown: Iterable[str]
+) -> Json:
     """Statements as lines: those whose text the definition shows, and others."""
     lines: dict[str, list[Json]] = {"texts": [], "statements": []}
     for statement in sorted(statements, key=statement_text):
@@ -126,13 +128,13 @@ def _record(statements: Iterable[Statement], definition: Definition, shown: Iter
 
 def _by_definition(
     quads: Iterable[Quad], definitions: list[Definition], index: ElementIndex
-) -> Mapping[ConceptName, list[Statement]]:
+) -> Mapping[ConceptName, list[ExternalTriple]]:
     """The statements about each definition, with the blank nodes that they lead to."""
     collected, _ = collect(quads)
     names: dict[Node, Object] = dict(blank_names(collected).items())
     groups = by_subject(replaced_in(statement, names) for statement in collected)
     owners = _owners(definitions)
-    assigned: dict[ConceptName, list[Statement]] = defaultdict(list)
+    assigned: dict[ConceptName, list[ExternalTriple]] = defaultdict(list)
     left = dict(groups)
     for subject in groups:
         owner = owners.get(subject.value)
@@ -151,13 +153,13 @@ def _by_definition(
     return assigned
 
 
-def _is_recorded(subject: Node, about: Collection[Statement], index: ElementIndex) -> bool:
+def _is_recorded(subject: Node, about: Collection[ExternalTriple], index: ElementIndex) -> bool:
     """Whether statements are about an ontology or its terms; a head may be a concept already."""
     is_head = any(statement.object == ONTOLOGY for statement in about)
     return is_of_ontology(about) and not (is_head and index.element(subject.value))
 
 
-def _with_blanks(subject: Node, left: dict[Node, list[Statement]]) -> Iterator[Statement]:
+def _with_blanks(subject: Node, left: dict[Node, list[ExternalTriple]]) -> Iterator[ExternalTriple]:
     """The statements about a node and what is below it; they are no longer left."""
     pending: list[Node] = [subject]
     while pending:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from kiprdf.interchange.importing.element_index import SAME_AS
-from kiprdf.interchange.importing.foreign import Skipped
+from kiprdf.interchange.importing.external import Skipped
 from kiprdf.interchange.importing.names import spellings
 from kiprdf.interchange.importing.origins import IRI, TERM
 from kiprdf.interchange.importing.plan import Concept, ImportPlan, JsonMap, Proposition, concept

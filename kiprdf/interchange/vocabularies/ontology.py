@@ -31,7 +31,12 @@ from kiprdf.interchange.vocabularies.definitions import (
     TypeDefinition,
     preferred,
 )
-from kiprdf.interchange.vocabularies.ontology_graph import Graph, Node, Statement, Values
+from kiprdf.interchange.vocabularies.ontology_graph import (
+    Node,
+    OntologyGraph,
+    OntologyTriple,
+    Values,
+)
 from kiprdf.interchange.vocabularies.ontology_report import DefinedTerms, left_out
 from kiprdf.interchange.vocabularies.ontology_terms import (
     Given,
@@ -74,8 +79,8 @@ def definitions_of(
     the same import: names that several terms share are given as if all were one file.
     """
     own, others = list(triples), list(beside)
-    graph, given = Graph(own), Given(mapping, index)
-    naming = Graph([*own, *others]) if others else graph
+    graph, given = OntologyGraph(own), Given(mapping, index)
+    naming = OntologyGraph([*own, *others]) if others else graph
     return _Reading(graph, given, existing, naming).definitions()
 
 
@@ -88,7 +93,11 @@ class _Reading:
     """Names the terms of one ontology, defines them, and lists what is left."""
 
     def __init__(
-        self, graph: Graph, given: Given, existing: ExistingDefinitions, naming: Graph
+        self,
+        graph: OntologyGraph,
+        given: Given,
+        existing: ExistingDefinitions,
+        naming: OntologyGraph,
     ) -> None:
         self._graph = graph
         self._given = given
@@ -293,7 +302,7 @@ class _Reading:
             if not common[key]:
                 common[key] = self._graph.use_texts(shape, *predicates)
 
-    def _parents(self, iri: str) -> dict[str, list[Statement]]:
+    def _parents(self, iri: str) -> dict[str, list[OntologyTriple]]:
         """The named classes above a class, with the statements that say so.
 
         The class of everything is among them; it is above every class.
@@ -418,7 +427,7 @@ class _Reading:
         statements += [
             (one, owl("inverseOf"), node) for one in graph.subjects(owl("inverseOf"), node)
         ]
-        by_iri = defaultdict[str, list[Statement]](list)
+        by_iri = defaultdict[str, list[OntologyTriple]](list)
         for one in statements:
             other = one[2] if one[2] != node else one[0]
             if isinstance(other, NamedNode) and other.value in self._predicates:
@@ -461,7 +470,7 @@ D = TypeVar("D", bound=Definition)
 Rule = dict[str, Json]
 
 
-def groups(graph: Graph, iris: Iterable[str], predicate: NamedNode) -> list[list[str]]:
+def groups(graph: OntologyGraph, iris: Iterable[str], predicate: NamedNode) -> list[list[str]]:
     """The terms in their order, those that are equivalent to one another together."""
     ordered = list(dict.fromkeys(iris))
     group = {iri: [iri] for iri in ordered}

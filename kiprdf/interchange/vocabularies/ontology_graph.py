@@ -29,7 +29,7 @@ from kiprdf.rdf import vocab
 
 Node: TypeAlias = NamedNode | BlankNode
 Term: TypeAlias = NamedNode | BlankNode | Literal
-Statement: TypeAlias = tuple[Node, NamedNode, Term]
+OntologyTriple: TypeAlias = tuple[Node, NamedNode, Term]
 
 _COUNT = re.compile(r"[0-9]{1,18}")
 _INTERSECTION = owl("intersectionOf")
@@ -50,9 +50,9 @@ class Values:
     datatypes: set[str] = field(default_factory=set)
     options: list[Term] = field(default_factory=list)
     everything: bool = False
-    of_things: set[Statement] = field(default_factory=set)
-    of_literals: set[Statement] = field(default_factory=set)
-    of_options: set[Statement] = field(default_factory=set)
+    of_things: set[OntologyTriple] = field(default_factory=set)
+    of_literals: set[OntologyTriple] = field(default_factory=set)
+    of_options: set[OntologyTriple] = field(default_factory=set)
 
     def add(self, other: Values) -> None:
         self.classes |= other.classes
@@ -63,13 +63,13 @@ class Values:
         self.of_literals |= other.of_literals
         self.of_options |= other.of_options
 
-    def add_option(self, option: Literal, path: Iterable[Statement]) -> None:
+    def add_option(self, option: Literal, path: Iterable[OntologyTriple]) -> None:
         """Add a literal of an enumeration."""
         self.options.append(option)
         self.datatypes.add(option.datatype.value)
         self.of_options.update(path)
 
-    def add_sources(self, statements: Iterable[Statement]) -> None:
+    def add_sources(self, statements: Iterable[OntologyTriple]) -> None:
         """Add statements that all values come from."""
         for sources in (self.of_things, self.of_literals, self.of_options):
             sources.update(statements)
@@ -78,13 +78,13 @@ class Values:
         return bool(self.classes or self.datatypes or self.options or self.everything)
 
 
-class Graph:
+class OntologyGraph:
     """Triples by subject and predicate. Named graphs are joined."""
 
     def __init__(self, triples: Iterable[Triple | Quad]) -> None:
         self._objects: dict[Node, dict[NamedNode, list[Term]]] = defaultdict(dict)
         self._subjects: dict[tuple[NamedNode, Term], list[Node]] = defaultdict(list)
-        self._used: set[Statement] = set()
+        self._used: set[OntologyTriple] = set()
         self.about_statements: list[Triple | Quad] = []
         """Triples with a triple as their subject or object."""
         for triple in triples:
@@ -98,15 +98,15 @@ class Graph:
 
     # What was used ----------------------------------------------------------------------------
 
-    def use(self, statements: Iterable[Statement]) -> None:
+    def use(self, statements: Iterable[OntologyTriple]) -> None:
         """Record that statements are in a definition."""
         self._used.update(statements)
 
-    def unused(self) -> Iterator[Statement]:
+    def unused(self) -> Iterator[OntologyTriple]:
         """The statements that are in no definition."""
         return (one for one in self.all_statements() if one not in self._used)
 
-    def all_statements(self) -> Iterator[Statement]:
+    def all_statements(self) -> Iterator[OntologyTriple]:
         for node, by_predicate in self._objects.items():
             for predicate, objects in by_predicate.items():
                 yield from ((node, predicate, term) for term in objects)
@@ -135,11 +135,11 @@ class Graph:
         terms = {term for predicate in predicates for term in by_predicate.get(predicate, ())}
         return sorted(terms, key=str)
 
-    def statements(self, node: Node, *predicates: NamedNode) -> list[Statement]:
+    def statements(self, node: Node, *predicates: NamedNode) -> list[OntologyTriple]:
         """The statements with some predicates, in such an order, too."""
         return [(node, one, term) for one in predicates for term in self.objects(node, one)]
 
-    def statements_of(self, node: Node) -> list[Statement]:
+    def statements_of(self, node: Node) -> list[OntologyTriple]:
         """All statements about a node."""
         return self.statements(node, *sorted(self._objects.get(node, ()), key=str))
 
@@ -149,7 +149,7 @@ class Graph:
     def nodes(self, node: Node, *predicates: NamedNode) -> list[Node]:
         return [o for o in self.objects(node, *predicates) if not isinstance(o, Literal)]
 
-    def counts(self, node: Node, *predicates: NamedNode) -> dict[Statement, int]:
+    def counts(self, node: Node, *predicates: NamedNode) -> dict[OntologyTriple, int]:
         """The objects that are counts, by their statements."""
         return {
             one: int(one[2].value)
@@ -162,7 +162,7 @@ class Graph:
 
     # Lists ------------------------------------------------------------------------------------
 
-    def cells(self, head: Term) -> Iterator[tuple[Statement, list[Statement]]]:
+    def cells(self, head: Term) -> Iterator[tuple[OntologyTriple, list[OntologyTriple]]]:
         """The first and rest statements of an RDF list; of a circular list each once."""
         visited: set[Term] = set()
         while isinstance(head, NamedNode | BlankNode) and head not in visited:
@@ -172,7 +172,9 @@ class Graph:
                 yield first, rest
             head = rest[0][2] if rest else vocab.NIL
 
-    def members(self, node: Node, *predicates: NamedNode) -> Iterator[tuple[Term, list[Statement]]]:
+    def members(
+        self, node: Node, *predicates: NamedNode
+    ) -> Iterator[tuple[Term, list[OntologyTriple]]]:
         """The members of the lists of a node, each with the statements that say so."""
         for statement in self.statements(node, *predicates):
             before = [statement]
@@ -191,7 +193,7 @@ class Graph:
                 texts[language].append(text)
         return {language: "\n\n".join(texts[language]) for language in sorted(texts)}
 
-    def text_statements(self, node: Node, *predicates: NamedNode) -> list[Statement]:
+    def text_statements(self, node: Node, *predicates: NamedNode) -> list[OntologyTriple]:
         """The statements that ``texts`` uses."""
         statements = self.statements(node, *predicates)
         return [one for one in statements if isinstance(one[2], Literal) and one[2].value.strip()]
@@ -233,7 +235,7 @@ class Graph:
         made_of = (*_OPERATORS, owl("oneOf"), owl("onDatatype"))
         return is_datatype and bool(self.objects(node, *made_of))
 
-    def superiors(self, node: Node) -> Iterator[tuple[Term, list[Statement]]]:
+    def superiors(self, node: Node) -> Iterator[tuple[Term, list[OntologyTriple]]]:
         """The classes and restrictions that hold for a class, with the statements that say so.
 
         They are above it, equivalent to it and without a name, or parts of an intersection of
@@ -254,7 +256,7 @@ class Graph:
                 pending += [(o, [*path, *way]) for o, way in self.members(term, _INTERSECTION)]
             yield term, path
 
-    def broader(self, node: Node) -> Iterator[tuple[Term, list[Statement]]]:
+    def broader(self, node: Node) -> Iterator[tuple[Term, list[OntologyTriple]]]:
         """The terms that SKOS says are above a term, with the statements that say so."""
         for statement in self.statements(node, *_BROADER):
             yield statement[2], [statement]
@@ -278,9 +280,9 @@ class Graph:
             values.add(self._values(statement))
         return values
 
-    def _values(self, statement: Statement) -> Values:
+    def _values(self, statement: OntologyTriple) -> Values:
         """The values that the object of a statement allows; if in doubt, more."""
-        values, structure = Values(), set[Statement]()
+        values, structure = Values(), set[OntologyTriple]()
         pending, visited = [(statement[2], [statement])], set[Term]()
         while pending:
             node, path = pending.pop()
@@ -299,7 +301,7 @@ class Graph:
             values.add_sources(structure)
         return values
 
-    def _add_named(self, values: Values, iri: str, path: list[Statement]) -> None:
+    def _add_named(self, values: Values, iri: str, path: list[OntologyTriple]) -> None:
         if iri in EVERYTHING:
             values.everything = True
             values.of_things.update(path)
@@ -323,7 +325,7 @@ class Graph:
     def shape_values(self, shape: Node) -> Values:
         """The values that a property shape allows, joined with those of its alternatives."""
         values = Values()
-        pending: list[tuple[Term, list[Statement]]] = [(shape, [])]
+        pending: list[tuple[Term, list[OntologyTriple]]] = [(shape, [])]
         visited: set[Term] = set()
         while pending:
             node, path = pending.pop()

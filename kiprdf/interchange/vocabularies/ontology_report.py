@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pyoxigraph import BlankNode, NamedNode
 
 from kiprdf.interchange.vocabularies.definitions import Skipped
-from kiprdf.interchange.vocabularies.ontology_graph import Graph, Node, Statement, Term
+from kiprdf.interchange.vocabularies.ontology_graph import Node, OntologyGraph, OntologyTriple, Term
 from kiprdf.interchange.vocabularies.ontology_terms import PropertiesOf
 from kiprdf.interchange.vocabularies.standards import (
     PREFIXES,
@@ -65,7 +65,7 @@ class _Subject(NamedTuple):
     classes: tuple[str, ...] = ()
 
 
-def left_out(graph: Graph, terms: DefinedTerms) -> Iterator[Skipped]:
+def left_out(graph: OntologyGraph, terms: DefinedTerms) -> Iterator[Skipped]:
     """What is left out, one line for each subject and reason."""
     for iri in terms.mentioned:
         yield Skipped(iri, "mentioned, not described: give its ontology too")
@@ -74,7 +74,7 @@ def left_out(graph: Graph, terms: DefinedTerms) -> Iterator[Skipped]:
         iri = subject.value if isinstance(subject, NamedNode) else triple.predicate.value
         yield Skipped(iri, "a statement about a statement, not a definition")
     subjects = _ReportedSubjects(graph, terms.properties_of)
-    unused: dict[_Subject, set[Statement]] = defaultdict(set)
+    unused: dict[_Subject, set[OntologyTriple]] = defaultdict(set)
     for statement in graph.unused():
         if not _is_structure(graph, terms, statement):
             unused[subjects.of(statement[0])].add(statement)
@@ -82,7 +82,7 @@ def left_out(graph: Graph, terms: DefinedTerms) -> Iterator[Skipped]:
         yield from _reasons(graph, terms, reported, statements)
 
 
-def _is_structure(graph: Graph, terms: DefinedTerms, statement: Statement) -> bool:
+def _is_structure(graph: OntologyGraph, terms: DefinedTerms, statement: OntologyTriple) -> bool:
     """Whether a statement has no meaning by itself, such as the cells of a list."""
     subject, predicate, term = statement
     if isinstance(subject, NamedNode):
@@ -97,7 +97,7 @@ def _is_structure(graph: Graph, terms: DefinedTerms, statement: Statement) -> bo
 class _ReportedSubjects:
     """The subjects under which statements are reported; for blank nodes what they belong to."""
 
-    def __init__(self, graph: Graph, properties_of: PropertiesOf) -> None:
+    def __init__(self, graph: OntologyGraph, properties_of: PropertiesOf) -> None:
         self._properties_of = properties_of
         self._around: dict[Term, list[Node]] = defaultdict(list)
         for subject, _, term in graph.all_statements():
@@ -126,7 +126,7 @@ class _ReportedSubjects:
 
 
 def _reasons(
-    graph: Graph, terms: DefinedTerms, subject: _Subject, statements: set[Statement]
+    graph: OntologyGraph, terms: DefinedTerms, subject: _Subject, statements: set[OntologyTriple]
 ) -> Iterator[Skipped]:
     node = subject.node
     if isinstance(node, BlankNode):
@@ -144,7 +144,7 @@ def _reasons(
         yield Skipped(node.value, "data, not a definition")
 
 
-def _is_of_schema(graph: Graph, terms: DefinedTerms, node: NamedNode) -> bool:
+def _is_of_schema(graph: OntologyGraph, terms: DefinedTerms, node: NamedNode) -> bool:
     kinds = graph.named(node, vocab.TYPE)
     is_kind = any(kind.startswith((*STANDARDS, sh)) for kind in kinds if kind != _INDIVIDUAL)
     is_shape = any(one[1].value.startswith(sh) for one in graph.statements_of(node))
@@ -152,7 +152,7 @@ def _is_of_schema(graph: Graph, terms: DefinedTerms, node: NamedNode) -> bool:
 
 
 def _without_counterpart(
-    terms: DefinedTerms, subject: _Subject, statements: set[Statement]
+    terms: DefinedTerms, subject: _Subject, statements: set[OntologyTriple]
 ) -> Iterator[Skipped]:
     """The reasons for statements that a definition cannot express."""
     iri = subject.node.value
@@ -170,7 +170,7 @@ def _without_counterpart(
         yield Skipped(iri, f"{prefix}{', '.join(others)} {verb} no counterpart in {where}")
 
 
-def _of_axiom(graph: Graph, node: BlankNode, statements: set[Statement]) -> Skipped:
+def _of_axiom(graph: OntologyGraph, node: BlankNode, statements: set[OntologyTriple]) -> Skipped:
     """An axiom or data with a blank node as subject: what it is, and what it is about."""
     kinds = graph.named(node, vocab.TYPE)
     predicates = sorted(statement[1].value for statement in statements)
@@ -184,7 +184,7 @@ def _of_axiom(graph: Graph, node: BlankNode, statements: set[Statement]) -> Skip
     return Skipped(iri, f"{_short(iri)}{of} ({names}) has no counterpart in a definition")
 
 
-def _named(graph: Graph, node: BlankNode) -> Iterator[str]:
+def _named(graph: OntologyGraph, node: BlankNode) -> Iterator[str]:
     """The terms to which a blank node refers, each once."""
     pending: list[Term] = [node]
     visited: set[Term] = set()
@@ -199,7 +199,7 @@ def _named(graph: Graph, node: BlankNode) -> Iterator[str]:
             yield term.value
 
 
-def _predicate_name(statement: Statement) -> str:
+def _predicate_name(statement: OntologyTriple) -> str:
     """The name of the predicate; for ``rdf:type`` that of the type."""
     _, predicate, term = statement
     if predicate == vocab.TYPE and isinstance(term, NamedNode):

@@ -28,7 +28,13 @@ from kiprdf.interchange.importing.origins import IRI, UNCHANGED
 from kiprdf.interchange.mapping import contexts
 from kiprdf.interchange.vocabularies.definitions import ExistingDefinitions, Skipped
 from kiprdf.interchange.vocabularies.hierarchy import ABOVE
-from kiprdf.interchange.vocabularies.ontology_graph import Graph, Node, Statement, Term, Values
+from kiprdf.interchange.vocabularies.ontology_graph import (
+    Node,
+    OntologyGraph,
+    OntologyTriple,
+    Term,
+    Values,
+)
 from kiprdf.interchange.vocabularies.schema import end_types
 from kiprdf.interchange.vocabularies.standards import (
     DESCRIPTIONS,
@@ -68,7 +74,7 @@ class Property:
 class OntologyTerms:
     """The classes and properties of an ontology, and what its classes say about properties."""
 
-    def __init__(self, graph: Graph, given: Given, existing: ExistingDefinitions) -> None:
+    def __init__(self, graph: OntologyGraph, given: Given, existing: ExistingDefinitions) -> None:
         self._graph = graph
         self._given = given
         self._existing = existing
@@ -195,11 +201,13 @@ class Use:
     default: Term | None = None
     labels: dict[str, str] = field(default_factory=dict)
     descriptions: dict[str, str] = field(default_factory=dict)
-    of_counts: set[Statement] = field(default_factory=set)
+    of_counts: set[OntologyTriple] = field(default_factory=set)
     """The statements with the counts and the default value."""
-    of_texts: set[Statement] = field(default_factory=set)
+    of_texts: set[OntologyTriple] = field(default_factory=set)
 
-    def count(self, least: Mapping[Statement, int], most: Mapping[Statement, int]) -> None:
+    def count(
+        self, least: Mapping[OntologyTriple, int], most: Mapping[OntologyTriple, int]
+    ) -> None:
         """Add how many values there may be; none, one and several are distinguished."""
         self.least = max(self.least, *least.values(), 0)
         maxima = [*most.values(), *([] if self.most is None else [self.most])]
@@ -214,7 +222,7 @@ PropertiesOf: TypeAlias = dict[Node, tuple[str, list[str]]]
 """The property and the classes that a restriction or a property shape is about."""
 
 
-def read_uses(graph: Graph, skipped: list[Skipped]) -> tuple[Uses, PropertiesOf]:
+def read_uses(graph: OntologyGraph, skipped: list[Skipped]) -> tuple[Uses, PropertiesOf]:
     """What all classes say; shapes without a class go to the report."""
     uses: Uses = defaultdict(lambda: defaultdict(Use))
     properties_of: PropertiesOf = {}
@@ -238,7 +246,11 @@ def read_uses(graph: Graph, skipped: list[Skipped]) -> tuple[Uses, PropertiesOf]
 
 
 def _read_property_shape(
-    uses: Uses, properties_of: PropertiesOf, graph: Graph, classes: list[str], member: Statement
+    uses: Uses,
+    properties_of: PropertiesOf,
+    graph: OntologyGraph,
+    classes: list[str],
+    member: OntologyTriple,
 ) -> None:
     node = member[2]
     assert not isinstance(node, Literal)
@@ -251,9 +263,9 @@ def _read_property_shape(
                 _add_shape(uses[path[2].value][owner], graph, node)
 
 
-def _restricted(graph: Graph) -> dict[Node, dict[str, list[Statement]]]:
+def _restricted(graph: OntologyGraph) -> dict[Node, dict[str, list[OntologyTriple]]]:
     """The classes that OWL restrictions hold for, with the statements that say so."""
-    restricted: dict[Node, dict[str, list[Statement]]] = defaultdict(dict)
+    restricted: dict[Node, dict[str, list[OntologyTriple]]] = defaultdict(dict)
     predicates = rdfs("subClassOf"), owl("equivalentClass"), owl("intersectionOf")
     for node in {node for predicate in predicates for node in graph.having(predicate)}:
         if isinstance(node, NamedNode):
@@ -263,7 +275,7 @@ def _restricted(graph: Graph) -> dict[Node, dict[str, list[Statement]]]:
     return restricted
 
 
-def _read_restriction(use: Use, graph: Graph, node: Node) -> None:
+def _read_restriction(use: Use, graph: OntologyGraph, node: Node) -> None:
     fillers = [owl(n) for n in ("allValuesFrom", "someValuesFrom", "onDataRange", "onClass")]
     use.values.add(graph.values(node, *fillers))
     exact = graph.counts(node, owl("cardinality"), owl("qualifiedCardinality"))
@@ -286,12 +298,12 @@ def _read_restriction(use: Use, graph: Graph, node: Node) -> None:
         graph.use(graph.statements(axiom, *map(owl, parts)))
 
 
-def _add_descriptions(use: Use, graph: Graph, node: Node, *predicates: NamedNode) -> None:
+def _add_descriptions(use: Use, graph: OntologyGraph, node: Node, *predicates: NamedNode) -> None:
     use.descriptions |= graph.texts(node, *predicates)
     use.of_texts.update(graph.text_statements(node, *predicates))
 
 
-def _add_shape(use: Use, graph: Graph, node: Node) -> None:
+def _add_shape(use: Use, graph: OntologyGraph, node: Node) -> None:
     use.values.add(graph.shape_values(node))
     use.count(graph.counts(node, sh("minCount")), graph.counts(node, sh("maxCount")))
     for statement in graph.statements(node, sh("defaultValue"))[:1]:

@@ -10,7 +10,7 @@ from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad
 
 from kiprdf.interchange.importing.element_index import ElementIndex
 from kiprdf.interchange.wikibase.properties import Properties
-from kiprdf.interchange.wikibase.source import Claim, Graph, Node, Source
+from kiprdf.interchange.wikibase.source import GraphName, Node, Source, WikibaseTriple
 from kiprdf.interchange.wikibase.terms import (
     SIGNED,
     UNKNOWN,
@@ -81,7 +81,7 @@ class Elements:
         self._main_values: dict[Node, Node | Literal] = {}
 
     def write(
-        self, subject: Any, predicate: NamedNode, value: Any, graph: Graph | None = None
+        self, subject: Any, predicate: NamedNode, value: Any, graph: GraphName | None = None
     ) -> None:
         self.written.append(Quad(subject, predicate, value, graph or self._graph))
 
@@ -180,13 +180,13 @@ class Elements:
         if kind is None or not isinstance(node, NamedNode):
             return False
         self._value_nodes.add(node)
-        taken = [Claim(node, vocab.TYPE, wikibase(kind))]
+        taken = [WikibaseTriple(node, vocab.TYPE, wikibase(kind))]
         fields: dict[str, Json] = {"kind": kind}
         for key, name in VALUE_FIELDS[kind].items():
             values = self._source.objects(node, wikibase(name))
             if len(values) == 1 and not isinstance(values[0], BlankNode):
                 fields[key] = encode(values[0], FIELD_TYPES.get(name, ""), self._names)
-                taken.append(Claim(node, wikibase(name), values[0]))
+                taken.append(WikibaseTriple(node, wikibase(name), values[0]))
                 if key == "normalized":
                     self.read_value_node(values[0])
         self._source.take(taken)

@@ -9,7 +9,7 @@ from typing import Any
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, serialize
 
 from kiprdf.interchange.importing.element_index import ElementIndex
-from kiprdf.interchange.importing.foreign import Statement
+from kiprdf.interchange.importing.external import ExternalTriple
 from kiprdf.interchange.importing.names import (
     OWN_WORDS,
     allocate,
@@ -19,7 +19,7 @@ from kiprdf.interchange.importing.names import (
     numbered,
 )
 from kiprdf.interchange.vocabularies.standards import owl
-from kiprdf.interchange.wikibase.source import Claim, Source
+from kiprdf.interchange.wikibase.source import Source, WikibaseTriple
 from kiprdf.interchange.wikibase.terms import (
     ALIAS,
     DESCRIPTION,
@@ -116,10 +116,10 @@ class Properties:
                 yield Quad(self.iri(entity), vocab.attribute(key), literal)
 
     def _attributes(
-        self, entity: str, claims: list[Claim], language: str | None
+        self, entity: str, claims: list[WikibaseTriple], language: str | None
     ) -> dict[str, Json]:
         id = entity.rpartition("/")[2]
-        own = [Statement(*claim) for claim in claims if claim.subject.value == entity]
+        own = [ExternalTriple(*claim) for claim in claims if claim.subject.value == entity]
         kinds = [claim.object.value for claim in claims if claim.predicate == PROPERTY_TYPE]
         texts = name_texts(own, DESCRIPTION.value)
         text = min(texts, key=lambda one: label_rank(one, language)).value if texts else None
@@ -139,9 +139,9 @@ class Properties:
         }
         return attributes | {key: value for key, value in optional.items() if value}
 
-    def _structures(self, blanks: dict[Any, str]) -> dict[str, list[Claim]]:
+    def _structures(self, blanks: dict[Any, str]) -> dict[str, list[WikibaseTriple]]:
         """The triples that describe each property and its IRIs in the places of the model."""
-        structures: dict[str, list[Claim]] = {entity: [] for entity in self._types}
+        structures: dict[str, list[WikibaseTriple]] = {entity: [] for entity in self._types}
         for subject in self._source.subjects:
             entity = blanks.get(subject)
             if isinstance(subject, NamedNode):
@@ -190,7 +190,7 @@ def _identifier(label: str) -> str:
     return f"_{text}" if text[:1].isdigit() else text
 
 
-def _turtle(entity: str, claims: Iterable[Claim]) -> str:
+def _turtle(entity: str, claims: Iterable[WikibaseTriple]) -> str:
     """Triples as Turtle without its prefixes; blank nodes are named by their order."""
     names: dict[Any, BlankNode] = {}
 

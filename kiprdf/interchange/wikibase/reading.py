@@ -15,10 +15,10 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from kiprdf.budget import paced
 from kiprdf.interchange.importing.element_index import ElementIndex
-from kiprdf.interchange.importing.foreign import Skipped
+from kiprdf.interchange.importing.external import Skipped
 from kiprdf.interchange.wikibase.elements import Elements, digest
 from kiprdf.interchange.wikibase.properties import Properties
-from kiprdf.interchange.wikibase.source import Claim, Graph, Node, Source
+from kiprdf.interchange.wikibase.source import GraphName, Node, Source, WikibaseTriple
 from kiprdf.interchange.wikibase.terms import (
     ALIAS,
     COPIES,
@@ -56,7 +56,7 @@ class Plain(NamedTuple):
 
 
 @dataclass(slots=True)
-class Statement:
+class StatementNode:
     """A statement node: its item, property, value, and what else it says, as JSON."""
 
     node: Node
@@ -65,7 +65,7 @@ class Statement:
     value: NamedNode
     main: Node | Literal | None
     """The value as the document has it."""
-    graphs: list[Graph]
+    graphs: list[GraphName]
     is_truthy: bool = False
     rank: str | None = None
     qualifiers: dict[str, list[Json]] = field(default_factory=lambda: defaultdict(list))
@@ -120,7 +120,7 @@ class _Reader:
         self._leave_out_languages()
         self.elements.written += self.properties.definitions(self._language)
         statements = list(self._statements())
-        groups: dict[tuple[NamedNode, str, NamedNode], list[Statement]] = defaultdict(list)
+        groups: dict[tuple[NamedNode, str, NamedNode], list[StatementNode]] = defaultdict(list)
         for statement in statements:
             groups[statement.item, statement.property, statement.value].append(statement)
         self._truthy(groups)
@@ -175,7 +175,7 @@ class _Reader:
 
     # Statements -------------------------------------------------------------------------------
 
-    def _statements(self) -> Iterator[Statement]:
+    def _statements(self) -> Iterator[StatementNode]:
         for subject in paced(self.source.subjects):
             for triple in self.source.about(subject):
                 role = Role.of(triple.predicate)
@@ -184,7 +184,7 @@ class _Reader:
                     if statement is not None:
                         yield statement
 
-    def _statement(self, link: Claim, role: Role) -> Statement | None:
+    def _statement(self, link: WikibaseTriple, role: Role) -> StatementNode | None:
         node, about = link.object, self.source.about(link.object)
         values, deep, classes = [], [], []
         for triple in about:
@@ -212,14 +212,16 @@ class _Reader:
         else:
             value = self.elements.value(main, role, deep, node)
         graphs = self.source.graphs[link]
-        statement = Statement(node, item, role.entity, value, main, graphs)
+        statement = StatementNode(node, item, role.entity, value, main, graphs)
         statement.types = sorted(
             one.value for one in classes if one != no_value and isinstance(one, NamedNode)
         )
         self.source.take([link, *self._parts(statement, about, role)])
         return statement
 
-    def _parts(self, statement: Statement, about: list[Claim], role: Role) -> Iterator[Claim]:
+    def _parts(
+        self, statement: StatementNode, about: list[WikibaseTriple], role: Role
+    ) -> Iterator[WikibaseTriple]:
         """Read the parts of a statement node, and return the triples that were read."""
         for triple in about:
             part, value = Role.of(triple.predicate), triple.object
@@ -273,9 +275,11 @@ class _Reader:
 
     # Facts ------------------------------------------------------------------------------------
 
-    def _truthy(self, groups: Mapping[tuple[NamedNode, str, NamedNode], list[Statement]]) -> None:
+    def _truthy(
+        self, groups: Mapping[tuple[NamedNode, str, NamedNode], list[StatementNode]]
+    ) -> None:
         """Read the direct claims: marks of statements, facts, and values of an item."""
-        stated: dict[tuple[NamedNode, str, Any], list[Statement]] = defaultdict(list)
+        stated: dict[tuple[NamedNode, str, Any], list[StatementNode]] = defaultdict(list)
         for (end, property, value), group in groups.items():
             stated[end, property, value] = group
             for statement in group:
@@ -306,7 +310,7 @@ class _Reader:
                 self.elements.set(item, key, value)
 
     def _mark_no_values(
-        self, subject: Node, item: NamedNode, groups: Iterable[list[Statement]]
+        self, subject: Node, item: NamedNode, groups: Iterable[list[StatementNode]]
     ) -> None:
         """Mark the statements without a value that a class of their item repeats."""
         classes = self.source.objects(subject, vocab.TYPE)
@@ -323,13 +327,13 @@ class _Reader:
         is_described = value in self.source or self.elements.is_written(value)
         return is_unknown(value) or is_entity(value) or is_described
 
-    def _write_direct(self, item: NamedNode, role: Role, claim: Claim) -> None:
+    def _write_direct(self, item: NamedNode, role: Role, claim: WikibaseTriple) -> None:
         """A direct claim without a statement."""
         value = self.elements.value(claim.object, role, [], item)
         for graph in self.source.graphs[claim]:
             self.elements.write(item, self.properties.iri(role.entity), value, graph)
 
-    def _write_fact(self, group: list[Statement]) -> None:
+    def _write_fact(self, group: list[StatementNode]) -> None:
         """One proposition for the statements with one item, property and value."""
         first = group[0]
         fact = Triple(first.item, self.properties.iri(first.property), first.value)
@@ -350,7 +354,7 @@ class _Reader:
                 self.elements.set(reifier, "same_as", statement.node.value)
 
 
-def _mark(group: list[Statement]) -> None:
+def _mark(group: list[StatementNode]) -> None:
     """Mark the statements of which a direct claim was made: the best, if classes say so."""
     best = [one for one in group if BEST_RANK.value in one.types]
     usual = [one for one in group if one.rank != "deprecated"]
@@ -358,7 +362,7 @@ def _mark(group: list[Statement]) -> None:
         statement.is_truthy = True
 
 
-def _combined(group: list[Statement]) -> dict[str, Json]:
+def _combined(group: list[StatementNode]) -> dict[str, Json]:
     """The attributes of several statements with one value, and each of the statements."""
     values: dict[str, list[Json]] = defaultdict(list)
     for statement in group:

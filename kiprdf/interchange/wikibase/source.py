@@ -15,10 +15,10 @@ from kiprdf.interchange.wikibase.terms import LABEL, Role, is_property, value_ty
 SIMPLE = ("wdt", "ps", "pq", "pr")
 """The places of a property's plain values; the other places refer to value nodes."""
 Node: TypeAlias = NamedNode | BlankNode
-Graph: TypeAlias = NamedNode | BlankNode | DefaultGraph
+GraphName: TypeAlias = NamedNode | BlankNode | DefaultGraph
 
 
-class Claim(NamedTuple):
+class WikibaseTriple(NamedTuple):
     """A triple without triple terms."""
 
     subject: Node
@@ -33,15 +33,15 @@ class Source:
     """The triples of a document by their subjects, with their graphs."""
 
     def __init__(self, quads: Iterable[Quad]) -> None:
-        self.graphs: dict[Claim, list[Graph]] = defaultdict(list)
+        self.graphs: dict[WikibaseTriple, list[GraphName]] = defaultdict(list)
         self._others: list[Quad] = []
         for quad in paced(quads):
             if isinstance(quad.object, Triple):
                 self._others.append(quad)
             else:
-                claim = Claim(cast(Node, quad.subject), quad.predicate, quad.object)
+                claim = WikibaseTriple(cast(Node, quad.subject), quad.predicate, quad.object)
                 self.graphs[claim].append(quad.graph_name)
-        self._remaining: dict[Any, list[Claim]] = defaultdict(list)
+        self._remaining: dict[Any, list[WikibaseTriple]] = defaultdict(list)
         for claim in sorted(self.graphs, key=str):
             self._remaining[claim.subject].append(claim)
 
@@ -54,18 +54,18 @@ class Source:
         return list(self._remaining)
 
     @property
-    def all_graphs(self) -> list[Graph]:
+    def all_graphs(self) -> list[GraphName]:
         """The graphs of the document."""
         return list(dict.fromkeys(graph for graphs in self.graphs.values() for graph in graphs))
 
-    def about(self, node: object) -> list[Claim]:
+    def about(self, node: object) -> list[WikibaseTriple]:
         """What remains of the triples of a subject."""
         return self._remaining.get(node, [])
 
     def objects(self, node: object, predicate: NamedNode) -> list[Any]:
         return [claim.object for claim in self.about(node) if claim.predicate == predicate]
 
-    def take(self, claims: Iterable[Claim]) -> None:
+    def take(self, claims: Iterable[WikibaseTriple]) -> None:
         """Remove triples, which something else replaces."""
         taken = set(claims)
         for subject in {claim.subject for claim in taken}:

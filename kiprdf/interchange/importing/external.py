@@ -1,4 +1,4 @@
-"""Reads foreign RDF as statements: lists become one value, reifiers are separated from facts.
+"""Reads external RDF as triples: lists become one value, reifiers are separated from facts.
 
 ``collect`` reads quads, ``gather_lists`` turns ``rdf:List`` cells into values (RDF Schema 5.2),
 ``separate_reifiers`` finds out what reifiers stand for.
@@ -34,7 +34,7 @@ class Items:
     copy: int = 0
 
 
-class Statement(NamedTuple):
+class ExternalTriple(NamedTuple):
     """A triple whose object may be a list."""
 
     subject: Node
@@ -42,7 +42,7 @@ class Statement(NamedTuple):
     object: Object
 
 
-Object: TypeAlias = NamedNode | BlankNode | Literal | Statement | Items
+Object: TypeAlias = NamedNode | BlankNode | Literal | ExternalTriple | Items
 
 
 def is_plain(term: Object) -> bool:
@@ -69,15 +69,15 @@ class Skipped(NamedTuple):
 
 
 @dataclass(slots=True)
-class Foreign:
+class ExternalData:
     """Statements in a fixed order, their named graphs, and what reifiers stand for."""
 
-    statements: list[Statement] = field(default_factory=list)
-    graphs: dict[Statement, list[str]] = field(default_factory=dict)
-    reified: dict[Node, Statement] = field(default_factory=dict)
+    statements: list[ExternalTriple] = field(default_factory=list)
+    graphs: dict[ExternalTriple, list[str]] = field(default_factory=dict)
+    reified: dict[Node, ExternalTriple] = field(default_factory=dict)
     skipped: list[Skipped] = field(default_factory=list)
 
-    def skip(self, statement: Statement, reason: str) -> None:
+    def skip(self, statement: ExternalTriple, reason: str) -> None:
         self.skipped.append(Skipped(statement_text(statement), reason))
 
 
@@ -89,12 +89,12 @@ def text_of(term: Object) -> str:
     """
     if isinstance(term, Items):
         return f"( {' '.join(map(text_of, term.terms))} )"
-    if isinstance(term, Statement):
+    if isinstance(term, ExternalTriple):
         return f"<<( {term.subject} {term.predicate} {text_of(term.object)} )>>"
     return str(term)
 
 
-def statement_text(statement: Statement) -> str:
+def statement_text(statement: ExternalTriple) -> str:
     """A statement as a line of N-Triples."""
     return f"{statement.subject} {statement.predicate} {text_of(statement.object)} ."
 
@@ -103,12 +103,12 @@ DEFAULT = "@default"
 """What stands for the default graph among the names of graphs."""
 
 
-def collect(quads: Iterable[Quad]) -> tuple[dict[Statement, list[str]], list[Skipped]]:
+def collect(quads: Iterable[Quad]) -> tuple[dict[ExternalTriple, list[str]], list[Skipped]]:
     """Each statement once with its graphs; what is skipped of graphs.
 
     The graphs in which a nexus keeps its own records are left out.
     """
-    statements: dict[Statement, list[str]] = {}
+    statements: dict[ExternalTriple, list[str]] = {}
     nameless: dict[str, None] = {}
     for quad in paced(quads):
         graph = quad.graph_name
@@ -125,45 +125,45 @@ def collect(quads: Iterable[Quad]) -> tuple[dict[Statement, list[str]], list[Ski
     return statements, skipped
 
 
-def _statement(triple: Triple) -> Statement:
+def _statement(triple: Triple) -> ExternalTriple:
     """A triple as a statement; triple terms nest as deep as the parser allows."""
     subject, object_ = triple.subject, triple.object
     assert not isinstance(subject, Triple)
-    return Statement(
+    return ExternalTriple(
         subject, triple.predicate, _statement(object_) if isinstance(object_, Triple) else object_
     )
 
 
 def replaced(term: Object, by: Mapping[Node, Object]) -> Object:
     """A term with nodes replaced inside of statements and lists."""
-    if isinstance(term, Statement):
+    if isinstance(term, ExternalTriple):
         return replaced_in(term, by)
     if isinstance(term, Items):
         return replace(term, terms=tuple(replaced(item, by) for item in term.terms))
     return term if isinstance(term, Literal) else by.get(term, term)
 
 
-def replaced_in(statement: Statement, by: Mapping[Node, Object]) -> Statement:
+def replaced_in(statement: ExternalTriple, by: Mapping[Node, Object]) -> ExternalTriple:
     """A statement with nodes replaced; a list cannot be a subject, and stays a node there."""
     subject = by.get(statement.subject, statement.subject)
     if not isinstance(subject, NamedNode | BlankNode):
         subject = statement.subject
-    return Statement(subject, statement.predicate, replaced(statement.object, by))
+    return ExternalTriple(subject, statement.predicate, replaced(statement.object, by))
 
 
 # Reifiers -------------------------------------------------------------------------------------
 
 
-def separate_reifiers(foreign: Foreign) -> None:
+def separate_reifiers(external: ExternalData) -> None:
     """Move what reifiers stand for from the statements into ``reified``; in place.
 
     A reifier is the subject of ``rdf:reifies`` or an ``rdf:Statement`` with its three parts. One
     that names nothing, several facts, or a triple that is not asserted is skipped
     with all statements about it.
     """
-    asserted = set(foreign.statements)
+    asserted = set(external.statements)
     dropped: set[Node] = set()
-    for node, about_node in paced(by_subject(foreign.statements).items()):
+    for node, about_node in paced(by_subject(external.statements).items()):
         if not _is_reifier(about_node):
             continue
         facts = _facts(about_node)
@@ -171,56 +171,56 @@ def separate_reifiers(foreign: Foreign) -> None:
         if fault is not None:
             dropped.add(node)
             for statement in about_node:
-                foreign.skip(statement, fault)
+                external.skip(statement, fault)
             continue
-        foreign.reified[node] = next(iter(facts))
-    kept = [statement for statement in foreign.statements if statement.subject not in dropped]
-    foreign.statements = []
+        external.reified[node] = next(iter(facts))
+    kept = [statement for statement in external.statements if statement.subject not in dropped]
+    external.statements = []
     for statement in paced(kept):
-        fact = foreign.reified.get(statement.subject)
+        fact = external.reified.get(statement.subject)
         if fact is None or not _is_structure(statement):
-            foreign.statements.append(statement)
+            external.statements.append(statement)
         elif not _agrees(statement, fact):
-            foreign.skip(statement, "its subject stands for another triple")
+            external.skip(statement, "its subject stands for another triple")
 
 
-def by_subject(statements: Iterable[Statement]) -> dict[Node, list[Statement]]:
-    grouped: dict[Node, list[Statement]] = defaultdict(list)
+def by_subject(statements: Iterable[ExternalTriple]) -> dict[Node, list[ExternalTriple]]:
+    grouped: dict[Node, list[ExternalTriple]] = defaultdict(list)
     for statement in paced(statements):
         grouped[statement.subject].append(statement)
     return grouped
 
 
-def _is_reifier(statements: list[Statement]) -> bool:
+def _is_reifier(statements: list[ExternalTriple]) -> bool:
     predicates = {statement.predicate for statement in statements}
     return vocab.REIFIES in predicates or any(s.object == vocab.STATEMENT for s in statements)
 
 
-def _is_structure(statement: Statement) -> bool:
+def _is_structure(statement: ExternalTriple) -> bool:
     predicate = statement.predicate
     is_type = predicate == vocab.TYPE and statement.object == vocab.STATEMENT
     return is_type or predicate == vocab.REIFIES or predicate in PARTS
 
 
-def _agrees(statement: Statement, fact: Statement) -> bool:
+def _agrees(statement: ExternalTriple, fact: ExternalTriple) -> bool:
     """Whether a part of a reifier agrees with its fact."""
     expected = dict(zip(PARTS, fact, strict=True)) | {vocab.REIFIES: fact}
     return statement.object == expected.get(statement.predicate, vocab.STATEMENT)
 
 
-def _facts(statements: list[Statement]) -> set[Statement]:
+def _facts(statements: list[ExternalTriple]) -> set[ExternalTriple]:
     """The triples that a reifier names, by its triple terms and by its three parts."""
     objects = {s.object for s in statements if s.predicate == vocab.REIFIES}
     parts = {part: [s.object for s in statements if s.predicate == part] for part in PARTS}
-    facts = {fact for fact in objects if isinstance(fact, Statement)}
+    facts = {fact for fact in objects if isinstance(fact, ExternalTriple)}
     if all(len(values) == 1 for values in parts.values()):
         subject, predicate, object_ = (parts[part][0] for part in PARTS)
         if isinstance(subject, NamedNode) and isinstance(predicate, NamedNode):
-            facts.add(Statement(subject, predicate, object_))
+            facts.add(ExternalTriple(subject, predicate, object_))
     return facts
 
 
-def _fault(node: Node, facts: set[Statement], asserted: set[Statement]) -> str | None:
+def _fault(node: Node, facts: set[ExternalTriple], asserted: set[ExternalTriple]) -> str | None:
     if not facts:
         return f"the reifier {node} does not stand for one triple"
     if len(facts) > 1:
@@ -241,8 +241,8 @@ BROKEN_LIST = "it belongs to a list that is not well-formed, or nests too deep"
 
 
 def gather_lists(
-    statements: Collection[Statement],
-) -> tuple[dict[Statement, Statement], list[Statement]]:
+    statements: Collection[ExternalTriple],
+) -> tuple[dict[ExternalTriple, ExternalTriple], list[ExternalTriple]]:
     """Each statement that is not a cell, with lists as values; the cells of broken lists.
 
     A list is well-formed if each cell has one ``rdf:first``, one ``rdf:rest`` and nothing else,
@@ -270,12 +270,12 @@ def gather_lists(
     return {s: replaced_in(s, lists) for s in paced(others)}, broken
 
 
-def _is_cell_part(statement: Statement, cells: dict[Node, dict[NamedNode, Object]]) -> bool:
+def _is_cell_part(statement: ExternalTriple, cells: dict[Node, dict[NamedNode, Object]]) -> bool:
     is_part = statement.predicate in (vocab.FIRST, vocab.REST) or statement.object == LIST
     return is_part or statement.subject in cells
 
 
-def _cells(statements: Iterable[Statement]) -> dict[Node, dict[NamedNode, Object]]:
+def _cells(statements: Iterable[ExternalTriple]) -> dict[Node, dict[NamedNode, Object]]:
     """The well-formed cells: their ``rdf:first`` and ``rdf:rest``."""
     referred = Counter(s.object for s in paced(statements) if not isinstance(s.object, Literal))
     return {
@@ -285,17 +285,17 @@ def _cells(statements: Iterable[Statement]) -> dict[Node, dict[NamedNode, Object
     }
 
 
-def _is_cell(statements: list[Statement]) -> bool:
+def _is_cell(statements: list[ExternalTriple]) -> bool:
     """Whether a node has nothing but the two properties of a cell, and classes (SWRL)."""
     predicates = [s.predicate for s in statements if not _is_class(s)]
     return sorted(predicates, key=str) == [vocab.FIRST, vocab.REST]
 
 
-def _is_class(statement: Statement) -> bool:
+def _is_class(statement: ExternalTriple) -> bool:
     return statement.predicate == vocab.TYPE and isinstance(statement.object, NamedNode)
 
 
-def _classes_of_cell(statements: list[Statement]) -> dict[NamedNode, Object]:
+def _classes_of_cell(statements: list[ExternalTriple]) -> dict[NamedNode, Object]:
     classes = tuple(s.object for s in statements if _is_class(s))
     return {vocab.TYPE: Items(tuple(sorted(classes, key=str)))} if classes else {}
 
