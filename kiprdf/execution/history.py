@@ -35,6 +35,8 @@ LIMIT = 100
 MOST = 10_000
 FEW = 64
 """Commits that are read one by one where an index would first have to read all."""
+FEW_BYTES = 1_000_000
+"""Of the records of these commits."""
 DIGITS = 20
 """The digits of a cursor at most, more than those of any commit."""
 _MERGED_FROM = vocab.metadata(vocab.MERGED_FROM)
@@ -142,14 +144,19 @@ def changes(
         final = log.last if until is None else number_at(log.journal, until, log.last)
         begin = first if cursor is None else max(first, _position(cursor))
         chosen = {"type": type, "author": author, "session": session, "source": source}
+        if log.is_short(begin, final):
+            chosen = {}
         commits: list[dict[str, Any]] = []
         for number in paced(log.numbers(begin, final, **chosen)):
             step = log.step(number)
+            origin = step.commit.origin
+            if author not in (None, origin.author) or session not in (None, origin.session):
+                continue
             elements = {
                 node: states for node, states in step.elements.items() if matches(node, *states)
             }
             is_of_all = type is None and source is None
-            if elements or (is_of_all and step.commit.origin.kind == FORGET):
+            if elements or (is_of_all and origin.kind == FORGET):
                 commits.append(_envelope(store, step.commit, elements))
             if len(commits) > limit:
                 break
@@ -211,6 +218,12 @@ class Log:
         index = self._index if is_choice else self.journal.index
         numbers = index.numbers(after, until, **chosen)
         return (number for number in numbers if self.journal.gap_at(number) is None)
+
+    def is_short(self, after: int, until: int) -> bool:
+        """Whether the commits above a number are read sooner than they are indexed."""
+        if until - after > FEW or self._is_indexed:
+            return False
+        return self.journal.size(after, until) < FEW_BYTES
 
     def step(self, number: int, only: Collection[NamedNode] | None = None) -> Step:
         """A commit, and the states around it of the elements that it changed, or some of them."""

@@ -493,6 +493,11 @@ class Journal:
         with _reading():
             yield from map(decoded, self.records(after, until))
 
+    def size(self, after: int, until: int) -> int:
+        """The bytes of the records above a number, up to another."""
+        with _reading():
+            return sum(map(len, self.records(after, until)))
+
     def records(self, after: int = 0, until: int = sys.maxsize) -> Iterator[bytes]:
         """The records above a number, up to another; a writer may replace files meanwhile.
 

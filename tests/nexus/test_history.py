@@ -13,6 +13,7 @@ import pytest
 
 import kiprdf
 from kiprdf.store import journal
+from kiprdf.store.commit_index import CommitIndex
 from tests.long_runs import SEED, amount
 from tests.store.test_past import SCHEMA, Clock, change
 
@@ -257,6 +258,53 @@ def test_changes_are_selected_by_type_source_author_and_session() -> None:
     assert selected(source="doc-1") == [1, 3]
     assert selected(source="doc-2", author="agent-7") == [2]
     assert selected(type="treats") == []
+
+
+def test_changes_since_a_large_commit_do_not_read_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    indexed: list[int] = []
+    catch_up = CommitIndex.catch_up
+
+    def noted(index: CommitIndex, *arguments: Any, **options: Any) -> None:
+        indexed.append(1)
+        catch_up(index, *arguments, **options)
+
+    monkeypatch.setattr(CommitIndex, "catch_up", noted)
+    with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
+        nexus.execute(SCHEMA)
+        begin = nexus.info()["commit"]
+        blocks = "".join(
+            f'CONCEPT {{ {{type: "Drug", name: "d{n}"}} SET ATTRIBUTES {{ t: "{"x" * 400}" }} }}'
+            for n in range(2_500)
+        )
+        nexus.apply_capsule(f"UPSERT {{ {blocks} }}")
+        since = nexus.info()["commit"]
+        with nexus.acting(author="agent-7", session="s-1"):
+            nexus.execute(drug("A", "{}", "doc-1"))
+        nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Ann"} } }')
+
+        def selected(since: int, **selection: Any) -> list[int]:
+            return [
+                commit["seq"] - begin for commit in nexus.changes(since, **selection)["commits"]
+            ]
+
+        selections: list[tuple[dict[str, Any], list[int]]] = [
+            ({"type": "Drug"}, [2]),
+            ({"type": "Person"}, [3]),
+            ({"source": "doc-1"}, [2]),
+            ({"author": "agent-7"}, [2]),
+            ({"author": "agent-8"}, []),
+            ({"session": "s-1", "type": "Drug"}, [2]),
+            ({"session": "s-1", "type": "Person"}, []),
+        ]
+        for selection, expected in selections:
+            assert selected(since, **selection) == expected, selection
+        assert indexed == []
+        assert selected(begin, type="Drug") == [1, 2]
+        assert indexed == [1]
+        for selection, expected in selections:
+            assert selected(since, **selection) == expected, selection
 
 
 def test_author_is_that_of_the_thread_and_of_the_nexus() -> None:

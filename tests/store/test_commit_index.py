@@ -223,7 +223,10 @@ def test_changes_since_a_late_commit_read_no_earlier_one(
         decoded.clear()
         commits = nexus.changes(last - 1, type="Drug")["commits"]
         assert [commit["seq"] for commit in commits] == [last]
-        assert 1 in decoded, "a choice is looked up in the index of all commits"
+        assert {*decoded} == {last}
+        decoded.clear()
+        assert nexus.history("C:Drug/A")["entries"][0]["seq"] == last
+        assert 1 in decoded, "an element is looked up in the index of all commits"
 
 
 def test_changes_are_the_same_with_an_index_and_without(
