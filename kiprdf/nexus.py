@@ -17,6 +17,7 @@ from kiprdf.execution.acting import acting
 from kiprdf.execution.empty_answers import Diagnosis
 from kiprdf.execution.engine import Answer, CommandEngine
 from kiprdf.execution.history import changes, history
+from kiprdf.execution.naming import id_of
 from kiprdf.execution.requests import respond
 from kiprdf.execution.validity import validity
 from kiprdf.interchange import files, formats
@@ -747,6 +748,17 @@ class Nexus:
         """
         read = functools.partial(history, self._store, id, key, limit, cursor)
         return self._engine.boundary.run(read)
+
+    def id_of(self, element: str) -> str:
+        """The id of an element as people write it: by its name, its type and name, or its id.
+
+        A proposition is written ``(Drug:Aspirin, treats, Symptom:Headache)``. Raises KIP_3002 for
+        a name that no element has, and KIP_3003 for one that several have.
+
+        >>> Nexus.memory().id_of("Domain:System")
+        'C:Domain/System'
+        """
+        return id_of(element, self.find, self._store)
 
     @timed
     def changes(

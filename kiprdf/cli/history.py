@@ -63,7 +63,13 @@ def _moment(when: str) -> int | str:
 @app.command(cls=OfFolder, rich_help_panel=HISTORY)
 def history(
     ctx: typer.Context,
-    id: Annotated[str, typer.Argument(help="The id of an element, such as C:Drug/Aspirin.")],
+    element: Annotated[
+        str,
+        typer.Argument(
+            metavar="ELEMENT",
+            help="An element: Aspirin, Drug:Aspirin, (Aspirin, treats, Headache), or its id.",
+        ),
+    ],
     key: Annotated[
         str | None, typer.Option(help="Only changes of this key, such as attributes.risk.")
     ] = None,
@@ -75,11 +81,12 @@ def history(
 
     \b
     Examples:
-      kiprdf history C:Drug/Aspirin
-      kiprdf history C:Drug/Aspirin --key attributes.risk --json
+      kiprdf history Aspirin
+      kiprdf history Drug:Aspirin --key attributes.risk --json
+      kiprdf history '(Drug:Aspirin, treats, Symptom:Headache)'
     """
     with output.errors_as_json(as_json), place_of(ctx).to_read() as opened:
-        page = opened.history(id, key=key, limit=limit, cursor=cursor)
+        page = opened.history(opened.id_of(element), key=key, limit=limit, cursor=cursor)
     if as_json:
         output.show_json(page)
         return

@@ -110,6 +110,12 @@ def history(
     return store.read(run)
 
 
+def is_mentioned(store: NexusStore, id: str) -> bool:
+    """Whether the history has a change of an element; False without a history."""
+    node = store.iris.from_id(id)
+    return store.journal is not None and next(Log(store).numbers(element=node), None) is not None
+
+
 def changes(
     store: NexusStore,
     since: int | str | datetime | None,

@@ -186,3 +186,21 @@ def test_undo_and_forget_show_the_ends_of_links(tmp_path: Path) -> None:
         lines = invoke(*forget, *dry).stdout.splitlines()
         for line, name in zip(lines, (names[0], link), strict=True):
             assert re.fullmatch(name, line)
+
+
+def test_an_element_of_the_history_is_named_as_people_write_it(folder: tuple[str, int]) -> None:
+    path, _ = folder
+    by_id = invoke("history", "C:Drug/A", path)
+    assert by_id.exit_code == 0
+    for name in ("A", "Drug:A"):
+        assert invoke("history", name, path).stdout == by_id.stdout
+    unknown = invoke("history", "Drug:B", path, "--json")
+    assert unknown.exit_code == 1
+    assert json.loads(unknown.stdout)["error"]["code"] == "KIP_3002"
+    assert unknown.stderr.startswith('KIP_3002 There is no concept {type: "Drug", name: "B"}.\n')
+    with kiprdf.Nexus.open(path) as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "A"} } }')
+    several = invoke("history", "A", path)
+    assert several.stderr == (
+        "KIP_3003 'A' is the name of 2 elements.\nHint: Write Drug:A or Person:A.\n"
+    )
