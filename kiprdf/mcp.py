@@ -61,15 +61,22 @@ should be remembered afterwards, with its source."""
 class NexusServer:
     """An MCP server on a nexus, which the caller closes; ``read_only`` offers no writes.
 
-    ``execute`` runs the tools instead of the nexus itself, for servers that record writes.
+    ``execute`` runs the tools instead of the nexus itself, for servers that record writes;
+    ``may_write`` says whether a call may write, by default those on standard input.
     """
 
     def __init__(
-        self, nexus: Nexus, *, read_only: bool = False, execute: Execute | None = None
+        self,
+        nexus: Nexus,
+        *,
+        read_only: bool = False,
+        execute: Execute | None = None,
+        may_write: Callable[[Any], bool] = lambda context: context.request is None,
     ) -> None:
         self._nexus = nexus
         self._execute = execute or self._execute_plainly
         self._read_only = read_only or nexus.read_only
+        self._may_write = may_write
         self._threads = AsyncNexus(nexus)
         self._memory = memory.MemoryFunctions(nexus)
         begin = "Begin by reading the resource kip://primer or running DESCRIBE PRIMER.\n\n"
@@ -108,7 +115,7 @@ class NexusServer:
 
     def _tools(self, context: Any) -> dict[str, types.Tool]:
         """The tools of a client; one that may only read has those that only read."""
-        may_write = not self._read_only and _may_write(context)
+        may_write = not self._read_only and self._may_write(context)
         tools = {}
         for schema in (*function_schemas(), *memory.SCHEMAS):
             only_reads = schema["name"] in ONLY_READING
@@ -226,12 +233,6 @@ def server(nexus: Nexus, *, read_only: bool = False) -> NexusServer:
     'kiprdf'
     """
     return NexusServer(nexus, read_only=read_only)
-
-
-def _may_write(context: Any) -> bool:
-    """Whether the HTTP request of a call may write; there is none on standard input."""
-    request = context.request
-    return request is None or request.scope.get("kiprdf.access") == "write"
 
 
 def _text(value: Any) -> str:

@@ -1,7 +1,7 @@
 """A nexus over HTTP: KIP, SPARQL, linked data, and pages for people (docs/how-to/serve.md).
 
 ``application`` (routes and handlers) behind ``security`` (host, origin, token) and ``observation``
-(log, numbers, audit; ``tracing``); ``kip``, ``sparql``, ``linked`` answer
+(log, numbers, audit); ``kip``, ``sparql``, ``linked`` answer
 on threads; ``server`` runs it with uvicorn, and ``connections`` limits what is open. Their parts:
 ``negotiation``, ``body``, ``replies``, ``options``, ``openapi`` and ``login``.
 """

@@ -39,7 +39,7 @@ from kiprdf.serve.explorer import ASSETS, Absent, Explorer
 from kiprdf.serve.login import login_page, sign_in
 from kiprdf.serve.mcp_route import McpEndpoint
 from kiprdf.serve.negotiation import choose
-from kiprdf.serve.observation import LOGGER, AuditLog, Metrics, Observer
+from kiprdf.serve.observation import LOGGER, AuditLog, Metrics, Observer, info_of
 from kiprdf.serve.openapi import document
 from kiprdf.serve.options import Options
 from kiprdf.serve.public_path import PublicPath
@@ -136,7 +136,7 @@ class Server:
             kip.answer,
             self.nexus,
             body,
-            may_write=request.scope["kiprdf.access"] == "write",
+            may_write=info_of(request.scope).access == "write",
             read_only=self.is_read_only,
             audit=self.audit_of(request.scope),
         )
@@ -396,7 +396,7 @@ class Server:
 
     def audit_of(self, scope: Scope) -> kip.Audit | None:
         """What records the writes of a request."""
-        return None if self.audit is None else partial(self.audit.write, scope["kiprdf.label"])
+        return None if self.audit is None else partial(self.audit.write, info_of(scope).label)
 
     @property
     def is_read_only(self) -> bool:
@@ -442,9 +442,9 @@ class Server:
 
     def note(self, scope: Scope, rows: int | None, commit: int | None = None) -> None:
         """Note the numbers of a request for its log line."""
-        record = scope["kiprdf.record"]
-        record["rows"] = rows
-        record["commit"] = self.store.commit() if commit is None else commit
+        info = info_of(scope)
+        info.rows = rows
+        info.commit = self.store.commit() if commit is None else commit
 
 
 def asgi_app(server: Server) -> ASGIApp:
@@ -542,7 +542,13 @@ def _mcp_endpoint(server: Server) -> McpEndpoint | None:
             server.note(scope, kip.rows_of(response))
             return response
 
-        return NexusServer(server.nexus, read_only=server.options.read_only, execute=execute)
+        def may_write(context: Any) -> bool:
+            return info_of(context.request.scope).access == "write"
+
+        is_read_only = server.options.read_only
+        return NexusServer(
+            server.nexus, read_only=is_read_only, execute=execute, may_write=may_write
+        )
 
     return McpEndpoint(make, server.options.max_body)
 
@@ -574,7 +580,7 @@ def _is_for_people(request: Request) -> bool:
 
 
 def _require_write(request: Request) -> None:
-    if request.scope["kiprdf.access"] != "write":
+    if info_of(request.scope).access != "write":
         hint = "Send the token that also writes."
         raise HttpError(403, "This token only reads.", hint)
 

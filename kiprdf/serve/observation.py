@@ -7,18 +7,36 @@ import logging
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-from kiprdf.serve.tracing import request_span
 
 LOGGER = logging.getLogger("kiprdf.serve")
 AUDIT_BYTES = 10_000_000
 AUDIT_FILES = 5
+Access = Literal["write", "read"]
+_KEY = "kiprdf.request"
+
+
+@dataclass
+class RequestInfo:
+    """What the parts of the application know of a request: its rights, and what was answered."""
+
+    access: Access | None = None
+    label: str = "none"
+    """The kind of its token, for the logs."""
+    rows: int | None = None
+    commit: int | None = None
+
+
+def info_of(scope: Scope) -> RequestInfo:
+    """What is known of a request."""
+    info: RequestInfo = scope[_KEY]
+    return info
 
 
 class Metrics:
@@ -77,7 +95,7 @@ class Observer:
             await self._app(scope, receive, send)
             return
         begun, status = time.perf_counter(), 0
-        scope["kiprdf.record"] = record = {"rows": None, "commit": None}
+        scope[_KEY] = RequestInfo()
         self._metrics.open_requests += 1
 
         async def send_and_note(message: Message) -> None:
@@ -86,36 +104,33 @@ class Observer:
                 status = message["status"]
             await send(message)
 
-        with request_span(scope) as describe:
-            try:
-                await self._app(scope, receive, send_and_note)
-            finally:
-                self._metrics.open_requests -= 1
-                describe(self._note(scope, status, time.perf_counter() - begun, record))
+        try:
+            await self._app(scope, receive, send_and_note)
+        finally:
+            self._metrics.open_requests -= 1
+            self._note(scope, status, time.perf_counter() - begun)
 
-    def _note(
-        self, scope: Scope, status: int, seconds: float, record: dict[str, Any]
-    ) -> dict[str, Any]:
-        """Count and log a request; returns what is known of it."""
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        """Count and log a request."""
+        info = info_of(scope)
         first = scope["path"].removeprefix(scope.get("root_path", "")).split("/")[1:2]
         route = f"/{first[0]}" if first and first[0] in self._routes else "other"
         # The method is any text that a client sends.
         method = scope["method"] if scope["method"] in _METHODS else "other"
         self._metrics.requests[route, method, status] += 1
         self._metrics.seconds[route] += seconds
-        self._metrics.rows += record["rows"] or 0
+        self._metrics.rows += info.rows or 0
         path = scope.get("raw_path", b"").partition(b"?")[0].decode("ascii", "backslashreplace")
         fields = {
             "method": method,
             "path": path,
             "status": status,
             "ms": round(seconds * 1000, 1),
-            "rows": record["rows"],
-            "commit": record["commit"],
-            "token": scope.get("kiprdf.label", "none"),
+            "rows": info.rows,
+            "commit": info.commit,
+            "token": info.label,
         }
         LOGGER.info("request", extra={"request": fields})
-        return {**fields, "route": route}
 
 
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"))

@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import hmac
 from http.cookies import CookieError, SimpleCookie
-from typing import Literal
 from urllib.parse import quote, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -14,10 +13,10 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kiprdf.serve.negotiation import choose
+from kiprdf.serve.observation import Access, info_of
 from kiprdf.serve.options import Options, host_name, is_own_address
 from kiprdf.serve.replies import HttpError, error_response
 
-Access = Literal["write", "read"]
 COOKIE = "kiprdf_session"
 OPEN_PATHS = ("/health", "/ready", "/login")
 """The paths that need no token."""
@@ -33,7 +32,7 @@ _CORS_HEADERS = (
 
 
 class Gate:
-    """Lets a request pass to the application with ``scope["kiprdf.access"]`` set, or refuses it."""
+    """Lets a request pass to the application with its rights noted, or refuses it."""
 
     def __init__(self, app: ASGIApp, options: Options) -> None:
         self._app = app
@@ -87,8 +86,9 @@ class Gate:
         if scope["method"] not in ("GET", "HEAD", "OPTIONS") and origin is not None:
             self._check_origin(headers, origin)
         access = self.access(headers)
-        scope["kiprdf.access"] = access
-        scope["kiprdf.label"] = access if access and self._options.has_token else "none"
+        info = info_of(scope)
+        info.access = access
+        info.label = access if access and self._options.has_token else "none"
         if access is None and _path(scope) not in OPEN_PATHS:
             return self._unauthorized(scope, headers)
         return None
