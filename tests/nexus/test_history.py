@@ -271,12 +271,13 @@ def test_changes_since_a_large_commit_do_not_read_it(
         catch_up(index, *arguments, **options)
 
     monkeypatch.setattr(CommitIndex, "catch_up", noted)
+    monkeypatch.setattr("kiprdf.execution.history.FEW_BYTES", 3_000)
     with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
         nexus.execute(SCHEMA)
         begin = nexus.info()["commit"]
         blocks = "".join(
-            f'CONCEPT {{ {{type: "Drug", name: "d{n}"}} SET ATTRIBUTES {{ t: "{"x" * 400}" }} }}'
-            for n in range(2_500)
+            f'CONCEPT {{ {{type: "Drug", name: "d{n}"}} SET ATTRIBUTES {{ n: {n} }} }}'
+            for n in range(200)
         )
         nexus.apply_capsule(f"UPSERT {{ {blocks} }}")
         since = nexus.info()["commit"]
