@@ -10,13 +10,12 @@ import pytest
 
 import kiprdf
 from kiprdf.execution.catalog_cache import CatalogCache
-from kiprdf.execution.plan_cache import PlanCache
+from kiprdf.execution.statements import Statements, Write
 from kiprdf.kql import plan
 from kiprdf.kql.by_value import ByValue
 from kiprdf.kql.newest import NewestPlan
 from kiprdf.kql.reader import read_catalog
 from kiprdf.language import Template
-from kiprdf.language.shapes import Shapes
 from kiprdf.meta import indexing
 
 
@@ -25,10 +24,10 @@ def no_shortcuts() -> Iterator[None]:
     """Parse, check and compile each command again, ask the store in SPARQL for everything, and
     index what is read there."""
     with pytest.MonkeyPatch.context() as patch, no_lookups():
-        patch.setattr(PlanCache, "template", lambda self, text: Template(kiprdf.parse(text)))
-        patch.setattr(PlanCache, "find", lambda *_: None)
-        patch.setattr(PlanCache, "targets", lambda *_: None)
-        patch.setattr(Shapes, "read", lambda *_: None)
+        patch.setattr(Statements, "template", lambda self, text: Template(kiprdf.parse(text)))
+        patch.setattr(Statements, "find", lambda *_: None)
+        patch.setattr(Statements, "write", lambda self, command, *_: Write(command))
+        patch.setattr(Statements, "write_by_shape", lambda *_: None)
         patch.setattr(CatalogCache, "catalog", lambda self: read_catalog(self._store))
         patch.setattr(indexing, "KEPT_ELEMENTS", 0)
         yield

@@ -1,8 +1,8 @@
 """Runs commands on a store.
 
 ``engine`` (parse, bind, check, read), ``writer`` (draft, check, commit), ``imports`` (an import as
-one UPSERT), ``requests`` (the JSON protocol), ``bootstrap`` (what opening writes), ``plan_cache``
-(parsed commands and compiled FINDs), ``catalog_cache`` (types and predicates), ``error_boundary``
+one UPSERT), ``requests`` (the JSON protocol), ``bootstrap`` (what opening writes), ``statements``
+(parsed commands and compiled WHEREs), ``catalog_cache`` (types and predicates), ``error_boundary``
 (failures become located errors), ``empty_answers`` (when one is explained), ``summary`` (what
 ``repr`` shows).
 """

@@ -18,7 +18,7 @@ from kiprdf.execution import bootstrap
 from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.execution.empty_answers import Diagnosis, diagnose, is_empty, reasons
 from kiprdf.execution.error_boundary import ErrorBoundary
-from kiprdf.execution.plan_cache import PlanCache
+from kiprdf.execution.statements import Statements, Write
 from kiprdf.execution.writer import Writer, keyword
 from kiprdf.kml.draft import Clock, now
 from kiprdf.kql import find as kql
@@ -28,7 +28,6 @@ from kiprdf.kql.find import FindResult, Lack
 from kiprdf.kql.valid_at import with_moment
 from kiprdf.language import ast
 from kiprdf.language.printer import expression_text
-from kiprdf.language.shapes import Shapes
 from kiprdf.meta.counts import total
 from kiprdf.meta.describe import describe
 from kiprdf.meta.export import capsule, export
@@ -41,7 +40,6 @@ from kiprdf.rows import Rows
 from kiprdf.search import INDEX_FILE
 from kiprdf.search.embedders import Embedder, convert_failures, require_numpy
 from kiprdf.semantics import check
-from kiprdf.source import NOWHERE
 from kiprdf.store import NexusStore, OxigraphStore, Solutions
 from kiprdf.store.guard import check_query
 from kiprdf.store.past import open_past
@@ -65,9 +63,9 @@ class Answer(NamedTuple):
 class CommandEngine:
     """Runs the commands of one nexus.
 
-    ``writer`` runs what writes, ``catalogs`` and ``plans`` are the caches, ``budgets`` are what
-    requests may spend, ``boundary`` converts failures. ``lost_commits`` is the number of commits
-    that the graph has lost, as far as the text index shows.
+    ``writer`` runs what writes, ``catalogs`` and ``statements`` are the caches, ``budgets`` are
+    what requests may spend, ``boundary`` converts failures. ``lost_commits`` is the number of
+    commits that the graph has lost, as far as the text index shows.
     """
 
     def __init__(
@@ -91,8 +89,7 @@ class CommandEngine:
         self.budgets = Budgets(budget)
         self.boundary = ErrorBoundary(store, self.budgets)
         self.catalogs = CatalogCache(store)
-        self.plans = PlanCache(store, self.catalogs.catalog)
-        self.shapes = Shapes()
+        self.statements = Statements(store, self.catalogs.catalog)
         self.writer = Writer(store, self.indexer, self.catalogs, self.clock)
         if strict_schema is not None:
             self.writer.set_strict_schema(strict_schema)
@@ -136,54 +133,49 @@ class CommandEngine:
         readonly: bool = False,
         warn: bool = True,
     ) -> Answer:
-        """Run one command as a request; ``warn`` explains an empty result."""
+        """Run one command as a request; ``warn`` explains an empty result.
 
-        def run() -> Answer:
-            answer = self.answer_cached(text, parameters, warn)
-            if answer is not None:
-                return answer
-            command = self.prepare(text, parameters, readonly, by_shape=True)
-            return self.execute(command, text, parameters, dry_run, warn)
-
-        return self.request(run)
-
-    def answer_cached(
-        self, text: str, parameters: Mapping[str, Any], warn: bool = True
-    ) -> Answer | None:
-        """The answer to a FIND that has a cached plan; None where there is none."""
-        result = self._find_cached(text, parameters)
-        return None if result is None else self._answer_of(result, text, warn)
-
-    def prepare(
-        self,
-        text: str,
-        parameters: Mapping[str, Any],
-        readonly: bool = False,
-        by_shape: bool = False,
-    ) -> ast.Command:
-        """Parse and bind a command; what writes is refused if it may not.
-
-        ``by_shape`` fills the known shapes of an UPSERT instead; then only ``execute`` may run it.
+        ``readonly`` refuses a command that writes.
         """
 
-        def run() -> ast.Command:
-            if not isinstance(text, str):
-                raise KipError("KIP_1001", "A command is a text.", "Send KIP as a string.")
-            if by_shape and not (parameters or readonly or self.store.read_only):
-                upsert = self.shapes.read(text)
-                if upsert is not None:
-                    return upsert
-            template = self.plans.template(text)
-            command = template.command
-            if isinstance(command, ast.Manipulation):
-                if readonly:
-                    message = "execute_kip_readonly runs no command that writes."
-                    hint = "Send it to execute_kip."
-                    raise KipError("KIP_1001", message, hint, keyword(command))
-                self.writer.require_writable(command)
-            return template.bind(with_moment(text, parameters))
+        def run() -> Answer:
+            result = self.statements.find(text, parameters)
+            if result is not None:
+                return self._answer_of(result, text, warn)
+            if not (readonly or self.store.read_only) and isinstance(text, str):
+                write = self.statements.write_by_shape(text, parameters)
+                if write is not None:
+                    try:
+                        return self._write(write, text, parameters, dry_run, warn)
+                    except KipError as error:
+                        # Every other error needs a place.
+                        if error.code == "KIP_4001":
+                            raise
+            command = self._bound(text, parameters, readonly)
+            return self._run(command, text, parameters, dry_run, warn)
 
-        return self.boundary.run(run, text)
+        return self.request(lambda: self.boundary.run(run, text))
+
+    def prepare(
+        self, text: str, parameters: Mapping[str, Any], readonly: bool = False
+    ) -> ast.Command:
+        """Parse and bind a command; what writes is refused if it may not."""
+        return self.boundary.run(lambda: self._bound(text, parameters, readonly), text)
+
+    def _bound(
+        self, text: str, parameters: Mapping[str, Any], readonly: bool = False
+    ) -> ast.Command:
+        if not isinstance(text, str):
+            raise KipError("KIP_1001", "A command is a text.", "Send KIP as a string.")
+        template = self.statements.template(text)
+        command = template.command
+        if isinstance(command, ast.Manipulation):
+            if readonly:
+                message = "execute_kip_readonly runs no command that writes."
+                hint = "Send it to execute_kip."
+                raise KipError("KIP_1001", message, hint, keyword(command))
+            self.writer.require_writable(command)
+        return template.bind(with_moment(text, parameters))
 
     def write_together(self, statements: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
         """Run writes, each with its parameters, as one transaction.
@@ -198,7 +190,7 @@ class CommandEngine:
 
         self.request(run)
 
-    def execute(
+    def _run(
         self,
         command: ast.Command,
         text: str,
@@ -207,46 +199,30 @@ class CommandEngine:
         warn: bool = True,
     ) -> Answer:
         """Run a command that was bound to parameters."""
-
-        def run() -> Answer:
-            try:
-                return self._run(command, text, parameters, dry_run, warn)
-            except KipError as error:
-                if command.span is not NOWHERE or error.code == "KIP_4001":
-                    raise
-                # Filled shapes have no places, which the error needs.
-                return self._run(self.prepare(text, {}), text, {}, dry_run, warn)
-
-        return self.boundary.run(run, text)
-
-    def _run(
-        self,
-        command: ast.Command,
-        text: str,
-        parameters: Mapping[str, Any],
-        dry_run: bool,
-        warn: bool,
-    ) -> Answer:
         if isinstance(command, ast.Find):
             return self._answer_of(self._run_find(command), text, warn)
-        # Another commit in between only keeps an empty answer from being explained.
-        commit = self.store.commit()
         if isinstance(command, ast.Manipulation):
-            receipt = self.writer.run(
-                command,
-                dry_run=dry_run,
-                outline=self.plans.outline(text),
-                find_targets=self.plans.targets(text, parameters),
-            )
-            answer = Answer(receipt)
-        else:
-            if isinstance(command, ast.Search) and not self.store.is_shared:
-                self.indexer.current()  # it may take long, and other commits may come
-            answer = self.store.read(lambda: self._run_meta(command))
+            write = self.statements.write(command, text, parameters)
+            return self._write(write, text, parameters, dry_run, warn)
+        commit = self.store.commit()
+        if isinstance(command, ast.Search) and not self.store.is_shared:
+            self.indexer.current()  # it may take long, and other commits may come
+        answer = self.store.read(lambda: self._run_meta(command))
         if warn and is_empty(command, answer.result):
             reasons = self._reasons(command, text, commit)
             return answer._replace(warnings=(*answer.warnings, *reasons))
         return answer
+
+    def _write(
+        self, write: Write, text: str, parameters: Mapping[str, Any], dry_run: bool, warn: bool
+    ) -> Answer:
+        # Another commit in between only keeps an empty answer from being explained.
+        commit = self.store.commit()
+        receipt = self.writer.run(write, dry_run=dry_run)
+        if not warn or not is_empty(write.command, receipt):
+            return Answer(receipt)
+        command = write.command if write.has_places else self._bound(text, parameters)
+        return Answer(receipt, warnings=self._reasons(command, text, commit))
 
     def _reasons(
         self, command: ast.Command, text: str, commit: int, lacks: Lack = "rows"
@@ -269,25 +245,21 @@ class CommandEngine:
         """The rows of a FIND, run as a request."""
 
         def run() -> Rows:
-            result = self._find_cached(text, parameters)
+            result = self.statements.find(text, parameters)
             if result is None:
-                find = self._prepare_one(ast.Find, "FIND", text, parameters)
-                result = self.boundary.run(lambda: self._run_find(find), text)
+                result = self._run_find(self._bound_one(ast.Find, "FIND", text, parameters))
             names = tuple(expression_text(expression) for expression in result.find.expressions)
             answer = self._answer_of(result, text)
             tuples = tuple(zip(*result.columns, strict=True))
             return Rows(names, tuples, answer.next_cursor, answer.warnings)
 
-        return self.request(run)
+        return self.request(lambda: self.boundary.run(run, text))
 
     def _answer_of(self, result: FindResult, text: str, warn: bool = True) -> Answer:
         warnings: tuple[KipWarning, ...] = ()
         if warn and result.lacks is not None:
             warnings = self._reasons(result.find, text, result.commit, result.lacks)
         return Answer(results.shape(result.find, result.columns), result.cursor, warnings)
-
-    def _find_cached(self, text: Any, parameters: Mapping[str, Any]) -> FindResult | None:
-        return self.boundary.run(lambda: self.plans.find(text, parameters), text)
 
     def _run_find(self, find: ast.Find) -> FindResult:
         def run() -> FindResult:
@@ -300,7 +272,7 @@ class CommandEngine:
         """What each clause of a command's WHERE leaves, as a request."""
 
         def run() -> Diagnosis:
-            command = self.plans.template(text).bind(with_moment(text, parameters))
+            command = self.statements.template(text).bind(with_moment(text, parameters))
             if not isinstance(command, Question):
                 message = "Only a command with a WHERE is diagnosed."
                 raise KipError("KIP_1001", message, "Use execute().", keyword(command))
@@ -317,43 +289,46 @@ class CommandEngine:
         """The SPARQL of a FIND, compiled as a request."""
 
         def run() -> str:
-            find = self._prepare_one(ast.Find, "FIND", text, parameters)
+            find = self._bound_one(ast.Find, "FIND", text, parameters)
 
             def compile() -> str:
                 check(find, self.catalogs.catalog())
                 return kql.explain(find, self.store)
 
-            return self.boundary.run(lambda: self.store.read(compile), text)
+            return self.store.read(compile)
 
-        return self.request(run)
+        return self.request(lambda: self.boundary.run(run, text))
 
-    def _prepare_one(self, kind: type[C], name: str, text: str, parameters: Mapping[str, Any]) -> C:
+    def _bound_one(self, kind: type[C], name: str, text: str, parameters: Mapping[str, Any]) -> C:
         """Parse and bind a command that must be of one kind, which is called ``name``."""
-        command = self.prepare(text, parameters)
+        command = self._bound(text, parameters)
         if not isinstance(command, kind):
             message = f"This call takes {name} only."
             hint = "Use execute() for other commands."
-            raise KipError("KIP_1001", message, hint, keyword(command), text)
+            raise KipError("KIP_1001", message, hint, keyword(command))
         return command
 
     # Other reading ----------------------------------------------------------------------------
 
     def export(self, text: str | None, parameters: Mapping[str, Any]) -> str:
         """The capsule of an EXPORT, or of everything."""
-        if text is None:
 
-            def run() -> str:
-                elements = all_elements(self.store)
-                return capsule(elements, self.store, bootstrap.is_bundled(self.store))
+        def export_all() -> str:
+            elements = all_elements(self.store)
+            return capsule(elements, self.store, bootstrap.is_bundled(self.store))
 
-            return self.boundary.run(lambda: self.store.read(run))
-        command = self._prepare_one(ast.Export, "EXPORT", text, parameters)
-        if command.limit is not None or command.cursor is not None:
-            message = "This call exports the whole selection."
-            hint = "Leave LIMIT and CURSOR out; answer() gives pages."
-            raise KipError("KIP_1001", message, hint, keyword(command), text)
-        result: Any = self.execute(command, text, parameters).result
-        return str(result["capsule"])
+        def run() -> str:
+            if text is None:
+                return self.store.read(export_all)
+            command = self._bound_one(ast.Export, "EXPORT", text, parameters)
+            if command.limit is not None or command.cursor is not None:
+                message = "This call exports the whole selection."
+                hint = "Leave LIMIT and CURSOR out; answer() gives pages."
+                raise KipError("KIP_1001", message, hint, keyword(command))
+            result: Any = self._run(command, text, parameters, warn=False).result
+            return str(result["capsule"])
+
+        return self.boundary.run(run, text)
 
     def select_nodes(
         self, text: str, parameters: Mapping[str, Any] = MappingProxyType({})

@@ -7,6 +7,7 @@ from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING, Any
 
 from kiprdf import protocol
+from kiprdf.budget import without_limit
 from kiprdf.errors import KipError
 from kiprdf.execution.engine import CommandEngine
 from kiprdf.language import ast
@@ -20,7 +21,7 @@ def respond(engine: CommandEngine, arguments: Any, *, readonly: bool) -> dict[st
     """The response to a request; a failure is an error object in it (KIP 6.2)."""
     plain = protocol.plain_command(arguments)
     if plain is not None:
-        return _run(engine, *plain, False, readonly)[0]
+        return _run(engine, *plain, False, readonly)
     try:
         request = protocol.read_request(arguments)
     except KipError as error:
@@ -28,7 +29,7 @@ def respond(engine: CommandEngine, arguments: Any, *, readonly: bool) -> dict[st
     if request.command is None:
         return _run_batch(engine, request, readonly)
     command, parameters = request.command, request.parameters
-    return _run_as_of(engine, request.as_of, command, parameters, request.dry_run, readonly)[0]
+    return _run_as_of(engine, request.as_of, command, parameters, request.dry_run, readonly)
 
 
 def _run_batch(engine: CommandEngine, request: Request, readonly: bool) -> dict[str, Any]:
@@ -48,9 +49,10 @@ def _run_batch(engine: CommandEngine, request: Request, readonly: bool) -> dict[
                 engine = stack.enter_context(closing(engine.copy()))
                 dry_run = False
             as_of = request.as_of if isinstance(item, str) else item.as_of or request.as_of
-            response, is_last = _run_as_of(engine, as_of, text, parameters, dry_run, readonly)
+            response = _run_as_of(engine, as_of, text, parameters, dry_run, readonly)
             responses.append(response)
-            if is_last:
+            error = response.get("error")
+            if error and as_of is None and _writes(engine, text, parameters, readonly, error):
                 break
     return {"result": responses}
 
@@ -62,51 +64,48 @@ def _run_as_of(
     parameters: Mapping[str, Any],
     dry_run: bool,
     readonly: bool,
-) -> tuple[dict[str, Any], bool]:
+) -> dict[str, Any]:
     """The response to one command, which may ask for an earlier state of the nexus."""
     if as_of is None:
         return _run(engine, text, parameters, dry_run, readonly)
     try:
         past = engine.past(as_of.when)
     except KipError as error:
-        return protocol.error_response(error), False
+        return protocol.error_response(error)
     with closing(past):
-        response = _run(past, text, parameters, dry_run, readonly)[0]
-        return {**response, "snapshot_seq": past.store.commit()}, False
+        response = _run(past, text, parameters, dry_run, readonly)
+        return {**response, "snapshot_seq": past.store.commit()}
 
 
 def _writes(
-    engine: CommandEngine, text: str, parameters: Mapping[str, Any], readonly: bool
+    engine: CommandEngine,
+    text: str,
+    parameters: Mapping[str, Any],
+    readonly: bool,
+    error: Mapping[str, Any] | None = None,
 ) -> bool:
-    """Whether a command is a write that may run."""
+    """Whether a command is a write that may run, and that its error did not refuse for its form
+    (KIP 6.2.2)."""
+
+    def check_form() -> ast.Command:
+        command = engine.prepare(text, parameters, readonly)
+        if error is not None and error["code"].startswith("KIP_1"):
+            check(command, engine.catalogs.catalog())
+        return command
+
     with suppress(KipError):
-        return isinstance(engine.prepare(text, parameters, readonly), ast.Manipulation)
+        # After an error the time of the request may be over.
+        command = check_form() if error is None else without_limit(check_form)
+        return isinstance(command, ast.Manipulation)
     return False
 
 
 def _run(
     engine: CommandEngine, text: str, parameters: Mapping[str, Any], dry_run: bool, readonly: bool
-) -> tuple[dict[str, Any], bool]:
-    """The response to one command, and whether it ends a batch."""
-    command: ast.Command | None = None
+) -> dict[str, Any]:
+    """The response to one command."""
     try:
-        answer = engine.answer_cached(text, parameters)
-        if answer is None:
-            command = engine.prepare(text, parameters, readonly, by_shape=True)
-            answer = engine.execute(command, text, parameters, dry_run)
+        answer = engine.answer(text, parameters, dry_run=dry_run, readonly=readonly)
     except KipError as error:
-        is_write = isinstance(command, ast.Manipulation)
-        is_last = is_write and not _is_malformed(engine, command, error)
-        return protocol.error_response(error), is_last
-    return protocol.response_of(*answer), False
-
-
-def _is_malformed(engine: CommandEngine, command: Any, error: KipError) -> bool:
-    """Whether a write failed for its form; then it was never executed (KIP 6.2.2)."""
-    if not error.code.startswith("KIP_1"):
-        return False
-    try:
-        check(command, engine.catalogs.catalog())
-    except KipError:
-        return True
-    return False
+        return protocol.error_response(error)
+    return protocol.response_of(*answer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import ref
 
 from pyoxigraph import NamedNode
@@ -17,9 +17,10 @@ from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.execution.forgetting import KIND as FORGET
 from kiprdf.execution.forgetting import Plan
 from kiprdf.execution.forgetting import planned as plan_forgetting
+from kiprdf.execution.statements import FindTargets, Write
 from kiprdf.execution.undo import planned
 from kiprdf.kml.delete import check_unused, delete
-from kiprdf.kml.draft import Clock, Draft, Targets, timestamp
+from kiprdf.kml.draft import Clock, Draft, timestamp
 from kiprdf.kml.merge import merge
 from kiprdf.kml.protection import check_protection
 from kiprdf.kml.schema import check_schema
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from kiprdf.interchange.staging_store import StagingStore
 
 T = TypeVar("T")
-FindTargets: TypeAlias = Callable[[], Targets | None]
 BOOTSTRAP = "bootstrap"
 """The record of the commit up to which only opening has written."""
 RESTORED = "restored"
@@ -85,26 +85,21 @@ class Writer:
         self._store.write(write)
         self.strict_schema = strict_schema
 
-    def run(
-        self,
-        command: ast.Manipulation,
-        *,
-        dry_run: bool = False,
-        outline: str | None = None,
-        find_targets: FindTargets | None = None,
-    ) -> dict[str, Any]:
+    def run(self, statement: Write, *, dry_run: bool = False) -> dict[str, Any]:
         """Run one statement as one transaction and return its receipt.
 
-        A dry run returns the same receipt, but only reads, and takes no lock. ``outline`` is that
-        of the statement, where it is made already, ``find_targets`` finds its targets by a plan
-        that is kept, if that is possible.
+        A dry run returns the same receipt, but only reads, and takes no lock.
         """
+
+        def draft() -> tuple[dict[str, Any], Draft]:
+            return self.draft(statement.command, find_targets=statement.find_targets)
+
         if dry_run:
-            return self._store.read(lambda: self.draft(command, find_targets=find_targets)[0])
+            return self._store.read(lambda: draft()[0])
 
         def write() -> dict[str, Any]:
-            receipt, draft = self.draft(command, find_targets=find_targets)
-            self.commit(draft.delta(), statement=outline)
+            receipt, drafted = draft()
+            self.commit(drafted.delta(), statement=statement.outline)
             return receipt
 
         return self._store.write(lambda: collector.paused(write))

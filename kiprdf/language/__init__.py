@@ -4,7 +4,7 @@ In the order of use: ``ast`` (the nodes), ``limits`` (size limits), ``names`` (k
 identifiers), ``values`` (the scanner of values), ``grammar`` (in pyparsing), ``readers`` (the
 grammar compiled to functions), ``commands`` (one command), ``parser`` (text to tree; the hints of
 its errors are in ``kiprdf.advice``), ``sizes`` and ``parameters`` (placeholders replaced by
-values), ``shapes`` (UPSERT blocks that differ only in literals), ``printer`` (tree to text).
+values), ``literals`` (texts that differ only in literals), ``printer`` (tree to text).
 """
 
 from kiprdf.language.parameters import Template, bind

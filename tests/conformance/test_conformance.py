@@ -55,7 +55,7 @@ def _run(nexus: kiprdf.Nexus, step: dict[str, Any], times: int) -> str:
     for number in range(repeated):
         if number >= 3:
             # Then a text is new, and has the plan of those that differ in literals only.
-            nexus._engine.plans.forget_texts()
+            nexus._engine.statements.forget_texts()
         response = call(_request(step))
         wrong = verdict(
             step["expect"], response, step.get("ordered", False), _width(step.get("command"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -106,6 +108,40 @@ def test_receipts_and_graphs_are_the_same(nexuses: tuple[kiprdf.Nexus, kiprdf.Ne
     assert nexus.info()["commit"] == other.info()["commit"]
 
 
+def test_the_same_with_the_values_in_the_text(
+    nexuses: tuple[kiprdf.Nexus, kiprdf.Nexus],
+) -> None:
+    nexus, other = nexuses
+    for command, calls in STATEMENTS.items():
+        for parameters in calls[:2] + calls:
+            text = re.sub(r"(?<!\w):(\w+)", lambda name: json.dumps(parameters[name[1]]), command)  # noqa: B023
+            response = nexus.execute_kip({"command": text})
+            with no_shortcuts():
+                assert response == other.execute_kip({"command": text}), text
+            assert facts(nexus) == facts(other), text
+            nexus._engine.statements.forget_texts()
+    assert nexus.info()["commit"] == other.info()["commit"]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('UPDATE ?x SET ATTRIBUTES {v: ADD(%d, "a")} WHERE { ?x {type: "T", name: "t1"} }', '"a"'),
+        ('UPDATE ?x SET ATTRIBUTES {v: %d} WHERE { ?x {type: "T", name: "t99"} }', '"t99"'),
+        ('DELETE ATTRIBUTES {"n"} FROM ?x WHERE { ?x {type: "T", name: "t%d77"} }', '"t177"'),
+    ],
+)
+def test_an_error_has_its_place_in_the_text_that_was_sent(
+    nexuses: tuple[kiprdf.Nexus, kiprdf.Nexus], text: str, place: str
+) -> None:
+    nexus, _ = nexuses
+    for number in (3, 2, 1):
+        with pytest.raises(kiprdf.KipError) as raised:
+            nexus.execute(text % number)
+    error = raised.value
+    assert (error.source, (text % 1)[slice(*error.span)]) == (text % 1, place)
+
+
 def test_a_where_is_compiled_once(
     nexuses: tuple[kiprdf.Nexus, kiprdf.Nexus], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,6 +161,10 @@ def test_a_where_is_compiled_once(
         for n in ("1", "2", "3", "4", "5"):
             # A parameter that the command does not have is ignored.
             nexus.execute(command, n=n, v=n, more=n)
+        assert len(compiled) == 2, command
+        compiled.clear()
+        for n in ("1", "2", "3", "4", "5"):
+            nexus.execute(command.replace(":n", f'"{n}"').replace(":v", n))
         assert len(compiled) == 2, command
 
 

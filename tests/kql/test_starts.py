@@ -95,11 +95,11 @@ def names_of(nexus: kiprdf.Nexus, where: str, **parameters: Any) -> list[str]:
     question = f"FIND(?x.name) WHERE {{ {where} }}"
     names = sorted(nexus.execute(question, **parameters))
     with no_lookups():
-        nexus._engine.plans.clear()
+        nexus._engine.statements.clear()
         assert sorted(nexus.execute(question, **parameters)) == names
         count = nexus.execute(f"FIND(COUNT(?x)) WHERE {{ {where} }}", **parameters)
         assert count == len(names)
-    nexus._engine.plans.clear()
+    nexus._engine.statements.clear()
     return names
 
 
@@ -298,9 +298,9 @@ def test_a_query_starts_from_what_is_rare() -> None:
         text = nexus.explain(f"FIND(?x.name) WHERE {{ ?x {where} }}")
         rows = nexus.execute(f"FIND(?x.name) WHERE {{ ?x {where} }}")
         with no_lookups():
-            nexus._engine.plans.clear()
+            nexus._engine.statements.clear()
             assert sorted(nexus.execute(f"FIND(?x.name) WHERE {{ ?x {where} }}")) == sorted(rows)
-        nexus._engine.plans.clear()
+        nexus._engine.statements.clear()
         first = text[text.index("{") :].removeprefix("{").lstrip(" \n{")
         return f"{first.splitlines()[0][:11].strip()}, {len(rows)}"
 

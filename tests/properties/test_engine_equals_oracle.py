@@ -69,7 +69,7 @@ def _compare_all(case: Case) -> None:
         fault = _ask(nexus, query, answer)
         with no_lookups():
             # A cached plan has its lookup.
-            nexus._engine.plans.clear()
+            nexus._engine.statements.clear()
             fault = fault or _ask(nexus, query, answer)
         with no_shortcuts():
             response = _as_json(nexus.execute_kip_readonly({"command": query}))
@@ -87,6 +87,6 @@ def _ask(nexus: Any, query: str, answer: Any) -> str | None:
     for number in range(4):
         if number >= 2:
             # Then the text is new, and has the plan of those that differ in literals only.
-            nexus._engine.plans.forget_texts()
+            nexus._engine.statements.forget_texts()
         assert _as_json(nexus.execute_kip_readonly({"command": query})) == response
     return difference(query, answer, response)

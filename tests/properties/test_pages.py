@@ -36,7 +36,7 @@ def test_pages_have_each_row_once(case: Case, size: int) -> None:
         for number in range(4):
             if number >= 2:
                 # Then the text is new, and has the plan of those that differ in literals only.
-                nexus._engine.plans.forget_texts()
+                nexus._engine.statements.forget_texts()
             pages = _pages(nexus, f"{whole} LIMIT {size}")
             assert sorted(row for page in pages for row in page) == sorted(rows), whole
 

@@ -442,7 +442,7 @@ def broken(*_: Any, **__: Any) -> Any:
 STAGES = {
     "check": ("kiprdf.execution.writer.check", GOOD_WRITE),
     "bind": ("kiprdf.language.Template.bind", GOOD_WRITE),
-    "parse": ("kiprdf.execution.plan_cache.parse", GOOD_WRITE),
+    "parse": ("kiprdf.execution.statements.parse", GOOD_WRITE),
     "upsert": ("kiprdf.execution.writer.upsert", GOOD_WRITE),
     "delta": ("kiprdf.kml.draft.Draft.delta", GOOD_WRITE),
     "protection": ("kiprdf.execution.writer.check_protection", GOOD_WRITE),

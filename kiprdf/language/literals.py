@@ -1,18 +1,18 @@
-"""UPSERT blocks that differ only in their literals, which are parsed once (docs/decisions/096).
+"""Texts that differ only in their literals, which are parsed once (docs/decisions/096).
 
-A program that loads data sends the same block again and again with other values. Its shape, which
-is its text without the literals, is parsed with a placeholder for each; later blocks of that shape
-only fill them.
+A language model, or a program that loads data, sends the same command again and again with other
+values. Its shape, the text without these literals, is parsed with a placeholder for each; later
+texts of that shape only fill them.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import count
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from kiprdf import budget
 from kiprdf.errors import KipError
@@ -24,13 +24,15 @@ from kiprdf.language.values import SPACE
 MOST_SHAPES = 256
 MOST_CHARACTERS = 8 * 1024
 """Longer shapes are not kept."""
+MOST_ITEMS = 50
+"""Of a list that is opened: each number of items has another plan."""
 _OPEN = "\x00"
-"""Where a literal was taken out of a text."""
+"""Where a literal was taken out of an UPSERT."""
 _PLACEHOLDER = "literal_"
 # A string without escapes, or what begins like a number. A string before a colon is a key; it and
 # every other string are passed over as a whole, with an empty second group. The set it begins with
 # lets the search skip all other characters.
-_LITERAL = re.compile(
+_WRITTEN = re.compile(
     r"""
     (["\-0-9](?:
         (?<=")[^"\\\x00-\x1f\ud800-\udfff]*"(?!\s*:)
@@ -40,8 +42,94 @@ _LITERAL = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_VALUE = (
+    r'(?:"[^"\\\x00-\x1f\x7f-\x9f\ud800-\udfff]*"'
+    r"|-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,10})?(?![\w.]))"
+)
+# A name, an id or an operand, as far as neither escapes nor digits need a closer look; what IN
+# compares a key or a name with; or another string, which is passed over as a whole.
+_OPERAND = re.compile(
+    rf"""((?:\b(?:name|id)\s*:|[=<>])\s*) ({_VALUE})
+    | (\bIN\s*\(\s*\?\w+\.(?:name|attributes\.\w+|metadata\.\w+)\s*,\s*)
+      (?:\[\s*({_VALUE}(?:\s*,\s*{_VALUE})*)\s*\]|:([A-Za-z_]\w*))(?=\s*\))
+    | "(?:[^"\\]|\\.)*" """,
+    re.VERBOSE,
+)
+_ITEM = re.compile(_VALUE)
 _HEAD = re.compile(rf"{SPACE}UPSERT{SPACE}\{{{SPACE}")
 _BLOCK = re.compile(r"((?:CONCEPT|PROPOSITION)\b)")
+
+
+def opened(
+    text: str, parameters: Mapping[str, Any], keywords: tuple[str, ...] = ("FIND",)
+) -> tuple[str, dict[str, Any]] | None:
+    """A command that begins with one of some keywords, FIND, UPDATE or DELETE, with placeholders
+    for its literals, and the values of all placeholders; None where it stays as it is.
+
+    In a WHERE, only names, ids and operands are opened, and the items of a list of IN, which may be
+    a parameter; types, predicates and LIMIT are not, since a plan is compiled for them. All values
+    that an UPDATE writes are opened.
+
+    >>> opened('FIND(?d) WHERE { ?d {type: "Drug", name: "Aspirin"} }', {})
+    ('FIND(?d) WHERE { ?d {type: "Drug", name: :literal_0} }', {'literal_0': 'Aspirin'})
+    >>> opened("FIND(?d) WHERE { … IN(?d.name, :names) … }", {"names": ["a", "b"]})[0]
+    'FIND(?d) WHERE { … IN(?d.name, [:literal_0, :literal_1]) … }'
+    """
+    if not text.startswith(keywords) or len(text) > MOST_CHARACTERS:
+        return None
+    # A comment may contain a quotation mark.
+    if "//" in text or _PLACEHOLDER in text:
+        return None
+    values: dict[str, Any] = {}
+    lists: set[str] = set()
+
+    def placeholder(value: Any) -> str:
+        name = f"{_PLACEHOLDER}{len(values)}"
+        values[name] = value
+        return f":{name}"
+
+    def written(match: re.Match[str]) -> str:
+        return match[0] if match[2] is not None else placeholder(_scalars([match[0]])[0])
+
+    def compared(match: re.Match[str]) -> str:
+        before, literal, member, items, name = match.groups()
+        if before is not None:
+            return before + placeholder(json.loads(literal))
+        if member is None:
+            return match[0]
+        if items is not None:
+            listed = list(map(json.loads, _ITEM.findall(items)))
+        else:
+            argument = parameters.get(name)
+            listed = list(argument) if isinstance(argument, list | tuple) else []
+        if not 0 < len(listed) <= MOST_ITEMS:
+            return match[0]
+        lists.add(name)
+        return f"{member}[{', '.join(map(placeholder, listed))}]"
+
+    is_update = text.startswith("UPDATE")
+    head, word, where = text.partition("WHERE") if is_update else ("", "", text)
+    if "\\" in head or head.count('"') % 2:
+        return None  # the word may be in a string
+    try:
+        shape = _WRITTEN.sub(written, head) + word + _OPERAND.sub(compared, where)
+    except ValueError:
+        return None
+    others = {name: value for name, value in parameters.items() if name not in lists}
+    return (shape, others | values) if values else None
+
+
+def _scalars(literals: Sequence[str]) -> list[ast.JsonScalar]:
+    """The values of some literals; ``ValueError`` for what is none, or no number of KIP."""
+    values: list[ast.JsonScalar] = json.loads(f"[{','.join(literals)}]")
+    numbers = [value for value in values if type(value) is not str]
+    if not all(limits.INTEGER_MINIMUM < cast(float, n) < limits.INTEGER_MAXIMUM for n in numbers):
+        raise ValueError
+    return values
+
+
+# Blocks of an UPSERT ------------------------------------------------------------------------------
+
 _Key: TypeAlias = tuple[str, bool]
 """The shape of a block, and whether it is the last one, with the end of the statement."""
 
@@ -54,12 +142,12 @@ class _Block(NamedTuple):
     order: Sequence[int]
 
 
-class Shapes:
-    """The shapes of blocks that were read before.
+class Blocks:
+    """The blocks of UPSERTs that were read before, by their shapes.
 
-    >>> shapes = Shapes()
+    >>> blocks = Blocks()
     >>> text = 'UPSERT {{ CONCEPT {{ {{type: "Drug", name: "{}"}} }} }}'
-    >>> [shapes.read(text.format(name)) == parse(text.format(name)) for name in "ABC"]
+    >>> [blocks.read(text.format(name)) == parse(text.format(name)) for name in "ABC"]
     [False, True, True]
     """
 
@@ -75,7 +163,7 @@ class Shapes:
         is_long = len(text.encode("utf-8", "replace")) > limits.COMMAND_BYTES
         if is_long or _OPEN in text or _HEAD.match(text) is None:
             return None
-        tokens = _LITERAL.split(text)
+        tokens = _WRITTEN.split(text)
         pairs = list(zip(tokens[1::3], tokens[2::3], strict=True))
         literals = [token for token, passed in pairs if passed is None]
         tokens[1::3] = [_OPEN if passed is None else token for token, passed in pairs]
@@ -88,13 +176,9 @@ class Shapes:
         if _HEAD.fullmatch(head) is None or not self._learn(keys):
             return None
         try:
-            values = json.loads(f"[{','.join(literals)}]")
+            return self._filled(keys, _scalars(literals))
         except ValueError:
             return None
-        numbers = [value for value in values if type(value) is not str]
-        if not all(limits.INTEGER_MINIMUM < value < limits.INTEGER_MAXIMUM for value in numbers):
-            return None
-        return self._filled(keys, values)
 
     def _filled(self, keys: Iterable[_Key], values: Sequence[ast.JsonScalar]) -> ast.Upsert | None:
         """The statement of some blocks with the values of all of them."""

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import kiprdf
-from kiprdf.execution.literals import opened
 from kiprdf.kql import find
 from kiprdf.language import limits
 from tests.nexus.support import code, medical
@@ -30,7 +29,7 @@ def nexus() -> kiprdf.Nexus:
 
 
 def plans(nexus: kiprdf.Nexus, command: str) -> dict[Any, Any]:
-    return nexus._engine.plans._entries[command].checked[1]
+    return nexus._engine.statements._texts[command].checked[1]
 
 
 def warm(nexus: kiprdf.Nexus, command: str, **parameters: Any) -> Any:
@@ -248,7 +247,7 @@ def test_the_cache_is_bounded(nexus: kiprdf.Nexus) -> None:
     for number in range(600):
         for _ in range(2):
             nexus.execute(f'FIND(?x{number}) WHERE {{ ?x{number} {{type: "Drug"}} }}')
-    assert len(nexus._engine.plans._entries) <= 256
+    assert len(nexus._engine.statements._texts) <= 256
 
 
 def test_long_values_that_are_compiled_in_are_not_cached(nexus: kiprdf.Nexus) -> None:
@@ -275,67 +274,6 @@ def test_a_closed_nexus_says_so_even_when_the_plan_is_cached(times: int) -> None
 
 
 # Texts that differ in their literals ----------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "shared", "values"),
-    [
-        (
-            'FIND(?d) WHERE { ?d {type: "Drug", name:"A"} FILTER(?d.a >= -1.5) }',
-            'FIND(?d) WHERE { ?d {type: "Drug", name::literal_0} FILTER(?d.a >= :literal_1) }',
-            {"literal_0": "A", "literal_1": -1.5},
-        ),
-        (
-            'FIND(?d) WHERE { ?d {id: "C:Drug/A"} FILTER(?d.attributes.a != "name: 7") } LIMIT 7',
-            "FIND(?d) WHERE { ?d {id: :literal_0} FILTER(?d.attributes.a != :literal_1) } LIMIT 7",
-            {"literal_0": "C:Drug/A", "literal_1": "name: 7"},
-        ),
-        (
-            'FIND(?d) WHERE { ?d {name: "A"} FILTER(CONTAINS(?d.n, "x == 1 \\" name: ")) }',
-            'FIND(?d) WHERE { ?d {name: :literal_0} FILTER(CONTAINS(?d.n, "x == 1 \\" name: ")) }',
-            {"literal_0": "A"},
-        ),
-    ],
-)
-def test_names_ids_and_operands_are_opened(
-    text: str, shared: str, values: dict[str, object]
-) -> None:
-    assert opened(text, {"n": 7}) == (shared, {"n": 7, **values})
-
-
-@pytest.mark.parametrize(
-    ("options", "shared", "values"),
-    [
-        ('["a", 7 ,-1.5]', "[:literal_0, :literal_1, :literal_2]", ["a", 7, -1.5]),
-        (":list", "[:literal_0, :literal_1]", ["x", None]),
-        (":list)) FILTER(IN(?d.name, :list)", None, ["x", None] * 2),
-        ("[:x, 7]", None, None),
-        ('["a\\u0042"]', None, None),
-        ("[[7]]", None, None),
-        (":x", None, None),
-        (":long", None, None),
-    ],
-)
-def test_the_items_of_a_list_are_opened(
-    options: str, shared: str | None, values: list[object] | None
-) -> None:
-    text = f"FIND(?d) WHERE {{ ?d {{type: :x}} FILTER(IN(?d.attributes.a, {options})) }}"
-    sent = {"x": "Drug", "list": ["x", None], "long": [7] * 51}
-    answer = opened(text, sent)
-    if values is None:
-        assert answer is None
-        return
-    assert answer is not None
-    if shared is not None:
-        assert answer[0] == text.replace(options, shared)
-    lists = {"list"} if ":list" in options else set()
-    rest = {name: value for name, value in sent.items() if name not in lists}
-    assert answer[1] == rest | {f"literal_{n}": value for n, value in enumerate(values)}
-
-
-@pytest.mark.parametrize("path", ["?d.type", "?d.id", "?l.subject"])
-def test_a_list_of_types_or_ids_is_compiled_in(path: str) -> None:
-    assert opened(f'FIND(?d) WHERE {{ FILTER(IN({path}, ["a"])) }}', {}) is None
 
 
 def test_lists_of_one_length_share_a_plan(
@@ -381,21 +319,6 @@ def test_lists_of_one_length_share_a_plan(
     assert compiled == []
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        'UPSERT { CONCEPT { {type: "Drug", name: "A"} } }',
-        'FIND(?d) WHERE { ?d {type: "Drug"} (?d, "treats"{1,2}, ?s) } LIMIT 5',
-        'FIND(?d) WHERE { ?d {name: "A"} } // name: "B"',
-        'FIND(?d) WHERE { ?d {name: "A\\u0042"} }',
-        "FIND(?d) WHERE { FILTER(?d.attributes.a == 1e5) }",
-        "FIND(?d) WHERE { FILTER(?d.attributes.a == 12345678901234567890) }",
-    ],
-)
-def test_other_texts_stay_as_they_are(text: str) -> None:
-    assert opened(text, {}) is None
-
-
 NAMED = 'FIND(?s.name) WHERE {{ ({{type: "Drug", name: "{}"}}, "treats", ?s) }}'
 
 
@@ -408,13 +331,13 @@ def test_the_third_text_of_a_kind_has_the_plan_of_the_others(nexus: kiprdf.Nexus
         )
     for number in range(3):
         assert nexus.execute(NAMED.format(f"d{number}")) == ["Fever"]
-    assert NAMED.format("d2") not in nexus._engine.plans._entries
+    assert NAMED.format("d2") not in nexus._engine.statements._texts
     assert sorted(nexus.execute(NAMED.format("Aspirin"))) == ["Fever", "Headache"]
 
 
 def test_an_error_has_the_place_in_the_text_that_was_sent(nexus: kiprdf.Nexus) -> None:
     for name in ("Aspirin", "Aspirin", "Odd"):
-        nexus._engine.plans.forget_texts()
+        nexus._engine.statements.forget_texts()
         with suppress(kiprdf.KipError):
             nexus.execute(NAMED.format(name))
     with pytest.raises(kiprdf.KipError, match="KIP_3002 1:45") as raised:
@@ -425,7 +348,7 @@ def test_an_error_has_the_place_in_the_text_that_was_sent(nexus: kiprdf.Nexus) -
 def test_an_empty_answer_names_the_literal_that_was_sent(nexus: kiprdf.Nexus) -> None:
     text = 'FIND(?d.name) WHERE {{ ?d {{type: "Drug"}} FILTER(?d.attributes.colour == "{}") }}'
     for colour in ("white", "white ", "white", "Wihte"):
-        nexus._engine.plans.forget_texts()
+        nexus._engine.statements.forget_texts()
         answer = nexus.answer(text.format(colour))
     assert "Wihte" in answer.warnings[0].message
 
@@ -434,7 +357,7 @@ def test_a_page_goes_on_where_it_ended(nexus: kiprdf.Nexus) -> None:
     text = 'FIND(?s.name) WHERE { ({type: "Drug", name: "Aspirin"}, "treats", ?s) } LIMIT 1'
     pages = []
     for _ in range(3):
-        nexus._engine.plans.forget_texts()
+        nexus._engine.statements.forget_texts()
         first = nexus.answer(text)
         second = nexus.answer(text.replace("LIMIT 1", f'LIMIT 1 CURSOR "{first.next_cursor}"'))
         pages.append((first.result, second.result, second.next_cursor))
@@ -467,7 +390,7 @@ def test_pages_of_a_text_that_repeats_a_literal_have_each_row_once() -> None:
         'UNION { OPTIONAL { (?c {type: "T"}, "knows", ?d) } } } } LIMIT 2'
     )
     for _ in range(5):
-        nexus._engine.plans.forget_texts()
+        nexus._engine.statements.forget_texts()
         first = nexus.answer(text)
         second = nexus.answer(f'{text} CURSOR "{first.next_cursor}"')
         rows = first.result + second.result
