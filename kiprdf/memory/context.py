@@ -75,11 +75,12 @@ class Match(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """The entities that a query names, the edges that it asks for, and its other words."""
+    """The entities that a query names, the edges that it asks for, and the query, if it has other
+    words."""
 
     matches: list[Match]
     relations: list[Relation]
-    rest: str
+    query: str
 
 
 class Relation(NamedTuple):
@@ -222,7 +223,7 @@ def ask(graph: Graph, names: Names, query: str) -> Asked:
         if edges:
             return Asked([Match(user, 1.0, frozenset(), False)], edges, "")
     edges = relations(graph, names, [match.named.node for match in matches])
-    return Asked(matches, edges, rest_of(query, matches))
+    return Asked(matches, edges, query)
 
 
 def relations(
@@ -321,8 +322,8 @@ def block(
     names.refresh()
     asked = ask(graph, names, query)
     hits, edges = {match.named: match.score for match in asked.matches}, asked.relations
-    if asked.rest:
-        ends = graph.stated_ends(notes_with(asked.rest)) - {graph.user_node()}
+    if rest := rest_of(asked.query, asked.matches):
+        ends = graph.stated_ends(notes_with(rest)) - {graph.user_node()}
         stated = [names.entities[end] for end in ends if end in names.entities]
         stated.sort(key=lambda named: named.names)
         hits |= {named: STATED for named in stated if named not in hits}

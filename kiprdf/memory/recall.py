@@ -7,28 +7,36 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, cached_property
-from itertools import groupby, islice
-from operator import itemgetter
+from itertools import groupby, islice, takewhile
 from typing import cast
 from unicodedata import category
 
 from pyoxigraph import NamedNode, Triple
 
+from kiprdf import collector
 from kiprdf.budget import spend_half, without_limit
 from kiprdf.errors import KipError
 from kiprdf.memory import context, texts
 from kiprdf.memory.graph import ITEM, MENTIONS, STATES, Graph
 from kiprdf.memory.items import Edge, Hit, Item
 from kiprdf.memory.recalled import NO_NOTES, Recall, RecalledNote, block, excerpt, shown
-from kiprdf.memory.storing import read_item
 from kiprdf.memory.tables import Names, Notes, comparable
 from kiprdf.meta.search import Question
 from kiprdf.prompt import quoted
 from kiprdf.rdf import vocab
-from kiprdf.search import NoWordError, asked_tokens, embedders, fuse, is_exact, matches
+from kiprdf.search import (
+    EXACT,
+    NoWordError,
+    add_scores,
+    asked_tokens,
+    embedders,
+    matches,
+    means,
+    tokens_of,
+)
 from kiprdf.search.dates import Period, period, without_period
 from kiprdf.search.embedders import Embedder
-from kiprdf.search.words import LANGUAGES, words_of
+from kiprdf.search.words import Word
 from kiprdf.semantics.arguments import Mode
 
 LIMIT = 10
@@ -46,7 +54,7 @@ _HIGHEST = (1 + BEFORE + AFTER) * (1 + IN_SESSION) + IN_PERIOD + NAMED
 BECAUSE = ("words", "meaning", "time", "session", "entity")
 MOST_NOTES = 3
 """The notes whose facts a context shows."""
-_RANKED, _LIFTING, _OF_SESSIONS = 300, 200, 100
+_RANKED, _OF_SESSIONS = 200, 100
 """The best notes of a ranking that are looked at, that lift those beside them, and that are lifted
 by their sessions."""
 _READ_AT_ONCE = 100
@@ -125,7 +133,8 @@ class _Question:
     limit: int
     filters: Filters
     reasons: list[str] = field(default_factory=list)
-    words: set[str] = field(default_factory=set)
+    searched: list[Word] = field(default_factory=list)
+    words: dict[str, float] = field(default_factory=dict)
     meaning: set[str] = field(default_factory=set)
     scores: dict[str, float] = field(default_factory=dict)
     excluded: int = 0
@@ -138,14 +147,13 @@ class _Question:
 
     @cached_property
     def forms(self) -> list[frozenset[str]]:
-        """The forms of each word; of long ones first, which are in few notes."""
-        words = sorted(words_of(self.text, LANGUAGES), key=lambda each: -len(each.token))
-        return [frozenset((each.token, *each.stems, each.base)) - {""} for each in words]
+        """The forms of each word that was searched."""
+        return [frozenset(filter(None, (e.token, *e.stems, e.base))) for e in self.searched]
 
     def is_whole_in(self, item: Item) -> bool:
         """Whether a note has all words."""
-        text = f"{item.speaker or ''} {item.content[:_COMPARED]}"
-        return all(matches(text, forms) for forms in self.forms)
+        tokens = tokens_of(f"{item.speaker or ''} {item.content[:_COMPARED]}")
+        return not any(map(tokens.isdisjoint, self.forms))
 
 
 class Recaller:
@@ -160,11 +168,11 @@ class Recaller:
         """The best three notes that have a word of a text."""
         tokens = asked_tokens(text)
         hits = self._indexer.rank("concept", text, ITEM, limit=MOST_NOTES)[0] if tokens else ()
+        self.notes.refresh()
         for hit in hits:
-            node = NamedNode(hit.key)
-            item = read_item(self._graph, node)
+            item = self.notes.item(hit.key)
             if item is not None and matches(item.content, tokens):
-                yield node
+                yield NamedNode(hit.key)
 
     def recall(self, query: object, limit: int, filters: Filters, max_chars: int) -> Recall:
         """The answer to a query."""
@@ -180,8 +188,12 @@ class Recaller:
             searched, question.is_only_span = without_period(searched)
         if searched and self._graph.is_ready:
             self._rank(question, searched)
+
         # The time of the request bounds the search; the tables serve the next recall, too.
-        return without_limit(lambda: self._store.read(lambda: self._answer(question, max_chars)))
+        def answer() -> Recall:
+            return collector.paused(lambda: self._answer(question, max_chars))
+
+        return without_limit(lambda: self._store.read(answer))
 
     @cached_property
     def _installed(self) -> Embedder | None:
@@ -205,36 +217,43 @@ class Recaller:
                 raise
             question.reasons.append(f"{error.message} {error.hint}".strip())
             return
-        words, meaning, warnings, embedded = rankings
-        if meaning and words and embedded < _MOST_EMBEDDED:
+        ranked, by_meaning, warnings = rankings
+        words, meaning = ranked.sums, by_meaning.cosines if by_meaning else None
+        if by_meaning and words and by_meaning.embedded < _MOST_EMBEDDED * by_meaning.total:
             # A note with a vector would be before a better one that has none yet.
             meaning = None
         if most is None:
             filters = question.filters
             without_limit(lambda: self._store.read(lambda: filters.prepare(self.notes)))
-            admitted = [hit for hit in words if filters.admits(hit.key, self.notes)]
+            admitted = [key for key in words if filters.admits(key, self.notes)]
             question.excluded = len(words) - len(admitted)
-            words = admitted if filters.tags else admitted[:_RANKED]
-            meaning = meaning and [hit for hit in meaning if filters.admits(hit.key, self.notes)]
+            count = len(admitted) if filters.tags else _RANKED
+            words = {key: words[key] for key in admitted[:count]}
+            meaning = meaning and {
+                key: meaning[key] for key in meaning if filters.admits(key, self.notes)
+            }
         for warning in warnings:
             is_left_out = meaning is None and warning.name == "UnfinishedIndex"
             head = warning.message.partition(";")[0]
             question.reasons.append(
                 f"{head}: these notes are by words." if is_left_out else warning.message
             )
-        exact = [hit.key for hit in words if is_exact(hit)]
-        question.words = {hit.key for hit in words}
-        near = [hit for hit in meaning or () if hit.score >= LEAST or hit.key in question.words]
-        question.meaning = {hit.key for hit in near if 2 * hit.score >= near[0].score}
+        question.searched, question.words = ranked.words, words
+        near = dict[str, float]()
+        if meaning:
+            near = {key: of for key, of in meaning.items() if of >= LEAST or key in words}
+            least = next(iter(near.values()), 0.0) / 2
+            question.meaning = {key for key, of in near.items() if of >= least}
         # Of a mean, words alone are a half.
         whole = 1.0 if near or question.is_only_span else 2.0
-        if question.span is not None and any(each.name == "NearMiss" for each in warnings):
-            best = read_item(self._graph, NamedNode(words[0].key)) if words else None
+        if question.span is not None and ranked.near:
+            self.notes.refresh()
+            best = self.notes.item(next(iter(words))) if words else None
             if best is not None and not matches(best.content, asked_tokens(searched)):
                 whole *= IN_PERIOD / 2  # a note of the time is before one with a near word only
-        ranked = fuse(words[len(exact) :], near, len(words) + len(near))
-        question.scores = {hit.key: whole * hit.score for hit in ranked}
-        question.scores |= dict.fromkeys(exact, 1.0)
+        exact = [*takewhile(lambda key: words[key] >= EXACT, words)]
+        others = {key: words[key] for key in islice(words, len(exact), None)} if exact else words
+        question.scores = means(others, near, whole) | dict.fromkeys(exact, 1.0)
 
     def _rank_symbols(self, question: _Question, symbols: str) -> None:
         """Rank the notes that have symbols, such as an emoji, which are no words of the index."""
@@ -245,8 +264,8 @@ class Recaller:
         is_asked = any(category(character).startswith("S") for character in symbols)
         ids = self._graph.column(command, type=ITEM, text=symbols) if is_asked else []
         nodes = filter(None, map(self._store.iris.from_id, ids))
-        question.words = {node.value for node in nodes}
-        question.scores = dict.fromkeys(question.words, 1.0)
+        question.words = dict.fromkeys((node.value for node in nodes), 1.0)
+        question.scores = dict(question.words)
 
     def _answer(self, question: _Question, max_chars: int) -> Recall:
         question.filters.prepare(self.notes)
@@ -298,47 +317,48 @@ class Recaller:
 
     def _scores(
         self, question: _Question, asked: context.Asked
-    ) -> tuple[dict[str, float], dict[str, list[str]]]:
-        """The scores of all notes that may be answers, and what else than the query lifted them."""
-        scores, because = dict(question.scores), dict[str, list[str]]()
-
-        def lift(key: str, by: float, reason: str) -> None:
-            because.setdefault(key, []).append(reason)
-            scores[key] = scores.get(key, 0.0) + by
-
-        best = _best(question.scores, _LIFTING)
-        self.notes.read(key for key, _ in best)
-        for key, score in best:
-            for beside, part in zip(self.notes.beside(key), (AFTER, BEFORE), strict=True):
-                if beside is not None:
-                    by, before = part * score, scores.get(beside, 0.0)
-                    scores[beside] = before + by
-                    if 2 * by >= before:
-                        because[beside] = ["session"]
-        for key, by in self._of_sessions(scores):
-            scores[key] += by
+    ) -> tuple[dict[str, float], dict[str, set[str]]]:
+        """The scores of all notes that may be answers, and those that something else than the query
+        lifted."""
+        own, scores, notes = question.scores, dict(question.scores), self.notes
+        of_time, stating = set[str](), set[str]()
+        best = _best(own, _RANKED)
+        notes.read(best)
+        for beside, part in ((notes.before, AFTER), (notes.after, BEFORE)):
+            lifts = dict(zip(map(beside.get, best), [part * own[key] for key in best], strict=True))
+            lifts.pop(None, None)
+            add_scores(scores, cast(dict[str, float], lifts))
+        self._lift_by_sessions(scores)
         if question.span is not None:
-            self.notes.read_times()
+            notes.read_times()
             start, end = (comparable(texts.iso_time(moment)) for moment in question.span)
-            for key, moment in self.notes.moments.items():
-                if start <= moment < end:
-                    lift(key, 1.0 if question.is_only_span else IN_PERIOD, "time")
+            by = 1.0 if question.is_only_span else IN_PERIOD
+            of_time = {key for key, moment in notes.moments.items() if start <= moment < end}
+            for key in of_time:
+                scores[key] = scores.get(key, 0.0) + by
         for node in self._stating(asked):
-            lift(node.value, NAMED, "entity")
-        return scores, because
+            stating.add(node.value)
+            scores[node.value] = scores.get(node.value, 0.0) + NAMED
+        return scores, {"time": of_time, "entity": stating}
 
-    def _of_sessions(self, scores: dict[str, float]) -> Iterator[tuple[str, float]]:
-        """What the best notes get for the other best notes of their sessions."""
-        best = _best(scores, _OF_SESSIONS)
+    def _lift_by_sessions(self, scores: dict[str, float]) -> None:
+        """Give the best notes a part of the scores of the other best notes of their sessions."""
+        best, session_of = _best(scores, _OF_SESSIONS), self.notes.session_of
         of_session: dict[str, list[float]] = {}
-        for key, score in best:
-            session = self.notes.session_of.get(key)
+        for key in best:
+            session = session_of.get(key)
+            if session in of_session:
+                of_session[session].append(scores[key])
+            elif session is not None:
+                of_session[session] = [scores[key]]
+        parts = {
+            session: IN_SESSION * sum(some[:MOST_NOTES]) / MOST_NOTES
+            for session, some in of_session.items()
+        }
+        for key in best:
+            session = session_of.get(key)
             if session is not None:
-                of_session.setdefault(session, []).append(score)
-        for key, _ in best:
-            session = self.notes.session_of.get(key)
-            if session is not None:
-                yield key, IN_SESSION * sum(of_session[session][:MOST_NOTES]) / MOST_NOTES
+                scores[key] += parts[session]
 
     def _stating(self, asked: context.Asked) -> set[NamedNode]:
         """The notes that state or mention an entity whose whole name is in the query."""
@@ -370,7 +390,7 @@ class Recaller:
                 break
             self._store.prefetch(nodes)
             for node in nodes:
-                item = read_item(self._graph, node) if len(chosen) < question.limit else None
+                item = self.notes.item(node.value) if len(chosen) < question.limit else None
                 if item is None:
                     continue
                 if filters.tags.issubset(item.tags):
@@ -416,7 +436,7 @@ class Recaller:
             yield f"Only {number} note{'s' * (number > 1)} matched."
 
     def _reasons(
-        self, question: _Question, key: str, item: Item, because: dict[str, list[str]]
+        self, question: _Question, key: str, item: Item, because: dict[str, set[str]]
     ) -> tuple[str, ...]:
         """Why a note is among the best."""
         names: list[str] = []
@@ -424,15 +444,25 @@ class Recaller:
             names.append("words")
         if key in question.meaning or (key in question.scores and not names):
             names.append("meaning")
-        names += because.get(key, [])
-        if question.filters.session is not None or item.session in question.text.split():
+        names += [name for name, keys in because.items() if key in keys]
+        if (
+            question.filters.session is not None
+            or item.session in question.text.split()
+            or self._is_lifted(key, question.scores)
+        ):
             names.append("session")
         return tuple(name for name in BECAUSE if name in names)
 
+    def _is_lifted(self, key: str, own: dict[str, float]) -> bool:
+        """Whether a note has a third of its score, or more, from the notes beside it."""
+        before, after = self.notes.before.get(key, ""), self.notes.after.get(key, "")
+        by = BEFORE * own.get(before, 0.0) + AFTER * own.get(after, 0.0)
+        return by > 0 and 2 * by >= own.get(key, 0.0)
 
-def _best(scores: dict[str, float], count: int) -> list[tuple[str, float]]:
-    """The highest scores; of so few, sorting is faster than a heap."""
-    return sorted(scores.items(), key=itemgetter(1), reverse=True)[:count]
+
+def _best(scores: dict[str, float], count: int) -> list[str]:
+    """What has the highest scores; of so few, sorting is faster than a heap."""
+    return sorted(scores, key=scores.__getitem__, reverse=True)[:count]
 
 
 def _with_all_words_first(

@@ -14,19 +14,6 @@ from kiprdf.memory.graph import ITEM, MENTIONS, STATES, Change, Graph
 from kiprdf.memory.growth import is_name
 from kiprdf.memory.items import Item
 from kiprdf.memory.tables import Notes, Place
-from kiprdf.rdf.elements import read_object
-
-_KEYS = [name.rpartition(".")[2] for name in texts.COLUMNS.split(", ")][1:]
-
-
-def read_item(graph: Graph, node: NamedNode) -> Item | None:
-    """The memory that a concept stores."""
-    store = graph.nexus._store
-    shown: Any = read_object(store.iris, node, store.statements(node))
-    if shown is None:
-        return None
-    attributes = shown.get("attributes", {})
-    return texts.item((shown["name"], *map(attributes.get, _KEYS)))
 
 
 class Notebook:
@@ -61,7 +48,7 @@ class Notebook:
             listed = map(places.place, keys)
         nodes = [NamedNode(place.key) for place in nlargest(count, listed)]
         self._graph.nexus._store.prefetch(nodes)
-        return [item for node in nodes if (item := read_item(self._graph, node))]
+        return [item for node in nodes if (item := places.item(node.value))]
 
     def _rows(self, filter: str, **parameters: Any) -> Iterable[Item]:
         """The memories ``?m`` that a FILTER leaves, in no order."""

@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import re
 import threading
-from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator
+from itertools import islice, pairwise
 from typing import Any, NamedTuple, cast
 
 from pyoxigraph import NamedNode
 
 from kiprdf import collector
+from kiprdf.memory import texts
 from kiprdf.memory.graph import ITEM, Graph
-from kiprdf.memory.items import TYPES, normalized
+from kiprdf.memory.items import TYPES, Item, normalized
 from kiprdf.rdf import vocab
+from kiprdf.rdf.elements import read_object
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import to_json, to_term
 
 _MANY = 1_000
 """The notes of a session of which it is faster to read all notes."""
+_KEPT, _SHORT = 10_000, 1_000
+"""Notes that are kept, and the most characters of each."""
 _WORD = re.compile(r"[\w.+#/-]+(?:['’][\w.+#/-]+)*")
 _MARKS = ".,-/"
 _PART = re.compile("[/-]")
@@ -141,15 +145,20 @@ class Notes(_Table):
         self._places: dict[str, Place] = {}
         self._last: dict[str, int] = {}
         self._complete: set[str] = set()
+        self.before: dict[str, str] = {}
+        self.after: dict[str, str] = {}
+        self._items: dict[str, Item] = {}
         self._has_times = self._is_whole = False
 
     def _read(self) -> None:
         """Nothing: what is asked for is read."""
 
-    def read(self, keys: Iterable[str]) -> None:
+    def read(self, keys: Collection[str]) -> None:
         """Read notes, and all notes of their sessions."""
+        if self._complete.issuperset(keys):
+            return
         unknown = [key for key in keys if key not in self._complete]
-        if not unknown or self._is_whole:
+        if self._is_whole:
             return
         with self._lock:
             if self._store.is_shared:
@@ -209,6 +218,9 @@ class Notes(_Table):
                     sessions.setdefault(session, []).append(place)
         for places in sessions.values():
             places.sort()
+            keys = [place.key for place in places]
+            self.after |= pairwise(keys)
+            self.before |= zip(keys[1:], keys, strict=False)
         self.sessions |= sessions
 
     def _placed(self, key: str, session: str, turn: Any) -> Place:
@@ -222,15 +234,31 @@ class Notes(_Table):
         key, (moment, session, turn) = node.value, values
         before = self.session_of.pop(key, None)
         if before is not None:
-            self.sessions[before].remove(self._places.pop(key))
+            places = self.sessions[before]
+            del places[bisect_left(places, self._places.pop(key))]
+            self._join(self.before.pop(key, None), self.after.pop(key, None))
         self.moments.pop(key, None)
+        self._items.pop(key, None)
         self._complete.discard(key)
         self._add([(node, [moment, None, None])])
         if key in self.moments and isinstance(session, str):
             if self._is_whole:
                 self.sessions.setdefault(session, [])
             if session in self.sessions:
-                insort(self.sessions[session], self._placed(key, session, turn))
+                places, place = self.sessions[session], self._placed(key, session, turn)
+                at = bisect_left(places, place)
+                places.insert(at, place)
+                self._join(places[at - 1].key if at else None, key)
+                self._join(key, places[at + 1].key if at + 1 < len(places) else None)
+
+    def _join(self, first: str | None, second: str | None) -> None:
+        """Let two notes be beside each other, or one beside none."""
+        if first is not None and second is not None:
+            self.after[first], self.before[second] = second, first
+        elif first is not None:
+            self.after.pop(first, None)
+        elif second is not None:
+            self.before.pop(second, None)
 
     def last_turn(self, session: str) -> int:
         """The last turn of a session, also of a note that was forgotten since; 0 without one."""
@@ -242,14 +270,22 @@ class Notes(_Table):
         """Where a note is; without a session, the turn is 0."""
         return self._places.get(key) or Place(self.moments[key], 0, key)
 
-    def beside(self, key: str) -> tuple[str | None, str | None]:
-        """The notes before and after one, in its session."""
-        place, places = self._places.get(key), self.sessions.get(self.session_of.get(key, ""))
-        if place is None or places is None:
-            return None, None
-        at = bisect_left(places, place)
-        before = places[at - 1].key if at else None
-        return before, places[at + 1].key if at + 1 < len(places) else None
+    def item(self, key: str) -> Item | None:
+        """A note; some short ones are kept."""
+        item = self._items.get(key)
+        if item is None:
+            node = NamedNode(key)
+            with self._lock:  # no commit is followed before the note is kept
+                shown: Any = read_object(self._store.iris, node, self._store.statements(node))
+                if shown is None:
+                    return None
+                attributes = shown.get("attributes", {})
+                item = texts.item((shown["name"], *map(attributes.get, texts.KEYS)))
+                if len(item.content) <= _SHORT:
+                    while len(self._items) >= _KEPT:
+                        del self._items[next(iter(self._items))]
+                    self._items[key] = item
+        return item
 
 
 class Names(_Table):

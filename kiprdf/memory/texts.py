@@ -14,11 +14,12 @@ Clock: TypeAlias = Callable[[], datetime]
 PIECE = 200_000
 """Characters of a piece of a long text; a string of KIP has at most 1 MiB."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_KEYS = (
+KEYS = (
     *("content", "more_content", "lone_surrogates", "tags", "timestamp"),
     *("session", "speaker", "seen", "last_seen", "role", "turn", "echo_of"),
 )
-COLUMNS = ", ".join(["?m.name", *(f"?m.attributes.{key}" for key in _KEYS)])
+"""The attributes of a memory, in the order of ``item``."""
+COLUMNS = ", ".join(["?m.name", *(f"?m.attributes.{key}" for key in KEYS)])
 
 
 def now() -> datetime:

@@ -27,7 +27,7 @@ from kiprdf.search import (
     IndexRow,
     Kind,
     NoWordError,
-    RankedHits,
+    RankedRows,
     TextIndex,
     fuse,
     is_exact,
@@ -119,12 +119,11 @@ def search(
 
 class Rankings(NamedTuple):
     """The rows by words, those by meaning if the mode asks for them, None where it cannot be
-    served, the warnings, and the part of the rows that have vectors."""
+    served, and the warnings."""
 
-    words: list[Hit]
-    meaning: list[Hit] | None
+    words: RankedRows
+    meaning: Ranking | None
     warnings: tuple[KipWarning, ...] = ()
-    embedded: float = 1.0
 
 
 def rank(
@@ -135,9 +134,11 @@ def rank(
     In every mode those come first whose name or alias is the term.
     """
     limit = ALL_HITS if question.limit is None else question.limit
-    words, hits, warnings, _ = rankings(question, index, meaning)
-    if hits is None:
+    by_words, by_meaning, warnings = rankings(question, index, meaning)
+    words = by_words.hits
+    if by_meaning is None:
         return words[:limit], warnings
+    hits = by_meaning.hits
     exact = {hit.key: hit for hit in words if is_exact(hit)}
     if question.mode == "hybrid":
         hits = fuse(words[len(exact) :], hits, limit + len(exact))
@@ -151,10 +152,8 @@ def rankings(question: Question, index: TextIndex, meaning: Meaning | None = Non
     """The two rankings of a mode, apart."""
     kind, term, type, mode, limit, _ = question
     limit = ALL_HITS if limit is None else limit
-    ranked_words = index.find(
-        kind, term, type, max(FUSED_WORDS, limit) if mode == "hybrid" else limit
-    )
-    words, warnings = ranked_words.hits, _searched(ranked_words)
+    words = index.find(kind, term, type, max(FUSED_WORDS, limit) if mode == "hybrid" else limit)
+    warnings = _searched(words)
     if mode == "keyword":
         return Rankings(words, None, warnings)
     if meaning is None:
@@ -170,7 +169,7 @@ def rankings(question: Question, index: TextIndex, meaning: Meaning | None = Non
         return Rankings(words, None, (why, *warnings))
     if ranking.embedded < ranking.total:
         warnings = (_unfinished(question, ranking, fault), *warnings)
-    return Rankings(words, ranking.hits, warnings, ranking.embedded / max(1, ranking.total))
+    return Rankings(words, ranking, warnings)
 
 
 def _prepared(semantic: Semantic, question: Question) -> str | None:
@@ -208,7 +207,7 @@ _NO_EMBEDDER = f"Open the nexus with an embedder; this installs one: {INSTALL}"
 _REPEAT = "Repeat the search later; `kiprdf embed` computes all vectors."
 
 
-def _searched(ranked: RankedHits) -> tuple[KipWarning, ...]:
+def _searched(ranked: RankedRows) -> tuple[KipWarning, ...]:
     """Warnings that other words were searched than those of the term."""
     warnings = [
         KipWarning(

@@ -7,7 +7,7 @@ Modules: rows, segment, words, index, embedders, vectors, semantic, fusion.
 """
 
 from kiprdf.search.embedders import Embedder, EmbeddingError
-from kiprdf.search.fusion import fuse
+from kiprdf.search.fusion import add_scores, fuse, means
 from kiprdf.search.index import (
     INDEX_FILE,
     Entries,
@@ -18,11 +18,12 @@ from kiprdf.search.index import (
     is_exact,
     overtaken,
 )
-from kiprdf.search.ranking import LONGEST_TERM, NoWordError, RankedHits
+from kiprdf.search.ranking import EXACT, LONGEST_TERM, NoWordError, RankedRows
 from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind
-from kiprdf.search.words import asked_tokens, matches
+from kiprdf.search.words import asked_tokens, matches, tokens_of
 
 __all__ = [
+    "EXACT",
     "INDEX_FILE",
     "KINDS",
     "LONGEST_TERM",
@@ -33,8 +34,9 @@ __all__ = [
     "IndexRow",
     "Kind",
     "NoWordError",
-    "RankedHits",
+    "RankedRows",
     "TextIndex",
+    "add_scores",
     "asked_tokens",
     "batches",
     "commit_of_file",
@@ -42,5 +44,7 @@ __all__ = [
     "fuse",
     "is_exact",
     "matches",
+    "means",
     "overtaken",
+    "tokens_of",
 ]

@@ -260,6 +260,14 @@ _RELATIVE = re.compile(
     ),
     re.IGNORECASE,
 )
+_RELATIVE_WORDS = {
+    "ago",
+    "past",
+    "last",
+    *_SEASONS,
+    *(max(text.split(), key=len) for text in _PHRASE if text < "\u1100"),
+}
+"""Without one of these and without a year, an ASCII text does not match."""
 _WEEKDAY_BY_CLOCK = re.compile(rf"\b(?:last|next) (?:{'|'.join(_WEEKDAYS)})\b", re.IGNORECASE)
 _ASKING = _numbered(
     "anything do done event events everything go going happen happened happening happens know list",
@@ -292,7 +300,12 @@ def period(query: str, now: datetime) -> Period | None:
     years = {written.year for written in dates if written.year}
     lacks_year = any(written.month and not written.year for written in dates)
     periods: list[tuple[str, Period]] = []
-    for match in _RELATIVE.finditer(text):
+    is_relative = (
+        not text.isascii()
+        or _YEAR.search(text)
+        or not _RELATIVE_WORDS.isdisjoint(text.translate(_SPACES).split())
+    )
+    for match in _RELATIVE.finditer(text) if is_relative else ():
         before = match["in"] or _word_before(text, match.start())
         unit, ago = _PHRASE.get(match[0], (match["ago"], _count(match[1])))
         if match["year"]:

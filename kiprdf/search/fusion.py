@@ -1,9 +1,12 @@
 """Hybrid search: a ranking by words and one by meaning are merged."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from heapq import nsmallest
+from typing import TypeVar
 
 from kiprdf.search.rows import Hit
+
+K = TypeVar("K")
 
 MANY = 100
 """Hits by meaning of which half mean nothing: many embedders give any two texts a high cosine."""
@@ -18,14 +21,33 @@ def fuse(words: Sequence[Hit], meaning: Sequence[Hit], limit: int) -> list[Hit]:
     [Hit(key='b', score=0.541...), Hit(key='a', score=0.5), Hit(key='c', score=0.5)]
     """
     # A score by words is s/(1+s), where s is a sum.
-    sums = [(key, score / (1 - score)) for key, score in words]
-    usual = meaning[len(meaning) // 2].score if len(meaning) >= MANY else 0.0
-    usual = usual if usual and usual < meaning[0].score else 0.0
-    cosines = [(key, max(0.0, score - usual)) for key, score in meaning]
-    scores: dict[str, float] = {}
-    for ranking in (sums, cosines):
-        best = 2 * max((score for _, score in ranking), default=1.0)
-        for key, score in ranking:
-            scores[key] = scores.get(key, 0.0) + score / best
+    scores = means({key: score / (1 - score) for key, score in words}, dict(meaning))
     best_scores = nsmallest(limit, scores.items(), key=lambda item: (-item[1], item[0]))
     return [Hit(key, score) for key, score in best_scores]
+
+
+def means(
+    sums: Mapping[str, float], cosines: Mapping[str, float], whole: float = 1.0
+) -> dict[str, float]:
+    """The means of sums and cosines, each relative to the best; ``whole`` is the highest mean.
+
+    Both begin with the best.
+    """
+    if len(cosines) >= MANY:
+        ordered = list(cosines.values())
+        usual = ordered[len(ordered) // 2]
+        if 0 < usual < ordered[0]:
+            cosines = {key: max(0.0, score - usual) for key, score in cosines.items()}
+    part = whole / 2
+    best = max(sums.values(), default=1.0) / part
+    scores = {key: score / best for key, score in sums.items()}
+    best = max(cosines.values(), default=1.0) / part
+    add_scores(scores, {key: score / best for key, score in cosines.items()})
+    return scores
+
+
+def add_scores(scores: dict[K, float], others: dict[K, float]) -> None:
+    """Add scores to others; what only one of them has takes no step of Python."""
+    sums = {key: scores[key] + others[key] for key in scores.keys() & others.keys()}
+    scores |= others
+    scores |= sums

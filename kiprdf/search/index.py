@@ -23,7 +23,7 @@ from kiprdf.search.ranking import (
     STOP_NAME,
     WEIGHTS,
     Postings,
-    RankedHits,
+    RankedRows,
     counted,
     rank,
     table_of,
@@ -230,7 +230,7 @@ class TextIndex:
         """
         return self.find(kind, term, type, limit).hits
 
-    def find(self, kind: Kind, term: str, type: str | None = None, limit: int = 100) -> RankedHits:
+    def find(self, kind: Kind, term: str, type: str | None = None, limit: int = 100) -> RankedRows:
         """The same hits, with the words that were searched instead of those of the term."""
         postings = self._postings[kind]
         return self._file.use(lambda file: rank(postings.read(file), term, type, limit))

@@ -4,18 +4,20 @@ FTS5 stores the ids of the rows of each token, and no more. So how often a word 
 part of the token, and the length of a row a part of its id.
 """
 
-import heapq
 import math
 import re
 import sqlite3
+import sys
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import chain, islice
+from operator import eq
 from typing import Any, NamedTuple
 
 from kiprdf.budget import check
 from kiprdf.search.dates import date_tokens
+from kiprdf.search.fusion import add_scores
 from kiprdf.search.rows import KINDS, Hit, Kind
 from kiprdf.search.segment import exact_token, folded_name, segment_term
 from kiprdf.search.words import LONGEST_READ, Word, stem_token, word_of, words_of
@@ -43,6 +45,8 @@ STOP_NAME = "__stop_name"
 """The token of the rows with a name or an alias of stop words alone."""
 MOST_KEPT, MOST_KEYS = 4_000_000, 100_000
 """Rows of words, and keys of rows, that are kept in memory, in ten and 300 bytes each."""
+MOST_VALUES = 400_000
+"""Values of rows for words that are kept in memory, in 100 bytes each."""
 _Numbers = tuple[Sequence[int], Sequence[int]]
 """Numbers of rows, and the lengths of these rows."""
 _Rows = dict[int, _Numbers]
@@ -52,7 +56,6 @@ _K1, _B = 1.2, 0.75  # the parameters of BM25
 _MANY = 1000  # rows with equal scores of which the first by key are looked for in order
 _ENGLISH = stem_token("", "en")
 _SIZE_OF_WORD = 30  # what is kept for a word, in rows
-_FEW = 30  # scores that are chosen faster than all are sorted
 _KEYS_AT_ONCE = 500
 _HANGUL = re.compile("[\uac00-\ud7a3]{2}")
 _ALPHABETS = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщъыьэюя")
@@ -62,19 +65,26 @@ class NoWordError(ValueError):
     """A term has no word, and nothing is named so."""
 
 
-class RankedHits(NamedTuple):
-    """The hits of a term.
+class RankedRows(NamedTuple):
+    """The rows that match a term, best first: their keys, each with the sum of its words.
 
-    ``near`` has the words that were searched instead of those that no row has; ``is_cut`` says
-    that the term has more words than are searched.
+    ``words`` are those of the term that were searched; ``near`` has the words that were searched
+    instead of those that no row has; ``is_cut`` says that the term has more words than are
+    searched.
     """
 
-    hits: list[Hit]
+    sums: dict[str, float]
+    words: list[Word]
     near: dict[str, list[str]]
     is_cut: bool
 
+    @property
+    def hits(self) -> list[Hit]:
+        """The same with scores below 1."""
+        return [Hit(key, number / (1 + number)) for key, number in self.sums.items()]
 
-def rank(postings: "Postings", term: str, type: str | None, limit: int) -> RankedHits:
+
+def rank(postings: "Postings", term: str, type: str | None, limit: int) -> RankedRows:
     """Rank the rows of a kind; raises NoWordError for a term that has no word and is not a name."""
     exact = _exact(postings, term)
     names = postings.names if postings.rows(STOP_NAME) else None
@@ -89,15 +99,14 @@ def rank(postings: "Postings", term: str, type: str | None, limit: int) -> Ranke
         check()
         longer: dict[int, float] = {}
         if number == len(searched) and len(word.token) >= SHORTEST_PREFIX:
-            longer = postings.longer(word.token)
-            _add(scores, longer, PREFIX_WEIGHT * postings.rarity(len(longer)))
-        matching = postings.of_word(word)
-        _add(scores, matching, postings.rarity(len(matching)))
+            longer = postings.weighted(postings.longer(word.token), PREFIX_WEIGHT)
+            add_scores(scores, longer)
+        matching = postings.weighted_word(word)
+        add_scores(scores, matching)
         if not matching and not longer:
             missing.append(word.token)
     for token in date_tokens(term[:LONGEST_READ], asked=True):
-        matching = postings.of_token(token)
-        _add(scores, matching, postings.rarity(len(matching)))
+        add_scores(scores, postings.weighted(postings.of_token(token)))
     if scores:  # the other syllables of a Korean word are in a row
         missing = [token for token in missing if not _HANGUL.fullmatch(token)]
     # Of a question with many words some are in no row.
@@ -108,10 +117,9 @@ def rank(postings: "Postings", term: str, type: str | None, limit: int) -> Ranke
             matching = {}
             for other in others:
                 matching |= postings.of_word(word_of(other, other, postings.languages))
-            _add(scores, matching, NEAR_WEIGHT * postings.rarity(len(matching)))
-    hits = _best(postings, scores, type, limit)
+            add_scores(scores, postings.weighted(matching, NEAR_WEIGHT))
     is_cut = len(words) > LONGEST_TERM or len(term) > LONGEST_READ
-    return RankedHits(hits, near, is_cut)
+    return RankedRows(_best(postings, scores, type, limit), searched, near, is_cut)
 
 
 def counted(token: str, number: int) -> str:
@@ -143,47 +151,39 @@ def _exact(postings: "Postings", term: str) -> dict[int, float]:
     name, alias = tokens
     exact = dict.fromkeys(postings.ids(name), _EXACT_NAME)
     exact |= dict.fromkeys(postings.ids(whole("same", term)), _EXACT_NAME + _SAME_NAME)
-    _add(exact, dict.fromkeys(postings.ids(alias), 1.0), EXACT)
+    add_scores(exact, dict.fromkeys(postings.ids(alias), EXACT))
     if joined:
-        matching = postings.of_token(joined, count=WHOLE_NAME)
-        _add(exact, matching, postings.rarity(len(matching)))
+        add_scores(exact, postings.weighted(postings.of_token(joined, count=WHOLE_NAME)))
     return exact
-
-
-def _add(scores: dict[int, float], matching: dict[int, float], weight: float) -> None:
-    if not scores:
-        scores |= {row: weight * value for row, value in matching.items()}
-        return
-    get = scores.get
-    for row, value in matching.items():
-        scores[row] = get(row, 0.0) + weight * value
 
 
 def _best(
     postings: "Postings", scores: dict[int, float], type: str | None, limit: int
-) -> list[Hit]:
-    """The hits with the best scores, ties by key; all rows are read whose score may be one."""
+) -> dict[str, float]:
+    """The keys with the best scores, ties by key; all rows are read whose score may be one."""
     most = limit
     while True:
-        least = 0.0
-        if 0 < most < len(scores):
-            few = most < _FEW
-            best = heapq.nlargest(most, scores.values()) if few else sorted(scores.values())[::-1]
-            least = best[most - 1]
-        rows = [row for row, score in scores.items() if score >= least]
-        ranked: list[tuple[float, str]] = []
+        rows = sorted(scores, key=scores.__getitem__, reverse=True)
+        least = scores[rows[most - 1]] if 0 < most < len(rows) else 0.0
+        if least:
+            # And those that are equal to the last one.
+            end = next((at for at in range(most, len(rows)) if scores[rows[at]] < least), None)
+            del rows[end:]
+        tied: dict[str, float] = {}
         if len(rows) > most + _MANY:
-            tied = {row for row in rows if scores[row] == least}
-            rows = [row for row in rows if row not in tied]
-            ranked = [(-least, key) for key in postings.first(tied, type, limit)]
-        elements = postings.elements(rows)
-        ranked += (
-            (-scores[row], elements[row][0])
-            for row in rows
-            if type is None or elements[row][1] == type
-        )
-        if len(ranked) >= limit or least == 0.0:
-            return [Hit(key, score / (score - 1)) for score, key in sorted(ranked)[:limit]]
+            equal = {row for row in rows if scores[row] == least}
+            rows = [row for row in rows if row not in equal]
+            tied = dict.fromkeys(postings.first(equal, type, limit), least)
+        keys, types = postings.elements(rows)
+        if type is not None:
+            rows = [row for row in rows if types[row] == type]
+        if len(rows) + len(tied) >= limit or least == 0.0:
+            values = [*map(scores.__getitem__, rows)]
+            if any(map(eq, values, values[1:])):
+                rows.sort(key=keys.__getitem__)
+                rows.sort(key=scores.__getitem__, reverse=True)
+            ranked = {keys[row]: scores[row] for row in rows[:limit]}
+            return dict(islice((ranked | tied).items(), limit)) if tied else ranked
         most *= 8
 
 
@@ -198,10 +198,13 @@ class Postings:
         self._kept: dict[str, _Rows] = {}
         self._size = 0
         self._beginnings: set[str] = set()
-        self._elements: dict[int, tuple[str, str]] = {}
+        self._elements: tuple[dict[int, str], dict[int, str]] = {}, {}
         self._connection: sqlite3.Connection | None = None
         self._state = (0, 0)
         self._values: dict[tuple[int, float], _Values] = {}
+        self._words: dict[Word, dict[int, float]] = {}
+        self._size_of_words = 0
+        self._is_name: dict[str, bool] = {}
         self.languages: tuple[str, ...] = ()
 
     def read(self, connection: sqlite3.Connection) -> "Postings":
@@ -220,6 +223,9 @@ class Postings:
         ).fetchone()
         self._norms = _Norms(max(1.0, length / max(1, self._total)))
         self._values.clear()
+        self._words.clear()
+        self._is_name.clear()
+        self._size_of_words = 0
         self.languages = tuple(sorted(codes.decode().split(","))) if codes else ()
         return self
 
@@ -227,10 +233,11 @@ class Postings:
         """Read a row and those of its tokens again, or all."""
         if tokens is None:
             self._kept.clear()
-            self._elements.clear()
+            self._elements = {}, {}
             self._size = 0
-        elif self._kept or self._elements:
-            self._elements.pop(id, None)
+        elif self._kept or self._elements[0]:
+            for kept in self._elements:
+                kept.pop(id, None)
             written = (token.partition(COUNT)[0] for token in tokens.split())
             for key in chain(written, self._beginnings):
                 if key in self._kept:
@@ -311,6 +318,23 @@ class Postings:
         """The rows with a token, which may be given another count."""
         return self._valued(self.rows(token), count, weight)
 
+    def weighted(self, matching: dict[int, float], weight: float = 1.0) -> dict[int, float]:
+        """The values of rows, weighted by the rarity of what is in so many rows."""
+        weight *= self.rarity(len(matching))
+        return {row: weight * value for row, value in matching.items()}
+
+    def weighted_word(self, word: Word) -> dict[int, float]:
+        """The same of the rows with a word in any form; kept until something is written."""
+        matching = self._words.get(word)
+        if matching is None:
+            matching = self.weighted(self.of_word(word))
+            self._size_of_words += _SIZE_OF_WORD + len(matching)
+            while self._words and self._size_of_words > MOST_VALUES:
+                removed = self._words.pop(next(iter(self._words)))
+                self._size_of_words -= _SIZE_OF_WORD + len(removed)
+            self._words[word] = matching
+        return matching
+
     def of_word(self, word: Word) -> dict[int, float]:
         """The rows with a word in any form."""
         # Few words have stems in many languages: to look for all at once takes a third of the time.
@@ -353,22 +377,20 @@ class Postings:
             matching.update(zip(numbers, map(values.__getitem__, lengths), strict=True))
         return matching
 
-    def elements(self, rows: Sequence[int]) -> dict[int, tuple[str, str]]:
-        """The keys and types of rows, and of others."""
-        kept = self._elements
-        if len(kept) > MOST_KEYS:
-            kept.clear()
-        unknown = [row for row in rows if row not in kept]
+    def elements(self, rows: Sequence[int]) -> tuple[dict[int, str], dict[int, str]]:
+        """The keys of rows, and their types; and those of others."""
+        if len(self._elements[0]) > MOST_KEYS:
+            self._elements = {}, {}
+        keys, types = self._elements
+        unknown = [*set(rows).difference(keys)]
         for start in range(0, len(unknown), _KEYS_AT_ONCE):
             some = unknown[start : start + _KEYS_AT_ONCE]
             holes = ", ".join("?" * len(some))
             statement = f"SELECT id, key, type FROM element WHERE id IN ({holes})"
             for id, key, type in self._selected(statement, *some):
-                kept[id] = (
-                    key.decode("utf-8", "surrogatepass"),
-                    type.decode("utf-8", "surrogatepass"),
-                )
-        return kept
+                types[id] = sys.intern(type.decode("utf-8", "surrogatepass"))
+                keys[id] = key.decode("utf-8", "surrogatepass")
+        return self._elements
 
     def first(self, rows: Collection[int], type: str | None, limit: int) -> Iterator[str]:
         """The first keys of many rows."""
@@ -380,7 +402,10 @@ class Postings:
 
     def names(self, texts: Collection[str]) -> list[str]:
         """Those of some texts of stop words that are the name or an alias of a row."""
-        return [text for text in texts if self.has(whole("name", text), whole("alias", text))]
+        for text in texts:
+            if text not in self._is_name:
+                self._is_name[text] = self.has(whole("name", text), whole("alias", text))
+        return [text for text in texts if self._is_name[text]]
 
     def near(self, word: str) -> list[str]:
         """The words of rows that are a word with one letter more, less, changed or moved.

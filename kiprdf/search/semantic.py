@@ -7,7 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from itertools import chain, compress, islice
+from itertools import chain, compress, islice, starmap
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,11 +33,16 @@ DIGITS = 6
 
 
 class Ranking(NamedTuple):
-    """The best hits among the ``embedded`` rows, of ``total`` rows that were to be searched."""
+    """The best keys among the ``embedded`` rows, of ``total`` rows that were to be searched."""
 
-    hits: list[Hit]
+    cosines: dict[str, float]
     embedded: int
     total: int
+
+    @property
+    def hits(self) -> list[Hit]:
+        """The same as hits."""
+        return [*starmap(Hit, self.cosines.items())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +61,10 @@ class _Table:
         """The number of rows of a type."""
         return len(self.keys) if type is None else self.counts[type]
 
-    def rank(self, vector: Vector, type: str | None, limit: int) -> list[Hit]:
+    def rank(self, vector: Vector, type: str | None, limit: int) -> dict[str, float]:
         """Return the keys with the largest positive cosines, ties by key."""
         if not self.keys:
-            return []
+            return {}
         # Not the product of numpy, whose threads wait for each other on a busy machine.
         products = np.einsum("ij,j->i", self.matrix, vector)
         cosines = np.round(products[self.texts].astype(np.float64), DIGITS)
@@ -69,7 +74,8 @@ class _Table:
         least = np.partition(cosines, -limit)[-limit] if 0 < limit < len(cosines) else 0
         rows = np.flatnonzero(cosines >= max(least, 10**-DIGITS / 2))
         rows = rows[np.argsort(-cosines[rows], kind="stable")[:limit]]
-        return [*map(Hit, map(self.keys.__getitem__, rows.tolist()), cosines[rows].tolist())]
+        keys = map(self.keys.__getitem__, rows.tolist())
+        return dict(zip(keys, cosines[rows].tolist(), strict=True))
 
 
 class SemanticIndex:
@@ -188,7 +194,7 @@ class SemanticIndex:
         is_whole = len(table.keys) == len(entries.keys)
         total = embedded if is_whole else _count(entries.types, type)
         if not total:
-            return Ranking([], 0, 0)
+            return Ranking({}, 0, 0)
         vector = self._vectors.cached_term(clean(term))
         if vector is None:
             return None

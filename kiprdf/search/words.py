@@ -353,5 +353,10 @@ def matches(word: str, tokens: frozenset[str]) -> bool:
     >>> matches("running", asked_tokens("runs"))
     True
     """
-    forms = (word_of("", plain, LANGUAGES).stems for plain in plain_words(word))
-    return not tokens.isdisjoint(chain(segment(word), *forms))
+    return not tokens.isdisjoint(tokens_of(word))
+
+
+def tokens_of(text: str) -> set[str]:
+    """The words of a text, as they are and by their stems in any language."""
+    forms = (word_of("", plain, LANGUAGES).stems for plain in plain_words(text))
+    return {*segment(text), *chain.from_iterable(forms)}

@@ -655,9 +655,7 @@ def test_a_recall_reads_the_sessions_of_its_hits_and_follows_writes(tmp_path: Pa
         followed.read(whole.moments)
         assert followed.sessions == whole.sessions
         assert followed.moments == whole.moments
-        assert {key: followed.beside(key) for key in whole.moments} == {
-            key: whole.beside(key) for key in whole.moments
-        }
+        assert (followed.before, followed.after) == (whole.before, whole.after)
         newest = [item.id for item in memory.items(newest=2)]
         assert newest == ["later_17", "later_19"]
 

@@ -246,7 +246,7 @@ def test_an_unfinished_index_says_how_many_rows_it_ranks() -> None:
     assert of_type is not None
     assert (len(of_type.hits), *of_type[1:]) == (16, 16, 30)
     assert semantic.rank(books.index, "concept", "another term") is None
-    assert semantic.rank(books.index, "concept", "another term", "C") == ([], 0, 0)
+    assert semantic.rank(books.index, "concept", "another term", "C") == ({}, 0, 0)
 
 
 def test_only_the_type_that_is_searched_is_embedded() -> None:
