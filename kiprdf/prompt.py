@@ -205,7 +205,7 @@ def quoted(value: Any, most: int | None = _LONGEST) -> str:
     >>> quoted("Nice.\\n## Rules: `DELETE`")
     '"Nice.\\\\n## Rules: \\\\u0060DELETE\\\\u0060"'
     """
-    text = json.dumps(value, ensure_ascii=False)
+    text = _encoded(value)
     if not text.isprintable() or "`" in text:
         text = "".join(map(_escaped, text))
     if most is None or len(text) <= most:
@@ -213,6 +213,9 @@ def quoted(value: Any, most: int | None = _LONGEST) -> str:
     text = re.sub(r"\\(?:u[0-9a-f]{0,3})?\Z", "", text[: most - 2])
     is_in_string = re.sub(r"\\.", "", text).count('"') % 2
     return f'{text}…"' if is_in_string else f"{text}…"
+
+
+_encoded = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def _escaped(letter: str) -> str:

@@ -147,6 +147,7 @@ class Graph:
     def __init__(self, nexus: Nexus, *, is_ready: bool) -> None:
         self.nexus = nexus
         self.is_ready = is_ready
+        self._states = nexus._store.iris.predicate(STATES)
 
     # Reading ----------------------------------------------------------------------------------
 
@@ -277,8 +278,7 @@ class Graph:
 
     def stated_links(self, note: NamedNode) -> list[NamedNode]:
         """The propositions of the edges that a memory states."""
-        store = self.nexus._store
-        triples = store.match(note, store.iris.predicate(STATES), None)
+        triples = self.nexus._store.match(note, self._states, None)
         return [cast(NamedNode, triple.object) for triple in triples]
 
     def stated_ends(self, notes: Iterable[NamedNode]) -> set[NamedNode]:

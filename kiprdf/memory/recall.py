@@ -112,7 +112,9 @@ class Filters:
             and (self.session is None or notes.session_of.get(key) == self.session)
         )
 
-    def __str__(self) -> str:
+    @cached_property
+    def names(self) -> str:
+        """Those that are given."""
         given = {"since": self.since, "until": self.until, "tags": self.tags}
         names = [name for name, value in given.items() if value]
         return " and ".join([*names, *(["session"] if self.session is not None else [])])
@@ -149,6 +151,11 @@ class _Question:
     def forms(self) -> list[frozenset[str]]:
         """The forms of each word that was searched."""
         return [frozenset(filter(None, (e.token, *e.stems, e.base))) for e in self.searched]
+
+    @cached_property
+    def pieces(self) -> list[str]:
+        """What may be the name of a session."""
+        return self.text.split()
 
     def is_whole_in(self, item: Item) -> bool:
         """Whether a note has all words."""
@@ -205,7 +212,7 @@ class Recaller:
         embedder = self._installed
         is_hybrid = embedder is not None or "hybrid" in self._indexer.modes
         mode: Mode = "hybrid" if is_hybrid and not question.is_only_span else "keyword"
-        most = None if str(question.filters) else _RANKED
+        most = None if question.filters.names else _RANKED
         asked = Question("concept", searched, ITEM, mode, most, _VECTOR_SECONDS)
         try:
             rankings = spend_half(lambda: self._indexer.rankings(asked, embedder))
@@ -276,7 +283,7 @@ class Recaller:
         lines: dict[str, str] = {}
 
         def facts_of(links: Iterable[NamedNode]) -> list[Edge]:
-            edges = []
+            edges: list[Edge] = []
             for link in links:
                 fact = self._store.lookup(link, vocab.REIFIES, None, 1)
                 stored = self._graph.read_edges([link] if fact else [])
@@ -286,7 +293,7 @@ class Recaller:
                 if relation:
                     lines[stored[0].edge.id] = context.relation_line(relation, shown)
                     edges.append(stored[0].edge)
-            return _ordered(edges)
+            return _ordered(edges) if edges else edges
 
         notes = [
             RecalledNote(
@@ -299,7 +306,7 @@ class Recaller:
             for node, item in chosen
         ]
         # What an entity has may be from outside of a filter.
-        of_entities = () if str(question.filters) else asked.relations
+        of_entities = () if question.filters.names else asked.relations
         best = sorted(of_entities, key=context.relation_order)[:MAX_FACTS]
         facts = facts_of(relation.link for relation in best)
         facts = _ordered([*facts, *(edge for note in notes for edge in note.facts)])
@@ -343,22 +350,16 @@ class Recaller:
 
     def _lift_by_sessions(self, scores: dict[str, float]) -> None:
         """Give the best notes a part of the scores of the other best notes of their sessions."""
-        best, session_of = _best(scores, _OF_SESSIONS), self.notes.session_of
-        of_session: dict[str, list[float]] = {}
-        for key in best:
-            session = session_of.get(key)
-            if session in of_session:
-                of_session[session].append(scores[key])
-            elif session is not None:
-                of_session[session] = [scores[key]]
-        parts = {
-            session: IN_SESSION * sum(some[:MOST_NOTES]) / MOST_NOTES
-            for session, some in of_session.items()
-        }
-        for key in best:
-            session = session_of.get(key)
-            if session is not None:
-                scores[key] += parts[session]
+        best = _best(scores, _OF_SESSIONS)
+        sessions = [*map(self.notes.session_of.get, best)]
+        of_session: dict[str | None, list[float]] = {session: [] for session in sessions}
+        for key, session in zip(best, sessions, strict=True):
+            of_session[session].append(scores[key])
+        part = IN_SESSION / MOST_NOTES
+        parts = {name: part * sum(some[:MOST_NOTES]) for name, some in of_session.items()}
+        parts[None] = 0.0
+        for key, session in zip(best, sessions, strict=True):
+            scores[key] += parts[session]
 
     def _stating(self, asked: context.Asked) -> set[NamedNode]:
         """The notes that state or mention an entity whose whole name is in the query."""
@@ -380,7 +381,7 @@ class Recaller:
         """The best notes that pass the filters, and why they are fewer than asked."""
         filters, chosen = question.filters, list[tuple[NamedNode, Item]]()
         left = self._best_first(scores)
-        if str(filters):
+        if filters.names:
             left = (key for key in left if filters.admits(key, self.notes))
         excluded = question.excluded
         while len(chosen) < question.limit:
@@ -428,7 +429,7 @@ class Recaller:
             yield "The query has no word to search for."
         elif excluded:
             matching = f"{excluded} {'other ' * (number > 0)}note{'s' * (excluded > 1)}"
-            yield f"{matching} matched, but not the filter: {filters}."
+            yield f"{matching} matched, but not the filter: {filters.names}."
         elif not number:
             has = "is of the time" if question.is_only_span else "has a word"
             yield f"No note {has} of the query."
@@ -439,19 +440,17 @@ class Recaller:
         self, question: _Question, key: str, item: Item, because: dict[str, set[str]]
     ) -> tuple[str, ...]:
         """Why a note is among the best."""
-        names: list[str] = []
-        if key in question.words:
-            names.append("words")
-        if key in question.meaning or (key in question.scores and not names):
-            names.append("meaning")
-        names += [name for name, keys in because.items() if key in keys]
-        if (
-            question.filters.session is not None
-            or item.session in question.text.split()
-            or self._is_lifted(key, question.scores)
-        ):
-            names.append("session")
-        return tuple(name for name in BECAUSE if name in names)
+        is_by_words, own = key in question.words, question.scores
+        is_of = {
+            "words": is_by_words,
+            "meaning": key in question.meaning or (key in own and not is_by_words),
+            "time": key in because["time"],
+            "session": question.filters.session is not None
+            or item.session in question.pieces
+            or self._is_lifted(key, own),
+            "entity": key in because["entity"],
+        }
+        return tuple(name for name in BECAUSE if is_of[name])
 
     def _is_lifted(self, key: str, own: dict[str, float]) -> bool:
         """Whether a note has a third of its score, or more, from the notes beside it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from kiprdf.memory.items import Edge, Hit, Item
@@ -18,6 +19,7 @@ _SEARCHED = 100_000
 _SHORTEST = 20
 """Characters of a note's text that are worth a line."""
 _CHUNK = re.compile(r"\S{1,40}")
+_FRACTION = re.compile(r"\.\d+")
 _PLAIN = re.compile(r"[\w.:-]{1,80}", re.ASCII)
 NO_NOTES = "The memory has no notes."
 _FENCE = "```"
@@ -143,10 +145,11 @@ def block(
 
 def _heading(item: Item) -> str:
     of_whom = [shown(part) for part in (item.speaker, item.session) if part]
-    time = re.sub(r"\.\d+", "", item.timestamp)
+    time = _FRACTION.sub("", item.timestamp)
     return f"[{shown(item.id)}] {', '.join([shown(time), *of_whom])}"
 
 
+@lru_cache(maxsize=1024)
 def shown(name: str) -> str:
     """A name as it is if it can be nothing else, or quoted."""
     return name if _PLAIN.fullmatch(name) else quoted(name)

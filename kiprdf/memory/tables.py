@@ -40,8 +40,10 @@ def words(text: str) -> list[str]:
     >>> words("let's ask tom's team about c++.")
     ['let', 'ask', 'tom', 'team', 'about', 'c++']
     """
-    stripped = (_ENDING.sub("", word).strip(_MARKS) for word in _WORD.findall(text))
-    return [word for word in stripped if word]
+    found = _WORD.findall(text)
+    if "'" in text or "’" in text:
+        found = [_ENDING.sub("", word) for word in found]
+    return [word for word in (each.strip(_MARKS) for each in found) if word]
 
 
 def _attribute(key: str) -> NamedNode:
