@@ -40,10 +40,10 @@ def words(text: str) -> list[str]:
     >>> words("let's ask tom's team about c++.")
     ['let', 'ask', 'tom', 'team', 'about', 'c++']
     """
-    found = _WORD.findall(text)
+    parts = _WORD.findall(text)
     if "'" in text or "’" in text:
-        found = [_ENDING.sub("", word) for word in found]
-    return [word for word in (each.strip(_MARKS) for each in found) if word]
+        parts = [_ENDING.sub("", part) for part in parts]
+    return [word for word in (part.strip(_MARKS) for part in parts) if word]
 
 
 def _attribute(key: str) -> NamedNode:
