@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 
 from pyoxigraph import Literal, NamedNode
 
 from kiprdf.budget import paced
+from kiprdf.interchange.forms import UNCHANGED, form, usual_value
 from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
 from kiprdf.interchange.importing.external import Items, Object
 from kiprdf.interchange.importing.plan import Concept, Element, JsonMap, concept
-from kiprdf.interchange.importing.values import NodeValues, Origin, form, listed, to_value
-from kiprdf.interchange.mapping.datatypes import fits
+from kiprdf.interchange.importing.values import NodeValues, Origin, listed, to_value
 from kiprdf.kml.merged_origins import OF_MERGES
 from kiprdf.language.names import META_TYPES
-from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, canonical_json
 from kiprdf.semantics.protected import SYSTEM
@@ -178,58 +176,6 @@ def _usage(origin: Origin) -> Usage:
     return usage if datatype in UNCHANGED else (*usage, ("datatype", datatype.value))
 
 
-UNCHANGED = (vocab.STRING, vocab.INTEGER, vocab.BOOLEAN, vocab.DOUBLE)
-"""The datatypes that the values of KIP have by themselves."""
-
-
-def usual_form(value: Json, rule: Mapping[str, str]) -> dict[str, Json]:
-    """The form of a value by the rule of its key.
-
-    >>> usual_form("1815-12-10", {"datatype": "http://www.w3.org/2001/XMLSchema#date"})
-    {'@value': '1815-12-10', '@type': 'http://www.w3.org/2001/XMLSchema#date'}
-    """
-    datatype, language = rule.get("datatype"), rule.get("language")
-    if datatype is not None and not _fits(value, datatype):
-        datatype = None
-    if isinstance(value, dict) and isinstance(value.get("@value"), str):
-        return value
-    if isinstance(value, bool):
-        return {"@value": str(value).lower(), "@type": datatype or vocab.BOOLEAN.value}
-    if isinstance(value, int):
-        return {"@value": str(value), "@type": datatype or vocab.INTEGER.value}
-    if isinstance(value, float):
-        return {"@value": repr(value), "@type": datatype or vocab.DOUBLE.value}
-    if not isinstance(value, str):
-        return {"@value": canonical_json(value), "@type": vocab.JSON.value}
-    if datatype == "@id":
-        return {"@id": value}
-    if datatype is not None:
-        return {"@value": value, "@type": datatype}
-    if language is None:
-        return {"@value": value}
-    directed = {"@direction": rule["direction"]} if "direction" in rule else {}
-    return {"@value": value, "@language": language, **directed}
-
-
-def _fits(value: Json, datatype: str) -> bool:
-    """Whether a value can be a literal of a datatype, or an IRI."""
-    if datatype == "@id":
-        return isinstance(value, str) and iri_of(value) is not None
-    text = value if isinstance(value, str) else canonical_json(value)
-    try:
-        return fits(text, NamedNode(datatype))
-    except ValueError:  # changed by hand
-        return False
-
-
-def iri_of(value: Json) -> str | None:
-    """A value that is an absolute IRI; None for others."""
-    if isinstance(value, str) and ":" in value:
-        with suppress(ValueError):
-            return NamedNode(value).value
-    return None
-
-
 def _note_differences(one: Imported, definitions: _Definitions, before: Json) -> None:
     """Put ``original`` into the metadata of an element that differs from its definition."""
     difference: JsonMap = {}
@@ -308,16 +254,14 @@ def _is_too_deep(term: Object, depth: int = _LIST_DEPTH) -> bool:
 
 def _written(origin: Origin, rule: Rule | None) -> tuple[JsonMap, bool]:
     """A term as ``original`` has it, and whether it is the usual one of its value."""
-    rule = rule or {}
+    rule, is_list = rule or {}, isinstance(origin.term, Items)
     written = form(origin.term)
-    if isinstance(origin.term, Items):
-        items = origin.value if isinstance(origin.value, list) else []
-        usual: JsonMap = {"@list": [usual_form(item, rule) for item in items]}
-        is_usual = written == usual and rule.get("container") == "@list"
-        is_usual = is_usual and not any(map(_is_several, items))
-    else:
-        is_usual = written == usual_form(origin.value, rule) and rule.get("container") != "@list"
-        is_usual = is_usual and not _is_several(origin.value)
+    items = listed(origin.value) if is_list else [origin.value]
+    is_usual = (
+        is_list == (rule.get("container") == "@list")
+        and written == usual_value(origin.value, rule)
+        and not any(map(_is_several, items))
+    )
     if origin.property != rule.get(IRI):
         return {**written, "property": origin.property}, False
     return written, is_usual

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from kiprdf.interchange.importing.external import DEFAULT, LIST, ExternalTriple, Items, Object
+from kiprdf.interchange.forms import form
+from kiprdf.interchange.importing.external import DEFAULT, ExternalTriple, Items, Object
 from kiprdf.interchange.mapping.contexts import Term
 from kiprdf.interchange.mapping.datatypes import INTEGER_TYPES
 from kiprdf.language import limits
@@ -154,31 +155,6 @@ def _is_within_limits(value: Json, depth: int) -> bool:
         return True
     items = [*value, *value.values()] if isinstance(value, dict) else value
     return depth > 0 and all(_is_within_limits(item, depth - 1) for item in items)
-
-
-def form(term: Object) -> dict[str, Json]:
-    """A term as expanded JSON-LD.
-
-    >>> form(Literal("1.10", datatype=NamedNode("http://www.w3.org/2001/XMLSchema#decimal")))
-    {'@value': '1.10', '@type': 'http://www.w3.org/2001/XMLSchema#decimal'}
-    """
-    if isinstance(term, Items):
-        return {"@list": [form(item) for item in term.terms], **_of_cells(term)}
-    if isinstance(term, Literal):
-        if term.language is not None:
-            value: dict[str, Json] = to_json(term)
-            return value
-        is_string = term.datatype == vocab.STRING
-        return {"@value": term.value} | ({} if is_string else {"@type": term.datatype.value})
-    assert isinstance(term, NamedNode)
-    return {"@id": term.value}
-
-
-def _of_cells(items: Items) -> dict[str, Json]:
-    """What is unusual about the cells of a list."""
-    typed = [number if iri == LIST.value else [number, iri] for number, iri in items.typed]
-    cells: dict[str, Json] = {"cells": [*items.cells], "typed": typed, "copy": items.copy}
-    return {key: value for key, value in cells.items() if value}
 
 
 EXAMPLES = 3

@@ -7,8 +7,9 @@ from typing import NamedTuple, cast
 
 from pyoxigraph import Literal, NamedNode, RdfFormat, Triple, parse
 
+from kiprdf.interchange.forms import iri_of
 from kiprdf.interchange.importing.element_index import SAME_AS
-from kiprdf.interchange.importing.origins import AXIOMS, iri_of
+from kiprdf.interchange.importing.origins import AXIOMS
 from kiprdf.interchange.importing.values import listed
 from kiprdf.interchange.original.record import Element, value_of
 from kiprdf.interchange.vocabularies.axioms import shown_texts

@@ -13,8 +13,9 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
+from kiprdf.interchange.forms import iri_of, term_of, usual_value
 from kiprdf.interchange.importing.element_index import SAME_AS
-from kiprdf.interchange.importing.external import LIST, Items, Object
+from kiprdf.interchange.importing.external import Items, Object
 from kiprdf.interchange.importing.names import OTHER_TYPES
 from kiprdf.interchange.importing.origins import (
     IRI,
@@ -22,8 +23,6 @@ from kiprdf.interchange.importing.origins import (
     NAME_IRI,
     ORIGINAL,
     SCHEMAS,
-    iri_of,
-    usual_form,
 )
 from kiprdf.interchange.importing.values import listed, to_value, together
 from kiprdf.interchange.mapping.apply import list_cells
@@ -270,7 +269,7 @@ class Element:
             elif rule is _TYPES_RULE and iri_of(item) is None:
                 continue  # changed by hand: a class is an IRI
             elif rule is not None and item is not None:
-                forms.append(_form(_usual(item, rule), rule))
+                forms.append(_form(usual_value(item, rule), rule))
         return forms
 
     def _rule(self, place: KeyPlace) -> Rule | None:
@@ -291,7 +290,7 @@ class Element:
         if "property" in entry and self._foreign(entry["property"]) is None:
             return False
         with suppress(ValueError, TypeError, KeyError, AttributeError):
-            _term(entry)
+            term_of(entry)
             return True
         return False
 
@@ -301,7 +300,7 @@ class Element:
         has_rule = self._rule(place) is not None
         for entry in self._entries(place):
             if has_rule or "property" in entry:
-                value = entry["value"] if "value" in entry else to_value(_term(entry))
+                value = entry["value"] if "value" in entry else to_value(term_of(entry))
                 noted[canonical_json(value)].append(entry)
         return noted
 
@@ -331,35 +330,7 @@ def read_back(terms: Iterable[Object], is_array: bool) -> Json:
 
 def _form(entry: JsonMap, rule: Rule | None) -> OriginalValue:
     property = entry.get("property") or (rule or {})["iri"]
-    return OriginalValue(NamedNode(cast(str, property)), _term(entry))
-
-
-def _usual(value: Json, rule: Rule) -> JsonMap:
-    """The form of a value, or of a whole list."""
-    if rule.get("container") == "@list" and isinstance(value, list):
-        return {"@list": [usual_form(item, rule) for item in value]}
-    return usual_form(value, rule)
-
-
-def _term(form: JsonMap) -> Object:
-    """The term of expanded JSON-LD; the inverse of ``origins.form``."""
-    if "@list" in form:
-        terms = tuple(_term(cast(JsonMap, item)) for item in listed(form["@list"]))
-        cells = tuple(name and NamedNode(name).value for name in listed(form.get("cells")))
-        typed = tuple(
-            (number, NamedNode(iri).value)
-            for one in listed(form.get("typed"))
-            for number, iri in [one if isinstance(one, list) else (one, LIST.value)]
-            if number in range(len(terms))
-        )
-        return Items(terms, cells, typed, form.get("copy", 0))
-    if "@id" in form:
-        return NamedNode(cast(str, form["@id"]))
-    text, datatype = cast(str, form["@value"]), form.get("@type")
-    if "@language" in form:
-        direction = DIRECTIONS.get(cast(str, form.get("@direction", "")))
-        return Literal(text, language=cast(str, form["@language"]), direction=direction)
-    return Literal(text, datatype=None if datatype is None else NamedNode(cast(str, datatype)))
+    return OriginalValue(NamedNode(cast(str, property)), term_of(entry))
 
 
 def triples_of(subject: NamedNode, form: OriginalValue, *, with_cells: bool = True) -> list[Triple]:

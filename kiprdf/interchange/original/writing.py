@@ -17,13 +17,13 @@ from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
+from kiprdf.interchange.forms import form as form_of
 from kiprdf.interchange.importing.blank_nodes import SKOLEM
 from kiprdf.interchange.importing.element_index import IMPORTED_AT, SAME_AS
 from kiprdf.interchange.importing.external import Items
 from kiprdf.interchange.importing.names import OTHER_TYPES
 from kiprdf.interchange.importing.node_values import GRAPH, GRAPH_VALUES, NAMES, TYPES
 from kiprdf.interchange.importing.origins import REIFIED_IN
-from kiprdf.interchange.importing.values import form as form_of
 from kiprdf.interchange.importing.values import listed
 from kiprdf.interchange.original.axioms import axioms, definitions
 from kiprdf.interchange.original.parts import apart

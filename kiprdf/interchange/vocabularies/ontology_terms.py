@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from pyoxigraph import Literal, NamedNode
 
+from kiprdf.interchange.forms import UNCHANGED
 from kiprdf.interchange.importing.element_index import ElementIndex
 from kiprdf.interchange.importing.names import (
     first_spelling,
@@ -24,7 +25,7 @@ from kiprdf.interchange.importing.names import (
     taken_by_others,
     term_of_mapping,
 )
-from kiprdf.interchange.importing.origins import IRI, UNCHANGED
+from kiprdf.interchange.importing.origins import IRI
 from kiprdf.interchange.mapping import contexts
 from kiprdf.interchange.vocabularies.definitions import ExistingDefinitions, Skipped
 from kiprdf.interchange.vocabularies.hierarchy import ABOVE

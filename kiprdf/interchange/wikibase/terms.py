@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
+from kiprdf.interchange.forms import term_of
 from kiprdf.interchange.mapping.datatypes import INTEGER_TYPES, fits
 from kiprdf.interchange.vocabularies.standards import Namespace, skos
 from kiprdf.rdf import vocab
@@ -46,6 +47,7 @@ _PROPERTY = re.compile(f"(.*/)prop/({'|'.join(_ROLES)})(P[1-9][0-9]*)")
 _ENTITY = re.compile(r".*/entity/[A-Z][1-9][0-9]*(-[FS][1-9][0-9]*)?")
 _PROPERTY_ENTITY = re.compile(r"(.*/)entity/(P[1-9][0-9]*)")
 _UNKNOWN = "/.well-known/genid/"
+_MEMBERS = ("@id", "@value", "@type", "@language")
 
 
 class Role(NamedTuple):
@@ -127,7 +129,10 @@ def encode(term: NamedNode | Literal, type: str, names: dict[str, str]) -> Json:
 def decode(value: Json, type: str) -> NamedNode | Literal:
     """The term of a JSON value of a property. Raises ValueError for a value that is none."""
     if isinstance(value, dict):
-        return _decoded(value)
+        members = {key: value[key] for key in _MEMBERS if isinstance(value.get(key), str)}
+        if not {"@id", "@value"} & members.keys():
+            raise ValueError("no value of a property")
+        return cast("NamedNode | Literal", term_of(members))
     datatype = type.removeprefix(SIGNED)
     if isinstance(value, str):
         if type == IRI_TYPE:
@@ -141,17 +146,6 @@ def decode(value: Json, type: str) -> NamedNode | Literal:
     if datatype not in NUMBER_TYPES or not fits(text, NamedNode(datatype)):
         datatype = f"{vocab.XSD}decimal"
     return Literal(text, datatype=NamedNode(datatype))
-
-
-def _decoded(value: dict[str, Any]) -> NamedNode | Literal:
-    members = {key: text for key, text in value.items() if isinstance(text, str)}
-    if "@id" in members:
-        return NamedNode(members["@id"])
-    if "@value" not in members:
-        raise ValueError("no value of a property")
-    if "@language" in members:
-        return Literal(members["@value"], language=members["@language"])
-    return Literal(members["@value"], datatype=NamedNode(members.get("@type", vocab.STRING.value)))
 
 
 def _number(term: Literal) -> int | float | None:
