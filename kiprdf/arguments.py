@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from kiprdf.errors import KipError
 from kiprdf.interchange.files import LONE_SURROGATE
-from kiprdf.interchange.formats.names import check_format, check_profile
+from kiprdf.interchange.formats import check_format, check_profile
 from kiprdf.language.parameters import check_json
 from kiprdf.loading import Lazy
 from kiprdf.search.embedders import Embedder, require_numpy

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from kiprdf.arguments import MappingSources
     from kiprdf.interchange import files
+    from kiprdf.interchange.formats import Format, Profile
     from kiprdf.interchange.formats.given_contexts import Contexts
-    from kiprdf.interchange.formats.names import Format, Profile
     from kiprdf.interchange.formats.output import Advance
     from kiprdf.interchange.importing.plan import JsonMap
     from kiprdf.interchange.mapping import contexts

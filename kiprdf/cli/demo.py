@@ -9,7 +9,7 @@ from rich.text import Text
 from kiprdf import resources
 from kiprdf.cli import inputs, output, tables
 from kiprdf.cli.failures import Failure, writing
-from kiprdf.interchange import formats
+from kiprdf.interchange.formats.reading import base_of
 from kiprdf.nexus import Nexus
 
 SHOWN_LINES = 25
@@ -111,5 +111,5 @@ def _refuse_other_file(target: Path) -> None:
     if target.is_file():
         with target.open("rb") as file:
             beginning = file.read(200).decode("utf-8", "replace")
-        if beginning and formats.base_of(beginning, "turtle") is None:
+        if beginning and base_of(beginning, "turtle") is None:
             raise Failure(f"{target} exists and is not a snapshot; choose another file with --out.")

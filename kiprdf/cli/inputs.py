@@ -18,6 +18,7 @@ from kiprdf.cli.options import RdfFormat
 from kiprdf.errors import KipError
 from kiprdf.interchange import formats
 from kiprdf.interchange.formats.parsing import decoded
+from kiprdf.interchange.formats.reading import base_of
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.nexus import Nexus
 
@@ -41,7 +42,7 @@ def snapshot_of(path: Path, format: RdfFormat | None = None) -> Snapshot:
     """Read a snapshot in the given format, else by the suffix, else as Turtle."""
     content = read_bytes(path)
     chosen: formats.Format = format.value if format else formats.format_of(path) or "turtle"
-    return Snapshot(content, chosen, formats.base_of(decoded(content, chosen), chosen))
+    return Snapshot(content, chosen, base_of(decoded(content, chosen), chosen))
 
 
 def restored(path: Path) -> Nexus:

@@ -23,7 +23,6 @@ from kiprdf.cli.options import (
     TargetArgument,
 )
 from kiprdf.cli.root import app
-from kiprdf.interchange import formats
 from kiprdf.nexus import Nexus
 
 
@@ -101,12 +100,13 @@ def _difference(before: Nexus, after: Nexus, form: str, engine_metadata: bool) -
 
 def _patch_between(before: Nexus, after: Nexus) -> tuple[str, int]:
     from kiprdf.interchange.differences import patch
+    from kiprdf.interchange.formats import reading
 
     if before.base_iri != after.base_iri:
         bases = f"<{before.base_iri}> and <{after.base_iri}>"
         raise Failure(f"A patch requires two datasets with the same base IRI, not {bases}.")
     old, new = (
-        formats.read(nexus.snapshot(format="ntriples"), "ntriples", nexus.base_iri)
+        reading.read(nexus.snapshot(format="ntriples"), "ntriples", nexus.base_iri)
         for nexus in (before, after)
     )
     changes = patch.between(old, new)

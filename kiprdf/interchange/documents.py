@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
-from kiprdf.interchange import formats
 from kiprdf.interchange import provenance as prov
+from kiprdf.interchange.formats import Profile, turtle
+from kiprdf.interchange.formats.writing import Serializer
 from kiprdf.interchange.knowledge import Knowledge
 from kiprdf.interchange.vocabularies import own_context
 from kiprdf.interchange.vocabularies import shapes as shacl
-from kiprdf.interchange.vocabularies.nested_turtle import write_nested
 from kiprdf.interchange.vocabularies.schema import schema_triples
 from kiprdf.interchange.vocabularies.standards import PREFIXES
 from kiprdf.interchange.wikibase import writing
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 def schema(store: Store, mapping: Mapping | None) -> str:
     """The types and predicates as RDFS and OWL."""
     triples = store.read(lambda: list(schema_triples(store, mapping)))
-    return write_nested(triples, store.iris, PREFIXES)
+    return turtle.nested(triples, store.iris, PREFIXES)
 
 
-def shapes(store: Store, profile: formats.Profile) -> str:
+def shapes(store: Store, profile: Profile) -> str:
     """The instance schemas as SHACL, for snapshots in a profile."""
     triples = store.read(lambda: list(shacl.shapes(store, profile)))
-    return write_nested(triples, store.iris, PREFIXES)
+    return turtle.nested(triples, store.iris, PREFIXES)
 
 
 def provenance(store: Store, intervals: bool = False) -> str:
@@ -44,8 +44,8 @@ def provenance(store: Store, intervals: bool = False) -> str:
     content = io.BytesIO()
     prefixes = {**PREFIXES, **prov.PREFIXES}
     # Several reifiers of one triple need RDF 1.2.
-    profile: formats.Profile = "rdf12" if intervals else "rdf11"
-    formats.write(triples, content, "turtle", store.iris, profile=profile, prefixes=prefixes)
+    profile: Profile = "rdf12" if intervals else "rdf11"
+    Serializer(triples, "turtle", store.iris, profile=profile).write(content, prefixes=prefixes)
     return content.getvalue().decode()
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias, TypeVar, cast
 
 from kiprdf.errors import KipError, shown
-from kiprdf.interchange.formats import names
-from kiprdf.interchange.formats.names import Format
+from kiprdf.interchange import formats
+from kiprdf.interchange.formats import Format
 
 T = TypeVar("T")
 Target: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
@@ -151,13 +151,13 @@ def name_of(source: object) -> str | None:
 def format_of(target: object) -> Format | None:
     """The format for the suffix of a path or of an open file's name."""
     name = name_of(target)
-    return None if name is None else names.format_of(name)
+    return None if name is None else formats.format_of(name)
 
 
 def format_to_write(target: object) -> Format:
     """The format of a file to be written: that of its suffix, Turtle where there is none."""
     name = name_of(target)
-    if name is not None and Path(name).suffix and names.format_of(name) is None:
+    if name is not None and Path(name).suffix and formats.format_of(name) is None:
         message = f"The suffix of {shown(name)} is not that of an RDF format."
         hint = "Formats: turtle, trig, ntriples, nquads, jsonld, rdfxml; or end the name in .ttl."
         raise KipError("KIP_1001", message, hint)

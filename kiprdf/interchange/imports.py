@@ -13,7 +13,8 @@ from pyoxigraph import DefaultGraph, NamedNode, Quad
 
 from kiprdf.errors import KipError
 from kiprdf.interchange import files, formats
-from kiprdf.interchange.formats import graphs
+from kiprdf.interchange.formats import graphs, languages
+from kiprdf.interchange.formats.reading import base_of
 from kiprdf.interchange.importing import importer
 from kiprdf.interchange.importing.element_index import IMPORTED_AT, read_element_index
 from kiprdf.interchange.importing.ontology_parts import ONTOLOGY
@@ -86,7 +87,7 @@ class Document:
         loader = self._options.loader
         if self._options.context is not None:
             loader = given_contexts.GivenContexts(self._options.context, loader)
-        return formats.parse_foreign(
+        return languages.parse_foreign(
             self._content, self._format, base_iri=self._base_iri, loader=loader
         )
 
@@ -134,7 +135,7 @@ class RdfDocument(Document):
         text = self.text
         if text is None:
             text = cast(bytes, self._content)[:4096].decode("utf-8", "ignore")
-        return formats.base_of(text, self._format)
+        return base_of(text, self._format)
 
 
 class OntologyDocument(Document):

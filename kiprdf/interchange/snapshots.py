@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from kiprdf.interchange import selection, staging_store
     from kiprdf.interchange.differences import difference as differences
     from kiprdf.interchange.differences.difference import Difference
-    from kiprdf.interchange.formats import foreign, graphs
+    from kiprdf.interchange.formats import foreign, graphs, reading, writing
+    from kiprdf.interchange.formats.writing import Serializer
     from kiprdf.interchange.mapping.contexts import Mapping
     from kiprdf.interchange.original import writing as original
     from kiprdf.interchange.staging_store import StagingStore
@@ -37,6 +38,8 @@ else:
     differences = Lazy("kiprdf.interchange.differences.difference")
     foreign = Lazy("kiprdf.interchange.formats.foreign")
     graphs = Lazy("kiprdf.interchange.formats.graphs")
+    reading = Lazy("kiprdf.interchange.formats.reading")
+    writing = Lazy("kiprdf.interchange.formats.writing")
     original = Lazy("kiprdf.interchange.original.writing")
     selection = Lazy("kiprdf.interchange.selection")
     staging_store = Lazy("kiprdf.interchange.staging_store")
@@ -64,26 +67,27 @@ def write(
 ) -> int:
     """Write the snapshot of a store to a path or an open file; return the number of triples."""
     format = options.format or files.format_to_write(target)
+    mapping = options.vocabulary  # read here, since it may be a file that is missing
 
     def read_part(function: Callable[[], T]) -> T:
         with store.bulk_reading():
             return collector.paused(lambda: store.read(function))
 
+    def serializer() -> Serializer:
+        return writing.Serializer(
+            _part(store, options, select),
+            format,
+            store.iris,
+            profile=options.profile,
+            mapping=mapping,
+            engine_metadata=options.engine_metadata,
+        )
+
     def write_to(output: IO[bytes]) -> int:
         if options.only:
             part = read_part(lambda: _part(store, options, select))
             return _write_imported(output, part, store.iris, format, options)
-        return formats.write(
-            lambda: _part(store, options, select),
-            output,
-            format,
-            store.iris,
-            profile=options.profile,
-            mapping=options.vocabulary,
-            engine_metadata=options.engine_metadata,
-            advance=options.advance,
-            read=read_part,
-        )
+        return read_part(serializer).write(output, advance=options.advance)
 
     if isinstance(target, str | os.PathLike):
         return files.write_whole(Path(target), write_to)
@@ -138,7 +142,7 @@ def read(
 
     ``source_base`` is the base of its IRIs, if the snapshot does not name it itself.
     """
-    return formats.stage(
+    return reading.stage(
         files.content(source),
         format or files.format_of(source) or "turtle",
         base,

@@ -19,16 +19,16 @@ from pyoxigraph import NamedNode, Triple
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, StoreError, shown
-from kiprdf.interchange import description, formats, provenance
+from kiprdf.interchange import description, provenance
 from kiprdf.interchange.description import About, Counts, Dump
-from kiprdf.interchange.formats.names import Profile
+from kiprdf.interchange.formats import Format, Profile, turtle
 from kiprdf.interchange.formats.ordering import normalized
 from kiprdf.interchange.formats.output import Advance
 from kiprdf.interchange.formats.profiles import to_profile
+from kiprdf.interchange.formats.writing import Serializer
 from kiprdf.interchange.knowledge import DOMAIN, Knowledge, is_definition
 from kiprdf.interchange.mapped import applied, names
 from kiprdf.interchange.mapping.contexts import Mapping
-from kiprdf.interchange.vocabularies.nested_turtle import write_nested
 from kiprdf.interchange.vocabularies.own_context import context
 from kiprdf.interchange.vocabularies.schema import schema_triples
 from kiprdf.interchange.vocabularies.standards import PREFIXES as STANDARDS
@@ -70,7 +70,7 @@ class _DumpFormat:
 
     name: str
     title: str
-    format: formats.Format
+    format: Format
     media_type: str
     syntax: str
     profile: Profile = "rdf11"
@@ -270,7 +270,7 @@ class _Writer:
                 "schema.ttl",
                 "The schema as RDFS and OWL",
                 schema,
-                write_nested(schema, self._iris, prefixes),
+                turtle.nested(schema, self._iris, prefixes),
             ),
         )
         others = [
@@ -331,9 +331,9 @@ class _Writer:
         is_snapshot = dump.profile == "rdf12"
         mapping = None if is_snapshot else self._mapping
         with path.open("wb") as file:
-            number = formats.write(
-                triples, file, dump.format, self._iris, profile=dump.profile, mapping=mapping
-            )
+            number = Serializer(
+                triples, dump.format, self._iris, profile=dump.profile, mapping=mapping
+            ).write(file)
         size = self._count(path)
         own_number = number if is_snapshot else None
         return Dump(dump.name, dump.title, dump.media_type, dump.syntax, size, own_number)

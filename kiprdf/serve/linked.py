@@ -10,10 +10,11 @@ from urllib.parse import unquote
 
 from pyoxigraph import NamedNode, Triple
 
-from kiprdf.interchange import description, formats
+from kiprdf.interchange import description
 from kiprdf.interchange.formats import Format, Profile
 from kiprdf.interchange.formats.ordering import normalized
 from kiprdf.interchange.formats.profiles import to_profile
+from kiprdf.interchange.formats.writing import Serializer
 from kiprdf.kql.reader import links_at
 from kiprdf.nexus import Nexus
 from kiprdf.rdf import vocab
@@ -75,14 +76,9 @@ def graph(nexus: Nexus, chosen: Variant) -> IO[bytes]:
 def element_document(store: Store, node: NamedNode, chosen: Variant) -> bytes:
     """The triples about an element, and the propositions that refer to it."""
     content = io.BytesIO()
-    formats.write(
-        lambda: list(dict.fromkeys(_about(store, node))),
-        content,
-        FORMAT_OF[chosen.media_type],
-        store.iris,
-        profile=chosen.profile,
-        read=store.read,
-    )
+    triples = store.read(lambda: list(dict.fromkeys(_about(store, node))))
+    format = FORMAT_OF[chosen.media_type]
+    Serializer(triples, format, store.iris, profile=chosen.profile).write(content)
     return content.getvalue()
 
 

@@ -9,6 +9,7 @@ from pyoxigraph import Triple
 
 import kiprdf
 from kiprdf.interchange import formats
+from kiprdf.interchange.formats.writing import Serializer
 from kiprdf.rdf.iris import Iris
 from tests.nexus.support import StoppedClock, empty
 
@@ -173,7 +174,7 @@ def turtle_of(
 ) -> str:
     """Triples as the Turtle of a snapshot."""
     target = io.BytesIO()
-    formats.write(
-        triples, target, "turtle", Iris(base), profile=profile, engine_metadata=engine_metadata
-    )
+    Serializer(
+        triples, "turtle", Iris(base), profile=profile, engine_metadata=engine_metadata
+    ).write(target)
     return target.getvalue().decode()

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import kiprdf
-from kiprdf.interchange.formats import Format, parse
+from kiprdf.interchange.formats import Format
+from kiprdf.interchange.formats.parsing import parse
 
 
 def refusal(content: str | bytes, format: Format, **options: Any) -> kiprdf.KipError:

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kiprdf
-from kiprdf.interchange import formats
 from kiprdf.interchange.differences.changes import Change, Fact, printable, shown
 from kiprdf.interchange.differences.difference import Difference, difference, exit_status, render
+from kiprdf.interchange.formats import reading
 from kiprdf.rdf.iris import ConceptName, Iris
 from tests.interchange import nexuses
 from tests.interchange.pairs import opened, triples
@@ -205,7 +205,7 @@ def test_engine_metadata_is_compared_on_request() -> None:
 def test_a_snapshot_without_engine_metadata_is_no_difference() -> None:
     nexus = nexuses.hostile()
     text = nexus.snapshot(engine_metadata=False)
-    read = formats.read(text, "turtle", nexus.base_iri)
+    read = reading.read(text, "turtle", nexus.base_iri)
     assert not difference(triples(nexus), read, Iris(nexus.base_iri))
 
 
@@ -213,7 +213,7 @@ def test_a_snapshot_without_engine_metadata_is_no_difference() -> None:
 def test_another_base_is_no_difference(made: Callable[..., kiprdf.Nexus]) -> None:
     nexus = made()
     base = "https://elsewhere.example/"
-    moved = formats.read(nexus.snapshot(), "turtle", base)
+    moved = reading.read(nexus.snapshot(), "turtle", base)
     assert not difference(
         triples(nexus), moved, Iris(nexus.base_iri), after_iris=Iris(base), engine_metadata=True
     )
@@ -391,7 +391,7 @@ def test_swapping_the_sides_swaps_what_is_reported(pair: tuple[Graph, Graph]) ->
 def test_the_difference_does_not_depend_on_the_bases(pair: tuple[Graph, Graph]) -> None:
     with opened(pair) as (before, after):
         base = "https://data.example.org/kb/"
-        moved = formats.read(after.snapshot(), "turtle", base)
+        moved = reading.read(after.snapshot(), "turtle", base)
         own, other = Iris(before.base_iri), Iris(base)
         changes = difference(triples(before), moved, own, after_iris=other)
         assert changes == compared(before, after)

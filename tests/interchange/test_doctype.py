@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import kiprdf
-from kiprdf.interchange.formats import guard_xml, lengths, parse, parsing
+from kiprdf.interchange.formats import guard_xml, lengths, parsing
+from kiprdf.interchange.formats.parsing import parse
 from tests.interchange import refusals
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"

@@ -27,11 +27,12 @@ from pyoxigraph import BlankNode, Triple
 
 import kiprdf
 from kiprdf import Mapping
-from kiprdf.interchange import formats
 from kiprdf.interchange.dataset import check_dataset
-from kiprdf.interchange.formats import Format, Profile, format_of, parse, parsing
+from kiprdf.interchange.formats import Format, Profile, format_of, parsing, reading
 from kiprdf.interchange.formats.graphs import to_rdflib
 from kiprdf.interchange.formats.ordering import normalized
+from kiprdf.interchange.formats.parsing import parse
+from kiprdf.interchange.formats.writing import Serializer
 from kiprdf.rdf.iris import Iris
 from tests.interchange.nexuses import SMALL, SMALL_BASE, small
 from tests.interchange.test_restore import NEXUSES
@@ -159,7 +160,7 @@ def written(
     triples: Any, format: Format, base: str, profile: Profile = "rdf11", **options: Any
 ) -> bytes:
     target = io.BytesIO()
-    formats.write(triples, target, format, Iris(base), profile=profile, **options)
+    Serializer(triples, format, Iris(base), profile=profile, **options).write(target)
     return target.getvalue()
 
 
@@ -170,7 +171,7 @@ def written(
 def test_a_dataset_is_read_back_from_every_format(name: str) -> None:
     base, triples = nexus_of(name)
     for format, profile in WAYS:
-        read = formats.read(written(triples, format, base, profile), format, base)
+        read = reading.read(written(triples, format, base, profile), format, base)
         assert (set(read), len(read)) == (triples, len(triples)), (format, profile)
 
 
@@ -191,7 +192,7 @@ def test_a_mapped_dataset_is_read_back_from_every_format(name: str, words: str) 
     vocabulary = mapping(words)
     for format, profile in WAYS:
         text = written(triples, format, base, profile, mapping=vocabulary)
-        read = formats.read(text, format, base, mapping=vocabulary)
+        read = reading.read(text, format, base, mapping=vocabulary)
         assert set(read) == triples, (format, profile)
 
 
@@ -201,9 +202,9 @@ def test_a_dataset_moves_to_another_base(name: str, words: str) -> None:
     base, triples = nexus_of(name)
     for format, profile in WAYS:
         text = written(triples, format, base, profile, mapping=mapping(words))
-        there = formats.read(text, format, OTHER_BASE, mapping=mapping(words))
+        there = reading.read(text, format, OTHER_BASE, mapping=mapping(words))
         assert check_dataset(there, Iris(OTHER_BASE)) > 0, (format, profile)
-        back = formats.read(written(there, format, OTHER_BASE, profile), format, base)
+        back = reading.read(written(there, format, OTHER_BASE, profile), format, base)
         assert set(back) == triples, (format, profile)
 
 
@@ -211,10 +212,10 @@ def test_a_dataset_moves_to_another_base(name: str, words: str) -> None:
 @given(graph=strategies.graphs())
 def test_a_generated_nexus_is_read_back_from_every_format(graph: Any) -> None:
     nexus = build(graph)
-    triples = set(formats.read(nexus.snapshot(), "turtle", nexus.base_iri))
+    triples = set(reading.read(nexus.snapshot(), "turtle", nexus.base_iri))
     for format, profile in WAYS:
         text = written(triples_of(nexus), format, nexus.base_iri, profile)
-        assert set(formats.read(text, format, nexus.base_iri)) == triples, (format, profile)
+        assert set(reading.read(text, format, nexus.base_iri)) == triples, (format, profile)
 
 
 @settings(max_examples=EXAMPLES)
@@ -227,7 +228,7 @@ def test_any_text_is_read_back_from_every_format(text: str, language: bool) -> N
     triples = set(triples_of(nexus))
     for format, profile in WAYS:
         document = written(triples, format, nexus.base_iri, profile)
-        read = set(formats.read(document, format, nexus.base_iri))
+        read = set(reading.read(document, format, nexus.base_iri))
         assert {t for t in read if t.predicate.value.endswith("/t")} <= triples, format
 
 
@@ -235,7 +236,7 @@ def test_mapped_values_that_quote_an_iri_of_the_base_do_not_move() -> None:
     base, triples = nexus_of("values")
     vocabulary = mapping("own")
     text = written(triples, "ntriples", base, mapping=vocabulary)
-    moved = formats.read(text, "ntriples", OTHER_BASE, mapping=vocabulary)
+    moved = reading.read(text, "ntriples", OTHER_BASE, mapping=vocabulary)
     quoted = {t.object.value for t in moved if t.predicate.value == "urn:kip:attribute/own_iri"}
     assert quoted == {"https://data.example.org/kb/Person/B"}
 
@@ -317,9 +318,8 @@ def test_a_large_document_is_passed_on_in_pieces_whose_triples_are_counted() -> 
 
     for format, profile in WAYS:
         target, steps = Pieces(), []
-        count = formats.write(
-            triples, target, format, Iris(base), profile=profile, advance=steps.append
-        )
+        serializer = Serializer(triples, format, Iris(base), profile=profile)
+        count = serializer.write(target, advance=steps.append)
         assert count == sum(steps) == len(parse(target.getvalue(), format)), (format, profile)
         assert len(steps) > 1, (format, profile)
         assert target.longest < len(target.getvalue()) / 2, (format, profile)
@@ -336,7 +336,7 @@ def test_a_document_is_never_in_memory_as_a_whole(format: Format) -> None:
     ]
     with open(os.devnull, "wb") as target:
         tracemalloc.start()
-        formats.write(triples, target, format, Iris("urn:kip:nexus/"))
+        Serializer(triples, format, Iris("urn:kip:nexus/")).write(target)
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     # The text has 6 MB.
@@ -464,7 +464,7 @@ def test_turtle_has_the_prefixes_of_the_mapping() -> None:
 def test_an_empty_dataset_is_a_document_of_every_format() -> None:
     for format in FORMATS:
         text = written([], format, SMALL_BASE)
-        assert (parse(text, format), formats.read(text, format, SMALL_BASE)) == ([], [])
+        assert (parse(text, format), reading.read(text, format, SMALL_BASE)) == ([], [])
 
 
 def test_a_prefix_called_like_a_scheme_takes_no_iri_of_that_scheme() -> None:
@@ -593,7 +593,7 @@ def test_a_direction_has_a_datatype_that_rdf11_parsers_read() -> None:
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_document_names_its_base(format: Format) -> None:
     base = "https://xn--4ca.example/é--x/"
-    assert formats.base_of(written([], format, base).decode(), format) == base
+    assert reading.base_of(written([], format, base).decode(), format) == base
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -605,20 +605,20 @@ def test_a_document_without_a_base_needs_one(format: Format) -> None:
     else:
         text = "\n".join(line for line in text.splitlines() if "kiprdf 1" not in line)
     with pytest.raises(kiprdf.KipError, match="base_iri"):
-        formats.read(text, format, base)
-    assert set(formats.read(text, format, base, source_base=base)) == triples
+        reading.read(text, format, base)
+    assert set(reading.read(text, format, base, source_base=base)) == triples
 
 
 def test_a_newer_format_is_refused() -> None:
     text = written([], "rdfxml", SMALL_BASE).decode().replace("kiprdf 1", "kiprdf 2")
     with pytest.raises(kiprdf.KipError, match="format 2"):
-        formats.read(text, "rdfxml", SMALL_BASE)
+        reading.read(text, "rdfxml", SMALL_BASE)
 
 
 def test_a_named_graph_is_no_part_of_a_nexus() -> None:
     text = f"# kiprdf 1 base <{SMALL_BASE}>\n<urn:a> <urn:b> <urn:c> <urn:g> .\n"
     with pytest.raises(kiprdf.KipError, match="urn:g") as raised:
-        formats.read(text, "nquads", SMALL_BASE)
+        reading.read(text, "nquads", SMALL_BASE)
     assert raised.value.code == "KIP_2002"
 
 
@@ -734,7 +734,7 @@ def test_a_number_that_python_does_not_read_is_refused(digits: str) -> None:
 
 def test_a_broken_base_of_a_snapshot_is_refused_at_its_place() -> None:
     with pytest.raises(kiprdf.KipError) as raised:
-        formats.read('{"@context": {"@base": "\\q"}}', "jsonld", SMALL_BASE)
+        reading.read('{"@context": {"@base": "\\q"}}', "jsonld", SMALL_BASE)
     assert (raised.value.code, raised.value.position) == ("KIP_1001", (1, 24))
 
 
@@ -742,7 +742,7 @@ def test_a_broken_base_of_a_snapshot_is_refused_at_its_place() -> None:
 def test_a_snapshot_in_utf_16_is_read(format: Format) -> None:
     base, triples = nexus_of("small")
     text = written(triples, format, base).decode().replace('encoding="UTF-8"', 'encoding="UTF-16"')
-    assert set(formats.read(text.encode("utf-16"), format, base)) == triples
+    assert set(reading.read(text.encode("utf-16"), format, base)) == triples
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -12,7 +12,8 @@ from pyoxigraph import RdfFormat, parse
 
 import kiprdf
 from kiprdf import Mapping
-from kiprdf.interchange import formats
+from kiprdf.interchange.formats import parsing
+from kiprdf.interchange.formats.writing import Serializer
 from kiprdf.interchange.importing.element_index import read_element_index
 from kiprdf.interchange.importing.importer import plan
 from kiprdf.interchange.importing.plan import to_upsert
@@ -941,8 +942,8 @@ def test_what_kiprdf_wrote_in_other_words_is_the_same_elements(format: Any, sour
     iris, mapping = Iris(nexus.base_iri), Mapping.load("schema-org", "skos")
     document = io.BytesIO()
     triples = nexus._store.match(None, None, None)
-    formats.write(triples, document, format, iris, mapping=mapping)
-    quads = formats.parse(document.getvalue(), format)
+    Serializer(triples, format, iris, mapping=mapping).write(document)
+    quads = parsing.parse(document.getvalue(), format)
     before = nexus.snapshot()
     options = ImportOptions(mapping=mapping)
     carry_out(plan(quads, options, read_element_index(nexus._store), provenance={}), nexus)

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kiprdf
-from kiprdf.interchange.formats import Format, guard_jsonld, lengths, parse
+from kiprdf.interchange.formats import Format, guard_jsonld, lengths
+from kiprdf.interchange.formats.parsing import parse
 from tests.interchange.refusals import refusal
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"

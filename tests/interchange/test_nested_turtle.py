@@ -9,8 +9,8 @@ import rdflib
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 import kiprdf
+from kiprdf.interchange.formats.turtle import nested
 from kiprdf.interchange.vocabularies.nested import Each, Members, described
-from kiprdf.interchange.vocabularies.nested_turtle import write_nested
 from kiprdf.interchange.vocabularies.schema import schema_triples
 from kiprdf.interchange.vocabularies.shapes import shapes
 from kiprdf.rdf.iris import Iris
@@ -22,7 +22,7 @@ A, P, Q = (NamedNode(EX + name) for name in ("a", "p", "q"))
 
 def written(triples: list[Triple]) -> str:
     """The text without its first two lines, which name the base and the prefix."""
-    text = write_nested(triples, Iris("urn:kip:nexus/"), {"ex": EX})
+    text = nested(triples, Iris("urn:kip:nexus/"), {"ex": EX})
     assert isomorphic(rdflib.Graph().parse(data=text), triples)
     return "".join(line + "\n" for line in text.split("\n")[3:-1])
 
@@ -90,10 +90,10 @@ def test_what_only_looks_like_a_list_is_written_as_nodes() -> None:
     first, rest, nil = (NamedNode(rdf + name) for name in ("first", "rest", "nil"))
     cell = BlankNode("c")
     odd = [Triple(A, P, cell), Triple(cell, first, A), Triple(cell, rest, nil), Triple(cell, Q, A)]
-    assert "[ rdf:first ex:a ; rdf:rest () ; ex:q ex:a ]" in write_nested(
+    assert "[ rdf:first ex:a ; rdf:rest () ; ex:q ex:a ]" in nested(
         odd, Iris("urn:kip:nexus/"), {"ex": EX}
     )
-    assert isomorphic(rdflib.Graph().parse(data=write_nested(odd, Iris("urn:kip:nexus/"), {})), odd)
+    assert isomorphic(rdflib.Graph().parse(data=nested(odd, Iris("urn:kip:nexus/"), {})), odd)
 
 
 @pytest.mark.parametrize("profile", ["rdf11", "rdf12"])

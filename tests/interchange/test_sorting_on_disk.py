@@ -10,8 +10,8 @@ from pyoxigraph import Literal, NamedNode, Quad, Store
 
 import kiprdf
 from kiprdf import resources
-from kiprdf.interchange import formats
 from kiprdf.interchange.formats import Format, Profile, ordering
+from kiprdf.interchange.formats.writing import Serializer
 from kiprdf.interchange.staging_store import StagingStore
 from kiprdf.rdf.iris import Iris
 
@@ -67,7 +67,7 @@ def test_triples_of_a_subject_in_several_files_are_one_block(
     output = io.BytesIO()
     # Each batch of lines goes to another file.
     triples = [quad.triple for quad in sorted(engine, key=lambda quad: str(quad.object))]
-    formats.write(triples, output, "ntriples", Iris("urn:kip:nexus/"))
+    Serializer(triples, "ntriples", Iris("urn:kip:nexus/")).write(output)
     assert output.getvalue().decode().splitlines()[1:] == [
         f'<urn:kip:nexus/Drug/{name}> <urn:kip:attribute/n> "{number}" .'
         for name in "ab"
@@ -90,7 +90,7 @@ def test_a_snapshot_takes_no_more_memory_than_is_kept(monkeypatch: pytest.Monkey
     def peak() -> int:
         tracemalloc.start()
         try:
-            formats.write(StagingStore(engine), _Nowhere(), "ntriples", Iris("urn:kip:nexus/"))
+            Serializer(StagingStore(engine), "ntriples", Iris("urn:kip:nexus/")).write(_Nowhere())
             return tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

@@ -13,10 +13,10 @@ import pytest
 from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, RdfFormat, Triple, parse
 
 import kiprdf
-from kiprdf.interchange import formats
 from kiprdf.interchange.formats import Format, guard
 from kiprdf.interchange.formats.ordering import normalized
 from kiprdf.interchange.formats.profiles import to_profile
+from kiprdf.interchange.formats.writing import Serializer
 from kiprdf.interchange.staging_store import Term
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
@@ -212,7 +212,7 @@ def test_every_term_is_written_so_that_it_is_parsed_again(format: Any, profile: 
     triples += [fact, Triple(link, vocab.REIFIES, fact), Triple(link, vocab.REIFIES, other)]
     triples += [Triple(thing, vocab.REIFIES, fact), Triple(BlankNode("b"), vocab.REIFIES, fact)]
     target = io.BytesIO()
-    count = formats.write(triples, target, format, Iris(base), profile=profile)
+    count = Serializer(triples, format, Iris(base), profile=profile).write(target)
     expected = set(to_profile(normalized(triples), profile))
     parsers = {"turtle": RdfFormat.TURTLE, "ntriples": RdfFormat.N_TRIPLES}
     assert {quad.triple for quad in parse(target.getvalue(), parsers[format])} == expected
@@ -224,7 +224,7 @@ def test_a_blank_node_made_by_hand_may_have_any_label() -> None:
     triples = [Triple(node, NamedNode("urn:p"), other), Triple(other, NamedNode("urn:p"), node)]
     for format, parser in PARSERS.items():
         target = io.BytesIO()
-        formats.write(triples, target, format, Iris("urn:kip:nexus/"))
+        Serializer(triples, format, Iris("urn:kip:nexus/")).write(target)
         quads = list(parse(target.getvalue(), parser))
         assert [quads[0].subject, quads[0].object] == [quads[1].object, quads[1].subject], format
 

@@ -13,8 +13,7 @@ import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, parse
 
 import kiprdf
-from kiprdf.interchange import formats
-from kiprdf.interchange.formats import Profile
+from kiprdf.interchange.formats import Profile, reading
 from kiprdf.rdf import vocab
 from tests.interchange.nexuses import (
     COLLIDING_TYPES,
@@ -319,7 +318,7 @@ def test_a_subject_and_a_proposition_may_have_several_types(profile: Profile) ->
     triples = [fact, Triple(link, vocab.REIFIES, fact)]
     triples += [Triple(node, vocab.TYPE, kind) for node in (ann, bob, link) for kind in types]
     text = turtle_of(triples, SMALL_BASE, profile)
-    assert set(formats.read(text, "turtle", SMALL_BASE)) == set(triples)
+    assert set(reading.read(text, "turtle", SMALL_BASE)) == set(triples)
     lines = text.splitlines()
     assert [line.split()[-2] for line in lines if " a <http://example.org/" in line] == [
         f"<http://example.org/{name}>" for _ in range(3) for name in "abc"

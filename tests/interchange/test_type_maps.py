@@ -9,7 +9,7 @@ import pytest
 from rdflib import Graph
 from rdflib.compare import isomorphic
 
-from kiprdf.interchange import formats
+from kiprdf.interchange.formats.languages import parse_foreign
 
 THING = {"@id": "https://example.org/thing", "@container": "@type"}
 CONTEXT: dict[str, Any] = {"@vocab": "https://example.org/", "things": THING, "kind": "@type"}
@@ -26,7 +26,7 @@ CONTEXT: dict[str, Any] = {"@vocab": "https://example.org/", "things": THING, "k
 )
 def test_a_type_map_is_read_as_another_processor_reads_it(things: dict[str, Any]) -> None:
     text = json.dumps({"@context": CONTEXT, "@id": "urn:a:1", "@type": "T", "things": things})
-    quads, warnings = formats.parse_foreign(text, "jsonld")
+    quads, warnings = parse_foreign(text, "jsonld")
     read = Graph().parse(data="\n".join(f"{quad.triple} ." for quad in quads), format="nt")
     assert isomorphic(read, Graph().parse(data=text, format="json-ld"))
     assert warnings == []
@@ -40,7 +40,7 @@ def test_a_type_map_has_several_nodes_of_a_type() -> None:
         {"@id": "urn:dog:1", "@type": "Dog"},
     ]
     first, second = (
-        formats.parse_foreign(
+        parse_foreign(
             json.dumps({"@context": context, "@id": "urn:a:1", "things": value}), "jsonld"
         )[0]
         for context, value in (
@@ -59,5 +59,5 @@ def test_a_type_map_has_several_nodes_of_a_type() -> None:
 def test_a_term_that_is_defined_again_has_no_type_map() -> None:
     inner = {"@context": {"things": "https://example.org/thing"}, "things": {"Cat": "x"}}
     text = json.dumps({"@context": CONTEXT, "@id": "urn:a:1", "in": inner})
-    quads, _ = formats.parse_foreign(text, "jsonld")
+    quads, _ = parse_foreign(text, "jsonld")
     assert "https://example.org/Cat" in {quad.predicate.value for quad in quads}

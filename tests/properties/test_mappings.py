@@ -11,10 +11,10 @@ from hypothesis import given, note, settings
 from pyoxigraph import Quad, Triple
 
 from kiprdf import Mapping
-from kiprdf.interchange import formats
 from kiprdf.interchange.dataset import check_dataset
-from kiprdf.interchange.formats import Format, Profile
+from kiprdf.interchange.formats import Format, Profile, reading
 from kiprdf.interchange.formats.profiles import from_profile, to_profile
+from kiprdf.interchange.formats.writing import Serializer
 from kiprdf.interchange.mapping.apply import apply_mapping, undo_mapping
 from tests.interchange.nexuses import turtle_of
 from tests.interchange.test_formats import WAYS
@@ -52,7 +52,7 @@ def test_the_order_of_the_triples_does_not_matter(dataset: list[Triple], under: 
 
 def written(dataset: list[Triple], format: Format, profile: Profile, under: Mapping) -> bytes:
     target = io.BytesIO()
-    formats.write(dataset, target, format, IRIS, profile=profile, mapping=under)
+    Serializer(dataset, format, IRIS, profile=profile, mapping=under).write(target)
     return target.getvalue()
 
 
@@ -62,7 +62,7 @@ def test_every_dataset_is_restored_from_every_format(dataset: list[Triple], unde
     note(str(under.context()))
     for format, profile in WAYS:
         text = written(dataset, format, profile, under)
-        again = formats.read(text, format, IRIS.base, mapping=under)
+        again = reading.read(text, format, IRIS.base, mapping=under)
         assert (set(again), len(again)) == (set(dataset), len(dataset)), (format, profile)
 
 

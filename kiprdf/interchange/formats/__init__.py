@@ -1,4 +1,4 @@
-"""Reads and writes RDF in every format.
+"""Reads and writes RDF in every format; this module has the names of formats and profiles.
 
 =============  ============  =================================  ===================================
 format         profiles      where the base is                  special cases
@@ -11,49 +11,62 @@ format         profiles      where the base is                  special cases
 ``rdfxml``     rdf11         a processing instruction           control characters as rdf:JSON
 =============  ============  =================================  ===================================
 
-``read`` and ``stage`` restore the same dataset from each of them.
+``reading.read`` and ``reading.stage`` restore the same dataset from what ``writing.Serializer``
+writes in each of them. ``parsing`` and ``languages`` read RDF of any origin.
 """
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import PurePath
+from typing import Literal as OneOf
+from typing import TypeAlias, get_args
 
-from kiprdf.interchange.formats.names import NAMES, Format, Profile, format_of
-from kiprdf.loading import load
+from kiprdf.errors import KipError, shown
 
-if TYPE_CHECKING:
-    from kiprdf.interchange.formats.languages import parse_foreign
-    from kiprdf.interchange.formats.parsing import parse
-    from kiprdf.interchange.formats.reading import base_of, read, stage
-    from kiprdf.interchange.formats.writing import write
+Format: TypeAlias = OneOf["turtle", "trig", "ntriples", "nquads", "jsonld", "rdfxml"]
+Profile: TypeAlias = OneOf["rdf11", "rdf12"]
 
-__all__ = [
-    "NAMES",
-    "Format",
-    "Profile",
-    "base_of",
-    "format_of",
-    "parse",
-    "parse_foreign",
-    "read",
-    "stage",
-    "write",
-]
-_MODULES = {
-    "base_of": "reading",
-    "parse": "parsing",
-    "parse_foreign": "languages",
-    "read": "reading",
-    "stage": "reading",
-    "write": "writing",
+NAMES: dict[Format, str] = {
+    "turtle": "Turtle",
+    "trig": "TriG",
+    "ntriples": "N-Triples",
+    "nquads": "N-Quads",
+    "jsonld": "JSON-LD",
+    "rdfxml": "RDF/XML",
+}
+"""The formats as people call them."""
+
+_SUFFIXES: dict[str, Format] = {
+    ".ttl": "turtle",
+    ".trig": "trig",
+    ".nt": "ntriples",
+    ".nq": "nquads",
+    ".jsonld": "jsonld",
+    ".json": "jsonld",
+    ".rdf": "rdfxml",
+    ".xml": "rdfxml",
+    ".owl": "rdfxml",
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Load readers and writers on first use: opening a nexus needs none of them (PEP 562)."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = f"{__name__}.{_MODULES[name]}"
-    load(home)
-    return getattr(sys.modules[home], name)
+def format_of(path: object) -> Format | None:
+    """The format for the suffix of a file; None for an unknown suffix.
+
+    >>> format_of("brain.ttl"), format_of("brain.txt")
+    ('turtle', None)
+    """
+    return _SUFFIXES.get(PurePath(str(path)).suffix.lower())
+
+
+def check_format(format: str) -> None:
+    """Raise KIP_1001 unless this is the name of a format."""
+    if not isinstance(format, str) or format not in NAMES:
+        message = f"There is no format {shown(repr(format))}."
+        raise KipError("KIP_1001", message, f"The formats are {', '.join(get_args(Format))}.")
+
+
+def check_profile(profile: str) -> None:
+    """Raise KIP_1001 for anything but ``rdf11`` and ``rdf12``."""
+    if profile not in get_args(Profile):
+        message = f"There is no Turtle profile {profile!r}."
+        raise KipError("KIP_1001", message, 'The profiles are "rdf11" and "rdf12".')

@@ -10,8 +10,7 @@ from typing import IO, Any
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, serialize
 
 from kiprdf.budget import paced
-from kiprdf.interchange.formats import rdfxml
-from kiprdf.interchange.formats.names import Format
+from kiprdf.interchange.formats import Format, rdfxml
 from kiprdf.interchange.formats.parsing import OXIGRAPH_FORMATS
 
 _OF_GRAPHS = ("trig", "nquads", "jsonld")

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
-from kiprdf.interchange.formats import guard_jsonld, guard_xml, lengths
-from kiprdf.interchange.formats.names import NAMES, Format
+from kiprdf.interchange.formats import NAMES, Format, guard_jsonld, guard_xml, lengths
 from kiprdf.interchange.mapping.terms import Loader
 from kiprdf.source import Span
 

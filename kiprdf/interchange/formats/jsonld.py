@@ -54,18 +54,15 @@ _BASE = re.compile(r'\s*\{\s*"@context"\s*:\s*\{\s*"@base"\s*:\s*("(?:[^"\\\n]++
 def write(dataset: Dataset, output: Output, iris: Iris, mapping: Vocabulary | None = None) -> None:
     """Write a dataset in the profile rdf11 as one JSON object, a value a line."""
     vocabulary = _Expanded() if mapping is None else _Compacted(dataset, iris, mapping)
-
     terms = Memo(n_triples.term)
-
-    def body() -> None:
-        separator = "\n"
-        for subject, entries in dataset.blocks(iris):
-            output.write(separator + _node(subject, entries, vocabulary, terms))
-            output.count(len(entries))
-            separator = ",\n"
-
+    separator = "\n"
     # The context lists the terms in use, which are complete only after the last node.
-    output.write_after(body, lambda: _beginning(vocabulary, iris))
+    output.hold()
+    for subject, entries in dataset.blocks(iris):
+        output.write(separator + _node(subject, entries, vocabulary, terms))
+        output.count(len(entries))
+        separator = ",\n"
+    output.release(_beginning(vocabulary, iris))
     output.write("\n]}\n")
 
 

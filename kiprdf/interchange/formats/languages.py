@@ -15,8 +15,8 @@ from pyoxigraph import Literal, Quad, Triple
 
 from kiprdf.budget import paced
 from kiprdf.errors import shown
+from kiprdf.interchange.formats import Format, check_format
 from kiprdf.interchange.formats.guard import STRINGS
-from kiprdf.interchange.formats.names import Format, check_format
 from kiprdf.interchange.formats.parsing import decoded, parse
 from kiprdf.interchange.mapping.terms import Loader
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any, TypeAlias
+from typing import IO, Any, Self, TypeAlias
 
 Advance: TypeAlias = Callable[[int], object]
 """Is called with the number of triples written since the last call."""
@@ -20,6 +20,7 @@ class Output:
 
     def __init__(self, target: IO[bytes], advance: Advance | None) -> None:
         self._target: Any = target
+        self._held: IO[bytes] | None = None
         self._advance = advance
         self._pieces: list[str] = []
         self._size = 0
@@ -33,21 +34,21 @@ class Output:
         if self._size >= _BUFFER:
             self._flush()
 
-    def write_after(self, body: Callable[[], None], beginning: Callable[[], str]) -> None:
-        """Write the output of ``body`` after a header that depends on it.
+    def hold(self) -> None:
+        """Keep what is written from now on, in a temporary file when it is large."""
+        self._flush()
+        self._held = SpooledTemporaryFile(_SPOOLED)  # noqa: SIM115  (it is closed when the output is)
 
-        The body is kept in a temporary file when it is large.
-        """
-        target = self._target
-        with SpooledTemporaryFile(_SPOOLED) as waiting:
-            self._target = waiting
-            body()
+    def release(self, beginning: str) -> None:
+        """Write a beginning that was not known before, and what was held after it."""
+        self._flush()
+        held, self._held = self._held, None
+        assert held is not None
+        with held:
+            self.write(beginning)
             self._flush()
-            self._target = target
-            self.write(beginning())
-            self._flush()
-            waiting.seek(0)
-            shutil.copyfileobj(waiting, target, _BUFFER)
+            held.seek(0)
+            shutil.copyfileobj(held, self._target, _BUFFER)
 
     def count(self, triples: int) -> None:
         """Add to the number of triples that have been written."""
@@ -55,14 +56,21 @@ class Output:
         if self.triples - self._reported >= _STEP:
             self._report()
 
-    def close(self) -> None:
-        """Write what is left in the buffer."""
-        self._flush()
-        if self.triples > self._reported:
-            self._report()
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *fault: object) -> None:
+        """Write what is left in the buffer, unless there was a fault."""
+        if self._held is not None:
+            self._held.close()
+        elif fault == (None, None, None):
+            self._flush()
+            if self.triples > self._reported:
+                self._report()
 
     def _flush(self) -> None:
-        self._target.write("".join(self._pieces).encode())
+        target = self._target if self._held is None else self._held
+        target.write("".join(self._pieces).encode())
         self._pieces, self._size = [], 0
 
     def _report(self) -> None:

@@ -18,10 +18,9 @@ from pyoxigraph import parse as parse_rdf
 
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.files import LONE_SURROGATE
-from kiprdf.interchange.formats import lengths
+from kiprdf.interchange.formats import NAMES, Format, check_format, lengths
 from kiprdf.interchange.formats.guard import checked
 from kiprdf.interchange.formats.guard_xml import offset
-from kiprdf.interchange.formats.names import NAMES, Format, check_format
 from kiprdf.interchange.mapping.terms import Loader
 from kiprdf.source import NOWHERE, Span
 

@@ -19,7 +19,7 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.interchange import n_triples
-from kiprdf.interchange.formats.names import Profile
+from kiprdf.interchange.formats import Profile
 from kiprdf.interchange.staging_store import Node, Term
 from kiprdf.rdf import vocab
 from kiprdf.rdf.directions import read_value, written

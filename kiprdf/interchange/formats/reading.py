@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 
 from kiprdf.errors import KipError
-from kiprdf.interchange.formats import jsonld, parsing
-from kiprdf.interchange.formats.names import NAMES, Format, check_format
+from kiprdf.interchange.formats import NAMES, Format, check_format, jsonld, parsing
 from kiprdf.interchange.formats.ordering import FORMAT, normalized
 from kiprdf.interchange.formats.profiles import from_profile
 from kiprdf.interchange.staging_store import StagingStore

@@ -14,7 +14,7 @@ from typing import Any, get_args
 from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.errors import KipError
-from kiprdf.interchange.formats.names import Profile
+from kiprdf.interchange.formats import Profile
 from kiprdf.interchange.vocabularies.nested import Description, Each, Members, described, part
 from kiprdf.interchange.vocabularies.schema import (
     attribute,
