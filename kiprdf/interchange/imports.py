@@ -67,6 +67,7 @@ class Document:
     ) -> None:
         self._content, self._format = _read(source, options.format)
         self._options, self._base_iri = options, options.base_iri
+        self._mapping = options.vocabulary  # read here, since it may be a file that is missing
         name = files.name_of(source)
         named = {} if name is None else {"source": name}
         self._provenance = {**named, IMPORTED_AT: imported_at, **(options.metadata or {})}
@@ -110,7 +111,7 @@ class RdfDocument(Document):
     def plan(self, store: Store) -> ImportPlan:
         """Concepts and propositions, with the definitions that they need."""
         quads, warnings = self._parsed
-        mapping, index = self._options.vocabulary, read_element_index(store)
+        mapping, index = self._mapping, read_element_index(store)
         document = reading.Plain(quads, [], [])
         if mapping is not None and mapping.type_of(ITEM.value) is not None:
             document = reading.plain(quads, self._options, index)
@@ -155,7 +156,7 @@ class OntologyDocument(Document):
     def plan(self, store: Store) -> ImportPlan:
         """The definitions that an ontology becomes, and the record of its axioms."""
         existing, index = read_definitions(store), read_element_index(store)
-        mapping = self._options.vocabulary or Mapping.none()
+        mapping = self._mapping or Mapping.none()
         definitions = definitions_of(self.quads, mapping, index, existing, self._others)
         definitions = with_carrier(self.quads, definitions, existing, index)
         plan = plan_definitions(
