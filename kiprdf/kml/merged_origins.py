@@ -16,8 +16,10 @@ from kiprdf.rdf.literals import Json, canonical_json, to_json, to_term
 from kiprdf.semantics.arguments import RESERVED_METADATA
 
 SAME_AS, ORIGINAL = "same_as", "original"
+"""The attribute with IRIs, and the metadata key with what differs from the definitions' record."""
 PARTS, OWN, LABEL, LOOPS = "parts", "own", "label", "loops"
 STATEMENTS, POSITION = "statements", "position"
+"""What each of several statements of a fact says (in ``original``: how), and places in lists."""
 GRAPH, DEFAULT = "graph", "@default"
 _OF_GRAPHS = (GRAPH, "graph_values")
 _OF_IMPORTS = (*RESERVED_METADATA, *_OF_GRAPHS, ORIGINAL, "imported_at", "source")

@@ -2,10 +2,9 @@
 
 ``external`` and ``blank_nodes`` turn triples into statements; ``names`` makes names, ``naming``
 looks IRIs up in the mapping and the nexus; ``identities`` finds concepts, ``facts`` the
-propositions and their order, ``node_values`` and ``values`` the JSON values of both, ``parts``
-several statements of one fact; ``origins`` records IRIs and datatypes; ``plan`` is the result.
-``element_index`` is what the nexus has. A plan depends on the arguments only, and nothing is
-written.
+propositions and their order, ``node_values`` and ``values`` the JSON values of both, ``origins``
+records IRIs and datatypes; ``plan`` is the result. ``element_index`` is what the nexus has. A plan
+depends on the arguments only, and nothing is written.
 """
 
 from __future__ import annotations
@@ -38,7 +37,15 @@ from kiprdf.interchange.importing.external import (
     separate_reifiers,
     statement_text,
 )
-from kiprdf.interchange.importing.facts import NO_ELEMENT, Fact, Facts
+from kiprdf.interchange.importing.facts import (
+    NO_ELEMENT,
+    Fact,
+    Facts,
+    is_merged,
+    several,
+    shown_values,
+    unchanged_links,
+)
 from kiprdf.interchange.importing.identities import (
     Context,
     Identifier,
@@ -52,15 +59,7 @@ from kiprdf.interchange.importing.names import names_by_label
 from kiprdf.interchange.importing.naming import Naming
 from kiprdf.interchange.importing.node_values import GRAPH, GRAPH_VALUES, ValueReader
 from kiprdf.interchange.importing.ontology_parts import recorded_and_inner
-from kiprdf.interchange.importing.origins import (
-    ORIGINAL,
-    STATEMENTS,
-    Imported,
-    Part,
-    record,
-    recorded_subjects,
-)
-from kiprdf.interchange.importing.parts import is_merged, several, shown_values, unchanged_links
+from kiprdf.interchange.importing.origins import Imported, Part, record, recorded_subjects
 from kiprdf.interchange.importing.plan import (
     Concept,
     Element,
@@ -73,7 +72,7 @@ from kiprdf.interchange.importing.plan import (
 from kiprdf.interchange.importing.values import NodeValues, examples, listed, one_or_all, together
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.kml import statements
-from kiprdf.kml.merged_origins import merged_parts
+from kiprdf.kml.merged_origins import ORIGINAL, STATEMENTS, merged_parts
 from kiprdf.language.names import META_TYPES, is_key
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris, base_fault

@@ -15,9 +15,8 @@ from kiprdf.interchange.importing.external import ExternalTriple, Items, Node, O
 from kiprdf.interchange.importing.identities import Context, Resource
 from kiprdf.interchange.importing.names import OTHER_TYPES
 from kiprdf.interchange.importing.naming import Key
-from kiprdf.interchange.importing.origins import ORIGINAL
 from kiprdf.interchange.importing.values import NodeValues, Origin, examples, is_number, to_value
-from kiprdf.kml.merged_origins import merged_name
+from kiprdf.kml.merged_origins import ORIGINAL, merged_name
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json
 from kiprdf.semantics.arguments import RESERVED_METADATA

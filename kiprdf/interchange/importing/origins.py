@@ -18,16 +18,12 @@ from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
 from kiprdf.interchange.importing.external import Items, Object
 from kiprdf.interchange.importing.plan import Concept, Element, JsonMap, concept
 from kiprdf.interchange.importing.values import NodeValues, Origin, listed, to_value
-from kiprdf.kml.merged_origins import OF_MERGES
+from kiprdf.kml.merged_origins import OF_MERGES, ORIGINAL, STATEMENTS
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, canonical_json
 from kiprdf.semantics.protected import SYSTEM
 
-ORIGINAL = "original"
-"""The metadata key with what differs from the record of the definitions."""
-STATEMENTS = "statements"
-"""The attribute with what each of several statements of a fact says; in ``original``, how."""
 REIFIED_IN = "reified_in"
 """The key of a statement with the graphs of its reifier, where the triple is in others.
 

@@ -11,16 +11,19 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.interchange.importing.element_index import IMPORTED_AT, SAME_AS
 from kiprdf.interchange.importing.node_values import GRAPH, GRAPH_VALUES, NAMES
-from kiprdf.interchange.importing.origins import (
-    LISTS,
-    NAME_IRI,
-    ORIGINAL,
-    REIFIED_IN,
-    STATEMENTS,
-)
+from kiprdf.interchange.importing.origins import LISTS, NAME_IRI, REIFIED_IN
 from kiprdf.interchange.importing.values import listed
 from kiprdf.interchange.original.record import Groups, JsonMap, KeyPlace, place_of, value_of
-from kiprdf.kml.merged_origins import LABEL, LOOPS, OF_MERGES, OWN, PARTS, as_they_were
+from kiprdf.kml.merged_origins import (
+    LABEL,
+    LOOPS,
+    OF_MERGES,
+    ORIGINAL,
+    OWN,
+    PARTS,
+    STATEMENTS,
+    as_they_were,
+)
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris, PropositionName
 from kiprdf.rdf.literals import Json, to_term

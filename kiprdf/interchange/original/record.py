@@ -17,15 +17,10 @@ from kiprdf.interchange.forms import iri_of, term_of, usual_value
 from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.external import Items, Object
 from kiprdf.interchange.importing.names import OTHER_TYPES
-from kiprdf.interchange.importing.origins import (
-    IRI,
-    LISTS,
-    NAME_IRI,
-    ORIGINAL,
-    SCHEMAS,
-)
+from kiprdf.interchange.importing.origins import IRI, LISTS, NAME_IRI, SCHEMAS
 from kiprdf.interchange.importing.values import listed, to_value, together
 from kiprdf.interchange.mapping.apply import list_cells
+from kiprdf.kml.merged_origins import ORIGINAL
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, ElementName, Iris, PropositionName

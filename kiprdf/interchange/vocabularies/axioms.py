@@ -30,7 +30,7 @@ from kiprdf.interchange.importing.ontology_parts import (
     is_of_ontology,
     unlinked_lists,
 )
-from kiprdf.interchange.importing.origins import AXIOMS, IRI, ORIGINAL
+from kiprdf.interchange.importing.origins import AXIOMS, IRI
 from kiprdf.interchange.importing.plan import Concept, JsonMap, concept
 from kiprdf.interchange.vocabularies.definitions import (
     Definition,
@@ -38,6 +38,7 @@ from kiprdf.interchange.vocabularies.definitions import (
     ExistingDefinitions,
     TypeDefinition,
 )
+from kiprdf.kml.merged_origins import ORIGINAL
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json
 from kiprdf.semantics.protected import SYSTEM
