@@ -190,8 +190,8 @@ class _Service:
         """Serve the nexus in a place, or a new one in memory, until a signal."""
         try:
             from kiprdf.serve import observation, server
-            from kiprdf.serve.application import Server
             from kiprdf.serve.options import Options
+            from kiprdf.serve.state import Server
         except ImportError as fault:
             raise Failure(str(fault)) from None
         try:

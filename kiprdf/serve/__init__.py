@@ -1,9 +1,9 @@
 """A nexus over HTTP: KIP, SPARQL, linked data, and pages for people (docs/how-to/serve.md).
 
-``application`` (routes and handlers) behind ``security`` (host, origin, token) and ``observation``
-(log, numbers, audit); ``kip``, ``sparql``, ``linked`` answer
-on threads; ``server`` runs it with uvicorn, and ``connections`` limits what is open. Their parts:
-``negotiation``, ``body``, ``replies``, ``options``, ``openapi`` and ``login``.
+``application`` joins the ``routes``, whose handlers share the ``state``, behind ``security`` (host,
+origin, token) and ``observation`` (log, numbers, audit); handlers answer on threads. ``explorer``
+makes the pages for people; ``server`` runs the application with uvicorn, and ``connections`` limits
+what is open. Their parts: ``negotiation``, ``body``, ``replies``, ``options`` and ``login``.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import Any
 from kiprdf.nexus import Nexus
 
 try:
-    from kiprdf.serve.application import Server, asgi_app
+    from kiprdf.serve.application import asgi_app
     from kiprdf.serve.options import Options
+    from kiprdf.serve.state import Server
 except ModuleNotFoundError as fault:
     if fault.name is None or fault.name.startswith("kiprdf"):
         raise

@@ -34,6 +34,13 @@ async def read_body(request: Request, most: int) -> bytes:
     return b"".join(chunks)
 
 
+def require_json(request: Request) -> None:
+    """Raise 415 for a body that is not sent as JSON."""
+    if media_type(request) != "application/json":
+        hint = "Send the header Content-Type: application/json."
+        raise HttpError(415, "The body must be JSON.", hint)
+
+
 def media_type(request: Request) -> str:
     """The media type of the body, in lower case without parameters."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()

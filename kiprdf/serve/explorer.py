@@ -26,7 +26,7 @@ from kiprdf.pages.rendering import render
 from kiprdf.rdf.elements import Concept, Proposition, read_element
 from kiprdf.serve import time_pages
 from kiprdf.serve.drawing import DRAWN, Arrow, Node, drawing
-from kiprdf.serve.linked import no_element
+from kiprdf.serve.routes.linked import no_element
 from kiprdf.serve.surroundings import Numbers, surroundings
 from kiprdf.serve.time_pages import Moment, label, shown_time
 from kiprdf.store import Store

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from kiprdf.serve.body import media_type, read_body, until_gone
+from kiprdf.serve.body import read_body, require_json, until_gone
 from kiprdf.serve.replies import HttpError, error_response
 
 if TYPE_CHECKING:
@@ -54,9 +54,7 @@ class McpEndpoint:
             await self._sessions.handle_request(scope, receive, refusals)
             return
         request = Request(scope, receive)
-        if media_type(request) != "application/json":
-            hint = "Send the header Content-Type: application/json."
-            raise HttpError(415, "The body must be JSON.", hint)
+        require_json(request)
         body = await read_body(request, self._max_body)
         await self._start()
         # The package does not notice that a client hangs up.

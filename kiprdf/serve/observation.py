@@ -46,13 +46,16 @@ class Metrics:
         self.requests: Counter[tuple[str, str, int]] = Counter()
         self.seconds: dict[str, float] = defaultdict(float)
         self.rows = 0
+        self.elements = (-1, 0)
+        """A commit, and the number of elements in it."""
         self.sync: str | None = None
         self.open_requests = 0
         self.open_connections: Callable[[], int] | None = None
         """Counts the connections, where this is a server and no part of another application."""
 
-    def text(self, commit: int, elements: int) -> str:
+    def text(self) -> str:
         """The Prometheus text format, 0.0.4."""
+        commit, elements = self.elements
         lines = ["# TYPE kiprdf_requests_total counter"]
         for (route, method, status), number in sorted(self.requests.items()):
             labels = f'route="{route}",method="{method}",status="{status}"'

@@ -17,7 +17,7 @@ from rdflib import BNode, Literal, URIRef
 
 import kiprdf
 from kiprdf import Nexus, options
-from kiprdf.serve.maintenance import Import
+from kiprdf.serve.routes.admin import Import
 from tests.nexus.support import empty, medical, untouched
 
 SNAPSHOT = medical().snapshot()

@@ -225,8 +225,8 @@ def test_a_base_at_the_root_leaves_other_routes_alone(
 
 def test_a_large_graph_is_sent_from_a_file_and_stops_with_its_client(folder: Path) -> None:
     code = (
-        "import sys, time, kiprdf.cli; from kiprdf.serve import application, linked; "
-        "linked.SPOOLED_BYTES = 100; application.SENT_BYTES = 1000; "
+        "import sys, time, kiprdf.cli; from kiprdf.serve.routes import linked; "
+        "linked.SPOOLED_BYTES = 100; linked.SENT_BYTES = 1000; "
         "from kiprdf.interchange.formats import ordering; add = ordering.Dataset._add; "
         "ordering.Dataset._add = lambda *a: (wait(), add(*a))[1]; "
         "arguments = sys.argv[1:]; "

@@ -4,19 +4,40 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple
+
+from starlette.requests import Request
+from starlette.responses import Response
 
 from kiprdf.errors import KipError
 from kiprdf.language import ast, parse
 from kiprdf.nexus import Nexus
 from kiprdf.protocol import read_request
+from kiprdf.serve.body import read_body, require_json, run_for
 from kiprdf.serve.replies import STATUS_OF, HttpError, to_json
+from kiprdf.serve.state import Audit, Routes, Server, may_write
 
-Audit = Callable[[str, Any], None]
-"""Called with the digest and the receipt of each write."""
 _METHODS = ("execute_kip", "execute_kip_readonly")
 _HINT = 'Send {"method": "execute_kip", "params": {"command": "DESCRIBE PRIMER"}}.'
+
+
+async def post(server: Server, request: Request) -> Response:
+    """POST /kip."""
+    require_json(request)
+    body = await read_body(request, server.options.max_body)
+    call = partial(
+        answer,
+        server.nexus,
+        body,
+        may_write=may_write(request),
+        read_only=server.is_read_only,
+        audit=server.audit_of(request.scope),
+    )
+    reply = await run_for(request, server.threads, call)
+    server.note(request.scope, reply.rows)
+    return Response(reply.content, reply.status, media_type="application/json")
 
 
 class KipReply(NamedTuple):
@@ -123,3 +144,6 @@ def _function_call(body: bytes) -> tuple[str, dict[str, Any]]:
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a number of JSON")
+
+
+ROUTES: Routes = (("/kip", ("POST",), post),)

@@ -1,14 +1,19 @@
-"""The OpenAPI document of the routes for programs."""
+"""/openapi.json: the routes for programs."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from starlette.requests import Request
+from starlette.responses import Response
+
 import kiprdf
-from kiprdf.request_models import Request
-from kiprdf.serve.linked import FORMAT_OF
-from kiprdf.serve.maintenance import COMMANDS
-from kiprdf.serve.sparql import RDF_FORMATS, SELECT_FORMATS
+from kiprdf import request_models
+from kiprdf.serve.replies import json_response
+from kiprdf.serve.routes.admin import COMMANDS
+from kiprdf.serve.routes.linked import FORMAT_OF, RDF_FORMATS
+from kiprdf.serve.routes.sparql import SELECT_FORMATS
+from kiprdf.serve.state import Routes, Server
 
 _ERROR = {
     "description": "An error; its hint says what to do.",
@@ -16,9 +21,14 @@ _ERROR = {
 }
 
 
+async def get(server: Server, request: Request) -> Response:
+    """/openapi.json."""
+    return json_response(document(server.address(request)))
+
+
 def document(address: str) -> dict[str, Any]:
     """OpenAPI 3.1 of the routes for programs at an address."""
-    request = Request.model_json_schema(ref_template="#/components/schemas/{model}")
+    request = request_models.Request.model_json_schema(ref_template="#/components/schemas/{model}")
     schemas = {**request.pop("$defs", {}), "Request": request, "Error": _error_schema()}
     schemas["Request"]["properties"]["readonly"] = {"type": "boolean", "default": False}
     return {
@@ -110,3 +120,6 @@ def _error_schema() -> dict[str, Any]:
     texts["code"]["pattern"] = "^(KIP_[0-9]{4}|HTTP_[0-9]{3})$"
     error = {"type": "object", "required": list(names), "properties": texts}
     return {"type": "object", "required": ["error"], "properties": {"error": error}}
+
+
+ROUTES: Routes = (("/openapi.json", ("GET",), get),)

@@ -1,24 +1,32 @@
-"""POST /maintenance/NAME and /backup: what takes long, of a nexus that is being served."""
+"""State, metrics and log-in of a server, and the maintenance of a nexus that is being served."""
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import io
 import json
 import os
 import tarfile
 from collections.abc import Iterator
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, StrictBool, StrictInt, StrictStr, ValidationError
-from starlette.responses import StreamingResponse
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+import kiprdf
 from kiprdf.interchange.mapping.contexts import ORIGINAL, packs
 from kiprdf.nexus import Nexus
-from kiprdf.serve.replies import HttpError
+from kiprdf.serve.body import read_body, require_json, run_for
+from kiprdf.serve.login import login_page, sign_in
+from kiprdf.serve.replies import HttpError, json_response
+from kiprdf.serve.state import Routes, Server, prefers_html, require_write, root_of
 from kiprdf.store.folder import MANIFEST
 from kiprdf.store.journal import FOLDER, PAST
 from kiprdf.store.past import require_embedded
@@ -176,3 +184,103 @@ def _tar(folder: Path) -> Iterator[bytes]:
                 yield chunk
         yield bytes(-info.size % tarfile.BLOCKSIZE)
     yield bytes(2 * tarfile.BLOCKSIZE)
+
+
+# Handlers -------------------------------------------------------------------------------------
+
+
+async def root(server: Server, request: Request) -> Response:
+    """The explorer for people, a description for programs."""
+    if server.options.explorer and prefers_html(request):
+        return RedirectResponse(root_of(request) + "/explore/", 303, {"Vary": "Accept"})
+    content = {
+        "name": "kiprdf",
+        "version": kiprdf.__version__,
+        "base_iri": server.nexus.base_iri,
+        "commit": server.store.commit(),
+        "read_only": server.is_read_only,
+    }
+    return json_response(content, headers={"Vary": "Accept"})
+
+
+async def health(server: Server, request: Request) -> Response:
+    """/health: whether the server answers, and what is wrong."""
+    return json_response(await _state(server, "ok"))
+
+
+async def ready(server: Server, request: Request) -> Response:
+    """/ready: whether requests can be answered, and written."""
+    state = await _state(server, "ready")
+    return json_response(state, 503 if "problems" in state else 200)
+
+
+async def _state(server: Server, good: str) -> dict[str, Any]:
+    # The threads of the requests may all be busy.
+    problems = await asyncio.to_thread(server.nexus.problems)
+    return {"status": f"not {good}", "problems": problems} if problems else {"status": good}
+
+
+async def metrics(server: Server, request: Request) -> Response:
+    """/metrics."""
+    commit = server.store.commit()
+    if server.metrics.elements[0] != commit:
+        info = await server.threads.run(server.nexus.info)
+        server.metrics.elements = (commit, info["concepts"] + info["propositions"])
+        server.metrics.sync = info.get("sync")
+    text = server.metrics.text()
+    return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+
+
+async def login(server: Server, request: Request) -> Response:
+    """/login: a form; a token becomes a cookie that reads."""
+    if request.method == "POST":
+        body = await read_body(request, 10_000)
+        assert server.gate is not None
+        return sign_in(request, body, server.gate, root_of(request))
+    return login_page(request)
+
+
+async def maintain(server: Server, request: Request) -> Response:
+    """POST /maintenance/{name}."""
+    name = request.path_params["name"].replace("_", "-")
+    if name == "backup":
+        return await backup(server, request)
+    require_write(request)
+    if name not in COMMANDS:
+        hint = f"The commands are backup, {', '.join(COMMANDS)}."
+        raise HttpError(404, f"There is no maintenance command {name}.", hint)
+    if server.is_read_only:
+        raise HttpError(403, "This server only reads.", "Start it without --read-only.")
+    body = await read_body(request, server.options.max_body)
+    if body:
+        require_json(request)
+    command = read(name, body)
+    report = await run_for(request, server.threads, partial(command.run, server.nexus))
+    audit = server.audit_of(request.scope)
+    if audit is not None and not getattr(command, "dry_run", False):
+        # Not the report: what was forgotten would be in the log.
+        audit(sha256(body).hexdigest(), {"command": name, "commit": server.store.commit()})
+    server.note(request.scope, None)
+    return json_response(report)
+
+
+async def backup(server: Server, request: Request) -> Response:
+    """POST /backup: the folder, as of one commit, as a tar stream."""
+    require_write(request)
+    if (await read_body(request, server.options.max_body)).strip() not in (b"", b"{}"):
+        hint = "Send no body; kiprdf backup --nexus URL does so."
+        raise HttpError(400, "A backup takes no arguments.", hint)
+    files = await run_for(request, server.threads, partial(back_up, server.nexus))
+    server.note(request.scope, None)
+    return TarResponse(files)
+
+
+ROUTES: Routes = (
+    ("/", ("GET",), root),
+    ("/health", ("GET",), health),
+    ("/ready", ("GET",), ready),
+    ("/metrics", ("GET",), metrics),
+    ("/login", ("GET", "POST"), login),
+    ("/backup", ("POST",), backup),
+    ("/maintenance/{name}", ("POST",), maintain),
+)

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
-from xml.parsers import expat
 
-from pyoxigraph import QueryResultsFormat, RdfFormat, Triple, parse_query_results, serialize
+from pyoxigraph import QueryResultsFormat, parse_query_results
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
 
-from kiprdf.interchange.formats.profiles import to_profile
 from kiprdf.nexus import Nexus
-from kiprdf.rdf import vocab
+from kiprdf.serve.body import media_type, read_body, run_for
 from kiprdf.serve.negotiation import choose
 from kiprdf.serve.replies import HttpError
+from kiprdf.serve.routes import linked
+from kiprdf.serve.routes.linked import RDF_FORMATS, write_triples
+from kiprdf.serve.state import Routes, Server, root_of
 from kiprdf.store.sparql_worker import Table
 
-RDF_FORMATS = {
-    "text/turtle": RdfFormat.TURTLE,
-    "application/n-triples": RdfFormat.N_TRIPLES,
-    "application/ld+json": RdfFormat.JSON_LD,
-    "application/rdf+xml": RdfFormat.RDF_XML,
-}
 SELECT_FORMATS = {
     "application/sparql-results+json": QueryResultsFormat.JSON,
     "application/sparql-results+xml": QueryResultsFormat.XML,
@@ -36,7 +34,6 @@ _NAMES = {"application/json": "application/sparql-results+json"}
 _NAMES["application/xml"] = "application/sparql-results+xml"
 """The types that other names of a format are answered with."""
 _NOT_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
-_RDF11_ONLY = ("application/ld+json", "application/rdf+xml")
 _FORM = "application/x-www-form-urlencoded"
 _QUERY = "application/sparql-query"
 _DATASET = ("default-graph-uri", "named-graph-uri")
@@ -48,6 +45,34 @@ class SparqlReply(NamedTuple):
     content: bytes
     media_type: str
     rows: int
+
+
+async def get_or_post(server: Server, request: Request) -> Response:
+    """/sparql by GET and POST."""
+    sent, body = None, b""
+    if request.method == "POST":
+        sent = media_type(request)
+        body = await read_body(request, server.options.max_body)
+    accept = request.headers.get("accept")
+    query = query_of(request.scope["query_string"].decode("latin-1"), sent, body)
+    if query is None:
+        return _service_description(server, request)
+    call = partial(answer, server.nexus, query, accept)
+    reply = await run_for(request, server.sparql_threads, call)
+    server.note(request.scope, reply.rows)
+    headers = {"Vary": "Accept", "Content-Type": reply.media_type}
+    return Response(reply.content, 200, headers)
+
+
+def _service_description(server: Server, request: Request) -> Response:
+    accept = request.headers.get("accept")
+    preferred = choose(accept, [*RDF_FORMATS, "text/html"])
+    if preferred is not None and preferred[0] == "text/html" and server.options.explorer:
+        return RedirectResponse(root_of(request) + "/explore/", 303, {"Vary": "Accept"})
+    chosen = linked.variant(accept, None)
+    content = linked.service_description(server.address(request) + "sparql", chosen)
+    headers = {"Vary": "Accept", "Content-Type": chosen.content_type}
+    return Response(content, 200, headers)
 
 
 def query_of(query_string: str, media_type: str | None, body: bytes) -> str | None:
@@ -111,33 +136,6 @@ def _reply(content: bytes, chosen: str, rows: int) -> SparqlReply:
     return SparqlReply(content, _NAMES.get(chosen, chosen), rows)
 
 
-def write_triples(triples: Sequence[Triple], media_type: str) -> bytes:
-    """Triples in a format; triple terms become ``rdf:Statement`` where the format lacks them."""
-    if media_type in _RDF11_ONLY:
-        triples = list(to_profile(triples, "rdf11"))
-    prefixes = vocab.prefixes(vocab.DEFAULT_BASE) if media_type == "text/turtle" else None
-    try:
-        content = serialize(
-            dict.fromkeys(triples), format=RDF_FORMATS[media_type], prefixes=prefixes
-        )
-    except (OSError, ValueError) as fault:
-        message = f"The triples cannot be written as {media_type}: {fault}."
-        raise HttpError(406, message, "Ask for text/turtle.") from None
-    assert content is not None
-    if media_type == "application/rdf+xml":
-        _check_xml(content)
-    return content
-
-
-def _check_xml(content: bytes) -> None:
-    """Refuse a document whose characters or names XML does not have."""
-    try:
-        expat.ParserCreate(namespace_separator=" ").Parse(content, True)
-    except expat.ExpatError as fault:
-        message = f"The triples cannot be written as application/rdf+xml: {fault}."
-        raise HttpError(406, message, "Ask for text/turtle.") from None
-
-
 def _chosen(formats: Mapping[str, Any], accept: str | None) -> str:
     chosen = choose(accept, list(formats))
     if chosen is None:
@@ -166,3 +164,6 @@ def _decoded(body: bytes) -> str:
         return body.decode()
     except UnicodeDecodeError:
         raise HttpError(400, "The body is not UTF-8.", "Send UTF-8.") from None
+
+
+ROUTES: Routes = (("/sparql", ("GET", "POST"), get_or_post),)

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from functools import partial
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, NamedTuple, cast
-from urllib.parse import unquote
+from urllib.parse import parse_qs, unquote, urlsplit
+from xml.parsers import expat
 
-from pyoxigraph import NamedNode, Triple
+from pyoxigraph import NamedNode, RdfFormat, Triple, serialize
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from kiprdf.interchange import description
 from kiprdf.interchange.formats import Format, Profile
@@ -18,11 +25,19 @@ from kiprdf.interchange.formats.writing import Serializer
 from kiprdf.kql.reader import links_at
 from kiprdf.nexus import Nexus
 from kiprdf.rdf import vocab
+from kiprdf.serve.body import run_for
 from kiprdf.serve.negotiation import choose
 from kiprdf.serve.replies import HttpError
-from kiprdf.serve.sparql import RDF_FORMATS, write_triples
+from kiprdf.serve.state import Routes, Server, path_after, root_of
 from kiprdf.store import Store
 
+RDF_FORMATS = {
+    "text/turtle": RdfFormat.TURTLE,
+    "application/n-triples": RdfFormat.N_TRIPLES,
+    "application/ld+json": RdfFormat.JSON_LD,
+    "application/rdf+xml": RdfFormat.RDF_XML,
+}
+_RDF11_ONLY = ("application/ld+json", "application/rdf+xml")
 FORMAT_OF: dict[str, Format] = {
     "text/turtle": "turtle",
     "application/n-triples": "ntriples",
@@ -33,6 +48,8 @@ FORMAT_OF: dict[str, Format] = {
 
 SPOOLED_BYTES = 2**20
 """A larger document is in a temporary file until it is sent."""
+SENT_BYTES = 2**18
+"""The size of the pieces in which a large document is sent."""
 
 
 class Variant(NamedTuple):
@@ -50,6 +67,95 @@ class Variant(NamedTuple):
 
 
 HTML = Variant("text/html", "rdf11")
+
+
+async def get_graph(server: Server, request: Request) -> Response:
+    """The Graph Store Protocol, for reading."""
+    names = parse_qs(request.scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    if "graph" in names:
+        raise HttpError(404, "There is no such graph.", "Ask for /graph?default.")
+    if "default" not in names:
+        raise HttpError(400, "The request names no graph.", "Ask for /graph?default.")
+    chosen = variant(request.headers.get("accept"), names.get("profile", [None])[0])
+    make = partial(graph, server.nexus, chosen)
+    return await document(server, request, chosen, make, limit=server.dumps)
+
+
+async def get_data(server: Server, request: Request) -> Response:
+    """/data/{path}: an element as RDF."""
+    profile = request.query_params.get("profile")
+    chosen = variant(request.headers.get("accept"), profile)
+    path = path_after(request, "/data/")
+    node = await server.read(request, partial(element_at, server.store, path))
+    make = partial(element_document, server.store, node, chosen)
+    return await document(server, request, chosen, make)
+
+
+async def get_void(server: Server, request: Request) -> Response:
+    """/.well-known/void."""
+    chosen = variant(request.headers.get("accept"), None)
+    title = server.options.title or f"Nexus {server.nexus.base_iri}"
+    make = partial(void, server.nexus, server.store, server.address(request), title, chosen)
+    return await document(server, request, chosen, make, limit=server.dumps)
+
+
+async def dereference(server: Server, request: Request) -> Response:
+    """The IRI of an element: 303 to a page or to data."""
+    base = urlsplit(server.nexus.base_iri).path
+    path = path_after(request, base.removeprefix(server.options.public_path))
+    await server.read(request, partial(element_at, server.store, path))
+    if request.method not in ("GET", "HEAD"):
+        raise HTTPException(405, headers={"Allow": "GET, HEAD"})
+    offers = [*RDF_FORMATS]
+    if server.options.explorer:
+        offers.append("text/html")
+    chosen = choose(request.headers.get("accept"), offers)
+    if chosen is None:
+        raise HttpError(406, "No accepted type is there.", f"The types are {offers}.")
+    kind = "page" if chosen[0] == "text/html" else "data"
+    return RedirectResponse(f"{root_of(request)}/{kind}/{path}", 303, {"Vary": "Accept"})
+
+
+async def document(
+    server: Server,
+    request: Request,
+    chosen: Variant,
+    make: Callable[[], bytes | IO[bytes]],
+    limit: AbstractAsyncContextManager[Any] | None = None,
+) -> Response:
+    """A document about the state of one commit, with a strong ETag."""
+    commit = await server.read(request, server.store.commit)
+    form = f"{chosen.media_type.rpartition('/')[2]}-{chosen.profile}"
+    headers = {"ETag": f'"{server.start}-{commit}-{form}"', "Vary": "Accept"}
+    if _matches(request.headers.get("if-none-match"), headers["ETag"]):
+        return Response(status_code=304, headers=headers)
+    async with limit or nullcontext():
+        content = await run_for(request, server.threads, make)
+    if server.store.commit() != commit:
+        # Another commit came in between: the content may be of either.
+        del headers["ETag"]
+    server.note(request.scope, None, commit)
+    headers["Content-Type"] = chosen.content_type
+    if isinstance(content, bytes):
+        return Response(content, 200, headers)
+    headers["Content-Length"] = str(content.seek(0, os.SEEK_END))
+    return StreamingResponse(_pieces(content, request.method), 200, headers)
+
+
+def _pieces(content: IO[bytes], method: str) -> Iterator[bytes]:
+    """The pieces of a file that is sent, which is closed at the end; none for HEAD."""
+    with content:
+        content.seek(0)
+        while method != "HEAD" and (piece := content.read(SENT_BYTES)):
+            yield piece
+
+
+def _matches(header: str | None, tag: str) -> bool:
+    """Whether If-None-Match names a tag (RFC 9110 §13.1.2: weak comparison)."""
+    if header is None:
+        return False
+    tags = [one.strip().removeprefix("W/") for one in header.split(",")]
+    return "*" in tags or tag in tags
 
 
 def variant(accept: str | None, profile: str | None) -> Variant:
@@ -164,3 +270,37 @@ def service_description(endpoint: str, chosen: Variant) -> bytes:
     triples = [Triple(service, vocab.TYPE, NamedNode(sd + "Service"))]
     triples += [Triple(service, NamedNode(term), NamedNode(value)) for term, value in features]
     return write_triples(triples, chosen.media_type)
+
+
+def write_triples(triples: Sequence[Triple], media_type: str) -> bytes:
+    """Triples in a format; triple terms become ``rdf:Statement`` where the format lacks them."""
+    if media_type in _RDF11_ONLY:
+        triples = list(to_profile(triples, "rdf11"))
+    prefixes = vocab.prefixes(vocab.DEFAULT_BASE) if media_type == "text/turtle" else None
+    try:
+        content = serialize(
+            dict.fromkeys(triples), format=RDF_FORMATS[media_type], prefixes=prefixes
+        )
+    except (OSError, ValueError) as fault:
+        message = f"The triples cannot be written as {media_type}: {fault}."
+        raise HttpError(406, message, "Ask for text/turtle.") from None
+    assert content is not None
+    if media_type == "application/rdf+xml":
+        _check_xml(content)
+    return content
+
+
+def _check_xml(content: bytes) -> None:
+    """Refuse a document whose characters or names XML does not have."""
+    try:
+        expat.ParserCreate(namespace_separator=" ").Parse(content, True)
+    except expat.ExpatError as fault:
+        message = f"The triples cannot be written as application/rdf+xml: {fault}."
+        raise HttpError(406, message, "Ask for text/turtle.") from None
+
+
+ROUTES: Routes = (
+    ("/graph", ("GET",), get_graph),
+    ("/data/{path:path}", ("GET",), get_data),
+    ("/.well-known/void", ("GET",), get_void),
+)

@@ -1,0 +1,145 @@
+"""/page/ and /explore/: the pages for people, which ``kiprdf.serve.explorer`` makes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from kiprdf.serve.body import read_body, run_for
+from kiprdf.serve.explorer import ASSETS, Absent, Explorer
+from kiprdf.serve.replies import error_response
+from kiprdf.serve.routes import linked
+from kiprdf.serve.state import Routes, Server, is_for_people, path_after, root_of
+from kiprdf.serve.time_pages import moment_of
+
+
+def _in_explorer(
+    server: Server, request: Request, when: str | None, make: Callable[[Explorer], str]
+) -> bytes:
+    """A page of the nexus as it is, or as of a commit or time."""
+    nexus, store, root = server.nexus, server.store, root_of(request)
+    if not when or when == str(store.commit()):
+        html = make(Explorer(nexus, store, server.title, root, moment_of(store)))
+    else:
+        seq = _commit(when)
+        with nexus.at(when if seq is None else seq) as past:
+            moment = moment_of(store, past._store.commit())
+            html = make(Explorer(past, past._store, server.title, root, moment))
+    return html.encode(errors="replace")
+
+
+async def _page(
+    server: Server,
+    request: Request,
+    make: Callable[[Explorer], str],
+    *,
+    is_timeless: bool = False,
+) -> Response:
+    """A page, of an earlier state if the query asks for one and the page is about a state."""
+    when = None if is_timeless else request.query_params.get("as_of")
+    call = partial(_in_explorer, server, request, when, make)
+    html = await run_for(request, server.threads, call)
+    server.note(request.scope, None)
+    return HTMLResponse(html)
+
+
+async def element(server: Server, request: Request) -> Response:
+    """/page/{path}: an element for people."""
+    node = linked.node_at(server.store, path_after(request, "/page/"))
+    when = request.query_params.get("as_of")
+    make = partial(
+        _in_explorer, server, request, when, lambda explorer: explorer.element(node, server.nexus)
+    )
+    try:
+        return await linked.document(server, request, linked.HTML, make)
+    except Absent as page:
+        if not is_for_people(request):
+            raise linked.no_element() from None
+        return HTMLResponse(str(page).encode(errors="replace"), 404, {"Vary": "Accept"})
+
+
+async def history(server: Server, request: Request) -> Response:
+    """/explore/history/{path}: the changes of an element."""
+    node = linked.node_at(server.store, path_after(request, "/explore/history/"))
+    cursor = request.query_params.get("cursor")
+    make = partial(Explorer.history, node=node, cursor=cursor)
+    return await _page(server, request, make, is_timeless=True)
+
+
+async def start(server: Server, request: Request) -> Response:
+    """/explore/: search, or what there is."""
+    term = request.query_params.get("q", "")
+    return await _page(server, request, lambda explorer: explorer.start(term))
+
+
+async def search_results(server: Server, request: Request) -> Response:
+    """/explore/search: the results alone, for search as you type."""
+    term = request.query_params.get("q", "")
+    make = partial(Explorer.results, term=term)
+    return await _page(server, request, make if term.strip() else lambda explorer: "")
+
+
+async def schema(server: Server, request: Request) -> Response:
+    """/explore/schema."""
+    return await _page(server, request, Explorer.schema)
+
+
+async def changes(server: Server, request: Request) -> Response:
+    """/explore/log."""
+    until = request.query_params.get("until") or request.query_params.get("as_of") or ""
+    make = partial(Explorer.log, until=_commit(until))
+    return await _page(server, request, make, is_timeless=True)
+
+
+async def queries(server: Server, request: Request) -> Response:
+    """/explore/kql: commands that read, by GET or from the form."""
+    command = request.query_params.get("command")
+    if request.method == "POST":
+        form = await read_body(request, server.options.max_body)
+        fields = parse_qs(form.decode(errors="replace"), keep_blank_values=True)
+        command = fields.get("command", [""])[0]
+    return await _page(server, request, lambda explorer: explorer.queries(command))
+
+
+async def static(server: Server, request: Request) -> Response:
+    """/static/{name}: style and script of the pages."""
+    asset = ASSETS.get(request.path_params["name"])
+    if asset is None:
+        raise HTTPException(404)
+    path, type_ = asset
+    return Response(path.read_bytes(), 200, {"Cache-Control": "max-age=3600"}, type_)
+
+
+async def refuse(server: Server, request: Request, error: Any) -> Response:
+    """The answer to a request that failed: a page for people, JSON for programs."""
+    answer = error_response(error)
+    if not (server.options.explorer and is_for_people(request)):
+        return answer
+    explorer = Explorer(server.nexus, server.store, server.title, root_of(request))
+    html = explorer.failure(answer.status_code, json.loads(bytes(answer.body))["error"])
+    headers = {**getattr(error, "headers", {}), "Vary": "Accept"}
+    return HTMLResponse(html.encode(errors="replace"), answer.status_code, headers)
+
+
+def _commit(text: str) -> int | None:
+    """The number of a commit in a query; None for another text."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else None
+
+
+ROUTES: Routes = (
+    ("/page/{path:path}", ("GET",), element),
+    ("/explore/", ("GET",), start),
+    ("/explore/search", ("GET",), search_results),
+    ("/explore/schema", ("GET",), schema),
+    ("/explore/log", ("GET",), changes),
+    ("/explore/history/{path:path}", ("GET",), history),
+    ("/explore/kql", ("GET", "POST"), queries),
+    ("/static/{name}", ("GET",), static),
+)

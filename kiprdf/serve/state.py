@@ -1,0 +1,144 @@
+"""What the handlers of one application share, and what they ask of a request."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from functools import partial
+from secrets import token_hex
+from typing import Any, TypeAlias, TypeVar
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Scope
+
+from kiprdf.async_nexus import AsyncNexus
+from kiprdf.errors import KipError, StoreError
+from kiprdf.nexus import Nexus
+from kiprdf.serve.body import run_for
+from kiprdf.serve.negotiation import choose
+from kiprdf.serve.observation import LOGGER, AuditLog, Metrics, info_of
+from kiprdf.serve.options import Options
+from kiprdf.serve.replies import HttpError
+from kiprdf.serve.security import Gate
+
+T = TypeVar("T")
+Audit: TypeAlias = Callable[[str, Any], None]
+"""Called with the digest and the receipt of each write."""
+
+DUMPS = 2
+"""Documents of the whole dataset that are made at once: each takes memory, and a processor."""
+INDEX_LOG_SECONDS = 10.0
+"""How often the progress of the text index is logged."""
+
+
+@dataclass
+class Server:
+    """The state of one application."""
+
+    nexus: Nexus
+    options: Options
+    audit: AuditLog | None = None
+    metrics: Metrics = field(default_factory=Metrics)
+    gate: Gate | None = None
+
+    def __post_init__(self) -> None:
+        self.threads = AsyncNexus(self.nexus)
+        # Raw SPARQL waits for one of few processes: not on the threads of the other requests.
+        self.sparql_threads = AsyncNexus(self.nexus, threads=16)
+        self.store = self.nexus._store
+        # The same commit of another nexus, or of another version, has other documents.
+        self.start = token_hex(4)
+        self.dumps = asyncio.Semaphore(DUMPS)
+
+    @property
+    def is_read_only(self) -> bool:
+        return self.nexus.read_only or self.options.read_only
+
+    @property
+    def title(self) -> str:
+        """The title of the pages."""
+        return self.options.title or "kiprdf"
+
+    async def build_index(self) -> None:
+        """Complete the text index, and log the progress."""
+        logged_at = -INDEX_LOG_SECONDS
+
+        def log(missing: int) -> None:
+            nonlocal logged_at
+            if missing and time.monotonic() - logged_at > INDEX_LOG_SECONDS:
+                logged_at = time.monotonic()
+                LOGGER.info("The text index is being built: %s elements are missing.", missing)
+
+        try:
+            await self.threads.build_index(log)
+        except (KipError, StoreError) as fault:
+            LOGGER.warning("The text index is not complete: %s", fault)
+
+    def address(self, request: Request) -> str:
+        """The public address of the application, with a final slash."""
+        address = self.options.base_url or str(request.base_url)
+        return address if address.endswith("/") else address + "/"
+
+    async def read(self, request: Request, function: Callable[[], T]) -> T:
+        """What a short function reads of the last commit; of a shared store that takes requests."""
+        if self.store.is_shared:
+            return await run_for(request, self.threads, lambda: self.store.read(function))
+        return function()
+
+    def audit_of(self, scope: Scope) -> Audit | None:
+        """What records the writes of a request."""
+        return None if self.audit is None else partial(self.audit.write, info_of(scope).label)
+
+    def note(self, scope: Scope, rows: int | None, commit: int | None = None) -> None:
+        """Note the numbers of a request for its log line."""
+        info = info_of(scope)
+        info.rows = rows
+        info.commit = self.store.commit() if commit is None else commit
+
+
+Handler: TypeAlias = Callable[[Server, Request], Awaitable[Response]]
+Routes: TypeAlias = tuple[tuple[str, tuple[str, ...], Handler], ...]
+"""Paths with their methods and handlers."""
+
+
+def may_write(request: Request) -> bool:
+    """Whether the token of a request allows writes."""
+    return info_of(request.scope).access == "write"
+
+
+def require_write(request: Request) -> None:
+    """Raise 403 for a request that may only read."""
+    if not may_write(request):
+        hint = "Send the token that also writes."
+        raise HttpError(403, "This token only reads.", hint)
+
+
+def is_for_people(request: Request) -> bool:
+    """Whether a browser shows the answer to a request."""
+    is_page = request.method in ("GET", "HEAD") or request.url.path.startswith(
+        f"{root_of(request)}/explore/"
+    )
+    return is_page and prefers_html(request)
+
+
+def prefers_html(request: Request) -> bool:
+    """Whether the client asks for HTML before JSON."""
+    accepted = choose(request.headers.get("accept"), ["application/json", "text/html"])
+    return accepted is not None and accepted[0] == "text/html"
+
+
+def root_of(request: Request) -> str:
+    """The path of the application."""
+    root: str = request.scope.get("root_path", "")
+    return root
+
+
+def path_after(request: Request, start: str) -> str:
+    """The percent-encoded path behind the segments of ``start``, as the client wrote it."""
+    raw = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
+    path: str = raw.partition(b"?")[0].decode("ascii", "replace")
+    return path.removeprefix(root_of(request)).split("/", start.count("/"))[-1]
