@@ -38,7 +38,7 @@ SHORT = 4
 """The length from which a name is found within a longer word."""
 
 
-class Plan:
+class ErasurePlan:
     """What is forgotten: a ``draft`` without it, and the ``erased`` nodes, now and in the past.
 
     Nodes that are gone by now are erased from the past.
@@ -266,7 +266,9 @@ def _pattern(name: str) -> str:
     return escaped if len(name) >= SHORT else rf"(?<![0-9A-Za-z]){escaped}(?![0-9A-Za-z])"
 
 
-def planned(store: NexusStore, clock: Clock, select: Callable[[], Collection[NamedNode]]) -> Plan:
+def planned(
+    store: NexusStore, clock: Clock, select: Callable[[], Collection[NamedNode]]
+) -> ErasurePlan:
     """The plan that forgets the selected elements, with the propositions about them."""
     assert isinstance(store, OxigraphStore)
-    return Plan(store, clock, select())
+    return ErasurePlan(store, clock, select())

@@ -39,7 +39,7 @@ Conflict: TypeAlias = dict[str, Json]
 _STATES_SOURCE = re.compile(r"\bMETADATA \{[^}]*\bsource:")
 
 
-class Plan:
+class UndoPlan:
     """What an undo writes: ``seqs``, ``reverted``, ``conflicts``, and the ``draft`` of it."""
 
     def __init__(self, store: NexusStore, clock: Clock, source: Json = None) -> None:
@@ -257,7 +257,7 @@ def planned(
     seqs: Iterable[int] | None = None,
     session: str | None = None,
     source: Json = None,
-) -> Plan:
+) -> UndoPlan:
     """The plan that undoes one commit, several, those of a session, or a source's values.
 
     Raises ``KipError``: KIP_3002 for a commit that the history does not reach.
@@ -270,7 +270,7 @@ def planned(
     if seqs is not None and (isinstance(seqs, str) or not isinstance(seqs, Iterable)):
         message = f"The argument seqs is several numbers, not {type(seqs).__name__}."
         raise KipError("KIP_1001", message, "Give seq for one commit.")
-    plan = Plan(store, clock, source)
+    plan = UndoPlan(store, clock, source)
     log = plan.log
     if seq is None and seqs is None:
         log.require_whole()
@@ -300,7 +300,7 @@ def _ends(state: State) -> tuple[Any, ...]:
     return () if fact is None else (fact.subject, fact.object)
 
 
-def _json(value: Any, plan: Plan) -> Json:
+def _json(value: Any, plan: UndoPlan) -> Json:
     """A value, or the ids of the ends of a proposition."""
     if isinstance(value, Triple):
         ends = (cast(NamedNode, value.subject), cast(NamedNode, value.object))

@@ -15,7 +15,7 @@ from kiprdf.errors import KipError, StoreError
 from kiprdf.execution.acting import acting_on
 from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.execution.forgetting import KIND as FORGET
-from kiprdf.execution.forgetting import Plan
+from kiprdf.execution.forgetting import ErasurePlan
 from kiprdf.execution.forgetting import planned as plan_forgetting
 from kiprdf.execution.statements import FindTargets, Write
 from kiprdf.execution.undo import planned
@@ -133,7 +133,7 @@ class Writer:
         """Forget elements for good, and return what was, or would be, forgotten."""
         require_embedded(self._store, "forget")
 
-        def plan() -> Plan:
+        def plan() -> ErasurePlan:
             plan = plan_forgetting(self._store, self._clock, select)
             self._check(plan.draft, NOWHERE, remedy="Forget")
             return plan
