@@ -3,7 +3,8 @@
 ``find`` runs one FIND. In order: ``identities`` (exact identities exist, patterns are valid),
 ``translate`` (WHERE to algebra that says what is meant), with ``scopes`` (the SPARQL variables of
 KQL variables), ``clauses``, ``comparisons`` (FILTERs) and ``holes`` (values that are filled in
-later); ``optimize`` (passes from algebra to algebra) and ``lookup`` (reading it from the index),
-which ``plan`` holds together; then ``cursor``, ``reader`` (values of nodes) and ``results``
-(collapse, order, group, shape). ``diagnosis`` explains an empty answer.
+later); ``where`` applies the passes of ``optimize``, from algebra to algebra; ``plan`` has the ways
+to the rows, by index (``lookup``, ``newest``, ``by_value``) and as a query; then ``cursor``,
+``reader`` (values of nodes) and ``results`` (collapse, order, group, shape). ``diagnosis`` explains
+an empty answer.
 """

@@ -128,11 +128,13 @@ def prepare(command: ast.Find | ast.Targeted, kinds: Kinds, store: Store) -> Pre
         plan = plan_find(command, store.iris, abilities=store.abilities)
     else:
         plan = plan_bindings((command.target,), command.where, store.iris, store.abilities)
-    is_counted = plan.products or (not plan.abilities.evaluates_all and plan.in_memory.products)
-    if plan.is_open or is_counted:
+    is_counted = plan.where.products or (
+        not plan.abilities.evaluates_all and plan.in_memory.where.products
+    )
+    if plan.where.is_open or is_counted:
         return None
     check_patterns(command.where)
-    mentioned = constants(plan.pattern)
+    mentioned = constants(plan.where.pattern)
     mentioned_holes = {term for term in mentioned if isinstance(term, Hole)}
     holes = set(map(argument, mentioned_holes))
     named = tuple(required(command.where, store.iris))
@@ -222,27 +224,37 @@ def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row
     Of an ordered FIND, rows that cannot be on its page may be missing.
     """
     plan = suited(plan, store)
+    looked_up = _looked_up(plan, store, bindings)
+    return _queried(plan, store, bindings) if looked_up is None else looked_up
+
+
+def _looked_up(plan: Plan, store: Store, bindings: Bindings) -> list[Row] | None:
+    """The rows by the first way that leads to them without a query."""
+    spending = current()
+    if spending is not None and not spending.budget.allows(MOST_READS):
+        return None
+    check()
+    for way in plan.indexed:
+        selected = way.rows(store, bindings)
+        if selected is not None:
+            if plan.limit is not None and len(selected) >= plan.limit:
+                return None
+            _check_rows(selected, plan)
+            return selected
+    return None
+
+
+def _queried(plan: Plan, store: Store, bindings: Bindings) -> list[Row]:
+    """The rows that the engine has for the query."""
+    plan = from_rarest(plan, store, bindings)
+    if plan.where.is_contradictory:
+        return []
     spending = current()
     budget = None if spending is None else spending.budget
-    if budget is None or budget.allows(MOST_READS):
-        check()
-        looked_up = None if plan.lookup is None else plan.lookup.rows(store, bindings)
-        if looked_up is None and plan.newest is not None:
-            looked_up = plan.newest.rows(store, bindings)
-        if looked_up is None and plan.by_value is not None:
-            looked_up = plan.by_value.rows(store, bindings)
-        if looked_up is not None and plan.limit is not None and len(looked_up) >= plan.limit:
-            looked_up = None
-        if looked_up is not None:
-            _check_rows(looked_up, plan)
-            return looked_up
-    plan = from_rarest(plan, store, bindings)
-    if plan.is_contradictory:
-        return []
     if budget is not None and budget.max_product_rows is not None:
-        for sides in plan.products:
+        for sides in plan.where.products:
             _check_combinations(sides, budget.max_product_rows, plan, store)
-    if spending is not None and plan.products:
+    if spending is not None and plan.where.products:
         _check_product(plan, spending, store)
     values = json_values(plan.needed_keys, store)
     if not plan.is_plain(values):
@@ -254,7 +266,7 @@ def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row
     started = time.perf_counter()
     selected = store.select(
         text,
-        cancellation=plan.cancellation,
+        cancellation=plan.where.cancellation,
         width=plan.width,
         tests=_tests(store),
         keep=keep,
@@ -284,10 +296,10 @@ def _count(
 ) -> int:
     if is_contradictory(pattern):
         return 0
-    pattern = plan.adapted(pattern, json_values(plan.json_keys, store))
+    pattern = plan.where.adapted(pattern, json_values(plan.where.json_keys, store))
     if not is_plain(pattern, plan.abilities):
         plan = plan.in_memory
-        return _count(plan.pattern, most, plan, store.in_memory(), distinct)
+        return _count(plan.where.pattern, most, plan, store.in_memory(), distinct)
     if store.abilities.functions:
         pattern = add_deadline_checks(pattern)
     query = render_count(pattern, most, distinct, store.abilities)
@@ -314,11 +326,11 @@ def _check_product(plan: Plan, spending: Spending, store: Store) -> None:
     most = spending.budget.max_rows
     is_whole = not plan.counts and plan.limit is None and not plan.offset
     # After a FILTER, counting would take as long as the query.
-    if most is None or not is_whole or filters_product(plan.pattern):
+    if most is None or not is_whole or filters_product(plan.where.pattern):
         return
     distinct = plan.variables if plan.is_ambiguous else ()
     enough = most // -(-plan.width // WIDTH) + 1
-    spending.check_rows(_count(plan.pattern, enough, plan, store, distinct), plan.width)
+    spending.check_rows(_count(plan.where.pattern, enough, plan, store, distinct), plan.width)
 
 
 def count_solutions(where: ast.Block, store: Store, most: int) -> int:
@@ -326,7 +338,7 @@ def count_solutions(where: ast.Block, store: Store, most: int) -> int:
     plan = plan_bindings(map(ast.Variable, exported(where)), where, store.iris, store.abilities)
     plan = from_rarest(suited(plan, store), store, NO_BINDINGS)
     distinct = plan.variables if most > 1 and plan.is_ambiguous else ()
-    return _count(plan.pattern, most, plan, store, distinct)
+    return _count(plan.where.pattern, most, plan, store, distinct)
 
 
 def explain(find: ast.Find, store: Store) -> str:

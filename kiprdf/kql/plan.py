@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Protocol
 
 from pyoxigraph import NamedNode, Variable
 
@@ -15,37 +16,22 @@ from kiprdf.kql.clauses import names_only_elements
 from kiprdf.kql.lookup import LookupPlan, plan_lookup
 from kiprdf.kql.newest import NewestPlan, plan_newest
 from kiprdf.kql.one_value import OneValue, one_value
-from kiprdf.kql.optimize import (
-    JsonValues,
-    KeyValues,
-    SortedValue,
-    compares_holes,
-    for_engine,
-    json_keys,
-    optimize,
-    standard_order,
-)
+from kiprdf.kql.optimize import JsonValues, KeyValues, SortedValue, standard_order
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
 from kiprdf.kql.optimize.duplicates import may_duplicate
 from kiprdf.kql.optimize.plain import is_plain, optional_of_one_triple
-from kiprdf.kql.optimize.push_filters import Choice, choices, push_filters
-from kiprdf.kql.optimize.solutions import (
-    is_anchored,
-    is_contradictory,
-    is_linear,
-    named_elements,
-    named_elements_with_value,
-    products,
-)
+from kiprdf.kql.optimize.solutions import named_elements_with_value
 from kiprdf.kql.optimize.unread_links import without_unread_links
 from kiprdf.kql.results import Cells, variable_of
 from kiprdf.kql.translate import Path, Translation, translate
+from kiprdf.kql.where import NO_VALUES, Where
 from kiprdf.language import ast
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.vocab import query_prefixes
 from kiprdf.semantics.arguments import page_size
 from kiprdf.sparql.abilities import EMBEDDED, Abilities
 from kiprdf.sparql.algebra import (
+    Bindings,
     Count,
     Pattern,
     Select,
@@ -55,27 +41,34 @@ from kiprdf.sparql.algebra import (
     certain_variables,
 )
 from kiprdf.sparql.text import PreparedQuery, prepare
-from kiprdf.store.base import Cancellation, Row
+from kiprdf.store import Store
+from kiprdf.store.base import Row
 
-NO_VALUES: JsonValues = {}
 
-
-@dataclass
+@dataclass(frozen=True, eq=False)
 class _Adapted:
-    """A pattern adapted to an engine, given the kinds of values under some keys."""
+    """A pattern adapted to an engine, given the kinds of values under some keys, with its texts."""
 
     values: list[KeyValues | None]
     pattern: Pattern
     abilities: Abilities
+    texts: dict[tuple[int | None, tuple[SortKey, ...]], PreparedQuery] = field(default_factory=dict)
 
     @cached_property
     def is_plain(self) -> bool:
         return is_plain(self.pattern, self.abilities)
 
 
-@dataclass
+class IndexPlan(Protocol):
+    """A way to the rows without a query."""
+
+    def rows(self, store: Store, bindings: Bindings) -> list[Row] | None:
+        """Rows that are enough to answer; None where another way must be taken."""
+
+
+@dataclass(frozen=True, eq=False)
 class Plan:
-    """What a WHERE asks the store; each form is made when it is first needed.
+    """What the rows of a WHERE are: by index, and as a query; each is made when first needed.
 
     ``cells`` are what a row holds. The store cuts the page to ``limit`` where it is
     given. ``counts`` are what the store counts instead of listing solutions. ``width`` is how many
@@ -83,8 +76,7 @@ class Plan:
     different rows are shown.
     """
 
-    translation: Translation
-    iris: Iris
+    where: Where
     cells: Cells
     width: int
     limit: int | None = None
@@ -92,16 +84,19 @@ class Plan:
     counts: tuple[Count, ...] = ()
     find: ast.Find | None = None
     needed: int | None = None
-    abilities: Abilities = EMBEDDED
-    unused: frozenset[TriplePattern] = frozenset()
-    plain: frozenset[NamedNode] = frozenset()
-    _texts: dict[tuple[int | None, tuple[SortKey, ...]], PreparedQuery] = field(
-        default_factory=dict, init=False
-    )
-    _adapted: _Adapted | None = field(default=None, init=False)
+    _adapted: list[_Adapted] = field(default_factory=list, init=False)
+    """The last one."""
     rarest: dict[tuple[object, ...], list[TriplePattern]] = field(default_factory=dict, init=False)
     """By commit and constants, the triples of the choices that have fewest matches."""
     _variants: dict[object, Plan] = field(default_factory=dict, init=False)
+
+    @property
+    def translation(self) -> Translation:
+        return self.where.translation
+
+    @property
+    def abilities(self) -> Abilities:
+        return self.where.abilities
 
     @cached_property
     def answers(self) -> results.Answers:
@@ -110,13 +105,85 @@ class Plan:
         return results.Answers(self.find, self.cells)
 
     @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        """The SPARQL variables of a row: nodes, then the values that come with them."""
+        return (*self.where.carriers(self.cells.names), *self.translation.projected.values())
+
+    # By index ---------------------------------------------------------------------------------
+
+    @cached_property
+    def indexed(self) -> tuple[IndexPlan, ...]:
+        """The ways that are tried before the query, in this order."""
+        return tuple(way for way in (self.lookup, self.newest, self.by_value) if way is not None)
+
+    @cached_property
     def lookup(self) -> LookupPlan | None:
         """None where there is none, and for later pages: their order is the engine's."""
+        where = self.where
         if self.offset or not self.abilities.lookups:
             return None
-        distinct = self._carriers(self.translation.scope if self.counts else self.cells.names)
-        values = self.translation.values
-        return plan_lookup(self._pushed, self.variables, distinct, self.counts, values, self.iris)
+        distinct, values = where.carriers(where.names), self.translation.values
+        return plan_lookup(where.pushed, self.variables, distinct, self.counts, values, where.iris)
+
+    @cached_property
+    def newest(self) -> NewestPlan | None:
+        """None where the order is not by the time of update, the last one first."""
+        where = self.where
+        if self.find is None or self.needed is None or not self.abilities.lookups:
+            return None
+        return plan_newest(
+            self.find,
+            where.translation,
+            where.pushed,
+            self.variables,
+            self.cells,
+            self.needed,
+            where.iris,
+        )
+
+    @cached_property
+    def by_value(self) -> ByValue | None:
+        """None where the WHERE begins at a named element, and for pages that nothing orders: the
+        order of their groups, and of later pages, is the engine's."""
+        find, where = self.find, self.where
+        has_pages = find is not None and find.limit is not None and not find.order_by
+        if self.offset or not self.abilities.lookups:
+            return None
+        if find is not None and has_pages and results.is_grouped(find):
+            return None
+        return plan_by_value(
+            find,
+            where.translation,
+            where.pushed,
+            self.variables,
+            self.cells,
+            self.counts,
+            where.carriers(where.names),
+            None if self.newest else self.needed,
+            self.limit,
+            where.iris,
+        )
+
+    def without(
+        self, starts: Iterable[TriplePattern], plain: frozenset[NamedNode] = frozenset()
+    ) -> Plan:
+        """The plan that does not start from some triples: it compares the values. Under the
+        ``plain`` keys are only values that hold no others."""
+        where = self.where
+        unused, plain = where.unused.union(starts), where.plain | plain
+        if (unused, plain) == (where.unused, where.plain):
+            return self
+        if (unused, plain) not in self._variants:
+            other = replace(where, unused=unused, plain=plain)
+            self._variants[unused, plain] = replace(self, where=other)
+        return self._variants[unused, plain]
+
+    @property
+    def in_memory(self) -> Plan:
+        """The plan for a copy in memory, by which a query is answered that the engine confuses."""
+        return replace(self, where=replace(self.where, abilities=EMBEDDED))
+
+    # As a query -------------------------------------------------------------------------------
 
     @cached_property
     def one_value(self) -> OneValue | None:
@@ -125,82 +192,7 @@ class Plan:
         if find is None or self.abilities.lookups or self.counts:
             return None
         is_plain = find.limit is None and names_only_elements(find.where)
-        return one_value(self.pattern, self.variables) if is_plain else None
-
-    @cached_property
-    def newest(self) -> NewestPlan | None:
-        """None where the order is not by the time of update, the last one first."""
-        if self.find is None or self.needed is None or not self.abilities.lookups:
-            return None
-        made = self.translation
-        return plan_newest(
-            self.find, made, self._pushed, self.variables, self.cells, self.needed, self.iris
-        )
-
-    @cached_property
-    def by_value(self) -> ByValue | None:
-        """None where the WHERE begins at a named element, and for pages that nothing orders: the
-        order of their groups, and of later pages, is the engine's."""
-        find = self.find
-        has_pages = find is not None and find.limit is not None and not find.order_by
-        if self.offset or not self.abilities.lookups:
-            return None
-        if find is not None and has_pages and results.is_grouped(find):
-            return None
-        return plan_by_value(
-            self.find,
-            self.translation,
-            self._pushed,
-            self.variables,
-            self.cells,
-            self.counts,
-            self._carriers(self.translation.scope if self.counts else self.cells.names),
-            None if self.newest else self.needed,
-            self.limit,
-            self.iris,
-        )
-
-    @cached_property
-    def variables(self) -> tuple[Variable, ...]:
-        """The SPARQL variables of a row: nodes, then the values that come with them."""
-        return (*self._carriers(self.cells.names), *self.translation.projected.values())
-
-    def _carriers(self, names: Iterable[str]) -> tuple[Variable, ...]:
-        return tuple(self.translation.scope[name].carrier for name in names)
-
-    @cached_property
-    def _pushed(self) -> Pattern:
-        made = self.translation
-        texts = self.abilities.texts
-        return push_filters(
-            made.pattern, made.values, self.iris, made.namer, texts, self.unused, self.plain
-        )
-
-    @cached_property
-    def choices(self) -> list[Choice]:
-        """From where it may start, besides the elements that it names."""
-        return choices(self._pushed)
-
-    def without(
-        self, starts: Iterable[TriplePattern], plain: frozenset[NamedNode] = frozenset()
-    ) -> Plan:
-        """The plan that does not start from some triples: it compares the values. Under the
-        ``plain`` keys are only values that hold no others."""
-        unused, plain = self.unused.union(starts), self.plain | plain
-        if (unused, plain) == (self.unused, self.plain):
-            return self
-        if (unused, plain) not in self._variants:
-            self._variants[unused, plain] = replace(self, unused=unused, plain=plain)
-        return self._variants[unused, plain]
-
-    @cached_property
-    def pattern(self) -> Pattern:
-        """The WHERE as SPARQL can say it."""
-        # Aggregates read whole solutions.
-        names = self.translation.scope if self.counts else self.cells.names
-        return optimize(
-            self._pushed, self.translation, self._carriers(names), self.iris, self.abilities
-        )
+        return one_value(self.where.pattern, self.variables) if is_plain else None
 
     @cached_property
     def _read_pattern(self) -> Pattern:
@@ -208,10 +200,11 @@ class Plan:
 
         A dataset that others write may have facts without a link.
         """
+        pattern = self.where.pattern
         if not self.abilities.lookups:
-            return self.pattern
+            return pattern
         counted = [count.variable for count in self.counts if count.variable is not None]
-        return without_unread_links(self.pattern, {*self.variables, *counted}, self.iris)
+        return without_unread_links(pattern, {*self.variables, *counted}, self.where.iris)
 
     @cached_property
     def select(self) -> Select:
@@ -225,43 +218,15 @@ class Plan:
             self.is_ambiguous,
         )
 
-    @property
-    def in_memory(self) -> Plan:
-        """The plan for a copy in memory, by which a query is answered that the engine confuses."""
-        return replace(self, abilities=EMBEDDED)
-
     @cached_property
     def is_ambiguous(self) -> bool:
         """Whether two solutions may be alike in all names, also where the query is answered from
         memory because the engine would confuse it."""
-        patterns = [self.pattern]
+        patterns = [self.where.pattern]
         if not self.abilities.evaluates_all:
-            patterns.append(self.in_memory.pattern)
-        carriers = set(self._carriers(self.cells.names))
+            patterns.append(self.in_memory.where.pattern)
+        carriers = set(self.where.carriers(self.cells.names))
         return any(may_duplicate(pattern, carriers) for pattern in patterns)
-
-    @cached_property
-    def is_linear(self) -> bool:
-        """Whether the query has no more solutions than it reads triples."""
-        return is_linear(self.pattern)
-
-    @cached_property
-    def is_contradictory(self) -> bool:
-        """Whether the query has no solution for any data."""
-        return is_contradictory(self.pattern)
-
-    @cached_property
-    def cancellation(self) -> Cancellation:
-        """How the query ends when its time is over."""
-        if self.is_linear:
-            return "none"
-        # What begins at one element mostly ends before a thread has started.
-        return "cooperative" if is_anchored(self.pattern) else "threaded"
-
-    @cached_property
-    def products(self) -> list[tuple[Pattern, Pattern]]:
-        """The pairs of parts that share no variable; they are counted before they run."""
-        return [] if self.is_linear else products(self.pattern)
 
     def shown_elements(self, rows: Sequence[Row]) -> frozenset[Term]:
         """The named elements that exist because of the rows that the plan has."""
@@ -269,65 +234,43 @@ class Plan:
             return frozenset()
         with_value = self._named_elements_with_value
         if not with_value:
-            return self._named_elements
+            return self.where.named_elements
         shown = [e for i, e in with_value if any(row[i] is not None for row in rows)]
-        return self._named_elements.union(shown)
-
-    @cached_property
-    def _named_elements(self) -> frozenset[Term]:
-        return named_elements(self.pattern, self.iris.predicates)
+        return self.where.named_elements.union(shown)
 
     @cached_property
     def _named_elements_with_value(self) -> list[tuple[int, Term]]:
         """Cells of a row, each with the element that exists if it has a value."""
         return [
             (self.variables.index(variable), element)
-            for variable, element in named_elements_with_value(self.pattern).items()
-            if variable in self.variables and element not in self._named_elements
+            for variable, element in named_elements_with_value(self.where.pattern).items()
+            if variable in self.variables and element not in self.where.named_elements
         ]
-
-    @cached_property
-    def json_keys(self) -> tuple[NamedNode, ...]:
-        """The keys whose arrays and objects must be known before the query can be written."""
-        return () if self.abilities.functions else json_keys(self.pattern, self.translation.values)
-
-    @cached_property
-    def is_open(self) -> bool:
-        """Whether the engine's conditions can be written only once all constants are known."""
-        return not self.abilities.functions and compares_holes(self.pattern)
-
-    def adapted(self, pattern: Pattern, json_values: JsonValues = NO_VALUES) -> Pattern:
-        """A part of the query by what the engine can do."""
-        made = self.translation
-        return for_engine(pattern, made.values, made.namer, self.abilities, json_values)
-
-    def adapted_pattern(self, json_values: JsonValues) -> Pattern:
-        """The pattern by what the engine can do."""
-        return self._adapted_to(json_values).pattern
 
     def is_plain(self, json_values: JsonValues) -> bool:
         """Whether the engine answers the query rightly."""
         return self.abilities.evaluates_all or self._adapted_to(json_values).is_plain
 
     def _adapted_to(self, json_values: JsonValues) -> _Adapted:
-        """The last one is remembered, with its texts."""
-        values = [json_values.get(key) for key in self.json_keys]
-        if self._adapted is None or self._adapted.values != values:
-            self._adapted = _Adapted(
-                values, self.adapted(self._read_pattern, json_values), self.abilities
-            )
-            self._texts.clear()
-        return self._adapted
+        """The pattern by what the engine can do; the last one is remembered, with its texts."""
+        values = [json_values.get(key) for key in self.where.json_keys]
+        for adapted in self._adapted:
+            if adapted.values == values:
+                return adapted
+        pattern = self.where.adapted(self._read_pattern, json_values)
+        adapted = _Adapted(values, pattern, self.abilities)
+        self._adapted[:] = [adapted]
+        return adapted
 
     @cached_property
     def sorted_values(self) -> tuple[SortedValue, ...]:
         """What an engine may sort by and cut the page; none where Python must see all rows."""
         if self.find is None or self.needed is None or self.abilities.lookups:
             return ()
-        carriers = set(self._carriers(self.cells.names))
+        carriers = set(self.where.carriers(self.cells.names))
         # Rows that are alike in what is projected are one.
         is_shown = set(self.cells.names) <= set(self.answers.projected)
-        is_plain = is_shown and carriers <= certain_variables(self.pattern)
+        is_plain = is_shown and carriers <= certain_variables(self.where.pattern)
         most = self.abilities.max_rows
         if not is_plain or self.is_ambiguous or (most is not None and self.needed >= most):
             return ()
@@ -343,37 +286,37 @@ class Plan:
     @property
     def needed_keys(self) -> tuple[NamedNode, ...]:
         """The keys whose values must be known before the query can be written."""
-        return (*self.json_keys, *(value.key for value in self.sorted_values))
+        return (*self.where.json_keys, *(value.key for value in self.sorted_values))
 
     def query(self, key_values: JsonValues = NO_VALUES) -> Select:
         """The query by what the engine can do, without checks of its deadline."""
         if self.one_value is not None:
             return self.one_value.query
-        select = replace(self.select, pattern=self.adapted_pattern(key_values))
+        select = replace(self.select, pattern=self._adapted_to(key_values).pattern)
         order = self._order(key_values)
         return replace(select, order=order, limit=self.needed) if order else select
 
     def _order(self, key_values: JsonValues) -> tuple[SortKey, ...]:
         if not self.sorted_values:
             return ()
-        nodes = self._carriers(self.answers.projected)
+        nodes = self.where.carriers(self.answers.projected)
         return standard_order(self.sorted_values, nodes, key_values, self.abilities) or ()
 
     def text(self, max_rows: int | None, key_values: JsonValues = NO_VALUES) -> PreparedQuery:
         """The SPARQL; where solutions are counted, no more than ``max_rows`` of them are."""
-        if self.json_keys:
-            self.adapted_pattern(key_values)
+        texts = self._adapted_to(key_values).texts
         key = max_rows, self._order(key_values)
-        text = self._texts.get(key)
+        text = texts.get(key)
         if text is None:
             select = self.query(key_values)
-            if not self.is_linear and self.abilities.functions:
+            if not self.where.is_linear and self.abilities.functions:
                 select = replace(select, pattern=add_deadline_checks(select.pattern))
             if select.counts and max_rows is not None:
                 # One more row shows that there are too many.
                 select = replace(select, limit=max_rows // -(-self.width // WIDTH) + 1)
-            text = prepare(select, query_prefixes(self.iris.base), self.abilities)
-            self._texts = {key: text}
+            text = prepare(select, query_prefixes(self.where.iris.base), self.abilities)
+            texts.clear()
+            texts[key] = text
         return text
 
 
@@ -386,23 +329,16 @@ def plan_find(find: ast.Find, iris: Iris, offset: int = 0, abilities: Abilities 
     first = [key.expression for key in find.order_by] or find.expressions
     translation = translate(find.where, iris, _paths(first))
     cells = _cells(names, translation)
+    where = Where(translation, iris, names, abilities)
     limit = page_size(find.limit)
     # One more row than the page shows whether there is a next page.
     most = limit and limit + 1
     if find.order_by:
         needed = most and offset + most
-        return Plan(
-            translation,
-            iris,
-            cells,
-            len(names),
-            find=find,
-            needed=needed,
-            abilities=abilities,
-        )
+        return Plan(where, cells, len(names), find=find, needed=needed)
     # Virtuoso refuses OFFSET without LIMIT: there Python skips the rows.
     skipped = offset if most else 0
-    return Plan(translation, iris, cells, len(names), most, skipped, find=find, abilities=abilities)
+    return Plan(where, cells, len(names), most, skipped, find=find)
 
 
 def plan_bindings(
@@ -415,7 +351,7 @@ def plan_bindings(
     names = tuple(dict.fromkeys(target.name for target in targets))
     translation = translate(where, iris)
     cells = _cells(names, translation)
-    return Plan(translation, iris, cells, len(names), abilities=abilities)
+    return Plan(Where(translation, iris, names, abilities), cells, len(names))
 
 
 def _plan_grouped(find: ast.Find, iris: Iris, abilities: Abilities) -> Plan:
@@ -426,13 +362,13 @@ def _plan_grouped(find: ast.Find, iris: Iris, abilities: Abilities) -> Plan:
     shown = [e.argument if isinstance(e, ast.Aggregate) else e for e in find.expressions]
     translation = translate(find.where, iris, _paths(shown))
     width = len(translation.scope)
-    cells = _cells(translation.scope, translation)
-    plan = Plan(translation, iris, cells, width, find=find, abilities=abilities)
+    where = Where(translation, iris, tuple(translation.scope), abilities)
+    plan = Plan(where, _cells(translation.scope, translation), width, find=find)
     if plan.is_ambiguous:
         return plan
     carriers = {a: translation.scope[variable_of(a).name].carrier for a in aggregates}
-    certain = certain_variables(plan.pattern)
-    may_count = certain | optional_of_one_triple(plan.pattern)
+    certain = certain_variables(where.pattern)
+    may_count = certain | optional_of_one_triple(where.pattern)
     nodes = [
         aggregate
         for aggregate in aggregates
@@ -453,15 +389,14 @@ def _plan_grouped(find: ast.Find, iris: Iris, abilities: Abilities) -> Plan:
     for number, aggregate in enumerate(dict.fromkeys(nodes)):
         node = carriers[aggregate]
         is_whole = node in certain and (
-            not aggregate.distinct or not may_duplicate(plan.pattern, {node})
+            not aggregate.distinct or not may_duplicate(where.pattern, {node})
         )
         name = Variable(f"count_of_{node.value}_{number}")
         counted[aggregate] = whole if is_whole else Count(name, node, aggregate.distinct)
     counts = (*(count for count in counted.values() if count != whole), whole)
     first = len(cells.names) + len(cells.values)
     cells.counts.update({a: first + counts.index(count) for a, count in counted.items()})
-    plan.cells, plan.counts = cells, counts
-    return plan
+    return replace(plan, cells=cells, counts=counts)
 
 
 def _adds_up(

@@ -25,7 +25,7 @@ MOST_COUNTED_VALUES = 4
 
 def suited(plan: Plan, store: Store) -> Plan:
     """A plan that finds by index what can be found so in a store."""
-    starts = [start for choice in plan.choices for start in choice.starts]
+    starts = [start for choice in plan.where.choices for start in choice.starts]
     keys = dict.fromkeys(cast(NamedNode, start.predicate) for start in starts)
     plain = frozenset(key for key in keys if not store.lookup(None, key, None, 1, vocab.TEXTS))
     has_many = [
@@ -42,7 +42,7 @@ def from_rarest(plan: Plan, store: Store, bindings: Bindings) -> Plan:
     """A plan that starts from the values that fewest elements have, or from a rare type."""
     # Only the first rows of a page are read.
     most = math.inf if plan.limit is None else MOST_COUNTED_FOR_PAGE
-    choices = [c for c in plan.choices if len(c.starts) + len(c.types) > 1]
+    choices = [c for c in plan.where.choices if len(c.starts) + len(c.types) > 1]
     if not choices:
         return plan
     holes = (hole for choice in choices for hole in choice.holes)

@@ -91,5 +91,5 @@ def test_what_may_be_null_is_counted_by_the_engine() -> None:
 
 
 def test_one_link_is_not_two() -> None:
-    assert _plan('?l (?d, "is_a"{1,2}, ?c) ?l (?a, "is_a"{2,3}, ?b)').is_contradictory
-    assert not _plan('?l (?d, "is_a"{1,2}, ?c) ?l (?a, "is_a"{1,3}, ?b)').is_contradictory
+    assert _plan('?l (?d, "is_a"{1,2}, ?c) ?l (?a, "is_a"{2,3}, ?b)').where.is_contradictory
+    assert not _plan('?l (?d, "is_a"{1,2}, ?c) ?l (?a, "is_a"{1,3}, ?b)').where.is_contradictory

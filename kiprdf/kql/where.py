@@ -1,0 +1,109 @@
+"""A compiled WHERE: the pattern that the store is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from pyoxigraph import NamedNode, Variable
+
+from kiprdf.kql.optimize import JsonValues, compares_holes, for_engine, json_keys, optimize
+from kiprdf.kql.optimize.push_filters import Choice, choices, push_filters
+from kiprdf.kql.optimize.solutions import (
+    is_anchored,
+    is_contradictory,
+    is_linear,
+    named_elements,
+    products,
+)
+from kiprdf.kql.translate import Translation
+from kiprdf.rdf.iris import Iris
+from kiprdf.sparql.abilities import Abilities
+from kiprdf.sparql.algebra import Pattern, Term, TriplePattern
+from kiprdf.store.base import Cancellation
+
+NO_VALUES: JsonValues = {}
+
+
+@dataclass(frozen=True, eq=False)
+class Where:
+    """A WHERE as a pattern for an engine; each form is made when it is first needed.
+
+    Solutions are alike that are alike in ``names``. No query starts from ``unused`` triples; under
+    the ``plain`` keys are only values that hold no others.
+    """
+
+    translation: Translation
+    iris: Iris
+    names: tuple[str, ...]
+    abilities: Abilities
+    unused: frozenset[TriplePattern] = frozenset()
+    plain: frozenset[NamedNode] = frozenset()
+
+    def carriers(self, names: Iterable[str]) -> tuple[Variable, ...]:
+        """The SPARQL variables of some variables of KQL."""
+        return tuple(self.translation.scope[name].carrier for name in names)
+
+    @cached_property
+    def pushed(self) -> Pattern:
+        """With the values that it can start from; lookups begin here."""
+        made = self.translation
+        texts = self.abilities.texts
+        return push_filters(
+            made.pattern, made.values, self.iris, made.namer, texts, self.unused, self.plain
+        )
+
+    @cached_property
+    def choices(self) -> list[Choice]:
+        """From where it may start, besides the elements that it names."""
+        return choices(self.pushed)
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        """The WHERE as SPARQL can say it."""
+        needed = self.carriers(self.names)
+        return optimize(self.pushed, self.translation, needed, self.iris, self.abilities)
+
+    @cached_property
+    def is_linear(self) -> bool:
+        """Whether the query has no more solutions than it reads triples."""
+        return is_linear(self.pattern)
+
+    @cached_property
+    def is_contradictory(self) -> bool:
+        """Whether the query has no solution for any data."""
+        return is_contradictory(self.pattern)
+
+    @cached_property
+    def cancellation(self) -> Cancellation:
+        """How the query ends when its time is over."""
+        if self.is_linear:
+            return "none"
+        # What begins at one element mostly ends before a thread has started.
+        return "cooperative" if is_anchored(self.pattern) else "threaded"
+
+    @cached_property
+    def products(self) -> list[tuple[Pattern, Pattern]]:
+        """The pairs of parts that share no variable; they are counted before they run."""
+        return [] if self.is_linear else products(self.pattern)
+
+    @cached_property
+    def named_elements(self) -> frozenset[Term]:
+        """The elements that exist if there is a solution."""
+        return named_elements(self.pattern, self.iris.predicates)
+
+    @cached_property
+    def json_keys(self) -> tuple[NamedNode, ...]:
+        """The keys whose arrays and objects must be known before the query can be written."""
+        return () if self.abilities.functions else json_keys(self.pattern, self.translation.values)
+
+    @cached_property
+    def is_open(self) -> bool:
+        """Whether the engine's conditions can be written only once all constants are known."""
+        return not self.abilities.functions and compares_holes(self.pattern)
+
+    def adapted(self, pattern: Pattern, json_values: JsonValues = NO_VALUES) -> Pattern:
+        """A part of the query by what the engine can do."""
+        made = self.translation
+        return for_engine(pattern, made.values, made.namer, self.abilities, json_values)
