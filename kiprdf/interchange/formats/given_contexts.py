@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from kiprdf import resources
-from kiprdf.errors import KipError
+from kiprdf.errors import KipError, shown
 from kiprdf.interchange import files
 from kiprdf.interchange.formats import json_text
 from kiprdf.interchange.mapping.terms import Loader
@@ -75,6 +75,25 @@ class GivenContexts:
         by_name = [place for place in plain if name and self._given[place].name == name]
         only = plain if len(plain) == 1 and self._loader is None else []
         return next(iter([*by_url, *by_name, *only]), None)
+
+
+def fetched(
+    load: Loader, url: str, chain: tuple[str, ...], fault: Callable[[str], KipError]
+) -> Any:
+    """The context that a loader returns for a URL, which is none of those that led to it.
+
+    ``fault`` makes the error of a reason.
+    """
+    if url in chain:
+        raise fault("includes itself")
+    try:
+        document = load(url)
+    except (OSError, ValueError, LookupError) as error:  # of the network, the text, a table
+        why = f"{type(error).__name__}: {shown(str(error), 200)}"
+        raise fault(f"cannot be loaded ({why})") from error
+    if not isinstance(document, dict) or "@context" not in document:
+        raise fault("is not a JSON-LD document with a '@context'")
+    return document["@context"]
 
 
 def bundled_context(url: str) -> dict[str, Any] | None:

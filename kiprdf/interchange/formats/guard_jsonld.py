@@ -18,7 +18,12 @@ from urllib.parse import urljoin
 from kiprdf import budget
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.formats import json_text, lengths
-from kiprdf.interchange.formats.given_contexts import GivenContexts, bundled_context, with_initial
+from kiprdf.interchange.formats.given_contexts import (
+    GivenContexts,
+    bundled_context,
+    fetched,
+    with_initial,
+)
 from kiprdf.interchange.formats.type_maps import without_type_maps
 from kiprdf.interchange.mapping.terms import Loader
 from kiprdf.language.sizes import Sizes
@@ -258,22 +263,18 @@ class _Contexts:
         base = chain[-1] if chain else self._base
         absolute = urljoin(base, url) if base else url
         self.fetched += 1
-        if absolute in chain:
-            raise self._fault(url, "includes itself")
         if self.fetched > CONTEXTS:
             raise self._fault(url, f"is one of more than {CONTEXTS} contexts")
-        try:
-            load = self._loader or bundled_context
-            document = load(absolute)
-        except (OSError, ValueError, LookupError) as fault:  # of the network, the text, a table
-            why = f"cannot be loaded ({type(fault).__name__}: {fault})"
-            raise self._fault(url, why) from fault
-        if document is None and self._loader is None:
+        load = self._loader or self._bundled
+        context = fetched(load, absolute, chain, lambda why: self._fault(url, why))
+        self._sizes.add(context)
+        return self._context(context, (*chain, absolute), is_scoped)
+
+    def _bundled(self, url: str) -> Any:
+        context = bundled_context(url)
+        if context is None:
             raise self._fault(url, "is not fetched")
-        if not isinstance(document, dict) or "@context" not in document:
-            raise self._fault(url, "has no @context")
-        self._sizes.add(document["@context"])
-        return self._context(document["@context"], (*chain, absolute), is_scoped)
+        return context
 
     def _fault(self, url: str, why: str) -> KipError:
         at = self._text.find(json.dumps(url, ensure_ascii=False))

@@ -17,6 +17,7 @@ from pyoxigraph import NamedNode
 from kiprdf import budget, resources
 from kiprdf.errors import KipError, nearest, shown
 from kiprdf.interchange.formats import json_text
+from kiprdf.interchange.formats.given_contexts import fetched
 from kiprdf.interchange.mapping import datatypes
 from kiprdf.interchange.mapping.terms import (
     MAPS,
@@ -246,21 +247,17 @@ class ContextReader:
         if self._loader is None:
             hint = "Copy the context into the mapping, or pass a loader."
             raise place.fault(f"The context <{shown(url)}> is remote.", hint)
-        if url in place.chain:
-            raise place.fault(f"The context <{shown(url)}> includes itself.")
         self._loaded += 1
         if self._loaded > REMOTE:
             raise place.excess(f"The mapping asks for more than {REMOTE} remote contexts.")
-        try:
-            answer = self._loader(url)
-        except (OSError, ValueError, LookupError) as fault:  # of the network, the text, a table
-            why = f"{type(fault).__name__}: {shown(str(fault), 200)}"
-            message = f"The context <{shown(url)}> cannot be loaded ({why})."
-            raise place.fault(message, "Copy the context into the mapping.") from fault
-        if not isinstance(answer, dict) or "@context" not in answer:
-            raise place.fault(f"<{shown(url)}> is not a JSON-LD document with a '@context'.")
-        check_size(url, answer["@context"])
-        return answer["@context"], place.behind(url)
+
+        def fault(why: str) -> KipError:
+            message = f"The context <{shown(url)}> {why}."
+            return place.fault(message, "Copy the context into the mapping.")
+
+        context = fetched(self._loader, url, place.chain, fault)
+        check_size(url, context)
+        return context, place.behind(url)
 
     def _object(self, below: Context, value: dict[str, Any], place: Place) -> Context:
         if not all(isinstance(key, str) for key in value):
