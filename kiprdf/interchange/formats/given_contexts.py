@@ -80,7 +80,7 @@ class GivenContexts:
 def fetched(
     load: Loader, url: str, chain: tuple[str, ...], fault: Callable[[str], KipError]
 ) -> Any:
-    """The context that a loader returns for a URL, which is none of those that led to it.
+    """The context that a loader returns for a URL; refused if that URL led here.
 
     ``fault`` makes the error of a reason.
     """
