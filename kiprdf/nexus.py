@@ -522,15 +522,13 @@ class Nexus:
         """The types and predicates as RDFS and OWL, in Turtle."""
         check(target=target)
         vocabulary = mapping_of(mapping)
-        text = self._engine.boundary.run(lambda: documents.schema(self._store, vocabulary))
-        return files.write_text(target, text)
+        return self._written(target, lambda: documents.schema(self._store, vocabulary))
 
     @timed
     def shapes(self, target: files.Target | None = None, profile: formats.Profile = "rdf11") -> str:
         """The instance schemas as SHACL, in Turtle, for snapshots in a profile."""
         check(target=target, profile=profile)
-        text = self._engine.boundary.run(lambda: documents.shapes(self._store, profile))
-        return files.write_text(target, text)
+        return self._written(target, lambda: documents.shapes(self._store, profile))
 
     @timed
     def provenance(self, target: files.Target | None = None, *, intervals: bool = False) -> str:
@@ -540,8 +538,7 @@ class Nexus:
         that are valid in intervals, each with a reifier for each interval.
         """
         check(target=target, intervals=intervals)
-        text = self._engine.boundary.run(lambda: documents.provenance(self._store, intervals))
-        return files.write_text(target, text)
+        return self._written(target, lambda: documents.provenance(self._store, intervals))
 
     @timed
     def context(self) -> dict[str, Any]:
@@ -557,8 +554,7 @@ class Nexus:
         The triples as they were imported, but for what changed since (docs/how-to/import.md).
         """
         check(target=target)
-        text = self._engine.boundary.run(lambda: documents.wikibase(self._store))
-        return files.write_text(target, text)
+        return self._written(target, lambda: documents.wikibase(self._store))
 
     @timed
     def to_rdflib(self, mapping: MappingSources = None) -> rdflib.Graph:
@@ -958,6 +954,10 @@ class Nexus:
         {'before': 0, 'after': 0}
         """
         return self._engine.boundary.run(lambda: maintenance.optimize(self._engine))
+
+    def _written(self, target: files.Target | None, function: Callable[[], str]) -> str:
+        """The text that a function makes, which is also written to a path or an open file."""
+        return files.write_text(target, self._engine.boundary.run(function))
 
     def _run_on_files(self, function: Callable[[], T], source: str | None = None) -> T:
         """Run a function in the error boundary; an ``OSError`` concerns a file of the caller."""

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import cached_property
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Self
 
 from kiprdf.arguments import KINDS, check, mapping_of
@@ -46,14 +45,14 @@ class _Options:
     """Options that have the names of a method's arguments."""
 
     def __post_init__(self) -> None:
-        names = (field.name for field in fields(self))
-        check(**{name: getattr(self, name) for name in names if name in KINDS})
+        names = (one.name for one in fields(self) if one.name in KINDS)
+        check(**{name: getattr(self, name) for name in names})
 
     @classmethod
     def given(cls, arguments: Mapping[str, Any]) -> Self:
         """The options among the ``locals()`` with which a method begins."""
-        names = (field.name for field in fields(cls))
-        return cls(**{name: arguments[name] for name in names if name in arguments})
+        names = (one.name for one in fields(cls) if one.init and one.name in arguments)
+        return cls(**{name: arguments[name] for name in names})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -61,11 +60,12 @@ class _MappedOptions(_Options):
     """Options with a mapping."""
 
     mapping: MappingSources = None
+    vocabulary: contexts.Mapping | None = field(init=False)
+    """What ``mapping`` stands for; several are stacked."""
 
-    @cached_property
-    def vocabulary(self) -> contexts.Mapping | None:
-        """The mapping; several are stacked."""
-        return mapping_of(self.mapping)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "vocabulary", mapping_of(self.mapping))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

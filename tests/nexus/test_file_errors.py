@@ -177,3 +177,10 @@ def test_publishing_into_the_folder_of_the_nexus_is_refused(tmp_path: Path) -> N
                 nexus.publish(tmp_path / place)
         assert nexus.check()["faults"] == []
     assert not (tmp_path / "kb" / "site").exists()
+
+
+@pytest.mark.parametrize("name", ["import_rdf", "import_ontology", "snapshot", "publish"])
+def test_the_file_of_a_mapping_that_is_missing_is_named(name: str, tmp_path: Path) -> None:
+    source = {"publish": str(tmp_path / "pages"), "snapshot": None}.get(name, "<urn:a> a <urn:b> .")
+    with pytest.raises(FileNotFoundError, match=r"missing\.jsonld"):
+        getattr(kiprdf.Nexus.memory(), name)(source, mapping="missing.jsonld")

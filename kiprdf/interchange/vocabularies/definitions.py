@@ -20,7 +20,7 @@ from kiprdf.rdf.literals import Json
 from kiprdf.store import Store
 
 
-class Skipped(NamedTuple):
+class LeftOut(NamedTuple):
     """A part of an ontology that is in no definition: the IRI it is about, and why."""
 
     iri: str
@@ -138,7 +138,7 @@ class Definitions:
 
     types: tuple[TypeDefinition, ...] = ()
     predicates: tuple[PredicateDefinition, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[LeftOut, ...] = ()
     warnings: tuple[str, ...] = ()
 
     def inherited(self) -> Definitions:

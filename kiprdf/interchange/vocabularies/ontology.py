@@ -26,8 +26,8 @@ from kiprdf.interchange.vocabularies.definitions import (
     Definition,
     Definitions,
     ExistingDefinitions,
+    LeftOut,
     PredicateDefinition,
-    Skipped,
     TypeDefinition,
     preferred,
 )
@@ -349,7 +349,7 @@ class _Reading:
         self._rule(None, iri)
         if not owners:
             reason = "an attribute without a class; any concept may have it"
-            self._skipped.append(Skipped(iri, reason))
+            self._skipped.append(LeftOut(iri, reason))
 
     def _rules(self, iri: str, owned: Iterable[str]) -> dict[str, tuple[dict[str, Json], bool]]:
         """The rules of a class by attribute, and whether their descriptions are only labels."""
@@ -617,14 +617,14 @@ class _Subject(NamedTuple):
     classes: tuple[str, ...] = ()
 
 
-def left_out(graph: OntologyGraph, terms: DefinedTerms) -> Iterator[Skipped]:
+def left_out(graph: OntologyGraph, terms: DefinedTerms) -> Iterator[LeftOut]:
     """What is left out, one line for each subject and reason."""
     for iri in terms.mentioned:
-        yield Skipped(iri, "mentioned, not described: give its ontology too")
+        yield LeftOut(iri, "mentioned, not described: give its ontology too")
     for triple in graph.about_statements:
         subject = triple.subject
         iri = subject.value if isinstance(subject, NamedNode) else triple.predicate.value
-        yield Skipped(iri, "a statement about a statement, not a definition")
+        yield LeftOut(iri, "a statement about a statement, not a definition")
     subjects = _ReportedSubjects(graph, terms.properties_of)
     unused: dict[_Subject, set[OntologyTriple]] = defaultdict(set)
     for statement in graph.unused():
@@ -679,21 +679,21 @@ class _ReportedSubjects:
 
 def _reasons(
     graph: OntologyGraph, terms: DefinedTerms, subject: _Subject, statements: set[OntologyTriple]
-) -> Iterator[Skipped]:
+) -> Iterator[LeftOut]:
     node = subject.node
     if isinstance(node, BlankNode):
         yield _of_axiom(graph, node, statements)
     elif graph.is_a(node, owl("Ontology")):
         if any(statement[1] == _IMPORTS for statement in statements):
-            yield Skipped(node.value, "owl:imports is not followed; give the triples of both")
+            yield LeftOut(node.value, "owl:imports is not followed; give the triples of both")
         if any(statement[1] != _IMPORTS for statement in statements):
-            yield Skipped(node.value, "about the ontology itself, not about its terms")
+            yield LeftOut(node.value, "about the ontology itself, not about its terms")
     elif node.value.startswith(STANDARDS) and not subject.classes:
-        yield Skipped(node.value, "a term of RDF, RDFS, OWL or XSD itself")
+        yield LeftOut(node.value, "a term of RDF, RDFS, OWL or XSD itself")
     elif _is_of_schema(graph, terms, node) or subject.classes:
         yield from _without_counterpart(terms, subject, statements)
     else:
-        yield Skipped(node.value, "data, not a definition")
+        yield LeftOut(node.value, "data, not a definition")
 
 
 def _is_of_schema(graph: OntologyGraph, terms: DefinedTerms, node: NamedNode) -> bool:
@@ -705,7 +705,7 @@ def _is_of_schema(graph: OntologyGraph, terms: DefinedTerms, node: NamedNode) ->
 
 def _without_counterpart(
     terms: DefinedTerms, subject: _Subject, statements: set[OntologyTriple]
-) -> Iterator[Skipped]:
+) -> Iterator[LeftOut]:
     """The reasons for statements that a definition cannot express."""
     iri = subject.node.value
     where = "an instance_schema" if iri in terms.attributes else "a definition"
@@ -715,25 +715,25 @@ def _without_counterpart(
     others = [name for name in names if name not in choices]
     if choices:
         reason = f"{', '.join(choices)}: an enum is for attributes that have one value at most"
-        yield Skipped(iri, reason)
+        yield LeftOut(iri, reason)
     if others:
         verb = "has" if len(others) == 1 else "have"
         prefix = f"{by}: " if by else ""
-        yield Skipped(iri, f"{prefix}{', '.join(others)} {verb} no counterpart in {where}")
+        yield LeftOut(iri, f"{prefix}{', '.join(others)} {verb} no counterpart in {where}")
 
 
-def _of_axiom(graph: OntologyGraph, node: BlankNode, statements: set[OntologyTriple]) -> Skipped:
+def _of_axiom(graph: OntologyGraph, node: BlankNode, statements: set[OntologyTriple]) -> LeftOut:
     """An axiom or data with a blank node as subject: what it is, and what it is about."""
     kinds = graph.named(node, vocab.TYPE)
     predicates = sorted(statement[1].value for statement in statements)
     iri = kinds[0] if kinds else predicates[0]
     if not iri.startswith((*STANDARDS, sh)):
-        return Skipped(iri, "data, not a definition")
+        return LeftOut(iri, "data, not a definition")
     about = list(_named(graph, node))
     listed = ", ".join(f"<{one}>" for one in about[:_MOST]) + ("…" if len(about) > _MOST else "")
     names = ", ".join(dict.fromkeys(_short(one) for one in predicates if one != vocab.TYPE.value))
     of = f" of {listed}" if listed else ""
-    return Skipped(iri, f"{_short(iri)}{of} ({names}) has no counterpart in a definition")
+    return LeftOut(iri, f"{_short(iri)}{of} ({names}) has no counterpart in a definition")
 
 
 def _named(graph: OntologyGraph, node: BlankNode) -> Iterator[str]:

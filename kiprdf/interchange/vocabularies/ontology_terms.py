@@ -27,7 +27,7 @@ from kiprdf.interchange.importing.names import (
 )
 from kiprdf.interchange.importing.origins import IRI
 from kiprdf.interchange.mapping import contexts
-from kiprdf.interchange.vocabularies.definitions import ExistingDefinitions, Skipped
+from kiprdf.interchange.vocabularies.definitions import ExistingDefinitions, LeftOut
 from kiprdf.interchange.vocabularies.hierarchy import ABOVE
 from kiprdf.interchange.vocabularies.ontology_graph import (
     Node,
@@ -79,7 +79,7 @@ class OntologyTerms:
         self._graph = graph
         self._given = given
         self._existing = existing
-        self.skipped: list[Skipped] = []
+        self.skipped: list[LeftOut] = []
         self.uses, self.properties_of = read_uses(graph, self.skipped)
         self.shapes = self._shapes_by_class()
         self.properties = {iri: self._property(NamedNode(iri)) for iri in self._property_iris()}
@@ -223,7 +223,7 @@ PropertiesOf: TypeAlias = dict[Node, tuple[str, list[str]]]
 """The property and the classes that a restriction or a property shape is about."""
 
 
-def read_uses(graph: OntologyGraph, skipped: list[Skipped]) -> tuple[Uses, PropertiesOf]:
+def read_uses(graph: OntologyGraph, skipped: list[LeftOut]) -> tuple[Uses, PropertiesOf]:
     """What all classes say; shapes without a class go to the report."""
     uses: Uses = defaultdict(lambda: defaultdict(Use))
     properties_of: PropertiesOf = {}
@@ -239,7 +239,7 @@ def read_uses(graph: OntologyGraph, skipped: list[Skipped]) -> tuple[Uses, Prope
     for shape in graph.having(sh("property")):
         classes = graph.shape_classes(shape)
         if not classes and isinstance(shape, NamedNode):
-            skipped.append(Skipped(shape.value, "a shape without a class"))
+            skipped.append(LeftOut(shape.value, "a shape without a class"))
         for member in graph.statements(shape, sh("property")):
             if not isinstance(member[2], Literal):
                 _read_property_shape(uses, properties_of, graph, classes, member)
