@@ -3,7 +3,7 @@
 A context named by its URL is inserted if a loader is given or the context is bundled, and refused
 otherwise. The cost of a document is estimated from above, before it is parsed: the parser copies
 the terms in use for each value with a context, and makes all quads of an object before it returns
-the first.
+the first. Type maps (``"@container": "@type"``) are written as arrays, which the parser reads.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from kiprdf.interchange.formats.given_contexts import (
     fetched,
     with_initial,
 )
-from kiprdf.interchange.formats.type_maps import without_type_maps
 from kiprdf.interchange.mapping.terms import Loader
 from kiprdf.language.sizes import Sizes
 from kiprdf.source import NOWHERE, Span
@@ -40,6 +39,7 @@ SCOPED_WORK = 20_000_000
 DIGITS = 1000
 """How many characters a number has at most; no machine computes with more."""
 _QUAD_TERMS = 4
+_TYPE = frozenset(("@type",))
 
 
 def checked(text: str, loader: Loader | None, base_iri: str | None = None) -> str:
@@ -59,7 +59,7 @@ def checked(text: str, loader: Loader | None, base_iri: str | None = None) -> st
         _check_length(document, contexts, text)
         plain = document
         if '"@container"' in text or contexts.fetched or initial:
-            plain = without_type_maps(document)
+            plain = _without_type_maps(document)
         is_changed = contexts.fetched or initial or plain != document
         return json.dumps(plain) if is_changed else text
     except RecursionError:
@@ -323,3 +323,66 @@ def _around(value: Any, id_names: set[str], longest: int) -> int:
         for key, item in budget.paced(value.items())
         if key != "@context"
     )
+
+
+# Type maps -----------------------------------------------------------------------------------
+
+
+def _without_type_maps(
+    value: Any, maps: frozenset[str] = frozenset(), types: frozenset[str] = _TYPE
+) -> Any:
+    """A part of a document with arrays of nodes in place of type maps.
+
+    ``maps`` are the terms whose values are type maps here, ``types`` the names of ``@type``.
+    """
+    if isinstance(value, list):
+        return [_without_type_maps(item, maps, types) for item in value]
+    if not isinstance(value, dict):
+        return value
+    contexts = _listed(value.get("@context", []))
+    for context in contexts:
+        if context is None:
+            maps, types = frozenset(), _TYPE
+        elif isinstance(context, dict):
+            maps = (maps - context.keys()) | {t for t, one in context.items() if _is_map(one)}
+            types |= {t for t, one in context.items() if one in ("@type", {"@id": "@type"})}
+    replaced: dict[str, Any] = {}
+    for key, item in value.items():
+        if key == "@context":
+            replaced[key] = [_without_maps(context) for context in contexts]
+            continue
+        if key in maps and isinstance(item, dict):
+            item = list(_nodes(item, types))
+        replaced[key] = _without_type_maps(item, maps, types)
+    return replaced
+
+
+def _nodes(type_map: dict[str, Any], types: frozenset[str]) -> Iterator[Any]:
+    for name, nodes in type_map.items():
+        for node in _listed(nodes):
+            members = {"@id": node} if isinstance(node, str) else node
+            if not isinstance(members, dict):
+                yield members
+                continue
+            own = [one for key in types & members.keys() for one in _listed(members[key])]
+            classes = own if name == "@none" else [name, *own]
+            first = {"@context": members["@context"]} if "@context" in members else {}
+            others = {key: one for key, one in members.items() if key not in types}
+            yield {**first, **({"@type": classes} if classes else {}), **others}
+
+
+def _is_map(definition: Any) -> bool:
+    return isinstance(definition, dict) and "@type" in _listed(definition.get("@container"))
+
+
+def _without_maps(context: Any) -> Any:
+    if not isinstance(context, dict):
+        return context
+    return {
+        term: {**one, "@container": "@set"} if _is_map(one) else one
+        for term, one in context.items()
+    }
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
