@@ -21,6 +21,7 @@ from tests.benchmarks import (
     searching,
     serving,
     starting,
+    totals,
     values,
     writing,
 )
@@ -31,6 +32,7 @@ SCALES = {"small": 10_000, "medium": 100_000, "large": 1_000_000}
 PARTS: dict[str, Callable[[int], Iterator[Ratio]]] = {
     "questions": questions.measured,
     "values": values.measured,
+    "totals": totals.measured,
     "parsing": parsing.measured,
     "writing": writing.measured,
     "carrying": carrying.measured,

@@ -29,7 +29,8 @@ STATES = ("open", "waiting", "blocked", "done", "dropped")
 
 @dataclass(frozen=True)
 class Line:
-    """``{n}`` in the SPARQL, and ``:n``, are a number; ``:m`` is 2 more, ``:t`` is its text.
+    """``{n}`` in the SPARQL, and ``:n``, are a number; ``:m`` is 2 more, ``:t`` and ``:u`` are
+    its text.
 
     ``grows`` says that the answer grows with the data. An update gets the ``turn``, too.
     """
@@ -48,6 +49,7 @@ OLD = "; meta:_version ?version ; meta:_updated_at ?updated"
 NEW = "; meta:_version ?next ; meta:_updated_at ?now"
 STAMP = "BIND(?version + 1 AS ?next) BIND(STR(NOW()) AS ?now)"
 """An update by hand counts versions, too."""
+TWENTY = ", ".join(f'"{number}"' for number in range(600, 619))
 LINES = (
     # Concepts, by an attribute and by metadata
     Line(
@@ -75,6 +77,18 @@ LINES = (
         "metadata",
         f"FIND(?t.name) WHERE {{ {TASK} FILTER(?t.metadata.source == :t) }}",
         'SELECT ?v { ?t meta:source "{n}" ; a type:Task ; rdfs:label ?v }',
+    ),
+    Line(
+        "IN, twenty texts",
+        f"FIND(?t.name) WHERE {{ {TASK} FILTER(IN(?t.attributes.code, [:t, {TWENTY}])) }}",
+        f'SELECT ?v {{ VALUES ?n {{ "{{n}}" {TWENTY.replace(",", "")} }} '
+        "?t attr:code ?n ; a type:Task ; rdfs:label ?v }",
+    ),
+    Line(
+        "two equal parameters",
+        f"FIND(?t.name) WHERE {{ {TASK} "
+        "FILTER(?t.attributes.code == :t && ?t.metadata.source == :u) }",
+        'SELECT ?v { ?t attr:code "{n}" ; meta:source "{n}" ; a type:Task ; rdfs:label ?v }',
     ),
     Line(
         "IS_NULL beside",
@@ -349,7 +363,7 @@ RANGES = (
 
 def measured(propositions: int) -> Iterator[Ratio]:
     """Every line on 10 000 propositions and on as many as are asked for, and its growth."""
-    nexuses = {number: _nexus(number) for number in sorted({SMALL, propositions})}
+    nexuses = {number: nexus_of(number) for number in sorted({SMALL, propositions})}
     for line in (*LINES, *RANGES):
         ratios = [_ratio(line, number, nexus) for number, nexus in nexuses.items()]
         yield from ratios
@@ -368,7 +382,7 @@ def _ratio(line: Line, propositions: int, nexus: kiprdf.Nexus) -> Ratio:
 
     def ours(turn: int) -> Any:
         n = number(turn)
-        values: dict[str, Any] = {"n": n, "m": n + 2, "t": str(n), "turn": turn}
+        values: dict[str, Any] = {"n": n, "m": n + 2, "t": str(n), "u": str(n), "turn": turn}
         used = {name: value for name, value in values.items() if f":{name}" in line.kip}
         return nexus.execute(line.kip, **used)
 
@@ -401,7 +415,8 @@ def _value(cell: Any) -> Any:
     return to_json(cell) if isinstance(cell, Literal) else cell and cell.value
 
 
-def _nexus(propositions: int) -> kiprdf.Nexus:
+def nexus_of(propositions: int) -> kiprdf.Nexus:
+    """A nexus in memory with the tasks, persons and links."""
     nexus = kiprdf.Nexus.memory(genesis=False)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "values.ttl"
