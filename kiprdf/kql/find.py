@@ -23,7 +23,7 @@ from kiprdf.kql.optimize.solutions import filters_product, is_contradictory
 from kiprdf.kql.plan import Plan, plan_bindings, plan_find
 from kiprdf.kql.queries import json_values
 from kiprdf.kql.reader import Reader
-from kiprdf.kql.starts import from_rarest, suited
+from kiprdf.kql.starts import from_rarest, is_open, suited
 from kiprdf.language import ast
 from kiprdf.rdf.literals import Json
 from kiprdf.rdf.vocab import query_prefixes
@@ -224,8 +224,13 @@ def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row
     Of an ordered FIND, rows that cannot be on its page may be missing.
     """
     plan = suited(plan, store)
+    is_chosen = is_open(plan)
+    if is_chosen:
+        plan = from_rarest(plan, store, bindings)
     looked_up = _looked_up(plan, store, bindings)
-    return _queried(plan, store, bindings) if looked_up is None else looked_up
+    if looked_up is not None:
+        return looked_up
+    return _queried(plan if is_chosen else from_rarest(plan, store, bindings), store, bindings)
 
 
 def _looked_up(plan: Plan, store: Store, bindings: Bindings) -> list[Row] | None:
@@ -246,7 +251,6 @@ def _looked_up(plan: Plan, store: Store, bindings: Bindings) -> list[Row] | None
 
 def _queried(plan: Plan, store: Store, bindings: Bindings) -> list[Row]:
     """The rows that the engine has for the query."""
-    plan = from_rarest(plan, store, bindings)
     if plan.where.is_contradictory:
         return []
     spending = current()

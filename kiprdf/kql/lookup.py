@@ -289,10 +289,12 @@ class _Planner:
         parts = [part for whole in group.parts for part in _split(whole)]
         starts = {start.triple: start.condition for start in group.starts}
         parts += starts
+        first = {start.triple for start in group.starts if start.first}
         conditions = list(group.conditions)
         late = variables(group.parts) | {variable for variable, _ in group.constants}
         while parts:
-            effort, best = min(((_effort(p, bound), p) for p in parts), key=lambda pair: pair[0])
+            efforts = ((0 if p in first else _effort(p, bound), p) for p in parts)
+            effort, best = min(efforts, key=lambda pair: pair[0])
             if effort == _UNBOUNDED:
                 raise Fallback
             parts.remove(best)

@@ -165,18 +165,23 @@ class Plan:
         )
 
     def without(
-        self, starts: Iterable[TriplePattern], plain: frozenset[NamedNode] = frozenset()
+        self,
+        starts: Iterable[TriplePattern],
+        plain: Iterable[NamedNode] = (),
+        first: Iterable[TriplePattern] = (),
     ) -> Plan:
         """The plan that does not start from some triples: it compares the values. Under the
-        ``plain`` keys are only values that hold no others."""
+        ``plain`` keys are only values that hold no others. ``first`` triples come before facts at
+        an element that the command names."""
         where = self.where
-        unused, plain = where.unused.union(starts), where.plain | plain
-        if (unused, plain) == (where.unused, where.plain):
+        chosen = where.unused.union(starts), where.plain.union(plain), where.first.union(first)
+        if chosen == (where.unused, where.plain, where.first):
             return self
-        if (unused, plain) not in self._variants:
-            other = replace(where, unused=unused, plain=plain)
-            self._variants[unused, plain] = replace(self, where=other)
-        return self._variants[unused, plain]
+        if chosen not in self._variants:
+            unused, plain, first = chosen
+            other = replace(where, unused=unused, plain=plain, first=first)
+            self._variants[chosen] = replace(self, where=other)
+        return self._variants[chosen]
 
     @property
     def in_memory(self) -> Plan:

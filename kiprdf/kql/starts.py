@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
-from pyoxigraph import Literal, NamedNode, Variable
+from pyoxigraph import NamedNode, Variable
 
 from kiprdf.kql.lookup import MOST_READS, MOST_REMEMBERED
 from kiprdf.kql.optimize.push_filters import Choice, finds_numbers
@@ -16,6 +16,8 @@ from kiprdf.sparql.algebra import BGP, Bindings, Hole, OneOf, Select, TriplePatt
 from kiprdf.sparql.text import prepare
 from kiprdf.store import Store
 
+COUNTED_SOON = 16
+"""Matches of several triples: one with no more is a good start."""
 COUNTED_FIRST = 100
 """Matches of what a query may start from; fewer need no comparison with those of others."""
 MOST_COUNTED_FOR_PAGE = 1_000
@@ -39,10 +41,11 @@ def suited(plan: Plan, store: Store) -> Plan:
 
 
 def from_rarest(plan: Plan, store: Store, bindings: Bindings) -> Plan:
-    """A plan that starts from the values that fewest elements have, or from a rare type."""
+    """A plan that starts from the values that fewest elements have, or from a rare type, or from an
+    element that the command names."""
     # Only the first rows of a page are read.
     most = math.inf if plan.limit is None else MOST_COUNTED_FOR_PAGE
-    choices = [c for c in plan.where.choices if len(c.starts) + len(c.types) > 1]
+    choices = [c for c in plan.where.choices if len((*c.starts, *c.types, *c.facts)) > 1]
     if not choices:
         return plan
     holes = (hole for choice in choices for hole in choice.holes)
@@ -52,49 +55,73 @@ def from_rarest(plan: Plan, store: Store, bindings: Bindings) -> Plan:
     if rarest is None:
         rare = [] if plan.lookup is None else plan.lookup.rare(store, bindings)
         rarest = [
-            choice.starts[0] if choice.starts[0] in rare else _rarest(choice, most, store, bindings)
+            choice.starts[0]
+            if choice.starts[0] in rare and not choice.facts
+            else _rarest(choice, most, store, bindings)
             for choice in choices
         ]
         if len(plan.rarest) >= MOST_REMEMBERED:
             plan.rarest.clear()
         plan.rarest[key] = rarest
     triples = [start for choice in choices for start in choice.starts]
-    return plan.without(start for start in triples if start not in rarest)
+    unused = [start for start in triples if start not in rarest]
+    first = [r for choice, r in zip(choices, rarest, strict=True) if choice.facts and r in triples]
+    return plan.without(unused, first=first)
+
+
+def is_open(plan: Plan) -> bool:
+    """Whether a lookup must know what is rarest: there are several values, or facts."""
+    return any(len((*choice.starts, *choice.facts)) > 1 for choice in plan.where.choices)
 
 
 def _rarest(choice: Choice, most: float, store: Store, bindings: Bindings) -> TriplePattern:
     """The triple with fewest matches, more or less: counting takes a tenth of the query."""
+    triples = (*choice.facts, *choice.starts)
+    if len(triples) > 1:
+        for triple in triples:
+            if not _has_more(triple, COUNTED_SOON, store, bindings):
+                return triple
     number = COUNTED_FIRST
-    for start in choice.starts:
-        if not _has_more(start, number, store, bindings):
-            return start
+    for triple in triples:
+        if not _has_more(triple, number, store, bindings):
+            return triple
     while number < most:
         number *= 10
-        for triple in (*choice.starts, *choice.types):
+        for triple in (*triples, *choice.types):
             if not _has_more(triple, number, store, bindings):
                 return triple
-    return choice.starts[0]
+    return triples[0]
 
 
 def _has_more(triple: TriplePattern, number: int, store: Store, bindings: Bindings) -> bool:
     """Whether a triple with one variable has more matches than a number."""
-    values = triple.object
     is_first = number <= COUNTED_FIRST
+    values = triple.object
     if isinstance(values, OneOf):
         values, number = _sample(values, number)
         triple = replace(triple, object=values)
-    if not is_first or not isinstance(values, OneOf):
-        names = (cast(Variable, triple.subject),)
-        query = Select(names, BGP((triple,)), limit=1, offset=number, distinct=False)
+    if not is_first:
+        (name,) = triple.names
+        query = Select((name,), BGP((triple,)), limit=1, offset=number, distinct=False)
         return bool(store.select(prepare(query).text(bindings)))
     predicate = cast(NamedNode, triple.predicate)
+    if not isinstance(values, OneOf):
+        ends = [_bound(end, bindings) for end in (triple.subject, values)]
+        return len(store.lookup(ends[0], predicate, ends[1], number + 1)) > number
     for terms, graph in ((values.terms, None), (values.held, values.graph)):
         for term in terms:
-            value = bindings[term] if isinstance(term, Hole) else cast(Literal, term)
+            value = _bound(term, bindings)
             number -= len(store.lookup(None, predicate, value, number + 1, graph))
             if number < 0:
                 return True
     return False
+
+
+def _bound(term: object, bindings: Bindings) -> Any:
+    """A term of the store; None for a variable."""
+    if isinstance(term, Hole):
+        return bindings[term]
+    return None if isinstance(term, Variable) else term
 
 
 def _sample(values: OneOf, number: int) -> tuple[OneOf, int]:

@@ -31,7 +31,8 @@ class Where:
     """A WHERE as a pattern for an engine; each form is made when it is first needed.
 
     Solutions are alike that are alike in ``names``. No query starts from ``unused`` triples; under
-    the ``plain`` keys are only values that hold no others.
+    the ``plain`` keys are only values that hold no others. ``first`` triples come before facts at
+    an element that the WHERE names.
     """
 
     translation: Translation
@@ -40,6 +41,7 @@ class Where:
     abilities: Abilities
     unused: frozenset[TriplePattern] = frozenset()
     plain: frozenset[NamedNode] = frozenset()
+    first: frozenset[TriplePattern] = frozenset()
 
     def carriers(self, names: Iterable[str]) -> tuple[Variable, ...]:
         """The SPARQL variables of some variables of KQL."""
@@ -50,9 +52,8 @@ class Where:
         """With the values that it can start from; lookups begin here."""
         made = self.translation
         texts = self.abilities.texts
-        return push_filters(
-            made.pattern, made.values, self.iris, made.namer, texts, self.unused, self.plain
-        )
+        chosen = self.unused, self.plain, self.first
+        return push_filters(made.pattern, made.values, self.iris, made.namer, texts, *chosen)
 
     @cached_property
     def choices(self) -> list[Choice]:

@@ -207,10 +207,14 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A triple that has a match exactly where a condition holds."""
+    """A triple that has a match exactly where a condition holds.
+
+    The ``first`` one is rarer than the neighbours of an element that the group names.
+    """
 
     triple: TriplePattern
     condition: Expression
+    first: bool = False
 
 
 Pattern: TypeAlias = (

@@ -216,13 +216,51 @@ def test_a_boolean_is_the_last_to_start_from(nexus: kiprdf.Nexus) -> None:
     assert "FILTER(COALESCE((?x_done = true)" in text
 
 
-def test_a_named_neighbour_comes_first(nexus: kiprdf.Nexus) -> None:
-    text = nexus.explain(
-        'FIND(?x) WHERE { (?x, "about", {type: "$ConceptType", name: "Task"}) '
-        "FILTER(?x.attributes.v == 7) }"
+@pytest.mark.parametrize("clause", ['(?x, "about", HUB)', '?l (?x, "about", HUB)'])
+def test_what_is_rarer_comes_first_a_value_or_the_facts_of_a_named_neighbour(clause: str) -> None:
+    nexus = hubs()
+    path = "?l.attributes.s" if "?l" in clause else "?x.attributes.s"
+
+    def first(hub: str, state: str) -> str:
+        where = clause.replace("HUB", f'{{type: "Hub", name: "{hub}"}}')
+        question = f'FIND(?x.name) WHERE {{ {where} FILTER({path} == "{state}") }}'
+        text, rows = nexus.explain(question), nexus.execute(question)
+        sent = question.replace(f'"{state}"', ":state").replace(f'"{hub}"', ":hub")
+        for _ in range(3):
+            assert sorted(nexus.execute(sent, state=state, hub=hub)) == sorted(rows)
+        with no_lookups():
+            nexus._engine.plans.clear()
+            assert sorted(nexus.execute(question)) == sorted(rows)
+        nexus._engine.plans.clear()
+        is_value = f'attr:s "{state}"' in text and "FILTER(" not in text
+        return f"{'value' if is_value else 'fact'}, {len(rows)}"
+
+    assert first("large", "rare") == "value, 3"
+    assert first("large", "common") == "fact, 147"
+    assert first("small", "rare") == "fact, 1"
+    assert first("small", "common") == "fact, 2"
+    assert first("large", "absent") == "value, 0"
+
+
+def hubs() -> kiprdf.Nexus:
+    """A hub with 150 tasks, and one with three of them."""
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    nexus.execute(
+        'UPSERT { CONCEPT { {type: "$ConceptType", name: "Task"} } '
+        'CONCEPT { {type: "$ConceptType", name: "Hub"} } '
+        'CONCEPT { {type: "$PropositionType", name: "about"} } '
+        'CONCEPT { {type: "Hub", name: "large"} } CONCEPT { {type: "Hub", name: "small"} } }'
     )
-    assert "?x pred:about type:Task" in text
-    assert "FILTER(COALESCE((?x_v = 7)" in text
+    blocks = []
+    for number in range(150):
+        task = f'{{type: "Task", name: "t{number}"}}'
+        state = f'SET ATTRIBUTES {{s: "{"common" if number % 50 else "rare"}"}}'
+        blocks.append(f"CONCEPT {{ {task} {state} }}")
+        for hub in ("large", "small") if number < 3 else ("large",):
+            fact = f'({task}, "about", {{type: "Hub", name: "{hub}"}})'
+            blocks.append(f"PROPOSITION {{ {fact} {state} }}")
+    nexus.apply_capsule(f"UPSERT {{ {' '.join(blocks)} }}")
+    return nexus
 
 
 def test_numbers_of_a_vector_are_compared() -> None:

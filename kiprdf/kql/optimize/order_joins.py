@@ -102,15 +102,15 @@ class _Order:
             unit = next((u for u in isolated if u.is_ready(bound)), None)
             if component is None and unit is None:
                 component = min(components, key=_best_selectivity, default=None)
-                if component is None or _best_selectivity(component) > 1:
-                    start = next((s for s in starts if not s.triple.names <= bound), None)
-                    if start is not None:
-                        starts.remove(start)
-                        pattern = lateral(pattern, BGP((start.triple,)))
-                        bound = bound | start.triple.names
-                        conditions.drop(start.condition)
-                        components = [_without_facts(c, bound) for c in components]
-                        continue
+                start = next((s for s in starts if not s.triple.names <= bound), None)
+                is_free = component is None or _best_selectivity(component) > 1
+                if start is not None and (is_free or start.first):
+                    starts.remove(start)
+                    pattern = lateral(pattern, BGP((start.triple,)))
+                    bound = bound | start.triple.names
+                    conditions.drop(start.condition)
+                    components = [_without_facts(c, bound) for c in components]
+                    continue
                 unit = isolated[0] if component is None else None
             if component is not None:
                 components.remove(component)

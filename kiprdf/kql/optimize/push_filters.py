@@ -34,6 +34,7 @@ from kiprdf.sparql.algebra import (
     Union,
     certain_variables,
     constants,
+    is_iri,
     map_patterns,
     variables,
 )
@@ -51,14 +52,15 @@ def push_filters(
     texts: bool = True,
     unused: Collection[TriplePattern] = (),
     plain: Collection[NamedNode] = (),
+    first: Collection[TriplePattern] = (),
 ) -> Pattern:
     """The same solutions, with the patterns that the conditions of its groups imply, and with the
     triples from which a group may start, but not ``unused`` ones.
 
     A value is found where the store has a graph of ``texts``; those of ``plain`` keys are not in
-    that graph.
+    that graph. A group starts from ``first`` ones also where it names an element.
     """
-    return _Push(values, iris, namer, texts, unused, plain).pattern(pattern, frozenset())
+    return _Push(values, iris, namer, texts, unused, plain, first).pattern(pattern, frozenset())
 
 
 class _Push:
@@ -70,11 +72,13 @@ class _Push:
         texts: bool,
         unused: Collection[TriplePattern],
         plain: Collection[NamedNode],
+        first: Collection[TriplePattern],
     ) -> None:
         self._values = values
         self._texts = texts
         self._unused = unused
         self._plain = plain
+        self._first = first
         self._iris = iris
         self._namer = namer
 
@@ -102,7 +106,7 @@ class _Push:
         inside = _certain(parts) - outside if starts else set()
         usable = [
             start
-            for start in sorted(starts, key=_commonness)
+            for start in sorted(starts, key=lambda s: (not s.first, _commonness(s)))
             if start.triple.subject in inside and start.triple not in self._unused
         ]
         return replace(group, parts=parts, starts=tuple(usable))
@@ -122,7 +126,8 @@ class _Push:
         )
         predicate = NamedNode(NAMESPACES[value.field] + value.key)
         one_of = OneOf(terms, () if predicate in self._plain else held, vocab.TEXTS)
-        return Start(TriplePattern(value.node, predicate, one_of), condition)
+        triple = TriplePattern(value.node, predicate, one_of)
+        return Start(triple, condition, triple in self._first)
 
     def _implied(self, value: Value, text: Literal | Hole) -> tuple[Pattern, ...]:
         """The pattern that says what a field of an element is."""
@@ -178,11 +183,13 @@ def _commonness(start: Start) -> int:
 class Choice(NamedTuple):
     """The triples from which a group may start to find one element, and those with its type.
 
-    ``holes`` are those of the starts.
+    ``facts`` name another element; for a link, they are its fact. ``holes`` are those of the starts
+    and the facts.
     """
 
     starts: tuple[TriplePattern, ...]
     types: tuple[TriplePattern, ...]
+    facts: tuple[TriplePattern, ...]
     holes: tuple[Hole, ...]
 
 
@@ -201,9 +208,25 @@ def choices(pattern: Pattern) -> list[Choice]:
             starts = tuple(s.triple for s in pattern.starts if s.triple.subject == node)
             typed = (t for t in triples if t.subject == node and t.predicate == vocab.TYPE)
             types = tuple(t for t in typed if isinstance(t.object, NamedNode))
-            holes = tuple(term for term in constants(starts) if isinstance(term, Hole))
-            all_choices.append(Choice(starts, types, holes))
+            facts = tuple(_facts(node, triples))
+            holes = tuple(t for t in constants((starts, facts)) if isinstance(t, Hole))
+            all_choices.append(Choice(starts, types, facts, holes))
     return all_choices
+
+
+def _facts(node: Term, triples: list[TriplePattern]) -> Iterator[TriplePattern]:
+    """The facts of an element, or the fact of a link, at an element that they name."""
+    for triple in triples:
+        fact = triple
+        if isinstance(triple.object, TripleTerm):
+            if triple.subject != node:
+                continue
+            fact = triple.object.asserted
+        elif node not in (triple.subject, triple.object):
+            continue
+        is_fact = isinstance(fact.predicate, NamedNode) and fact.predicate != vocab.TYPE
+        if is_fact and is_iri(fact.subject) != is_iri(fact.object) and len(fact.names) == 1:
+            yield fact
 
 
 def finds_numbers(start: TriplePattern) -> bool:
