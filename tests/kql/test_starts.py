@@ -229,9 +229,9 @@ def test_what_is_rarer_comes_first_a_value_or_the_facts_of_a_named_neighbour(cla
         for _ in range(3):
             assert sorted(nexus.execute(sent, state=state, hub=hub)) == sorted(rows)
         with no_lookups():
-            nexus._engine.plans.clear()
+            nexus._engine.statements.clear()
             assert sorted(nexus.execute(question)) == sorted(rows)
-        nexus._engine.plans.clear()
+        nexus._engine.statements.clear()
         is_value = f'attr:s "{state}"' in text and "FILTER(" not in text
         return f"{'value' if is_value else 'fact'}, {len(rows)}"
 

@@ -122,9 +122,9 @@ def test_a_value_in_a_shape(number: int) -> None:
                 for _ in range(2):
                     _compare(text_, sent_with, query, answer)
                 with no_lookups():
-                    nexus()._engine.plans.clear()
+                    nexus()._engine.statements.clear()
                     _compare(text_, sent_with, query, answer)
-                nexus()._engine.plans.clear()
+                nexus()._engine.statements.clear()
 
 
 def _compare(text: str, parameters: dict[str, Any], query: str, answer: Answer) -> None:
