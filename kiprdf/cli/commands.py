@@ -24,6 +24,7 @@ from kiprdf.cli.options import (
     TimeoutOption,
 )
 from kiprdf.cli.root import app
+from kiprdf.interchange import formats
 from kiprdf.language import ast
 from kiprdf.nexus import Nexus
 
@@ -170,7 +171,8 @@ def load(
     texts = [(name, inputs.capsule_text(name)) for name in capsules]
     for name, text in texts:
         if "{" not in text:
-            raise Failure(f"{name} contains no UPSERT block.")
+            hint = " Import RDF with kiprdf import." if formats.format_of(Path(name)) else ""
+            raise Failure(f"{name} contains no UPSERT block.{hint}")
     total = sum(len(text) for _, text in texts) if len(texts) > 1 else None
     with (
         place_of(ctx).for_command(base_iri, strict) as opened,

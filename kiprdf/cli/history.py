@@ -28,9 +28,13 @@ def at(
     ctx: typer.Context,
     when: Annotated[
         str,
-        typer.Argument(help="The number of a commit, or a time such as 2026-03-01T12:00:00Z."),
+        typer.Argument(
+            metavar="WHEN", help="The number of a commit, or a time such as 2026-03-01T12:00:00Z."
+        ),
     ],
-    command: Annotated[str, typer.Argument(help="A KIP command that reads; - for standard input.")],
+    command: Annotated[
+        str, typer.Argument(metavar="COMMAND", help="A KIP command that reads; - for stdin.")
+    ],
     param: ParamOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -199,7 +203,7 @@ def undo(
 def forget(
     ctx: typer.Context,
     command: Annotated[
-        str, typer.Argument(help="A FIND that shows elements; - for standard input.")
+        str, typer.Argument(metavar="FIND", help="A FIND that shows elements; - for stdin.")
     ],
     param: ParamOption = None,
     dry_run: Annotated[

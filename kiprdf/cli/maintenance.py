@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from kiprdf.cli import output
-from kiprdf.cli.failures import Failure
 from kiprdf.cli.opening import OfFolder, OfServer, Place, Reads, Writes, place_of
 from kiprdf.cli.options import MAINTAIN, JsonOption
 from kiprdf.cli.root import app
@@ -74,8 +73,7 @@ def rebuild(ctx: typer.Context) -> None:
       kiprdf rebuild --nexus brain
     """
     place = place_of(ctx)
-    if place.is_absent:
-        raise Failure(f"There is no nexus in {place}.")
+    place.require()
     Nexus.rebuild(place.where)
     output.note(f"The graph of {place} was written again; the one before is in its damaged/.")
 
@@ -84,8 +82,7 @@ def _open_to_check(place: Place, repair: bool) -> Nexus:
     """Open the nexus as it is, without loading the bundled capsules."""
     if place.is_url:
         return place.to_read()
-    if place.is_absent:
-        raise Failure(f"There is no nexus in {place}.")
+    place.require()
     folder = Path(place.where)
     try:
         try:

@@ -121,7 +121,7 @@ def get(
     with _opened(place_of(ctx).to_read()) as opened:
         item = opened.get(id)
     if item is None:
-        raise Failure(f"There is no memory {id}.")
+        raise Failure(f"There is no memory {id}; kiprdf memory list shows the ids.")
     if as_json:
         output.show_json(asdict(item))
     else:
@@ -183,7 +183,7 @@ def forget(
         receipt: dict[str, Any] = {"id": id}
         receipt |= opened.erase(id) if for_good else {"forgotten": opened.forget(id)}
     if not receipt["erased" if for_good else "forgotten"]:
-        raise Failure(f"There is no memory {id}.")
+        raise Failure(f"There is no memory {id}; kiprdf memory list shows the ids.")
     if as_json:
         output.show_json(receipt)
         return
@@ -292,7 +292,7 @@ def search(
 @memory_app.command("neighbors", cls=Reads)
 def show_neighbors(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME-OR-ID", help="An entity.")],
+    name: Annotated[str, typer.Argument(metavar="ENTITY", help="Python, tool:Python, or an id.")],
     direction: Annotated[Direction, typer.Option(help="Direction of the edges.")] = Direction.BOTH,
     as_json: JsonOption = False,
 ) -> None:
@@ -306,7 +306,8 @@ def show_neighbors(
         entity = opened.entity(name)
         neighbors = opened.neighbors(name, direction=direction)
     if entity is None:
-        raise Failure(f"There is no entity {name}.")
+        hint = "kiprdf memory search finds one by a part of its name"
+        raise Failure(f"There is no entity {name}; {hint}.")
     if as_json:
         output.show_json([asdict(neighbor) for neighbor in neighbors])
         return

@@ -86,11 +86,7 @@ class Place:
         if self.is_url:
             return self.connect(writes=False, base_iri=base_iri, embedder=embedder(), budget=budget)
         self._options_of_folder()
-        if self.is_absent:
-            raise Failure(
-                f"There is no nexus in {self}; create one with kiprdf load, run, import, restore "
-                "or shell, or name another folder with --nexus or KIPRDF_NEXUS."
-            )
+        self.require()
         return Nexus.open(self.where, base_iri, read_only=True, embedder=embedder())
 
     def to_write(
@@ -111,9 +107,16 @@ class Place:
 
     def existing(self) -> Nexus:
         """Open a nexus to write; a missing one is not created."""
-        if self.is_absent:
-            raise Failure(f"There is no nexus in {self}.")
+        self.require()
         return self.to_write()
+
+    def require(self) -> None:
+        """Raise ``Failure`` where opening a folder would create a nexus."""
+        if self.is_absent:
+            raise Failure(
+                f"There is no nexus in {self}; create one with kiprdf load, run, import, restore "
+                "or shell, or name another folder with --nexus or KIPRDF_NEXUS."
+            )
 
     @contextmanager
     def for_command(
@@ -150,7 +153,7 @@ class Place:
         options = self._options_of_folder()
         if self.is_absent:
             if read_only:
-                raise Failure(f"There is no nexus in {self}.")
+                self.require()
             if not (create or Path(self.where).exists()):
                 raise Failure(f"There is no nexus in {self}; check the name, or add --create.")
             _log.warning("There was no nexus in %s: it is a new one.", self)
@@ -330,12 +333,24 @@ class Reads(PlainHelp, TyperCommand):
         if named is None:
             named = option
         elif ctx.get_parameter_source("nexus").name == "COMMANDLINE" and named != option:
-            raise typer.BadParameter(f"Name one nexus, not {named} and --nexus {option}.")
+            raise typer.BadParameter(f"Name one nexus, not {named} and --nexus {option}.", ctx)
         ctx.obj = Place(
             where=named,
             **{name: value if value is None else str(value) for name, value in given.items()},
         )
+        if ctx.obj.is_absent:
+            self._refuse_other_order(ctx)
         return super().invoke(ctx)
+
+    def _refuse_other_order(self, ctx: Any) -> None:
+        """Say so where another argument is a nexus, and what was named as one is none."""
+        arguments = [param for param in self.params if isinstance(param, TyperArgument)]
+        for argument in arguments:
+            value = ctx.params.get(argument.name)
+            if argument.nargs == 1 and isinstance(value, str) and _is_nexus(value):
+                others = [param.metavar or param.name for param in arguments]
+                order = " ".join([ctx.command_path, *others[:-1], value])
+                raise typer.BadParameter(f"The nexus comes last: {order}.", ctx)
 
     def _taken(self, ctx: Any) -> str | None:
         """The nexus that was given instead of an optional argument, or after several."""

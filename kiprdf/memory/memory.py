@@ -292,7 +292,11 @@ class Memory:
         node = self.graph.with_id(id_or_name)
         if node is not None:
             return node if type in (None, node.entity.type) else None
-        return next(iter(self.graph.named(normalized(id_or_name), type)), None)
+        node = next(iter(self.graph.named(normalized(id_or_name), type)), None)
+        prefix, _, name = id_or_name.partition(":")
+        if node is None and type is None and prefix in TYPES:
+            return self._node(name, prefix)  # such as tool:Python
+        return node
 
     def upsert_entity(self, type: str, name: str, metadata: Mapping[str, Any] | None = None) -> str:
         """Create an entity, or merge metadata into the existing one; return its id."""

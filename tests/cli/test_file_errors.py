@@ -9,6 +9,10 @@ import pytest
 from .conftest import Invoke
 from .runner import matches
 
+MISSING = (
+    "kiprdf: There is no nexus in missing; create one with kiprdf load, run, import, restore or "
+    "shell, or name another folder with --nexus or KIPRDF_NEXUS.\n"
+)
 READ = {
     "restore missing.ttl -n new": "kiprdf: missing.ttl: No such file or directory.\n",
     "restore photos -n new": "kiprdf: photos is a folder, not a file.\n",
@@ -23,11 +27,11 @@ READ = {
     "snapshot -m missing.jsonld": "kiprdf: missing.jsonld: No such file or directory.\n",
     "info -n letter.txt": "kiprdf: .../letter.txt is a file; a nexus needs a folder.\n",
     "info -n photos": "kiprdf: The folder .../photos contains other files and no nexus.\n",
-    "check -n missing": "kiprdf: There is no nexus in missing.\n",
-    "undo --seq 1 -n missing": "kiprdf: There is no nexus in missing.\n",
-    "forget C:Drug/Aspirin -n missing": "kiprdf: There is no nexus in missing.\n",
-    "compact-history --before 1 -n missing": "kiprdf: There is no nexus in missing.\n",
-    "optimize -n missing": "kiprdf: There is no nexus in missing.\n",
+    "check -n missing": MISSING,
+    "undo --seq 1 -n missing": MISSING,
+    "forget C:Drug/Aspirin -n missing": MISSING,
+    "compact-history --before 1 -n missing": MISSING,
+    "optimize -n missing": MISSING,
 }
 WRITTEN = {
     "snapshot no/x.ttl": "kiprdf: no/x.ttl cannot be written: No such file or directory.\n",

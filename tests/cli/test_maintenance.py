@@ -68,7 +68,7 @@ def test_a_check_loads_no_capsules(loaded: Invoke, tmp_path: Path) -> None:
 def test_there_is_nothing_to_check_in_an_absent_folder(loaded: Invoke, tmp_path: Path) -> None:
     answer = loaded("check", "--nexus", "none")
     assert answer.exit_code == 1
-    assert "There is no nexus in none." in answer.stderr
+    assert "There is no nexus in none; create one with kiprdf load" in answer.stderr
     assert not (tmp_path / "none").exists()
 
 

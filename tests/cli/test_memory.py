@@ -10,6 +10,7 @@ import pytest
 from tests.cli import runner
 
 NOTE = "I'm working on meshalyzer with Python."
+NO_MEMORY = "kiprdf: There is no memory mem_none; kiprdf memory list shows the ids.\n"
 
 
 @pytest.fixture
@@ -151,16 +152,20 @@ def test_texts_are_recalled_with_filters(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["get", "mem_none"], "kiprdf: There is no memory mem_none.\n"),
-        (["forget", "mem_none"], "kiprdf: There is no memory mem_none.\n"),
-        (["forget", "mem_none", "--for-good"], "kiprdf: There is no memory mem_none.\n"),
+        (["get", "mem_none"], NO_MEMORY),
+        (["forget", "mem_none"], NO_MEMORY),
+        (["forget", "mem_none", "--for-good"], NO_MEMORY),
         (["merge", "a", "b"], "kiprdf: There is no entity 'a'.\n"),
         (["decay", "0"], "kiprdf: half_life_days is a number above 0.\n"),
         (
             ["add", "x", "--session", "a\nb"],
             "kiprdf: session is a text of one line, of at most 1024 characters.\n",
         ),
-        (["neighbors", "nobody"], "kiprdf: There is no entity nobody.\n"),
+        (
+            ["neighbors", "nobody"],
+            "kiprdf: There is no entity nobody; kiprdf memory search finds one by a part of its "
+            "name.\n",
+        ),
         (["import", "graph.txt"], "kiprdf: There is no file graph.txt.\n"),
         (["export", "/"], "kiprdf: / cannot be written: Is a directory.\n"),
     ],
@@ -180,3 +185,13 @@ def test_another_version_of_a_snapshot_is_refused(nexus: str, tmp_path: Path) ->
         1,
         "kiprdf: The snapshot has version '3.0'; this is version '1.0'.\n",
     )
+
+
+def test_an_entity_is_named_by_its_name_or_its_type_and_name(nexus: str, id: str) -> None:
+    shown = [
+        runner.invoke("memory", "neighbors", name, nexus) for name in ("python", "tool:Python")
+    ]
+    assert shown[0].exit_code == 0
+    assert "[tool] Python" in shown[0].stdout
+    assert shown[1].stdout == shown[0].stdout
+    assert runner.invoke("memory", "neighbors", "file:Python", nexus).exit_code == 1

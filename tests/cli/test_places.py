@@ -113,11 +113,26 @@ REFUSED: dict[tuple[str, ...], tuple[int, str]] = {
     ("info", "drugs.kip"): (1, "drugs.kip is a file; a nexus needs a folder."),
     ("info", "empty"): (1, "There is no nexus in empty; create one"),
     ("info", "other"): (1, "contains other files and no nexus."),
-    ("check", "nowhere"): (1, "There is no nexus in nowhere."),
-    ("rebuild", "nowhere"): (1, "There is no nexus in nowhere."),
-    ("optimize", "nowhere"): (1, "There is no nexus in nowhere."),
-    ("memory", "forget", "mem_1", "nowhere"): (1, "There is no nexus in nowhere."),
+    ("check", "nowhere"): (1, "There is no nexus in nowhere; create one with kiprdf load, run,"),
+    ("rebuild", "nowhere"): (1, "There is no nexus in nowhere; create one with kiprdf load, run,"),
+    ("optimize", "nowhere"): (1, "There is no nexus in nowhere; create one with kiprdf load, run,"),
+    ("memory", "forget", "mem_1", "nowhere"): (
+        1,
+        "There is no nexus in nowhere; create one with kiprdf load, run,",
+    ),
+    # The nexus before another argument
+    ("run", "brain", FIND): (2, "The nexus comes last: kiprdf run COMMAND brain."),
+    ("history", "brain", "Aspirin"): (2, "The nexus comes last: kiprdf history ELEMENT brain."),
+    ("at", "1", "brain", FIND): (2, "The nexus comes last: kiprdf at WHEN COMMAND brain."),
+    ("memory", "add", "brain", "Tea."): (
+        2,
+        "The nexus comes last: kiprdf memory add TEXT brain.",
+    ),
     # A folder where a file belongs
+    ("load", "ada.ttl", "brain"): (
+        1,
+        "ada.ttl contains no UPSERT block. Import RDF with kiprdf import.",
+    ),
     ("load", "brain"): (1, "brain is a folder, not a file."),
     ("import", "other"): (1, "other is a folder, not a file."),
     ("restore", "brain"): (1, "brain is a folder, not a file."),
