@@ -18,8 +18,8 @@ needs_browser = pytest.mark.skipif(
 
 
 @contextmanager
-def browser(width: int = 1200, *, is_dark: bool = False) -> Iterator[Any]:
-    """A window of a width; its messages are in ``get_log("browser")``."""
+def browser() -> Iterator[Any]:
+    """A window; its messages are in ``get_log("browser")``."""
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 
@@ -30,13 +30,18 @@ def browser(width: int = 1200, *, is_dark: bool = False) -> Iterator[Any]:
     options.add_argument("--disable-gpu")
     options.add_argument("--disable-dev-shm-usage")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    if is_dark:
-        options.add_argument("--blink-settings=preferredColorScheme=0")
     driver = webdriver.Chrome(options=options, service=Service(DRIVER))
     try:
-        # A window is never narrower than 500 pixels; the emulated screen is.
-        screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+        show_on(driver)
         yield driver
     finally:
         driver.quit()
+
+
+def show_on(driver: Any, width: int = 1200, *, is_dark: bool = False) -> None:
+    """Show the pages of a window on a screen of a width, from now on."""
+    # A window is never narrower than 500 pixels; the emulated screen is.
+    screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})

@@ -16,7 +16,7 @@ import pytest
 
 import kiprdf
 import kiprdf.serve
-from tests.serve.browser import browser, needs_browser
+from tests.serve.browser import browser, needs_browser, show_on
 from tests.serve.running import RunningServer, serving
 
 HTML = {"Accept": "text/html"}
@@ -437,9 +437,18 @@ def test_a_state_that_is_not_there_is_an_error(
 
 
 @pytest.fixture(scope="module")
-def window() -> Iterator[Any]:
+def driver() -> Iterator[Any]:
     with browser() as driver:
         yield driver
+
+
+@pytest.fixture
+def window(driver: Any) -> Any:
+    """The one window of these tests, wide and light, with no message and no cookie left."""
+    show_on(driver)
+    driver.delete_all_cookies()
+    driver.get_log("browser")
+    return driver
 
 
 def until(condition: Callable[[], Any]) -> Any:
@@ -477,17 +486,18 @@ def test_the_drawing_is_walked_by_clicking(server: RunningServer, window: Any) -
 
 @needs_browser
 @pytest.mark.parametrize(("width", "frame"), [(360, "narrow"), (1200, "broad")])
-def test_the_drawing_fits_the_screen(server: RunningServer, width: int, frame: str) -> None:
-    with browser(width) as window:
-        window.get(f"{server.address}page/Drug/Aspirin")
-        shown = [one for one in window.find_elements("css selector", "svg") if one.is_displayed()]
-        assert [one.get_attribute("class") for one in shown] == [frame]
-        assert window.execute_script("return document.documentElement.scrollWidth") <= width
+def test_the_drawing_fits_the_screen(
+    server: RunningServer, width: int, frame: str, window: Any
+) -> None:
+    show_on(window, width)
+    window.get(f"{server.address}page/Drug/Aspirin")
+    shown = [one for one in window.find_elements("css selector", "svg") if one.is_displayed()]
+    assert [one.get_attribute("class") for one in shown] == [frame]
+    assert window.execute_script("return document.documentElement.scrollWidth") <= width
 
 
 @needs_browser
-@pytest.mark.parametrize("width", [390, 1200])
-def test_no_label_of_the_drawing_is_cut(tmp_path: Path, width: int) -> None:
+def test_no_label_of_the_drawing_is_cut(tmp_path: Path, window: Any) -> None:
     kinds = ["Drug", "AnotherTypeOf22Letters", "Symptom", "DrugClass"]
     define = "UPSERT { " + " ".join(
         f'CONCEPT {{ {{type: "{meta}", name: "{one}"}} }}'
@@ -515,10 +525,12 @@ def test_no_label_of_the_drawing_is_cut(tmp_path: Path, width: int) -> None:
           return box.left < frame.left || box.right > frame.right || box.top < frame.top;
         }).map(one => one.textContent)];
     """
-    with serving(tmp_path / "kb") as server, browser(width) as window:
-        window.get(f"{server.address}explore/schema")
-        assert window.execute_script(outside) == [4, []]
-        assert window.execute_script("return document.documentElement.scrollWidth") <= width
+    with serving(tmp_path / "kb") as server:
+        for width in (390, 1200):
+            show_on(window, width)
+            window.get(f"{server.address}explore/schema")
+            assert window.execute_script(outside) == [4, []], width
+            assert window.execute_script("return document.documentElement.scrollWidth") <= width
 
 
 def test_the_changes_are_written_in_words(server: RunningServer) -> None:
@@ -533,8 +545,8 @@ def test_the_sparql_is_beside_the_answer(server: RunningServer) -> None:
 
 
 @needs_browser
-def test_people_sign_in_with_a_form(folder: Path) -> None:
-    with serving(folder, "--read-only", "--read-token", "r3ad") as server, browser() as window:
+def test_people_sign_in_with_a_form(folder: Path, window: Any) -> None:
+    with serving(folder, "--read-only", "--read-token", "r3ad") as server:
         window.get(f"{server.address}page/Drug/Aspirin")
         assert window.get_log("browser") == []
         window.find_element("name", "token").send_keys("r3ad")
@@ -560,18 +572,16 @@ def test_control_and_enter_run_a_query(server: RunningServer, window: Any) -> No
 @needs_browser
 @pytest.mark.parametrize(("width", "is_dark"), [(360, True), (1200, False)])
 def test_no_page_scrolls_sideways_or_complains(
-    server: RunningServer, width: int, is_dark: bool
+    server: RunningServer, width: int, is_dark: bool, window: Any
 ) -> None:
-    with browser(width, is_dark=is_dark) as window:
-        queries = (FIND, 'FIND(?d.name) WHERE { ?d {type: "Drug", name: "Asprin"} }', "FIND(?x")
-        for address in [*PAGES, *(f"/explore/kql?command={quote(one)}" for one in queries)]:
-            window.get(server.address.rstrip("/") + address)
-            assert window.execute_script("return document.documentElement.scrollWidth") <= width
-            assert window.get_log("browser") == [], address
-            dark = window.execute_script(
-                "return matchMedia('(prefers-color-scheme: dark)').matches"
-            )
-            assert dark is is_dark
+    show_on(window, width, is_dark=is_dark)
+    queries = (FIND, 'FIND(?d.name) WHERE { ?d {type: "Drug", name: "Asprin"} }', "FIND(?x")
+    for address in [*PAGES, *(f"/explore/kql?command={quote(one)}" for one in queries)]:
+        window.get(server.address.rstrip("/") + address)
+        assert window.execute_script("return document.documentElement.scrollWidth") <= width
+        assert window.get_log("browser") == [], address
+        paper = window.execute_script("return getComputedStyle(document.body).backgroundColor")
+        assert paper == ("rgb(21, 23, 26)" if is_dark else "rgb(253, 252, 250)")
 
 
 @needs_browser
