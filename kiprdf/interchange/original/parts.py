@@ -12,8 +12,9 @@ from pyoxigraph import Literal, NamedNode, Triple
 from kiprdf.interchange.importing.element_index import IMPORTED_AT, SAME_AS
 from kiprdf.interchange.importing.node_values import GRAPH, GRAPH_VALUES, NAMES
 from kiprdf.interchange.importing.origins import LISTS, NAME_IRI, REIFIED_IN
+from kiprdf.interchange.importing.plan import JsonMap
 from kiprdf.interchange.importing.values import listed
-from kiprdf.interchange.original.record import Groups, JsonMap, KeyPlace, place_of, value_of
+from kiprdf.interchange.original.record import Groups, KeyPlace, place_of, value_of
 from kiprdf.kml.merged_origins import (
     LABEL,
     LOOPS,

@@ -18,6 +18,7 @@ from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.external import Items, Object
 from kiprdf.interchange.importing.names import OTHER_TYPES
 from kiprdf.interchange.importing.origins import IRI, LISTS, NAME_IRI, SCHEMAS
+from kiprdf.interchange.importing.plan import JsonMap
 from kiprdf.interchange.importing.values import listed, to_value, together
 from kiprdf.interchange.mapping.apply import list_cells
 from kiprdf.kml.merged_origins import ORIGINAL
@@ -26,7 +27,6 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, ElementName, Iris, PropositionName
 from kiprdf.rdf.literals import DIRECTIONS, Json, canonical_json, normal, to_json
 
-JsonMap: TypeAlias = dict[str, Json]
 Rule: TypeAlias = dict[str, str]
 KeyPlace: TypeAlias = tuple[bool, str]
 """Whether a key is one of metadata, and the key."""
@@ -129,11 +129,11 @@ class Record:
         """The first IRI of ``same_as``, unless it is one of the nexus or of the project."""
         for triple in triples:
             if triple.predicate.value == vocab.ATTRIBUTE + SAME_AS:
-                first = self.foreign(next(iter(listed(value_of(triple))), None))
+                first = self.external(next(iter(listed(value_of(triple))), None))
                 return None if first is None else NamedNode(first)
         return None
 
-    def foreign(self, value: Json) -> str | None:
+    def external(self, value: Json) -> str | None:
         """A value that is an IRI of other data; None for those with a meaning in a nexus."""
         iri = iri_of(value)
         is_ours = iri is None or iri in _MEANING or iri.startswith((self.iris.base, *vocab.OWN))
@@ -144,11 +144,11 @@ class Record:
         for triple in triples:
             key = triple.predicate.value.removeprefix(vocab.ATTRIBUTE)
             if key in (IRI, NAME_IRI):
-                setattr(definition, key, self.foreign(value_of(triple)))
+                setattr(definition, key, self.external(value_of(triple)))
             for is_metadata, schema in SCHEMAS.items():
                 rules = value_of(triple) if key == schema else None
                 for name, rule in rules.items() if isinstance(rules, dict) else ():
-                    if isinstance(rule, dict) and self.foreign(rule.get(IRI)) is not None:
+                    if isinstance(rule, dict) and self.external(rule.get(IRI)) is not None:
                         definition.rules[is_metadata, name] = _usable(rule)
         return definition
 
@@ -176,7 +176,7 @@ class Element:
         self, node: NamedNode, name: ElementName | None, triples: list[Triple], record: Record
     ) -> None:
         self.node, self.name, self.triples = node, name, triples
-        self._foreign = record.foreign
+        self._external = record.external
         self.definition = record.definition(name)
         original = next((value_of(t) for t in triples if t.predicate == _ORIGINAL), None)
         self.is_noted = original is not None
@@ -205,7 +205,7 @@ class Element:
     def _iris(self, key: str, usual: str | None) -> list[NamedNode]:
         noted = self._original.get(key)
         iris = listed(noted) if key in self._original else listed(usual)
-        return [NamedNode(iri) for one in iris if (iri := self._foreign(one)) is not None]
+        return [NamedNode(iri) for one in iris if (iri := self._external(one)) is not None]
 
     @property
     def lists(self) -> list[tuple[NamedNode, int, tuple[int, ...]]]:
@@ -215,7 +215,7 @@ class Element:
             for entry in listed(self._original.get(LISTS))
             if isinstance(entry, list)
             and len(entry) > 2
-            and self._foreign(entry[0]) is not None
+            and self._external(entry[0]) is not None
             and all(isinstance(number, int) for number in entry[1:])
         ]
 
@@ -282,7 +282,7 @@ class Element:
         """Whether an entry can be written; it may have been changed by hand."""
         if not isinstance(entry, dict) or not {"@id", "@value", "@list"} & entry.keys():
             return False
-        if "property" in entry and self._foreign(entry["property"]) is None:
+        if "property" in entry and self._external(entry["property"]) is None:
             return False
         with suppress(ValueError, TypeError, KeyError, AttributeError):
             term_of(entry)

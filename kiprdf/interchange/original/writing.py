@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, groupby
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, cast
 
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Triple, parse
 
@@ -47,8 +47,6 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris, PropositionName
 from kiprdf.rdf.literals import Json, canonical_json
 from kiprdf.rdf.reification import to_rdf11
-
-Node: TypeAlias = NamedNode | BlankNode
 
 
 def to_original(triples: Iterable[Triple], iris: Iris) -> Iterator[Triple]:

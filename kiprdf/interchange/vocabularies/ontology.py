@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 from pyoxigraph import BlankNode, NamedNode, Quad, Triple
 
 from kiprdf.interchange.importing.element_index import ElementIndex
+from kiprdf.interchange.importing.external import Node
 from kiprdf.interchange.importing.names import allocate, numbered, plain_name, taken_by_others
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.vocabularies.definitions import (
@@ -32,7 +33,6 @@ from kiprdf.interchange.vocabularies.definitions import (
     preferred,
 )
 from kiprdf.interchange.vocabularies.ontology_graph import (
-    Node,
     OntologyGraph,
     OntologyTriple,
     Term,
@@ -200,7 +200,7 @@ class _Reading:
 
     def _by_rank(self, iris: Iterable[str]) -> list[str]:
         """Terms with texts come first, so that others do not get their names."""
-        return sorted(iris, key=lambda iri: (self._named_terms.is_foreign(iri), iri))
+        return sorted(iris, key=lambda iri: (self._named_terms.is_external(iri), iri))
 
     def definitions(self) -> Definitions:
         """All definitions, and what is in none of them."""
@@ -254,7 +254,7 @@ class _Reading:
     def _is_root(self, iri: str) -> bool:
         """Whether a class is described here and is below no other class."""
         above = self._parents(iri)
-        return not self._terms.is_foreign(iri) and not any(one in self._types for one in above)
+        return not self._terms.is_external(iri) and not any(one in self._types for one in above)
 
     def _common(self, iri: str, equivalent: NamedNode) -> dict[str, Any]:
         graph, node = self._graph, NamedNode(iri)

@@ -15,6 +15,7 @@ from typing import TypeAlias
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from kiprdf.budget import check
+from kiprdf.interchange.importing.external import Node
 from kiprdf.interchange.vocabularies.standards import (
     EVERYTHING,
     JSON_TYPES,
@@ -27,7 +28,6 @@ from kiprdf.interchange.vocabularies.standards import (
 )
 from kiprdf.rdf import vocab
 
-Node: TypeAlias = NamedNode | BlankNode
 Term: TypeAlias = NamedNode | BlankNode | Literal
 OntologyTriple: TypeAlias = tuple[Node, NamedNode, Term]
 

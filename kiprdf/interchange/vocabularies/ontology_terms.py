@@ -17,6 +17,7 @@ from pyoxigraph import Literal, NamedNode
 
 from kiprdf.interchange.forms import UNCHANGED
 from kiprdf.interchange.importing.element_index import ElementIndex
+from kiprdf.interchange.importing.external import Node
 from kiprdf.interchange.importing.names import (
     first_spelling,
     native_name,
@@ -30,7 +31,6 @@ from kiprdf.interchange.mapping import contexts
 from kiprdf.interchange.vocabularies.definitions import ExistingDefinitions, LeftOut
 from kiprdf.interchange.vocabularies.hierarchy import ABOVE
 from kiprdf.interchange.vocabularies.ontology_graph import (
-    Node,
     OntologyGraph,
     OntologyTriple,
     Term,
@@ -182,7 +182,7 @@ class OntologyTerms:
         key = plain_name(node.value, None)
         return any(one is not None and key in one.rules for one in types)
 
-    def is_foreign(self, iri: str) -> bool:
+    def is_external(self, iri: str) -> bool:
         """Whether a term has no texts here and may belong to another vocabulary."""
         return not self._graph.texts(NamedNode(iri), *LABELS, *DESCRIPTIONS)
 

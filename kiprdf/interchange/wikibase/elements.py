@@ -9,8 +9,9 @@ from typing import Any
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad
 
 from kiprdf.interchange.importing.element_index import ElementIndex
+from kiprdf.interchange.importing.external import Node
 from kiprdf.interchange.wikibase.properties import Properties
-from kiprdf.interchange.wikibase.source import GraphName, Node, Source, WikibaseTriple
+from kiprdf.interchange.wikibase.source import GraphName, Source, WikibaseTriple
 from kiprdf.interchange.wikibase.terms import (
     SIGNED,
     UNKNOWN,

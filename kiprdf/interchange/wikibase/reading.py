@@ -15,10 +15,10 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from kiprdf.budget import paced
 from kiprdf.interchange.importing.element_index import ElementIndex
-from kiprdf.interchange.importing.external import Skipped
+from kiprdf.interchange.importing.external import Node, Skipped
 from kiprdf.interchange.wikibase.elements import Elements, digest
 from kiprdf.interchange.wikibase.properties import Properties
-from kiprdf.interchange.wikibase.source import GraphName, Node, Source, WikibaseTriple
+from kiprdf.interchange.wikibase.source import GraphName, Source, WikibaseTriple
 from kiprdf.interchange.wikibase.terms import (
     ALIAS,
     COPIES,

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, TypeAlias, cast
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 from kiprdf.budget import paced
+from kiprdf.interchange.importing.external import Node
 from kiprdf.interchange.importing.names import label_rank
 from kiprdf.interchange.wikibase.terms import LABEL, Role, is_property, value_type
 
 SIMPLE = ("wdt", "ps", "pq", "pr")
 """The places of a property's plain values; the other places refer to value nodes."""
-Node: TypeAlias = NamedNode | BlankNode
 GraphName: TypeAlias = NamedNode | BlankNode | DefaultGraph
 
 

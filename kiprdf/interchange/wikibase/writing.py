@@ -11,13 +11,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import count
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, parse, serialize
 
 from kiprdf.budget import paced
 from kiprdf.interchange.importing.element_index import SAME_AS
+from kiprdf.interchange.importing.external import Node
 from kiprdf.interchange.importing.names import OTHER_TYPES
+from kiprdf.interchange.importing.plan import JsonMap
 from kiprdf.interchange.importing.values import listed
 from kiprdf.interchange.mapping.apply import mapped_values
 from kiprdf.interchange.mapping.contexts import Mapping
@@ -42,8 +44,6 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris
 from kiprdf.rdf.literals import Json, to_json, to_term
 
-Node: TypeAlias = NamedNode | BlankNode
-JsonMap: TypeAlias = dict[str, Json]
 _TEXTS = {"label": LABEL, "description": DESCRIPTION, "aliases": ALIAS}
 _PREFIXES = {"prov": DERIVED_FROM.value.removesuffix("wasDerivedFrom"), "xsd": vocab.XSD}
 _NODES = {"s": "entity/statement/", "ref": "reference/", "v": "value/"}
