@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.kql.reader import Reader
-from kiprdf.memory.extraction.ordinary_words import word_set
+from kiprdf.memory.extraction.words import word_set
 from kiprdf.memory.graph import EntityNode
 from kiprdf.memory.items import PREDICATES, Hit, normalized
 from kiprdf.memory.tables import Named, Names, words

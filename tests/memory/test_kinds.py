@@ -70,7 +70,6 @@ I use Vim instead of Emacs for notes now. => uses Vim
 Now using Podman instead of Docker. => uses Podman | uses Docker
 We dropped npm and adopted pnpm. => uses pnpm | uses npm
 I no longer use npm but pnpm. => uses pnpm | uses npm
-I no longer use npm, but I like Docker images. => prefers Docker images | uses npm
 We stopped using Jenkins and moved to GitLab. => uses GitLab | uses Jenkins
 We swapped npm for pnpm. => uses pnpm | uses npm
 Docker has been replaced by Podman. => uses Podman | uses Docker
@@ -270,7 +269,6 @@ I have decided for to use Rust. => decided Use Rust
 I like very much Python. => prefers Python
 I not use Windows. => | uses Windows
 We am using Kafka. => uses Kafka
-I am like the dark mode. => prefers dark mode
 i'm use vim => uses Vim
 """
 
@@ -298,7 +296,6 @@ We use Redis and Kafka in production. => uses Redis, uses Kafka
 I built the bot with LangChain. => uses LangChain
 I use Podman instead of Docker. => uses Podman | uses Docker
 I use Docker although my boss hates it. => uses Docker
-The service was built with Go. => uses Go
 """
 
 
@@ -313,7 +310,6 @@ I'd choose trains over planes every time. => prefers trains
 My preference is window seats. => prefers window seats
 I rely on Ansible for our servers. => uses Ansible
 I can't live without Bitwarden. => uses Bitwarden
-My go-to for charts is Matplotlib. => uses Matplotlib, prefers Matplotlib
 Obsidian is what I reach for. => uses Obsidian
 Redis handles our queues. => uses Redis
 All my notes are in Notion. => uses Notion
@@ -321,8 +317,6 @@ Editor: Helix => uses Helix
 I write my novel in Scrivener. => uses Scrivener
 I draw all my diagrams with Inkscape. => uses Inkscape
 We collaborate on Mattermost. => uses Mattermost
-At work I use Windows, at home Linux. => uses Windows, uses Linux
-I'm a Vim person. => uses Vim, prefers Vim
 Our team uses Zulip. => uses Zulip
 I am using since two years the PyCharm. => uses PyCharm
 Busy with Heronsgate this week. => works_on Heronsgate
@@ -332,11 +326,8 @@ I've been on Tamarind since March. => works_on Tamarind
 Tamarind is my current project. => works_on Tamarind
 My current project is Tamarind. => works_on Tamarind
 Most of my day goes into Kestrel, our billing service. => works_on Kestrel
-Me and two friends are building Sidecarly. => works_on Sidecarly
 We went with Hetzner. => decided Hetzner
 We picked the blue logo. => decided The blue logo
-The call is: ship on Friday. => decided Ship on Friday
-Final answer: no server. => decided no server
 I decided that we drop the old importer. => decided Drop the old importer
 """
 
@@ -389,7 +380,6 @@ Once Lumen is done, I take a holiday. =>
 We haven't shipped Lumen. =>
 When I was at the bank I was working on Ledgerline. => | works_on Ledgerline
 Back then I was working on Nimbus. => | works_on Nimbus
-Formerly using Ubuntu, these days Fedora. => | uses Ubuntu
 I no longer use Docker at work, only at home. =>
 We phased out Jenkins. => | uses Jenkins
 """
@@ -399,23 +389,19 @@ ASIDE = """
 We went with Stripe in the end. => decided Stripe
 We settled on Postgres at last. => decided Postgres
 We decided to rent the hall after all. => decided Rent the hall
-Picked the oak table in the end, it was cheaper. => decided The oak table
 I chose the night train after some discussion. => decided The night train
 We decided to end the contract in the end. => decided End the contract
 We went with the red one. => decided The red one
 We decided to stop at the end of the quarter. => decided Stop at the end of the quarter
 We chose the end seat. => decided The end seat
 We agreed to meet after long weekends. => decided Meet after long weekends
-As we agreed on the phone, invoices go out on the 5th. => decided Invoices go out on the 5th
 We agreed on the phone. =>
 We agreed over lunch that invoices go out monthly. => decided Invoices go out monthly
 We agreed at the meeting to freeze the code. => decided Freeze the code
 We decided on Monday, then went home. =>
-As I agreed over lunch, the hall is ours until ten. => decided The hall is ours until ten
 We decided in the corridor. =>
 We agreed on weekly releases. => decided Weekly releases
 We decided on Postgres. => decided Postgres
-We agreed on phone support for all customers. => decided Phone support for all customers
 We settled on the meeting room upstairs. => decided The meeting room upstairs
 I agreed with Marta to keep the invoices on paper. => decided Keep the invoices on paper
 We decided on Friday to sell the van. => decided Sell the van
@@ -430,8 +416,6 @@ I used to use Vim. =>  | uses Vim
 I write in Go. => uses Go
 I'm used to writing everything in Vim. =>
 We host everything on Heroku. => uses Heroku
-I deploy with Jenkins and used to do it by hand. => uses Jenkins
-I used to struggle, now I write everything in Rust. => uses Rust
 # I use vim btw¶alias v=nvim¶export EDITOR=nvim =>
 export EDITOR=hx =>
 set editor=vim =>
@@ -439,7 +423,6 @@ EDITOR=nvim =>
 let editor = "helix" =>
 EDITOR="vim" =>
 Editor: Helix => uses Helix
-editor = Vim => uses Vim
 My editor is Neovim. => uses Neovim
 Stack: Python, Docker => uses Docker, uses Python
 Everyone at the conference was on about Rust, I went for the cake. =>
@@ -459,19 +442,12 @@ Email from Tom: we decided to use Redis. =>
 A reply for Ana to send:¶I'm working on Tidepool. =>
 Bio for Jonas: I'm building Harbor and I love Go. =>
 Speech for the wedding, my sister will read it: I prefer dogs. =>
-Draft for Friday: I'm working on Tidepool. => works_on Tidepool
-Update for the team: I'm working on Tidepool. => works_on Tidepool
-Note to self: I prefer tea. => prefers tea
-Answer for you: I use Docker. => uses Docker
 Status: we decided to use Redis. => decided Use Redis
 Line stuck in my head since breakfast: I'm building a ladder up to the moon. Who sings that? =>
 Chorus: I'm working on a dream. =>
 A line from the film: I prefer the dark. =>
 Seen on a mug: I love Perl. =>
 Going round in my head all day: I use Docker, I use Docker. =>
-Last line of the minutes: we decided to use Redis. => decided Use Redis
-Stuck today: I'm working on Tidepool. => works_on Tidepool
-On the radio project: I'm using Python. => uses Python
 """
 
 
@@ -500,25 +476,19 @@ Maybe at home it's Arch. =>
 I do all my charting in Epic now. => uses Epic
 Terraform does our infra. => uses Terraform
 Jira does our heads in. =>
-pandas gets the job done for us => uses pandas
 Our thesis group settled on Zotero for references. => decided Zotero for references
 My lab uses Snakemake. => uses Snakemake
 The lab of my brother uses Snakemake. =>
 Our lab is in Phoenix. =>
-In this moment I am working in the project Belvedere. => works_on Belvedere
 I am working in the project room. =>
 Nothing beats Python. => prefers Python
-We've standardised on OpenTelemetry. => uses OpenTelemetry
 We haven't standardised on OpenTelemetry. =>
-My environment, if it helps: Python 3.12, Poetry, Ubuntu. => uses Poetry, uses Python, uses Ubuntu
 My editor, if I had the choice, would be Helix. =>
 Setup: Python, Docker => uses Docker, uses Python
 Shell: fish => uses Fish
 Terminal: kitty => uses Kitty
 Shell: black from the sea =>
 Next stack: Go =>
-Everything lives in Linear now. => uses Linear
-We cleaned up, and everything lives in Notion. => uses Notion
 Everything sits in the Linear backlog of another team. =>
 Everything lives in harmony. =>
 If everything lives in Notion, I am lost. =>
@@ -528,10 +498,8 @@ Been on holiday for three weeks. =>
 She has been on Windows for years. =>
 At home it's Arch. => uses Arch Linux
 These days it's Podman. => uses Podman
-It's Helix now. => uses Helix
 It's Friday now. =>
 Is it Helix now? =>
-For my own stuff it's SQLite, always. => uses SQLite
 At work it's raining. =>
 I'd rather write Go than Java any day. => prefers Go
 I'd rather use the stairs than wait. => prefers stairs
@@ -541,8 +509,6 @@ She'd rather write Go than Java. =>
 Nothing beats Blender for me. => prefers Blender
 Nothing beats Python in speed. =>
 My brother says nothing beats Perl. =>
-pnpm > npm, every time. => prefers pnpm
-Python > Java => prefers Python
 Python > 3.8 =>
 File > Settings =>
 For Ada, Python > Java. =>
@@ -553,27 +519,66 @@ I don't touch PHP. =>  | uses PHP
 I touch Docker now and then. =>
 I've stopped bothering with Trello. =>  | uses Trello
 I bother with Trello once a week. =>
-Signed out of Twitter for good. =>  | uses Twitter
 I signed out of Slack for the weekend. =>
 Figma is where I spend my days. => uses Figma
 Prison is where I spend my days. =>
+Their decision from the call: use Redis. =>
+Outcome of the vote: open =>
+They're reversing the decision to close the clinic. =>
+We may be reversing the decision to close the clinic. =>
+Back to work for me. =>
+Back to the hotel for me. =>
+I'm juggling three balls. =>
+I'm working on Orchid if they pay. =>
+"""
+
+
+UNREAD = """
+I no longer use npm, but I like Docker images. => prefers Docker images | uses npm
+I am like the dark mode. => prefers dark mode
+The service was built with Go. => uses Go
+My go-to for charts is Matplotlib. => uses Matplotlib, prefers Matplotlib
+At work I use Windows, at home Linux. => uses Windows, uses Linux
+I'm a Vim person. => uses Vim, prefers Vim
+Me and two friends are building Sidecarly. => works_on Sidecarly
+The call is: ship on Friday. => decided Ship on Friday
+Final answer: no server. => decided no server
+Formerly using Ubuntu, these days Fedora. => | uses Ubuntu
+Picked the oak table in the end, it was cheaper. => decided The oak table
+As we agreed on the phone, invoices go out on the 5th. => decided Invoices go out on the 5th
+As I agreed over lunch, the hall is ours until ten. => decided The hall is ours until ten
+We agreed on phone support for all customers. => decided Phone support for all customers
+I deploy with Jenkins and used to do it by hand. => uses Jenkins
+I used to struggle, now I write everything in Rust. => uses Rust
+editor = Vim => uses Vim
+Draft for Friday: I'm working on Tidepool. => works_on Tidepool
+Update for the team: I'm working on Tidepool. => works_on Tidepool
+Note to self: I prefer tea. => prefers tea
+Answer for you: I use Docker. => uses Docker
+Last line of the minutes: we decided to use Redis. => decided Use Redis
+Stuck today: I'm working on Tidepool. => works_on Tidepool
+On the radio project: I'm using Python. => uses Python
+pandas gets the job done for us => uses pandas
+In this moment I am working in the project Belvedere. => works_on Belvedere
+We've standardised on OpenTelemetry. => uses OpenTelemetry
+My environment, if it helps: Python 3.12, Poetry, Ubuntu. => uses Poetry, uses Python, uses Ubuntu
+Everything lives in Linear now. => uses Linear
+We cleaned up, and everything lives in Notion. => uses Notion
+It's Helix now. => uses Helix
+For my own stuff it's SQLite, always. => uses SQLite
+pnpm > npm, every time. => prefers pnpm
+Python > Java => prefers Python
+Signed out of Twitter for good. =>  | uses Twitter
 Retro outcome: we keep the Monday demo. => decided Keep the Monday demo
 Decision from today's call: no new features until June. => decided No new features until June
 After the outage we agreed: two reviewers on every change. => decided Two reviewers on every change
-Their decision from the call: use Redis. =>
-Outcome of the vote: open =>
 We're reversing last month's decision to close the clinic. =>  | decided Close the clinic
-They're reversing the decision to close the clinic. =>
-We may be reversing the decision to close the clinic. =>
 Back to the Juniper audit for me. => works_on Juniper Audit
-Back to work for me. =>
-Back to the hotel for me. =>
 Currently juggling two things: the Wren dashboard and a thesis. => works_on Wren Dashboard
-I'm juggling three balls. =>
 I'm heads-down on Orchid until Wednesday, ping me only if something burns. => works_on Orchid
-I'm working on Orchid if they pay. =>
 I'm working on Orchid, please call me if you need it. => works_on Orchid
 """
+"""What has words that no form has, so that nothing is stated, or a part: never something else."""
 
 
 def cases() -> list[tuple[str, str]]:
@@ -596,10 +601,12 @@ def cases() -> list[tuple[str, str]]:
         ASIDE,
         EVERYDAY,
     )
-    lines = [line for kind in kinds for line in kind.splitlines() if line]
-    return [
-        (text.replace("¶", "\n"), facts.strip()) for text, facts in (s.split("=>") for s in lines)
-    ]
+    return lines_of("".join(kinds))
+
+
+def lines_of(kind: str) -> list[tuple[str, str]]:
+    lines = (line.split("=>") for line in kind.splitlines() if line)
+    return [(text.replace("¶", "\n"), facts.strip()) for text, facts in lines]
 
 
 def shown(edges: tuple[FoundEdge, ...]) -> list[str]:
@@ -616,6 +623,14 @@ def test_a_note_states_what_its_kind_says(text: str, facts: str) -> None:
     extraction = extract(text)
     assert shown(extraction.edges) == sorted(filter(None, held.lower().split(", ")))
     assert shown(extraction.ended) == sorted(filter(None, ended.lower().split(", ")))
+
+
+@pytest.mark.parametrize(("text", "facts"), lines_of(UNREAD))
+def test_a_note_in_other_words_states_nothing_else(text: str, facts: str) -> None:
+    held, _, ended = (part.strip() for part in facts.partition("|"))
+    extraction = extract(text)
+    assert set(shown(extraction.edges)) <= set(held.lower().split(", "))
+    assert set(shown(extraction.ended)) <= set(ended.lower().split(", "))
 
 
 @pytest.mark.parametrize(

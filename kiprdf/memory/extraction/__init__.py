@@ -1,8 +1,8 @@
-"""Entities and relations in plain text, without a model: a table of patterns.
+"""Entities and relations in plain text, without a model: only what is read whole is stated.
 
-``document`` masks what is no statement, ``files`` and ``tools`` find paths and known tools,
-``patterns`` is the table, ``clauses`` decides who a clause is about and whether it states
-something, ``phrases`` where a name ends.
+``document`` finds the sentences and masks what is quoted, ``files`` and ``tools`` find paths and
+known tools, ``patterns`` is the table of the clauses that state something, in the words of
+``words``, ``grammar`` reads sentences by it, and ``phrases`` names what they state.
 """
 
 from __future__ import annotations
@@ -12,16 +12,23 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from kiprdf.memory.extraction import document as documents
-from kiprdf.memory.extraction import tools
-from kiprdf.memory.extraction.clauses import is_statement
+from kiprdf.memory.extraction import grammar, phrases, tools
 from kiprdf.memory.extraction.document import Document
-from kiprdf.memory.extraction.frames import FRAMES
-from kiprdf.memory.extraction.patterns import PATTERNS, Statement, Text, tools_from
+from kiprdf.memory.extraction.grammar import Statement, Text
+from kiprdf.memory.extraction.words import NO_PROJECT_NAME
 from kiprdf.memory.items import Extraction, Found, FoundEdge
 
 MOST_CHARACTERS = 10_000_000
-_USES = re.compile(
-    r"(?:\s+project)?(?:,?\s+(?:which|that))?\s+(?:also\s+|now\s+|still\s+|mainly\s+)?uses\s+", re.I
+_PROJECT_X = re.compile(
+    r"\b[Pp]roject\s+(?P<name>[A-Z][\w'-]*(?:\s+[A-Z][\w'-]*){0,2}|[a-z][\w'-]*)"
+)
+_X_PROJECT = re.compile(
+    r"(?P<article>\b(?:[Tt]he|[Oo]ur|[Mm]y)\s+)?(?<![\w'-])(?P<name>[A-Z][\w'-]{0,60}"
+    r"(?:\s+[A-Z\d][\w'-]{0,60}){0,3}(?:\s+[a-z]\w{0,30})?|[\w'-]{1,60})\s+project\b"
+)
+_BEFORE_PROJECT = re.compile(
+    r"(?:^|[.!?;:,(\n-]|\b(?:of|on|for|in|about|with|to|from|into|and|see|re|by|called|is))\s*$",
+    re.I,
 )
 _IN_PROJECT = re.compile(r"\b(?:in|inside|within)\s+(?:(?:the|my|our)\s+)?(?:project\s+)?$", re.I)
 _BLANK = re.compile(r"\W*")
@@ -50,7 +57,8 @@ def extract(text: str) -> Extraction:
     document = documents.read(text)
     source = Text(document, list(tools.mentions(document.mentions)))
     statements = [
-        *(statement for pattern in (*PATTERNS, *FRAMES) for statement in pattern.find(source)),
+        *grammar.statements(source),
+        *_projects_named(document),
         *(
             Statement(mention.start, Found("tool", mention.name, pattern="tool"))
             for mention in source.tools
@@ -60,7 +68,7 @@ def extract(text: str) -> Extraction:
             for path in document.files
         ),
     ]
-    statements += _uses_of_projects(source, statements)
+    statements = _of_named_projects(statements)
     statements += list(_uses_in_project(source, statements))
     statements += _references(document, statements)
     statements += list(_corrected(statements))
@@ -85,26 +93,47 @@ def _is_binary(text: str) -> bool:
     return len(_BINARY.findall(sample)) * 10 > len(sample)
 
 
-def _uses_of_projects(source: Text, statements: list[Statement]) -> Iterator[Statement]:
-    """``X uses T``, where X is a project of the text."""
-    document = source.document
-    names = {
-        entity.normalized_name: entity
-        for _, entity, _, is_ended in statements
-        if entity.type == "project" and not is_ended
-    }
-    if not names:
+def _projects_named(document: Document) -> Iterator[Statement]:
+    """``project X`` and ``X project``: capitalised words, or one word that is no ordinary one."""
+    prose = document.prose
+    if "roject" not in prose:
         return
-    for match in _USES.finditer(document.prose):
-        words = document.prose[max(0, match.start() - 120) : match.start()].split()
-        endings = (" ".join(words[-count:]).lower() for count in range(4, 0, -1))
-        subject = next((names[ending] for ending in endings if ending in names), None)
-        if subject is None or not is_statement(document, match.start()):
+    for match in _PROJECT_X.finditer(prose):
+        words = match["name"].split()
+        first = words[0].lower()
+        if first in NO_PROJECT_NAME or first.endswith("'s"):
             continue
-        for mention in tools_from(source, match.end()):
-            tool = Found("tool", mention.name, pattern="project_uses")
-            edge = FoundEdge(subject, "uses", tool, 0.8, "project_uses")
-            yield Statement(mention.start, tool, edge)
+        before = prose[max(0, match.start() - 12) : match.start()]
+        if words[0] != first or _BEFORE_PROJECT.search(before):
+            yield from _project(match.start("name"), match["name"], "project_x")
+    for match in _X_PROJECT.finditer(prose):
+        words = match["name"].split()
+        while words and (words[0].lower() in NO_PROJECT_NAME or words[0].endswith("'s")):
+            words.pop(0)
+        name = " ".join(words)
+        is_marked = name != name.lower() or match["article"] is not None
+        if words and is_marked and words[-1].lower() not in NO_PROJECT_NAME:
+            yield from _project(match.end("name") - len(name), name, "x_project")
+
+
+def _project(place: int, words: str, pattern: str) -> Iterator[Statement]:
+    name = phrases.project_name(words.strip(" .,'-"))
+    if name is not None:
+        yield Statement(place, Found("project", name, pattern=pattern))
+
+
+def _of_named_projects(statements: list[Statement]) -> list[Statement]:
+    """The statements without those about the tools of what the text does not name as a project."""
+    named = {
+        each.entity.key
+        for each in statements
+        if each.entity.type == "project" and not each.is_ended
+    }
+    return [
+        each
+        for each in statements
+        if not each.edge or each.edge.subject.type == "user" or each.edge.subject.key in named
+    ]
 
 
 def _uses_in_project(source: Text, statements: list[Statement]) -> Iterator[Statement]:

@@ -1,4 +1,4 @@
-"""A text prepared for extraction: parts that are not statements are masked in place.
+"""A text prepared for extraction: what is masked, and which sentences may state something.
 
 ``prose`` and ``mentions`` have the length of the text, so that each place in them is one of it.
 """
@@ -6,22 +6,21 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, field
+from bisect import bisect_right
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from kiprdf.memory.extraction import files, private, speakers
-from kiprdf.memory.extraction.ordinary_words import PLANS
 from kiprdf.memory.extraction.private import PRIVATE
+from kiprdf.memory.extraction.words import LABELS, NO_LABELS
 
 LINK = "\ue001"
 FILE = "\ue002"
-MOST_CHARACTERS = 2000
-"""The longest sentence; a longer one is cut."""
+QUOTED = "\ue004"
 
 _SPACES = dict.fromkeys(map(ord, '"“”„«»`*\t\xa0\u2007\u202f'), " ")
 _BREAKS = dict.fromkeys([*range(9), *range(10, 32), 127, 0x2028, 0x2029], "\n")
-_FORMS = {ord("’"): "'", ord("‘"): " ", ord("…"): ".", ord("\u200b"): " ", 0xFFFD: PRIVATE}
+_FORMS = {ord("’"): "'", ord("‘"): " ", ord("…"): "\u2025", ord("\u200b"): " ", 0xFFFD: PRIVATE}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _URL = re.compile(
     r"(?<!\w)(?:[a-z][a-z0-9+.-]{1,20}://|www\.|mailto:)[^\s<>\"'`]+"
@@ -34,102 +33,77 @@ _RELATIVE_PATH = re.compile(
 _FENCE = re.compile(
     r"^[ \t>]*(`{3,}|~{3,})[^`\n]*\n(?:.*?^[ \t>]*\1[`~]*[ \t]*$|.*)", re.MULTILINE | re.DOTALL
 )
-_QUOTED = re.compile(
+_QUOTATION = re.compile(
     r'"[^"\n]{1,500}"|“[^“”\n]{1,500}”|„[^„“\n]{1,500}“|«[^«»\n]{1,500}»|`[^`\n]{1,500}`'
-    r"|(?<!\w)'[^'\n]{2,500}'(?!\w)|^[ \t]*>[^\n]*"
-    # A comment in code, a command, and a task that is not done.
-    r"|(?:(?:^|;)[ \t]*(?:#|--|<!--)|(?<!:)//)[ \t]*(?:[Ii]|[Ww]e|[Mm]y|[Oo]ur)\b[^\n]*"
-    r"|^[ \t]*(?:[$%][ \t]|(?:export|alias|set|setx|let|const|var|local|env)[ \t]+[\w.-]+[ \t]?="
-    r"|[A-Z_]{2,30}=\S)[^\n]*|~~[^~\n]{1,500}~~"
-    # The text of a link, and a line of a log.
-    r"|\[[^\]\n]{1,200}\](?=\()|^[ \t]*(?:\d[\dT:.,/+Z-]{4,25}[ \t]+){0,3}\W{0,2}(?:INFO|DEBUG"
-    r"|WARN(?:ING)?|ERROR|TRACE|FATAL|(?:[\w]{1,20}[ \t])?[Ll]og:|Output:|Step[ ]\d)[^\n]*"
-    r"|^\d[^\n]{4,80}\b(?:INFO|DEBUG|WARN(?:ING)?|ERROR)\b[^\n]*|^[ \t]*[-*][ \t]*\[ ?\][^\n]*"
-    r"|^[ \t]*Sent[ ]from[^\n]*|^[ \t>*_-]{0,6}(?i:quot(?:e|ation)s?|lyrics?|template|example"
-    r"|sample|poem|song|joke|headline|placeholder)\b[^:\n]{0,40}:[^\n]*",
+    r"|(?<!\w)['‘][^'\n]{2,500}['’](?!\w)|^[ \t]*>[^\n]*|~~[^~\n]{1,500}~~"
+    r"|\[[^\]\n]{1,200}\](?=\()",
     re.MULTILINE,
 )
-_HEAD = re.compile(r"^[^:\n]{1,100}:[ \t]*\n?[^\n]*", re.M)
-_OF_OTHERS = re.compile(
-    r"(?i)[^:]*\b(?:(?:draft|text|letter|e-?mail|message|speech|reply|bio|toast|statement)s?\s+"
-    r"(?:for"
-    r"|from|by)\s+(?:my\s+(?!own|blog)\w+|(?-i:[A-Z]\w+(?<!day))|her|him|them)|(?:she|he"
-    r"|they)(?:'ll"
-    r"|\s+will|\s+can|\s+wants?\s+to)\s+(?:send|say|read|post|sign)|(?:stuck|round)\s+in\s+my\s+"
-    r"head"
-    r"|lyrics?|verse|chorus|refrain|ear-?worm|(?:lines?|words)\s+(?:from|of|in)\s+(?:\w+\s+){1,3}?"
-    r"(?:song|film|movie|poem|book|novel|play|musical|ad|advert)"
-    r"|(?:on|from)\s+(?:a|the|his|her|their)\s+(?:t-?shirt|mug|sticker|poster|billboard))\b[^:]*:"
-)
-"""Before a colon: what follows is said by another person, or sung."""
-_SECTION = re.compile(
-    r"^[ \t]*(?:#{1,6}[ \t]+([^\n]{1,60})|([^\n:.#]{1,40}):[ \t]*)$"
-    r"|^(?=[A-Z])([^\n:.#!?]{1,40})$(?=\n[ \t]*[-*•])",
-    re.M,
-)
+_NAME = re.compile(r"\W(?!(?:I|i|we|We)\b)[\w.#+-]+(?: [\w.#+-]+){0,2}\W")
+"""A quotation that may be a name."""
 _FORWARDED = re.compile(
-    r"^[-_ ]{2,20}(?:original|forwarded) message|^Begin forwarded message"
-    r"|^On [^\n]{5,100} wrote:[ \t]*\n(?!\s{0,9}>)",
+    r"^[-_ ]{2,20}(?:original|forwarded) message|^begin forwarded message|^on [^\n]{5,100} wrote:",
     re.I | re.M,
 )
-_END = re.compile(r"[.!?]+(?=[\s)\]}]|$)|\n+")
+_END = re.compile(r"[.!?\u2025]+(?=[\s)\]}]|$)|;(?=\s)|\n+")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(,])(?:e\.?g|i\.?e|etc|vs|cf|approx|ca|resp|incl|esp|Dr|Mr|Mrs|Ms|St|Prof|Inc|Ltd"
-    r"|No|Fig|al|[A-Z]|a\.k\.a|w\.r\.t)\.$",
+    r"|No|Fig|al|[A-Z]|\d{1,2}|a\.k\.a|w\.r\.t)\.$",
     re.I,
 )
+_HEADING = re.compile(
+    r"[ \t]*(#{1,6})[ \t]+(.{1,60})$|[ \t]*([^:.#]{1,40}):[ \t]*$|(?=[A-Z])([^:.#!?]{1,40})$"
+)
+_BULLET = re.compile(r"[ \t]*[-*•] ")
+_STATEMENT = re.compile(
+    r"(?i:I|we|my|our|the user|user|hi|hey|hello|dear|thanks|yes|no|ok|okay|still|currently|today"
+    r"|now|also|been|back|just|prefers|uses|likes|\w+ing|\w+ed|team|everyone)\b|\w+,"
+)
+"""The beginning of a first line that is no title."""
+_COLON = re.compile(r"(?:^|(?<=[.!?;] ))[^\w\n]{0,6}([^:.!?;\n]{0,80}):(?=[ \n]|$)", re.M)
+_STATING = re.compile(
+    r"\b(?:decided|agreed|decision|resolved|misspoke|earlier|outcome|verdict|call|settled|official"
+    r"|answer|call\s+is|scratch\s+that|correction)\W*$",
+    re.I,
+)
+_WORDS = re.compile(r"\S")
+_FRAGMENT = re.compile(r"[^\w\n]*(?:[^\s.!?]+[^\S\n]+){0,3}[^\s.!?]+\W*?$")
+_NO_FRAGMENT = re.compile(
+    r"\W*(?:I|[Ww]e|i|it|they|this|that|the|my|our|thanks?|thx|cheers|best|regards|kind|see|please"
+    r"|using|working|building|decided|going|choosing|switched|also|bye|sincerely|scratch|and|today"
+    r"|done|yes|prefers|uses|likes|user|warmly|yours|greetings|love|hope|let|and)\b|\W*$|\W*(?:he"
+    r"|she|you) (?!said|says|wish)|\W*[A-Z]\w+ (?:uses|is|was|has)\b",
+    re.I,
+)
+_DOUBTFUL = re.compile(
+    r"\W*(?:oh|ah|wow|yeah|sure|ugh|imagine|suppose|pretend|picture|assume|act\s+as|you\s+are"
+    r"|you're|once\s+upon)\b",
+    re.I,
+)
+"""The beginning of irony, of a story, and of a role: what follows on the line is not read."""
 
 
 class Sentence(NamedTuple):
-    """A sentence of the prose, without its mark at the end."""
+    """A sentence of the prose, without its mark at the end, and whether it may state something."""
 
     start: int
     end: int
-    is_question: bool
+    is_read: bool
 
 
 @dataclass
 class Document:
-    """A text with the places of its sentences, quotations and files."""
+    """A text with the places of its sentences and files."""
 
     text: str
     prose: str
     mentions: str
     files: list[files.FileMention]
     sentences: list[Sentence]
-    _quotations: list[tuple[int, int]] = field(default_factory=list)
-    _matches: dict[int, tuple[list[int], list[re.Match[str]]]] = field(default_factory=dict)
 
     def sentence_at(self, place: int) -> Sentence:
         index = bisect_right(self.sentences, place, key=lambda sentence: sentence.start) - 1
         return self.sentences[max(index, 0)]
-
-    def last(self, pattern: re.Pattern[str], start: int, end: int) -> re.Match[str] | None:
-        """The last match in a part of the prose; all matches are found once."""
-        starts, matches = self._matches_of(pattern)
-        index = bisect_right(starts, end) - 1
-        while index >= 0 and starts[index] >= start:
-            if matches[index].end() <= end:
-                return matches[index]
-            index -= 1
-        return None
-
-    def first(self, pattern: re.Pattern[str], start: int, end: int) -> re.Match[str] | None:
-        """The first match in a part of the prose."""
-        starts, matches = self._matches_of(pattern)
-        index = bisect_left(starts, start)
-        return matches[index] if index < len(starts) and matches[index].end() <= end else None
-
-    def _matches_of(self, pattern: re.Pattern[str]) -> tuple[list[int], list[re.Match[str]]]:
-        # By its id: the hash of a pattern is computed each time.
-        if id(pattern) not in self._matches:
-            matches = list(pattern.finditer(self.prose))
-            self._matches[id(pattern)] = [match.start() for match in matches], matches
-        return self._matches[id(pattern)]
-
-    def is_quoted(self, place: int) -> bool:
-        index = bisect_right(self._quotations, place, key=lambda span: span[0]) - 1
-        return index >= 0 and place < self._quotations[index][1]
 
 
 def read(text: str) -> Document:
@@ -144,25 +118,13 @@ def read(text: str) -> Document:
     prose = safe
     if "```" in safe or "~~~" in safe:
         prose = _FENCE.sub(lambda match: private.hidden(len(match[0])), safe)
-    quotations = [match.span() for match in _QUOTED.finditer(prose)]
-    quotations = sorted(quotations + _plans(prose))
+    prose = _QUOTATION.sub(_unquoted, prose)
     prose = speakers.of_user(prose.translate(_SPACES | _FORMS))
-    return Document(text, prose, safe, paths, _sentences(prose), quotations)
+    return Document(text, prose, safe, paths, _sentences(prose))
 
 
-def _plans(prose: str) -> list[tuple[int, int]]:
-    """The sections below a heading such as ``Ideas``, and a forwarded message."""
-    headings = list(_SECTION.finditer(prose))
-    ends = [*(match.start() for match in headings), len(prose)][1:]
-    spans = []
-    for heading, end in zip(headings, ends, strict=False):
-        words = re.findall(r"\w+", (heading[1] or heading[2] or heading[3]).lower())
-        if not PLANS.isdisjoint(words):
-            paragraph = prose.find("\n\n", heading.end() + 2, end)
-            spans.append((heading.start(), end if heading[1] or paragraph < 0 else paragraph))
-    spans += [head.span() for head in _HEAD.finditer(prose) if _OF_OTHERS.match(head[0])]
-    forwarded = _FORWARDED.search(prose)
-    return spans + ([(forwarded.start(), len(prose))] if forwarded else [])
+def _unquoted(match: re.Match[str]) -> str:
+    return match[0] if _NAME.fullmatch(match[0]) else QUOTED * len(match[0])
 
 
 def _masked(pattern: re.Pattern[str], text: str, mark: str) -> str:
@@ -178,21 +140,78 @@ def _without_files(text: str, paths: list[files.FileMention]) -> str:
 
 
 def _sentences(prose: str) -> list[Sentence]:
+    """The sentences; those of a line are read only if nothing on it makes them doubtful."""
     sentences: list[Sentence] = []
+    forwarded = _FORWARDED.search(prose)
+    stop = forwarded.start() if forwarded else len(prose)
+    is_section_read = is_paragraph_read = True
     start = 0
-    for match in _END.finditer(prose):
-        mark = match[0]
-        if mark == "." and _ABBREVIATION.search(prose, max(start, match.end() - 12), match.end()):
+    for line in prose.split("\n"):
+        end = min(start + len(line) + 1, len(prose))
+        heading = _HEADING.match(line)
+        if not line.strip():
+            is_paragraph_read = True
+        elif heading is not None and _is_heading(prose, heading, end, is_first=not sentences):
+            words = re.findall(r"[^\W\d]+", (heading[2] or heading[3] or heading[4]).lower())
+            if heading[3] or (heading[4] and not _BULLET.match(prose, end)):
+                is_paragraph_read = bool(words) and LABELS.issuperset(words)
+            else:
+                is_section_read = is_paragraph_read = NO_LABELS.isdisjoint(words)
+            sentences.append(Sentence(start, end, False))
+            start = end
             continue
-        start = _add(sentences, start, match.start(), "?" in mark, match.end())
-    _add(sentences, start, len(prose), False, len(prose))
+        is_read = is_section_read and is_paragraph_read and start < stop
+        sentences += _of_line(prose, start, end, is_read)
+        start = end
+    return sentences or [Sentence(0, 0, False)]
+
+
+def _is_heading(prose: str, heading: re.Match[str], end: int, is_first: bool) -> bool:
+    if heading[4] is None or _BULLET.match(prose, end):
+        return True
+    is_title = is_first and not _STATEMENT.match(heading[4]) and heading[4].count(" ") < 6
+    return is_title and bool(prose[end : end + 1].strip())
+
+
+def _of_line(prose: str, start: int, end: int, is_read: bool) -> list[Sentence]:
+    sentences: list[Sentence] = []
+    unknown = next(
+        (
+            label.start()
+            for label in _COLON.finditer(prose, start, end)
+            if not _STATING.search(label[1])
+            and not LABELS.issuperset(re.findall(r"[^\W\d]+", label[1].lower()))
+        ),
+        end,
+    )
+    place = start
+    for match in _END.finditer(prose, start, end):
+        mark = match[0]
+        if (
+            mark == "."
+            and _WORDS.search(prose, match.end(), end)
+            and _ABBREVIATION.search(prose, max(place, match.end() - 12), match.end())
+        ):
+            continue
+        is_plain = mark in (".", "!", ";") or "\n" in mark
+        doubtful = _DOUBTFUL.match(prose, place, end) is not None
+        is_read = is_read and not doubtful
+        follows = is_followed_by_fragment(prose, match.end(), end)
+        is_stated = is_read and is_plain and place < min(unknown, match.start()) and not follows
+        sentences.append(Sentence(place, match.start(), is_stated))
+        place = match.end()
+    if place < end:
+        is_read = is_read and not _DOUBTFUL.match(prose, place, end)
+        sentences.append(Sentence(place, end, is_read and place < unknown))
     return sentences
 
 
-def _add(sentences: list[Sentence], start: int, end: int, is_question: bool, next_: int) -> int:
-    """Add a sentence, cut where it is too long, and return the start of the next one."""
-    while end - start > MOST_CHARACTERS:
-        sentences.append(Sentence(start, start + MOST_CHARACTERS, is_question))
-        start += MOST_CHARACTERS
-    sentences.append(Sentence(start, end, is_question))
-    return next_
+def is_followed_by_fragment(prose: str, start: int, end: int) -> bool:
+    """Whether the next sentence of the line is no clause: "I love Jira. Said no one ever." """
+    match = _END.search(prose, start, end)
+    stop = match.start() if match else end
+    return (
+        start < stop
+        and _FRAGMENT.match(prose, start, stop) is not None
+        and _NO_FRAGMENT.match(prose, start, stop) is None
+    )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kiprdf.memory.extraction.ordinary_words import word_set
+from kiprdf.memory.extraction.words import word_set
 
 _BEFORE = r"(?<![^\s\"'`“”‘’«»(\[{,=:;|])"
 _WINDOWS_NAME = r"[^\\/:*?\"'`<>|\s]{1,100}"

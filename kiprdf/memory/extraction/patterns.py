@@ -1,867 +1,718 @@
-"""The patterns: a table of names, expressions, weights and examples, compiled once."""
+"""The forms of a clause: the table from which relations are read.
+
+A form is an expression for a whole clause, in the words of ``words``. Its groups say what it
+states: ``uses`` that the user uses the tools there, ``uses_ended`` that this was so before,
+``uses_denied`` that it is not so (which ends what another note states), and so on for each
+predicate. A clause with a word that its form does not have states nothing.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice, pairwise
-from typing import NamedTuple, TypeAlias
 
-from kiprdf.memory.extraction import clauses, phrases
-from kiprdf.memory.extraction.clauses import DENIED, ENDED, HELD
-from kiprdf.memory.extraction.document import Document
-from kiprdf.memory.extraction.ordinary_words import GIVEN_NAMES, NO_PROJECT_NAME, PEOPLE, one_of
-from kiprdf.memory.extraction.tools import COMPOUND, Mention
-from kiprdf.memory.items import USER, Found, FoundEdge
-
-_MOST_MATCHES = 12
-"""Matches of one pattern in one sentence; this bounds the time of a text that repeats itself."""
-
-
-class Statement(NamedTuple):
-    """A place, the entity there, what is stated about it, and whether that ended."""
-
-    place: int
-    entity: Found
-    edge: FoundEdge | None = None
-    is_ended: bool = False
-
-
-@dataclass
-class Text:
-    """A document with the tools that it mentions and the projects that it names."""
-
-    document: Document
-    tools: list[Mention]
-
-    @cached_property
-    def lowered(self) -> str:
-        return self.document.prose.lower()
-
-    @cached_property
-    def clause_starts(self) -> list[int]:
-        """Where a clause of the user may begin."""
-        return [match.start() for match in _CLAUSE_START.finditer(self.document.prose)]
-
-    @cached_property
-    def tool_to(self) -> dict[int, Mention]:
-        return {mention.end: mention for mention in self.tools}
-
-    @cached_property
-    def tool_at(self) -> dict[int, Mention]:
-        return {mention.start: mention for mention in self.tools}
-
-
-_CLAUSE_START = re.compile(
-    r"\b(?:i|we)(?=\W|m\b|ve\b)|\b(?:my|our|most|and|but)\b|,|^|(?<=[.!?:;]\s)", re.I | re.M
+from kiprdf.memory.extraction import words
+from kiprdf.memory.extraction.words import (
+    ADJUNCTS,
+    ADVERBS,
+    APPOSITION,
+    BE,
+    DATE,
+    DOING,
+    GERUND,
+    HAVE,
+    HOW_LONG,
+    IS_NOT,
+    LIKED,
+    LIKED_LIST,
+    LOWER_NAME,
+    MONTH,
+    NAME,
+    NO_MORE,
+    NO_TOOLS,
+    NOT,
+    NOW,
+    PLACE,
+    PLAIN_WORD,
+    PREFERRED,
+    PROJECT,
+    PROJECTS,
+    THING,
+    TOOL,
+    TOOLS,
+    TOOLS_FOR,
+    WE,
+    WITHIN,
+    WORD,
+    compiled,
+    lazily,
+    one_of,
 )
-Read: TypeAlias = Callable[["Pattern", Text, re.Match[str]], Iterator[Statement]]
 
-
-_WEIGHTS = {"works_on": 0.9, "uses": 0.8, "prefers": 1.0, "decided": 1.0}
+_LAST = (
+    "(?:too|though|actually|btw|by the way|tbh|thanks|please|personally|honestly|of course|as well"
+    "|after all|sadly|haha|then|lol|imo|full stop|obviously|naturally|hands down)"
+)
+STOP = (
+    r"(?= *(?:$|,| (?:and|but|because|since|so|although|though|even though|while|whereas|which|as) "
+    rf"|{_LAST}$))"
+)
+"""What may follow a form: the end of a clause."""
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """One way in which texts state something.
+    """A form, the name of its pattern, and an example with the name of an object that it states.
 
-    ``predicate`` is that of the edges, "" for entities alone. ``examples`` are texts, each with
-    the name of the object that it states. A text without one of the ``words`` is passed over.
+    ``I`` or ``we`` may be left out after "and", and before a verb such as "using" or "switched".
+    An expression that ends with the group ``decided`` has the rest of the clause in it. A sentence
+    without one of the ``words`` is passed over, so that few expressions need to be compiled.
     """
 
     name: str
-    predicate: str
-    read: Read
-    words: str
     expression: str
-    examples: tuple[tuple[str, str], ...]
-    starts_clause: bool = False
+    example: str
+    object: str
+    words: str = ""
 
     @cached_property
-    def compiled(self) -> re.Pattern[str]:
-        return re.compile(self.expression, re.I | re.M)
+    def is_open(self) -> bool:
+        return self.expression.endswith(("(?P<decided>)", "(?P<decided_ended>)"))
 
     @cached_property
-    def needed(self) -> list[str]:
-        return [word.replace("_", " ") for word in self.words.split()]
+    def has_subject(self) -> bool:
+        return self.expression.startswith(WE)
 
-    def find(self, text: Text) -> Iterator[Statement]:
-        """What a text states in this way."""
-        lowered, document = text.lowered, text.document
-        if self.needed and not any(word in lowered for word in self.needed):
-            return
-        count = end = 0
-        for match, following in pairwise(chain(self._matches(text), (None,))):
-            assert match is not None
-            if match.start() >= end:
-                count, end = 0, document.sentence_at(match.start()).end
-            count += 1
-            if count > _MOST_MATCHES or "\n" in match[0] or document.is_quoted(match.start()):
-                continue
-            # A repetition: "I use I use" names nothing.
-            if following is None or following.start() != match.end():
-                yield from self.read(self, text, match)
+    @cached_property
+    def adjuncts(self) -> re.Pattern[str] | None:
+        """What else the clause may have after the expression."""
+        return next((after() for mark, after in AFTER if self.expression.endswith(mark)), None)
 
-    def _matches(self, text: Text) -> Iterator[re.Match[str]]:
-        """The matches, each after the one before it."""
-        prose, end = text.document.prose, 0
-        if not self.starts_clause:
-            yield from self.compiled.finditer(prose)
-            return
-        for place in text.clause_starts:
-            match = self.compiled.match(prose, place) if place >= end else None
-            if match is not None:
-                end = match.end()
-                yield match
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        expression = self.expression
+        if self.has_subject:
+            expression = f"(?P<subject>{WE})?{expression.removeprefix(WE)}"
+        for mark, _ in AFTER:
+            expression = expression.removesuffix(mark)
+        end = "" if self.is_open else STOP if self.adjuncts is None else r"(?![\w-])"
+        return compiled(f" *{expression}{end}")
 
-    def statement(
-        self, place: int, type: str, name: str, standing: str = HELD, weight: float | None = None
-    ) -> Statement:
-        """The user's edge to an entity; of what the user denies it has no weight."""
-        entity = Found(type, name, pattern=self.name)
-        weight = 0.0 if standing == DENIED else weight or _WEIGHTS[self.predicate]
-        edge = FoundEdge(USER, self.predicate, entity, weight, self.name)
-        return Statement(place, entity, edge, standing != HELD)
+    def may_match(self, sentence: str) -> bool:
+        return any(word in sentence for word in self._needed)
+
+    @cached_property
+    def _needed(self) -> list[str]:
+        if "(?P<uses" in self.expression and "(?P<works_on" not in self.expression:
+            return [words.TOOL_MARK]
+        return [word.replace("_", " ") for word in self.words.split()] or [""]
 
 
-ADVERB = (
-    r"(?:(?!rely\b)\w+ly|always|often|still|also|now|just|much|quite|do|both|all|almost|already"
-    r"|sometimes"
-    r"|once|even)"
+HOW, THEN = "<how>", "<then>"
+"""The marks of the adjuncts that an expression may have at its end."""
+
+# Verbs.
+_USES = one_of("""
+    uses? rel(?:y|ies)_(?:heavily_|a_lot_)?(?:up)?on depends?_on runs? reach(?:es)?_for
+    defaults?_to sticks?_(?:to|with) (?:live|code|program|write|work|think|compose|sketch)s?_in
+    swears?_on makes?_use_of utili[sz]es? leverages? pays?_for opens? employs?
+    (?:can't|cannot|can_not|could_not|couldn't)_(?:live|work)_without wouldn't_trade
+    find_myself_(?:using|reaching_for) keeps?_(?:using|reaching_for) started_(?:using|to_use) go_to
+    subscribes?_to turns?_to can't_imagine_(?:working|living|life)_without administers? adopted
+    (?:(?:have|has|'ve)_)?(?:set_up|installed|standardi[sz]ed_on|settled_into|taken_up)
+    (?:am|are)_(?:hooked_on|still_on|back_on) find_myself_in spends?_my_days_in
+    """)
+_USING = one_of("using use running relying_on working_in coding_in programming_in writing_in on")
+_AM = rf"(?:{BE}|{HAVE} been| been|)"
+_INSTEAD = (
+    rf"(?: (?P<uses_denied>(?:instead of|rather than) {TOOLS})(?= *$))?"
+    rf"(?: (?:instead of|rather than) {TOOLS})?{HOW}"
 )
-_SUBJECT = (
-    r"\b(?:i|we)(?:\s+(?:am|are|(?P<perfect>have))|'?m|'re|(?P<short>'?ve))?"
-    r"(?:\s*,?\s*(?:too|personally|myself|for\s+one)\s*,)?\s+"
-)
-_NEGATED = (
-    r"(?:(?P<negation>do\s+not|does\s+not|do(?:es)?n'?t|did\s+not|didn't|not|never|no\s+longer"
-    r"|used\s+to|stopped|can't|cannot|can\s+not|no)\s+)?"
-)
-_OMITTED = r"(?P<start>(?:\A|(?<=\n)|(?<=[.!?]\s))[-*• ]{0,4}(?=\w+s\b)|(?:\band|\bbut|,)\s+)"
-_MOSTLY = re.compile(r"\b(?:always|usually|mostly)\b", re.I)
-_MOSTLY_AFTER = re.compile(r"\bevery\s+time\b|\b(?:always|usually|mostly)\s*$", re.I)
-_DETERMINER = re.compile(
-    r"(?:(?:the|a|an|my|our|both|just|only|mostly|mainly|plain|pure|some|either|latest|official|new"
-    r"|modern|local|good|old|of|either)\s+)*",
-    re.I,
-)
-_NEXT_TOOL, _NEXT_OF_NONE = (
-    re.compile(
-        r"(?:\s+v?\d[\d.x+]*)?(?:\s+for\s+(?:\w+\s+){0,2}\w+(?=,|\s+and\b))?"
-        rf"(?:\s*,\s*(?:{joint}\s+)?|\s+(?:{joint}|plus|as\s+well\s+as)\s+|\s*[&/+]\s*)"
-        r"(?:(?:also|the|a|an|my|our|then|with|on)\s+|(?:at\s+(?:home|work|school|uni)"
-        r"|for\s+\w+)\s+(?:i\s+use\s+)?)*",
-        re.I,
-    )
-    for joint in ("and", "(?:and|n?or)")
-)
-"""What is between the tools of a list; of those that are not used, ``or`` joins them, too."""
-_LESS = re.compile(r"[^,.;!?]{0,50}\sless\b", re.I)
-_ELSEWHERE = re.compile(
-    r"\s(?:only|just|except|but\s+still|still)\s+(?:use\s+it\s+)?(?:at|for|in|on|when|if|with"
-    r"|privately)\b",
-    re.I,
-)
-"""In "I no longer use Docker at work, only at home"."""
-_PARTLY = re.compile(r"\b(?:just|only|always|usually|often|mostly|all|daily|every)\b", re.I)
-_PARTLY_AFTER = re.compile(
-    r"[^,.;!?]{0,60}?\s(?:for|as|without|unless|when|whenever|on|in|at|to|with|if|because\s+of"
-    r"|every|much|often|that)\s",
-    re.I,
-)
-_SINCE = re.compile(
-    r"\b(?:always|since|for\s+(?:\w+\s+){0,2}(?:years|months|ages|decades))\b", re.I
-)
-_OF_PERSONS = ("prefers", "loves", "likes", "enjoys", "dislikes", "hates")
-_OF_TRUST = (
-    "rel",
-    "depend",
-    "lean",
-    "count",
-    "bank",
-    "turn",
-    "swear",
-    "trust",
-    "live",
-    "go ",
-    "work",
-)
-_DISLIKING = ("hate", "dislike", "detest", "loathe")
-_NO_USE = re.compile(
-    r"\b(?:compared|comparable|comparing|comparison|compatible|incompatible|competes?|familiar"
-    r"|interferes?|unfamiliar|replaced|experience|experiment(?:ing|ed)?|along|agree|disagree|wrong"
-    r"|frustrated|annoyed|pleased|impressed|disappointed|obsessed|bored|involved|satisfied"
-    r"|concerned|comfortable|happy|unhappy|ok|okay|fine|good|love|confronted|up|do|done|finished"
-    r"|through|inspired|(?-i:go|[Gg]oes|[Gg]oing|went|gone))\s*$",
-    re.I,
-)
-
-
-def _preferences(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
-    standing = _standing(text, match)
-    if standing:
-        for place, name, is_tool in phrases.concepts(text.document, match.end()):
-            yield pattern.statement(place, "tool" if is_tool else "concept", name, standing)
-
-
-def _favorites(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
-    """``My favourite editor is Helix``, ``Helix is my favourite editor``."""
-    document = text.document
-    if clauses.standing(document, match.start()) != HELD:
-        return
-    for place, name, is_tool in phrases.concepts(document, match.end()):
-        yield pattern.statement(place, "tool" if is_tool else "concept", name)
-        return
-
-
-def _standing(text: Text, match: re.Match[str]) -> str:
-    """Whether what ``I prefer``, ``I use``, or such a verb without its subject, says holds."""
-    if not _is_by_user(text, match):
-        return ""
-    verb, negation = match["verb"].lower(), (match["negation"] or "").lower()
-    rest = text.document.prose[match.end() : match.end() + 120].split("\n")[0]
-    if _LESS.match(rest) or (verb.startswith(("touch", "bother")) and not negation):
-        return ""
-    if verb == "stand" or verb.startswith(_DISLIKING):
-        return DENIED if bool(negation) == (verb == "stand") else ""
-    if verb.endswith(("without", "enough of")):
-        return HELD if negation.startswith("can") else ""
-    if negation in ("no longer", "used to", "stopped"):
-        return "" if _ELSEWHERE.search(rest) else ENDED
-    if negation.startswith(("can", "did")):
-        return ""
-    if negation and clauses.ANYMORE.search(rest):
-        return ENDED
-    if negation:
-        is_partial = _PARTLY.search(match[0]) or _PARTLY_AFTER.match(rest)
-        return "" if is_partial else DENIED
-    is_perfect = (match["perfect"] or match["short"]) and not verb.startswith("standard")
-    if verb.split()[0].endswith("ed") and is_perfect:
-        return HELD if _SINCE.search(match[0]) or _SINCE.search(rest) else ""
-    if verb.split()[0].endswith("ed"):
-        return clauses.standing(text.document, match.start("verb"), match.end())
-    return HELD
-
-
-def _is_by_user(text: Text, match: re.Match[str]) -> bool:
-    """Whether ``I prefer``, ``I use``, or such a verb without its subject, is a statement."""
-    document = text.document
-    place = match.start("verb")
-    if not clauses.is_statement(document, match.start()):
-        return False
-    if match["subject"] is not None:
-        return True
-    if not match["start"].strip(" ,-*•"):
-        # A note of a model without its subject: "Prefers tabs."
-        return match["verb"].lower() in _OF_PERSONS or match.start() == 0
-    start = document.sentence_at(place).start
-    before = document.prose[max(start, place - 200) : match.start()]
-    subjects = re.findall(r"\b(i|we|he|she|they|you|it|who)\b", before, re.I)
-    return bool(subjects) and subjects[-1].lower() in ("i", "we")
-
-
-def _uses_of_user(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
-    standing = _standing(text, match)
-    if not standing:
-        return
-    end = phrases.clause_end(text.document, match.end())
-    is_mostly = _MOSTLY.search(match[0]) or _MOSTLY_AFTER.search(
-        text.document.prose, match.end(), end
-    )
-    weight = 0.9 if is_mostly else None
-    between = _NEXT_TOOL if standing == HELD else _NEXT_OF_NONE
-    mentions = list(tools_from(text, match.end(), between))
-    is_plain = match["verb"].lower().startswith("u") and standing != DENIED
-    is_plain = is_plain and not text.document.prose.startswith(("a ", "an "), match.end())
-    if mentions and not is_plain and COMPOUND.match(text.document.prose, mentions[-1].end):
-        return
-    is_trusted = match["verb"].lower().startswith(_OF_TRUST)
-    if is_trusted and {mention.name.lower() for mention in mentions} <= GIVEN_NAMES:
-        return
-    for mention in mentions:
-        yield pattern.statement(mention.start, "tool", mention.name, standing, weight)
-    if mentions:
-        yield from _others_of_use(pattern, text, match, mentions[-1].end, standing)
-
-
-_AND_NOW = re.compile(
-    r"\s*,?\s+(?:(?:and|but)\s+(?:(?:then|now|have|we|i)\s+)*(?:adopted|picked\s+up|(?:switched"
-    r"|moved|migrated|went)\s+(?:over\s+)?to|started\s+using|went\s+with)|(?:but"
-    r"|and)\s+now\s+(?:it's|it\s+is|i'm\s+on)|but(?:\s+(?:now|rather))?)\s+",
-    re.I,
-)
-_INSTEAD = re.compile(
-    r"\s+(?:(?:now|these\s+days)\s+)?(?:instead\s+of|rather\s+than)\s+(?:using\s+)?", re.I
-)
-_NOWADAYS = re.compile(r"\b(?:now|nowadays|these\s+days|any\s?more)\b", re.I)
-
-
-def _others_of_use(
-    pattern: Pattern, text: Text, match: re.Match[str], end: int, standing: str
-) -> Iterator[Statement]:
-    """``I no longer use A but B``, ``I use B instead of A now``: the other tool of the two.
-
-    Without ``now``, A need not have been used before.
-    """
-    prose = text.document.prose
-    other = (_INSTEAD if standing == HELD else _AND_NOW).match(prose, end)
-    mentions = list(tools_from(text, other.end())) if other and standing != DENIED else []
-    if not mentions or COMPOUND.match(prose, mentions[-1].end):
-        return
-    if standing == HELD:
-        sentence = text.document.sentence_at(end)
-        if _PARTLY_AFTER.match(prose[mentions[-1].end : sentence.end]):
-            return
-        is_new = _NOWADAYS.search(prose, sentence.start, sentence.end)
-        standing = ENDED if is_new else DENIED
-    else:
-        standing = HELD
-    for mention in mentions:
-        yield pattern.statement(mention.start, "tool", mention.name, standing)
-
-
-def _uses(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
-    document, place = text.document, match.start()
-    mentions = list(tools_from(text, match.end()))
-    if not mentions:
-        return
-    is_using = match[0].lower().startswith("using")
-    standing = clauses.standing(document, place, match.end() if is_using else None)
-    if not standing or (not is_using and standing != HELD):
-        return
-    if not is_using and clauses.is_formerly(document, place):
-        standing = ENDED
-    before = document.prose[max(0, place - 40) : place]
-    if not is_using and "used to " in before.lower():
-        return
-    is_user = clauses.is_progressive_of_user if is_using else clauses.is_of_user
-    if _NO_USE.search(before) or not is_user(document, place):
-        return
-    names = {mention.name.lower() for mention in mentions}
-    is_with = match[0].lower().startswith(("with", "via"))
-    if names <= GIVEN_NAMES and (is_with or COMPOUND.match(document.prose, mentions[-1].end)):
-        return
-    is_direct = is_using and (standing != HELD or clauses.is_direct(document, place))
-    if not is_direct and not clauses.is_instrument(document, place):
-        return
-    if match[0].lower().startswith(("in", "on", "from", "through")) and not _PLACE_OF_WORK.search(
-        document.prose, clauses.start_of_clause(document, place), place
-    ):
-        return
-    if not is_using and clauses.is_topic(document, place, mentions[-1].end):
-        return
-    if is_using and (
-        clauses.is_conditional(document, match.end())
-        or clauses.is_topic(document, place, match.end())
-    ):
-        return
-    for mention in mentions:
-        yield pattern.statement(mention.start, "tool", mention.name, standing)
-    if is_using:
-        yield from _others_of_use(pattern, text, match, mentions[-1].end, standing)
-
-
-def tools_from(text: Text, place: int, between: re.Pattern[str] = _NEXT_TOOL) -> Iterator[Mention]:
-    """The tools of a list that begins at a place."""
-    prose = text.document.prose
-    while True:
-        skipped = _DETERMINER.match(prose, place)
-        start = skipped.end() if skipped else place
-        mention = text.tool_at.get(start)
-        if mention is None:
-            return
-        yield mention
-        separator = between.match(prose, mention.end)
-        if separator is None:
-            return
-        place = separator.end()
-
-
-def _decisions(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
-    document, place = text.document, match.start()
-    if match["label"]:
-        yield from _decision_of_label(pattern, text, match)
-        return
-    if match["noun"] and _NO_CHOICE.match(document.prose, match.end()):
-        return
-    noun = (match["noun"] or "").lower()
-    wanted = _NO_FOOD if noun.endswith("with") else _OPTION
-    is_open = noun.startswith("went") and not wanted.match(document.prose, match.end())
-    if is_open and not any(tools_from(text, match.end())):
-        return
-    is_verb_to = match["choice"] is None
-    is_user = clauses.is_decided_by_user if is_verb_to else clauses.is_progressive_of_user
-    standing = clauses.standing(document, place, None if is_verb_to else match.end())
-    if is_verb_to and _WHEN.search(document.prose, max(0, place - 40), place):
-        return
-    if not standing or not is_user(document, place):
-        return
-    if is_verb_to and standing != HELD:
-        return
-    if not is_verb_to and not _chooses(document, match):
-        return
-    if standing == HELD and clauses.is_conditional(document, match.end(), is_plan=not is_verb_to):
-        return
-    negation = "Not to " if match["negation"] else "Against " if match["against"] else ""
-    name = phrases.decision(document, match.end(), negation)
-    if name is not None:
-        yield pattern.statement(match.end(), "decision", name, standing)
-
-
-_PLACE_OF_WORK = re.compile(
-    r"\b(?:i|we)\b.{0,60}\b(?:(?:re)?(?:writ(?:e|es|ing)|wrote|draws?|drawing|drew|make|making"
-    r"|build|building|built|get|go|keep|hosted)|(?:cod|program+|implement|prototyp|sketch|draft"
-    r"|design|model|script|edit|host|deploy|run+|compos|plan+|track|manag|document|organi[sz]|log+"
-    r"|record|mix|produc|render|animat|paint|retouch|develop|typeset|format|publish|journal|budget"
-    r"|schedul|analy[sz]|plot|visuali[sz]|chart|present|debug|outlin|collect|sav|captur|stor|fil"
-    r"|sync|version|monitor|automat|chat|post|stream|sell|collaborat|communicat|blog|administer"
-    r"|backup|outlin|typ|annotat)(?:e|s|es|ed|ing)?|ran|keep|keeps|do|does"
-    r"|take\s+(?:\w+\s+){0,2}notes|back\s+up|put\s+everything|meet)\b",
-    re.I,
-)
-_UNDECIDED = re.compile(
-    r"\W*(?:i|we|none|tbd|tba|pending|postponed|deferred|see|open|no(?=\s+(?:decision|one|consensus"
-    r"|result|vote|agreement)\b|\W*$)|nothing|unclear|later|not\s+yet|n/a|going\s+with|choosing|yes"
-    r"|ok|approved|rejected|it|this|that|up\s+to|waiting)\b",
-    re.I,
-)
-
-
-def _decision_of_label(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
-    """``Decision: use SQLite``."""
-    document, end = text.document, match.end()
-    sentence = document.sentence_at(end)
-    if sentence.is_question or document.is_quoted(match.start()):
-        return
-    if _UNDECIDED.match(document.prose, end) or clauses.is_conditional(document, end):
-        return
-    name = phrases.decision(document, end)
-    if name is not None:
-        yield pattern.statement(end, "decision", name)
-
-
-_WHEN = re.compile(
-    r"\b(?:since|when|whenever|before|after|until|once|day|time|moment|year|week|night)"
-    r"\s+(?:i|we)\s+(?:\w+ly\s+|first\s+)?$",
-    re.I,
-)
-_NO_CHOICE = re.compile(
-    rf"(?:(?:the|my|our|his|her|their)\s+)?(?:{PEOPLE}|family|kids?|parents|mom|dad|gut|hunch"
-    r"|flow|heart|crowd|words|battles|sides?|teams)\b"
-    rf"|(?:the\s+)?(?:flow|crowd|wind|tide)\b|{phrases.ABSTRACT}\b|(?-i:[A-Z]\w+)\s+to\s+(?!use\b)"
-    r"|[^,;]{1,30}\sto\s+(?:the|a|an|my|our|(?-i:[A-Z]))"
-    r"|(?:between|among|from|whether|how|which|what|it|this|that|them|him|her|you|me|us)\b",
-    re.I,
-)
-_OPTION = re.compile(r"(?:[\w-]+\s+){0,4}?(?:options?|plans?|versions?|approach|designs?)\b", re.I)
-"""What is decided by "went for", which is said of walks and pizza, too."""
-_NO_FOOD = re.compile(
-    r"(?i)(?!(?:[\w-]+\s+){0,3}?(?:cakes?|pizza|soup|salad|fish|steak|curry|pasta|burgers?|beers?"
-    r"|wine"
-    r"|coffee|tea|desserts?|sandwich(?:es)?|sushi|ramen|tacos?|pie|lunch|dinner|drinks)\b)"
-)
-_PREDICATE = re.compile(
-    r"\s(?:is|was|are|were|takes|took|can\s+be|will\s+be|depends|seems|means|meant|makes|made|gives"
-    r"|gave|feels|felt|sounds|would|saves|saved|helps|helped|requires|comes|works|worked)\s",
-    re.I,
-)
-
-
-def _chooses(document: Document, match: re.Match[str]) -> bool:
-    """Whether ``choosing`` or ``going with`` is followed by what was chosen."""
-    rest = document.prose[match.end() : phrases.clause_end(document, match.end())]
-    return not (_NO_CHOICE.match(rest) or _PREDICATE.search(rest))
-
-
-def _work(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
-    document, place = text.document, match.start()
-    is_working = match[0].lower().startswith("working")
-    standing = clauses.standing(document, place, match.end())
-    if standing == HELD and not clauses.is_main(document, place):
-        return
-    if not standing or not clauses.is_progressive_of_user(document, place):
-        return
-    if standing == HELD and clauses.is_conditional(document, match.end()):
-        return
-    if clauses.is_topic(document, place, match.end()):
-        return
-    for start, name in phrases.projects(document, match.end(), is_made=not is_working):
-        yield pattern.statement(start, "project", name, standing)
-
-
-def _work_of_user(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
-    standing = _standing(text, match)
-    if standing:
-        for start, name in phrases.projects(text.document, match.end()):
-            yield pattern.statement(start, "project", name, standing)
-
-
-_SWITCHED = "(?:switched|moved|migrated|changed|transitioned|went|converted|ported)"
+_DO = one_of("""
+    writ(?:es?|ing) wrote draws? drew drawing makes? made making builds? built building keeps? kept
+    host(?:s|ed|ing)? runs? ran running do(?:es|ing)? did deploy(?:s|ed|ing)? track(?:s|ed|ing)?
+    manag(?:es?|ed|ing) stor(?:es?|ed|ing) edit(?:s|ed|ing)? design(?:s|ed|ing)? test(?:s|ed|ing)?
+    plan(?:s|ned|ning)? pars(?:es?|ed|ing) process(?:es|ed|ing)? plot(?:s|ted|ting)?
+    automat(?:es?|ed|ing) record(?:s|ed|ing)? mix(?:es|ed)? produc(?:es?|ed|ing) render(?:s|ed|ing)?
+    animat(?:es?|ed|ing) typ(?:es?|ed|ing) draft(?:s|ed|ing)? sketch(?:es|ed|ing)?
+    publish(?:es|ed|ing)? back(?:s|ed)?_up organi[sz](?:es?|ed|ing) develop(?:s|ed|ing)?
+    prototyp(?:es?|ed|ing) model(?:s|led|ling)? cod(?:es?|ed|ing) program(?:s|med|ming)?
+    analy[sz](?:es?|ed|ing) debug(?:s|ged|ging)? creat(?:es?|ed|ing) generat(?:es?|ed|ing)
+    takes? taking logs? marks? send(?:s|ing)? sent set(?:s|ting)?_up chat(?:s|ting)?
+    collaborat(?:es?|ed|ing) script(?:s|ed)?
+    communicat(?:es?|ing) budget(?:s|ed)? journal(?:s|ed)? blog(?:s|ged)? implement(?:s|ed|ing)?
+    format(?:s|ted|ting)? typeset(?:s|ting)? outlin(?:es?|ed|ing) compos(?:es?|ed|ing)
+    visuali[sz](?:es?|ed|ing) monitor(?:s|ed|ing)? sync(?:s|ed|ing)? schedul(?:es?|ed|ing)
+    convert(?:s|ed|ing)? export(?:s|ed|ing)? train(?:s|ed|ing)? present(?:s|ed)? scrap(?:es?|ed|ing)
+    solv(?:es?|ed|ing) log(?:s|ged|ging)? captur(?:es?|ed)
+    fix(?:es|ed) migrat(?:es?|ed) paint(?:s|ed)? annotat(?:es?|ed) collect(?:s|ed)? sav(?:es?|ed)
+    """)
+_LIKES = "(?:tend to (?:like|prefer)|like|dig|love|enjoy|adore|appreciate|cherish|favou?r|value)s?"
 _LEFT = one_of("""
-    (?:replaced|swapped)(?:_out)? ditched dropped abandoned traded g(?:a|i)ven?_up(?:_on)? retired
-    uninstalled got_(?:rid_of|off) (?:am|are|'m|'re)_(?:done|finished|through)_with phased_out
-    decommissioned sunset said_goodbye_to parted_ways_with ripped_out threw_out kicked_out
-    weaned_(?:myself|ourselves)_off left quit cancelled deleted moved_on_from outgrew
-    signed_out_of(?=[^.;,]{1,30}\\sfor_good\\b)
+    ditched dropped abandoned retired got_rid_of got_off gave_up(?:_on)? phased_out decommissioned
+    sunset uninstalled left quit(?:_using)? stopped_using outgrew moved_off(?:_of)? deleted
+    said_goodbye_to parted_ways_with (?:migrated|moved|switched)_(?:away|off)_(?:from|of)
+    (?:migrated|moved|switched)_away_from removed cancelled canceled threw_out ripped_out
+    (?:(?:am|are|'m|'re|is)_)?(?:done|finished|through)_with stopped_bothering_with
     """)
-_TO = re.compile(
-    r"(?:\s+\w+){0,2}?\s+(?:over\s+)?(?:onto|to|with|by|for|in\s+favou?r\s+of)\s+(?:using\s+)?",
-    re.I,
+_SWITCHED = "(?:switched|moved|migrated|changed|transitioned|went|converted|ported)"
+_WHAT = (
+    r"(?: (?:over|fully|completely|away|everything|back|entirely|all (?:of )?(?:my|our|the) \w+"
+    r"|(?:the|our|my|their|his|her) (?:\w+ ){0,2}?\w+))?"
 )
-
-
-def _switches(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
-    """``switched from A to B``, ``replaced A with B``, ``moved to B``, ``dropped A``."""
-    document, place = text.document, match.start()
-    if not clauses.is_statement(document, place) or not clauses.is_of_user(document, place):
-        return
-    listed = list(tools_from(text, match.end()))
-    if not listed or clauses.is_conditional(document, listed[-1].end):
-        return
-    if match["to"]:
-        olds, new = [], listed
-    else:
-        place = listed[-1].end
-        to = _TO.match(document.prose, place) or _AND_NOW.match(document.prose, place)
-        olds, new = listed, list(tools_from(text, to.end())) if to else []
-    end = (new or listed)[-1].end
-    if not new and match[0].lower().startswith("went"):
-        return
-    # "replaced Redis calls with Kafka events"
-    is_replaced = match[0].lower().startswith("replaced")
-    if new and is_replaced and COMPOUND.match(document.prose, listed[-1].end):
-        return
-    # "dropped Slack messages": not the tool itself.
-    if not new and COMPOUND.match(document.prose, end):
-        return
-    news = [pattern.statement(mention.start, "tool", mention.name) for mention in new]
-    yield from news
-    for mention in olds:
-        ended = pattern.statement(mention.start, "tool", mention.name, ENDED)
-        assert ended.edge is not None
-        by = news[0].edge if len(news) == 1 else None
-        yield ended._replace(edge=replace(ended.edge, superseded_by=by))
-
-
-def _replaced(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
-    """``A has been replaced by B``, ``A is out, B is in``."""
-    document = text.document
-    start = clauses.start_of_clause(document, match.start())
-    old = next((tool for tool in text.tools if tool.start >= start), None)
-    new = list(tools_from(text, match.end()))
-    if old is None or old.end != match.start() or len(new) != 1:
-        return
-    if not _OURS.fullmatch(document.prose, start, old.start):
-        return
-    rest = document.prose[new[0].end : document.sentence_at(match.start()).end]
-    if not (_IS_IN if match["out"] else _OUR_END).fullmatch(rest):
-        return
-    if clauses.is_statement(document, match.start()):
-        yield pattern.statement(new[0].start, "tool", new[0].name)
-        yield pattern.statement(old.start, "tool", old.name, ENDED)
-
-
-_OURS = re.compile(r"\W*(?:(?:our|my|for\s+us,|with\s+us,|in\s+our\s+\w+,|at\s+work,)\s+)?", re.I)
-_OUR_END = re.compile(
-    r"(?:\s+(?:now|today|here|everywhere"
-    r"|(?:for|in|on|across)\s+(?:us|(?:our|my|all)\s+[\w ]{1,30})))?\W*",
-    re.I,
+_PERFECT = (
+    rf"(?:{HAVE})?(?: (?:finally|recently|just|now|also|already|fully|completely|since|have|long"
+    r"|all))*"
 )
-_IS_IN = re.compile(r"\s+is\s+in\W*", re.I)
-
-
-def _reversals(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
-    """``We reversed the decision to use Redis``."""
-    document, place = text.document, match.start()
-    if not clauses.is_statement(document, place) or not clauses.is_of_user(document, place):
-        return
-    negation = "Not to " if match["negation"] else ""
-    name = phrases.decision(document, match.end(), negation)
-    if name is not None:
-        yield pattern.statement(match.end(), "decision", name, ENDED)
-
-
-def _corrections(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
-    """``Scratch that: not Redis`` denies each relation to Redis that may have been stated."""
-    if text.document.is_quoted(match.start()):
-        return
-    for mention in islice(tools_from(text, match.end()), 1):
-        uses = pattern.statement(mention.start, "tool", mention.name, DENIED)
-        assert uses.edge is not None
-        yield uses
-        yield uses._replace(edge=replace(uses.edge, predicate="prefers"))
-        decision = Found("decision", f"Use {mention.name}", pattern=pattern.name)
-        decided = FoundEdge(USER, "decided", decision, 0.0, pattern.name)
-        yield Statement(mention.start, decision, decided, is_ended=True)
-
-
-def _project_before(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
-    """``project X``: capitalised words, or one word that is no ordinary one."""
-    name = match["name"]
-    words = name.split()
-    if words[0].lower() in NO_PROJECT_NAME or words[0].lower().endswith("'s"):
-        return
-    before = text.document.prose[max(0, match.start() - 12) : match.start()]
-    if words[0] == words[0].lower() and not _BEFORE_PROJECT.search(before):
-        return
-    yield from _project(pattern, match.start("name"), name)
-
-
-_BEFORE_PROJECT = re.compile(
-    r"(?:^|[.!?;:,(\n-]|\b(?:of|on|for|in|about|with|to|from|into|and|see|re|by|called|is))\s*$",
-    re.I,
-)
-
-
-def _project_after(pattern: Pattern, text: Text, match: re.Match[str]) -> Iterator[Statement]:
-    """``X project``: capitalised words, or one word with an article before it."""
-    words = match["name"].split()
-    while words and (words[0].lower() in NO_PROJECT_NAME or words[0].endswith("'s")):
-        words.pop(0)
-    if not words or words[-1].lower() in NO_PROJECT_NAME:
-        return
-    name = " ".join(words)
-    if name == name.lower() and match["article"] is None:
-        return
-    yield from _project(pattern, match.end("name") - len(name), name)
-
-
-def _project(pattern: Pattern, place: int, words: str) -> Iterator[Statement]:
-    name = phrases.project_name(words.strip(" .,'-"))
-    if name is not None:
-        yield Statement(place, Found("project", name, pattern=pattern.name))
-
-
-_USE = one_of("""
-    uses? used(?!_to\\b) runs?
-    (?:rel(?:y|ies)|depends?|leans?|counts?|banks?)(?:_(?:\\w+ly|a_lot))?_(?:up)?on opens?
-    (?:have|has|got)(?=_(?:[\\w.-]+_){1,3}?(?:running|installed|set_up|deployed|open|on_(?:all_)?(?:my|our|the))\\b)
-    (?:an?_)?(?:\\w+_){0,2}users?_of start(?:ed)?_(?:to_use|using) reach(?:es)?_for turns?_to
-    swears?_on (?:live|code|program|write|work|think|compose|sketch)s?_(?:\\w+ly_)?in works?_with
-    default(?:s|ed)?_to (?:live|work|do|function|survive)s?_without stick_(?:to|with) go_(?:to|with)
-    makes?_use_of falls?_back_on on utili[sz]es? leverages? employs? adopt(?:s|ed)?
-    standardi[sz]ed?_on installed set_up pays?_for subscribes?_to keeps?_coming_back_to
-    touch bother(?:ing)?_with (?:keep|find_myself)_(?:reaching_for|using)
-    got_(?:\\w+_)?(?:set_up|running)_on (?:be_)?lost_without trusts? took_up picked_up
+_BUSY = one_of("""
+    (?:super_|very_)?busy_with heads(?:-|_)down_on focus(?:ed|ing)_on all_in_on leading maintaining
+    coordinating hacking(?:_away)?_(?:on|at) polishing prototyping rebuilding rewriting redesigning
+    back_(?:on|to) in_charge_of responsible_for (?:the_)?(?:main_|lead_|sole_)?developer_of
+    (?:the_)?(?:main_|lead_|sole_)?(?:maintainer|author)_of occupied_with tinkering_with
+    contributing_to contribute_to designing help(?:ing)?_(?:out_)?with volunteer(?:ing)?_(?:for|at)
+    (?:got_)?assigned_to
+    kicked_off kicking_off putting_together (?:in_)?the_middle_of neck-deep_in knee-deep_in
+    deep_in up_to_my_(?:ears|neck)_in pairing_with_\\w+_on responsible_of (?:have_)?taken_over
+    (?:currently_|still_|now_)?on started_(?:work_)?on
     """)
-_PREFER = one_of("""
-    (?:prefer|like|enjoy|love|adore|favou?r|appreciate|value|treasure|cherish|dig)s? preferred liked
-    enjoyed loved hates? dislikes? detests? loathes? can't_stand stand swears?_by
-    (?:an?_)?(?:(?!no_)\\w+_){0,2}fans?_of
-    (?:very_|really_|pretty_|quite_|so_|grown_|become_)?(?:fond_of|into|partial_to|keen_on|big_on|hooked_on|sold_on|all_for)
-    f(?:allen|ell)_(?:\\w+_)?(?:in_love_with|for) in_love_with gravitates?_to(?:wards?)?
-    tends?_to_(?:prefer|like)
-    a_(?:\\w+_)?(?:soft_spot|weakness|thing|sucker|lover|liking|fondness|taste|passion)_(?:for|of)
-    (?:crazy|mad|nuts|passionate|enthusiastic)_about get_enough_of (?:obsessed_with|addicted_to)
-    """)
-_CHOSE = one_of("""
-    (?:decided|settled|agreed|landed)_on settled_for opted_for went_with
-    went_for (?:voted|plumped)_for gone_with
-    (?:decided|chose|ruled|voted)_in_favou?r_of decided_upon
-    (?:have|'ve|has)_(?:\\w+ly_|now_)?chosen picked(?!_(?:up|it|him|her|them|on|an?|some|all)\\b)
-    chose(?!_(?:(?:not_)?to|\\w+ly|well|badly)\\b) green-?lit signed_off_on
-    (?:going|moving|pressing)_(?:ahead|forward)_with
-    (?:our|my|the)_(?:choice|pick|vote)_(?:is|fell_on|was|went_to) (?:sticking|staying)_with
-    """)
-_WHERE = (
-    r"(?:on|over|at|in|during|by|after|via)\s+(?:[\w']+\s+){0,2}(?:phone|call|meeting|lunch|dinner"
-    r"|breakfast|coffee|drinks|e?-?mail|chat|slack|zoom|retro|stand-?up|workshop|session|way|train"
-    r"|spot|corridor|kitchen|office|\w+day)\b(?:\s+(?:today|yesterday|(?:this|last)\s+\w+))?"
-    r"(?=\W*$|\s*[,.;]|\s+(?:to|that|we|not|because)\b)"
+_WORKING = (
+    rf" (?:(?:still|now|currently|also|mainly|mostly|just|busy|actively|happily|all) )*"
+    rf"(?:(?:keep |kept |started |start )?(?:working|work) (?:{HOW_LONG} )?"
+    rf"(?:(?:hard|together|full-time|part-time|right now|now|mostly|mainly|a lot) )?"
+    rf"(?:on|in (?=(?:the )?[Pp]roject ))|(?:started )?(?:building|developing)|{_BUSY}"
+    rf"|(?:spend|spending) (?:all |most of )?my (?:\w+ ){{1,2}}(?:working )?on)"
 )
-"""Where, when or how something was agreed, which is not what was agreed."""
-_VERDICT = one_of("""
-    (?:(?:final|retro|meeting|team)_)?(?:decision|decided|agreed|resolved|choice|pick|verdict|answer|call|outcome|resolution|consensus)
-    (?:final_)?(?:decision|choice|call)_(?:made|taken) it's_(?:decided|settled)
-    it_is_(?:decided|settled) made_up_(?:my|our)_minds? we_decided decided_today settled
+_FINISHED = one_of("""
+    finished completed shipped launched released delivered wrapped_up dropped abandoned shelved
+    cancelled canceled killed retired archived scrapped handed_over closed sunset stopped_working_on
+    stopped_maintaining quit_working_on finished_working_on moved_on_from left
     """)
-_LABEL = (
-    r"(?:^|(?<=[.!;,]\s))[^\w\n]{0,6}(?:(?:after|at|in)\s+(?:\w+\s+){1,3}?)?"
-    r"(?:(?:i|we)(?:'ve)?\s+(?:have\s+)?|ok,?\s+|so,?\s+|and\s+)?"
+_IS_FINISHED = (
+    "(?:done|finished|complete|completed|shipped|launched|released|delivered|cancelled|canceled"
+    "|shelved|closed|over|history|wrapped up|live|out the door|behind (?:me|us))"
 )
 
+_TIME = one_of("time days? weeks? evenings? weekends? nights attention energy work_hours mornings")
 
-_WHILE = (
-    r"(?:(?:since|for)\s+(?:\w+\s+){0,2}?(?:years?|months?|weeks?|ages|time|always"
-    r"|(?-i:[A-Z][a-z]+(?=\s+the\b)))\s+|every\s?day\s+)?"
+# Times and places.
+_ONCE = (
+    r"(?:before|previously|formerly|originally|at first|initially|back then|in the past|earlier"
+    r"|(?:many |some |\w+ )?years ago|once|years before|back in \w+(?: \w+)?"
+    r"|(?:in|at|from) (?:my|our) (?:old|last|previous|former|first|early) \w+(?: \w+)?"
+    r"|in (?:college|school|university|(?:19|20)\d\d|the (?:past|\w+ties|\d\ds|beginning))"
+    r"|at (?:university|school|college|that time|the time)|those days|in those days"
+    r"|as a (?:student|kid|child|teenager|junior)|for a (?:summer|while|short time|summer job)"
+    r"|last (?:year|summer|winter|spring|autumn|fall)"
+    r"|(?:when|while) (?:I|we|i) (?:was|were|lived|worked|studied)(?: \w+){0,5}"
+    r"|(?:until|till) (?!now\b)\w+(?: \w+){0,3}|before (?:the|our|my|that|this) \w+(?: \w+)?"
+    rf"|before {TOOL}(?: (?:came along|existed|arrived|took over|was a thing))?)"
 )
-"""How long, where those who speak other languages put it: "I use since two years the PyCharm"."""
+_THEN_ADJUNCTS = (
+    rf"(?:,? (?:in (?:early |late )?(?:{MONTH}|\d{{4}}|{words.SEASON})|last \w+|this \w+|yesterday"
+    rf"|today|recently|on \w+day|{NOW}|(?:a|an|two|three|some|many) \w+ ago|ages ago|for good"
+    rf"|completely|entirely|already|too|at last|in the end|since {DATE}))*"
+)
+_TO_SOMEBODY = "(?: to [A-Z]\\w+)?"
+_FOR = rf"(?:,? for (?!good){THING})?"
+_IN_THE_END = (
+    rf"(?: (?:in the end|at last|now|instead|after all|this time|after (?:some|much) discussion"
+    rf"|for (?!example|instance){THING}))*"
+)
 
+# Decisions.
+_BY = (
+    r"(?: (?:today|finally|now|then|together|yesterday|instead|unanimously|this \w+|last \w+"
+    r"|on \w+day|with [A-Z]\w+|at the (?:\w+ )?(?:meeting|retro|standup)|as a team"
+    r"|over (?:lunch|coffee|dinner|breakfast)|on the (?:phone|call)"
+    r"|in the (?:meeting|retro|call|standup)))?,?"
+)
+_HAVE = (
+    r"(?: (?:have|has)|'ve)?(?: (?:jointly|unanimously|eventually|ultimately|today|yesterday|now"
+    r"|then|all|together|also|just|finally|already|recently|officially|both))*"
+)
+_TO_DO = r"to (?!(?:the|a|an|all|his|her|their|this|that|these|those)\b)"
+_OPTIONS = (
+    r"(?:options?|plans?|versions?|approach|designs?|variants?|models?|offers?|proposals?|vendors?"
+    r"|providers?|themes?|colou?rs?|logos?|formats?|layouts?|setups?|stacks?|databases?"
+    r"|frameworks?|library|libraries|hosts?|suppliers?|tiles?|paint|route|venue|dates?|names?|one"
+    r"|licen[cs]e|contractor|supplier|quote|bid|package|tariff)"
+)
+_OPTION = (
+    rf"(?:{TOOLS}|(?:(?:the|a|an|our|my) )?(?:{PLAIN_WORD} ){{0,3}}{_OPTIONS}"
+    rf"(?: (?:[A-Z]|\d+|{TOOL}))?(?: (?:of|from) {THING})?)"
+)
+_CHOICE = (
+    rf"(?:{_OPTION}(?: for {THING})?|(?:[a-z]\w+ for {THING}|[A-Z]\w+ over {WORD}|(?:(?:the|a|an"
+    rf"|our) )?{WORD}(?: {WORD}){{1,3}})"
+    rf"(?: (?:of|in|from|over|at|for) {THING}){{0,2}})"
+)
 
-def _verb(verbs: str) -> str:
-    """A verb of the user, whose subject may be left out in a list of verbs."""
-    return (
-        rf"(?:(?P<subject>{_SUBJECT})|{_OMITTED})(?:{ADVERB}\s+){{0,3}}{_NEGATED}"
-        rf"(?:{ADVERB}\s+){{0,2}}(?P<verb>{verbs})\s+(?:very\s+much\s+)?(?:{ADVERB}\s+)?{_WHILE}"
-    )
+# Nouns.
+_PERSON = one_of("""
+    brother sister wife husband boss manager colleagues? friends? father mother mum mom dad son
+    daughter kids? children parents partner neighbou?rs? teacher client clients customers? intern
+    girlfriend boyfriend uncle aunt cousin students? roommate flatmate grandma grandpa doctor lawyer
+    """)
+_NOUN = one_of("""
+    editors? ide IDE shell terminal(?:_emulator)? os OS operating_system distros? vcs database db
+    (?:window|package|password|task|note)_manager framework linter orm (?:programming_)?languages?
+    (?:web_)?browser (?:tech_)?stack ci CI hosting cloud formatter (?:mail_|email_)?client calendar
+    notes (?:note|notes|notebook)_app (?:issue_|bug_)?tracker queue cache broker bundler
+    build_(?:tool|system) back-?end front-?end blog website site servers? infra(?:structure)?
+    monitoring dashboards? docs documentation repos? repositor(?:y|ies) code(?:base)? tickets wiki
+    toolchain version_control daily_driver go-to default setup slides photos files backups?
+    passwords bookmarks tasks to-?dos? drafts diagrams scripts workflow apps? data search_engine
+    chat environment platform crm CRM notebook tools? (?:text|code)_editor builds? pipelines?
+    newsletters? schedule tests
+    """)
+_WHICH = (
+    r"(?:main|current|daily|primary|default|work|home|own|personal|usual|everyday|private|code"
+    r"|text|whole|entire|new|only|\w+ing|family)"
+)
+_KEPT = (
+    r"(?:(?:is|are)(?: (?:now|still|all|mostly|just|currently))?(?: (?:built|written|made|typeset"
+    r"|kept|stored|hosted|tracked|managed|deployed|drawn|drafted|planned|designed|run))?"
+    r"(?: (?:in|on|with|by|using))?|(?:lives?|sits?|runs?)(?: (?:all|now|mostly))? (?:in|on)"
+    r"|remains?|runs)"
+)
+_FAVORITE = r"(?:(?:all-time|current|absolute|personal) )?(?:favou?rite|preferred|go-to)"
+_OTHER = rf"(?:the |a |an |my )?(?![A-Z]){WORD}(?: {WORD}){{0,3}}"
+_OVER = rf"(?: (?:over|than) {_OTHER})"
+_COMPARED = rf"(?:{_OVER}|,? (?:to(?! \w+ing \w)|rather than|instead of|more than) {_OTHER})?"
+_MUCH = "(?: very much| a lot| most| best| more| too)?"
+_DO_NOT = rf" (?:{NOT})(?: really| actually| currently| even| particularly| much)*"
 
+AFTER = (
+    (HOW, lazily(ADJUNCTS + STOP)),
+    (THEN, lazily(_THEN_ADJUNCTS + STOP)),
+)
 
 PATTERNS = (
-    Pattern(
-        "works_on",
-        "works_on",
-        _work,
-        "working building developing",
-        rf"\b(?:working\s+{_WHILE}(?:on|in\s+the(?=\s+project\s+(?-i:[A-Z])))|building|developing)\s+",
-        (("I'm working on meshalyzer.", "Meshalyzer"), ("Building Tidepool now.", "Tidepool")),
-    ),
-    Pattern(
-        "project_x",
-        "",
-        _project_before,
-        "project",
-        (r"(?-i:\b[Pp]roject\s+(?P<name>[A-Z][\w'-]*(?:\s+[A-Z][\w'-]*){0,2}|[a-z][\w'-]*))"),
-        (("The notes of project Aurora.", "Aurora"),),
-    ),
-    Pattern(
-        "x_project",
-        "",
-        _project_after,
-        "project",
-        (
-            r"(?-i:(?P<article>\b(?:[Tt]he|[Oo]ur"
-            r"|[Mm]y)\s+)?(?<![\w'-])(?P<name>[A-Z][\w'-]{0,60}(?:\s+[A-Z\d][\w'-]{0,60}){0,3}(?:"
-            r"\s+[a-z]\w{0,30})?|[\w'-]{1,60})\s+project\b)"
-        ),
-        (("Moved the Redwood project.", "Redwood"),),
-    ),
-    Pattern(
-        "uses_x",
-        "uses",
-        _uses,
-        "",
-        (rf"\b(?:using|with|via|in|on|through|from)\s+{_WHILE}"),
-        (("Parsed it using pandas.", "pandas"), ("Deployed via Kubernetes.", "Kubernetes")),
-    ),
-    Pattern(
-        "i_use_x",
-        "uses",
-        _uses_of_user,
-        "",
-        _verb(_USE),
-        (("I use Vim.", "Vim"), ("We always use Docker.", "Docker")),
-        starts_clause=True,
-    ),
-    Pattern(
-        "prefers_x",
-        "prefers",
-        _preferences,
-        "",
-        _verb(_PREFER),
-        (("I prefer Python.", "Python"), ("I like dark mode.", "dark mode")),
-        starts_clause=True,
-    ),
-    Pattern(
-        "decided_x",
-        "decided",
-        _decisions,
-        (
-            "deci agre opted cho going_with going_ahead went_ settled resol pick green signed "
-            "call_ call: verdict answer: outcome consensus mind voted gone_with landed sticking "
-            "staying made_ vote moving_ elected conclu plump determined pressing"
-        ),
-        (
-            r"\b(?:decided|(?<=have )decide|agreed|opted|chose|resolved|voted|elected|concluded"
-            r"|determined|made\s+(?:the|a)\s+(?:decision|call|choice)|made\s+up\s+(?:my"
-            r"|our)\s+minds?|(?:is|was|been)\s+decided)\s+(?:(?:today|finally|now|then|instead"
-            r"|together|yesterday|for(?=\s+to\b)"
-            rf"|(?:this|last)\s+\w+|with\s+(?-i:[A-Z])\w+|{_WHERE}),?\s+)?(?P<negation>not\s+"
-            r")?(?:to\s+(?!(?:the|an?"
-            r"|all|his|her|their|this|that|these|those)\s)|(?:that\s+)?(?:i|we)(?:'ll|\s+will"
-            r"|\s+should|\s+shall)?\s+(?!\w+ed\b|went|were|are|is|was|have|had|can|could)"
-            r"|(?=on\s+\w+ing\b))|\bdecided\s+(?P<against>against)\s+"
-            rf"|\bagreed(?:(?<=as\swe\sagreed)|(?<=as\si\sagreed))\s+{_WHERE},\s+|\b(?:agreed"
-            rf"|decided)\s+{_WHERE}\s+that\s+"
-            rf"|\b(?!(?:agreed|decided|settled)\s+{_WHERE})(?P<noun>{_CHOSE})\s+(?:for\s+(?=the\b"
-            r"|a\b|(?-i:[A-Z])))?"
-            rf"|{_LABEL}(?P<label>(?:the\s+|our\s+|my\s+)?{_VERDICT})"
-            rf"(?:(?:\s+(?:from|of|at|in)\s+[\w' ]{{1,30}})?\s*:|\s+is(?::"
-            rf"|(?=\s+to\s))|\s+[-–—])\s+"
-            r"(?:(?:we|i)(?:'ll|\s+will|'re\s+going\s+to)?\s+(?!(?:are|were|have|had|do|don't|did"
-            r"|can|can't|am|need|want|still|prefer|use|like|love|think|work)\b)|(?:we(?:'re"
-            r"|\s+are)\s+)?(?:going\s+with|to|that)\s+)?|\b(?P<choice>choosing|going\s+with)\s+"
-        ),
-        (("Decided to use SQLite for KG.", "Use SQLite for KG"), ("Going with uv.", "Uv")),
-    ),
-    Pattern(
-        "i_work_on",
-        "works_on",
-        _work_of_user,
-        "work",
-        _verb(r"works?\s+on|worked\s+on"),
-        (("I work on Harbor.", "Harbor"),),
-        starts_clause=True,
-    ),
-    Pattern(
-        "favorite",
-        "prefers",
-        _favorites,
-        "favorite favourite prefer go-to",
-        (
-            r"\bmy\s+(?:(?:all-time|current|absolute|personal)\s+)?(?:favou?rite|preferred"
-            r"|go-to)\s+(?:\w+\s+){1,3}?(?:is|are|remains)\s+"
-            r"|\bmy\s+(?:\w+\s+)?preference\s+is\s+(?:for\s+)?|\b(?:i|we)\s+(?:have|has|had|\w+ed"
-            r"|shows?)\s+(?:a|an)\s+(?:\w+\s+)?preference\s+for\s+|^\W{0,4}(?:(?:huge|big|massive"
-            r"|great|total|long-time)\s+)+fan\s+of\s+|^[-\ ]{0,6}(?:my\s+)?(?:favou?rite"
-            r"|preferred)\s+\w+(?:\s+\w+)?:\s+"
-            rf"(?:{ADVERB}\s+)?"
-        ),
-        (("My favourite editor is Helix.", "Helix"),),
-    ),
-    Pattern(
-        "switched",
-        "uses",
-        _switches,
-        (
-            "switch moved migrat chang transition went convert ported replac swap ditch drop "
-            "abandon trad gave giv uninstall got_ done_with finished_with through_with phased "
-            "signed decommission sunset goodbye parted ripped threw kicked weaned left quit "
-            "cancel delet outgrew retired"
-        ),
-        (
-            rf"\b{_SWITCHED}\s+(?:[\w']+\s+){{0,4}}?(?:from|off(?:\s+of)?)\s+"
-            rf"|\b{_LEFT}\s+|\b{_SWITCHED}\s+"
-            r"(?:(?:back|over|fully|completely|everything|(?:the|our|my|all)\s+(?:\w+\s+"
-            r"){0,2}?\w+)\s+)?"
-            r"(?P<to>(?:on)?to)\s+"
-        ),
-        (("We switched from npm to pnpm.", "pnpm"),),
-    ),
-    Pattern(
-        "replaced",
-        "uses",
-        _replaced,
-        "replaced is_out",
-        (
-            r"\s+(?:(?:has\s+been|was|got|is)\s+(?:now\s+|recently\s+)?replaced\s+(?:by|with)"
-            r"|is\s+(?P<out>out)(?:,|\s+and)(?:\s+and)?)\s+"
-        ),
-        (("Docker has been replaced by Podman.", "Podman"),),
-    ),
-    Pattern(
-        "reversed",
-        "decided",
-        _reversals,
-        "decision",
-        (
-            r"\b(?:revers(?:ed|ing)|undoing|undid|revoked|cancel+ed|withdrew|overturned|scrapped"
-            r"|reverted"
-            r"|took\s+back|rolled\s+back|dropped|abandoned)\s+(?:the|our"
-            r"|my|(?:last\s+)?\w+'s)\s+(?:\w+\s+)?decision\s+(?P<negation>not\s+)?to\s+"
-        ),
-        (),
-    ),
-    Pattern(
-        "corrected",
-        "uses",
-        _corrections,
-        "scratch correction misspoke mind wrong",
-        (
-            r"\b(?:scratch\s+that|correction|i\s+misspoke|never\s?mind|i\s+was\s+wrong)\b\W{1,3}"
-            r"(?:(?:it's|actually|we're|i'm)\s+)?not\s+(?:using\s+)?"
-        ),
-        (("Scratch that: not Redis.", "Redis"),),
-    ),
+    # Work.
+    Pattern("i_work_on", rf"{WE} (?:am |are )?{ADVERBS}(?:works? on|maintains?|leads?|coordinates?"
+         rf"|contributes? to|develops?|builds?) (?P<works_on>{PROJECTS})"
+         rf"{APPOSITION}(?: in {TOOLS})?(?: (?:with|using) (?P<uses>{TOOLS}))?{HOW}",
+         "I work on Harbor.", "Harbor"),
+    Pattern("works_on", rf"{WE}{_AM}{_WORKING} (?P<works_on>{PROJECTS}){APPOSITION}(?:,? (?:which"
+         rf"|that)"
+         rf" uses (?P<project_uses>{TOOLS}))?(?: in {TOOLS})?(?:,? (?:with|using) "
+         rf"(?P<uses>{TOOLS}))?{HOW}",
+         "I'm working on Brightwater.", "Brightwater"),
+    Pattern("works_on", rf"{WE}{_AM} {ADVERBS}working on (?P<works_on>{LOWER_NAME}"
+         rf"(?: and {LOWER_NAME})?)(?: in {TOOLS})?(?: (?:with|using) (?P<uses>{TOOLS}))?(?: "
+         rf"(?:{NOW}|again|in \ue002+))?",
+         "Working on meshalyzer.", "Meshalyzer"),
+    Pattern("works_on", rf"{WE} (?:was|were|had been) {ADVERBS}(?:working on|building|developing) "
+         rf"(?P<works_on_ended>{PROJECT}),? {_ONCE}",
+         "I was working on Pelican until March.", "Pelican",
+         "was were had"),
+    Pattern("works_on", rf"(?i:{_ONCE}),? {WE} (?:was|were|worked) (?:working on|building"
+         rf"|developing"
+         rf"|on)"
+         rf" (?P<works_on_ended>{PROJECT})",
+         "Back then I was working on Nimbus.", "Nimbus",
+         "was were worked"),
+    Pattern("works_on", rf"{WE}(?:{BE})? no longer (?:work(?:s"
+         rf"|ing)? )?on (?P<works_on_ended>{PROJECT})",
+         "I no longer work on Harbor.", "Harbor",
+         "no_longer"),
+    Pattern("works_on", rf"{WE}(?:{HAVE})? (?:stopped"
+         rf"|quit) working on (?P<works_on_ended>{PROJECT})"
+         rf"{THEN}", "I stopped working on Tidepool.", "Tidepool",
+         "stopped quit"),
+    Pattern("busy_with_x", rf"(?:[Mm]y|[Oo]ur) (?:current|main|new|latest|big|side|only"
+         rf"|day) (?:project|focus|job|priority)"
+         rf"(?: {NOW})? is (?:called |named )?(?P<works_on>{PROJECT}){APPOSITION}{HOW}",
+         "My current project is Lumen.", "Lumen",
+         "project focus job priority"),
+    Pattern("x_keeps_me_busy", rf"(?P<works_on>{NAME}) (?:is (?:my|our) (?:current |main |new "
+         rf"|latest "
+         rf"|side )?project|(?:still )?keeps (?:me|us) (?:\w+ )?busy|is what {WE}{BE} working on)"
+         rf"{HOW}", "Lumen keeps me busy.", "Lumen",
+         "is keeps"),
+    Pattern("x_keeps_me_busy", rf"(?P<works_on>{NAME})(?:{APPOSITION},?)? (?:takes?|gets?|eats?"
+         rf"|fills?"
+         rf"|is "
+         rf"taking|is eating|consumes)(?: up)? (?:all |most of )?(?:of )?(?:my|our) {_TIME}{HOW}",
+         "Kestrel eats my weekends.", "Kestrel",
+         "tak get eat fill consum"),
+    Pattern("busy_with_x", rf"(?:(?:[Mm]ost|[Aa]ll) of )?(?:[Mm]y |[Oo]ur )?(?i:{_TIME}) (?:goes|go"
+         rf"|belongs?) "
+         rf"(?:in)?to (?P<works_on>{PROJECT}){APPOSITION}{HOW}",
+         "My weekends go to Kestrel.", "Kestrel",
+         "go belong"),
+    Pattern("busy_with_x", rf"(?i:this (?:week|sprint|month|quarter)|currently|now|today|right now"
+         rf"|building"
+         rf"|in progress|doing|current projects?|on my (?:plate|desk))(?::| is(?: all)? about) "
+         rf"(?P<works_on>{PROJECTS})", "This week: Lumen.", "Lumen",
+         ": about"),
+    Pattern("finished_x", rf"{WE}(?:{_PERFECT} {_FINISHED}|{BE}(?: \w+)? (?:done|finished|through) "
+         rf"(?:with|working on)|{IS_NOT} (?:working )?on|{_DO_NOT} work on)"
+         rf" (?P<works_on_denied>{PROJECT})(?: {NO_MORE})?{_TO_SOMEBODY}{THEN}",
+         "I finished Lumen last week.", "Lumen"),
+    Pattern("x_keeps_me_busy", rf"(?:[Pp]roject )?(?P<works_on_denied>{NAME}) (?:is|has been|was"
+         rf"|got) "
+         rf"(?:(?:now|finally|officially|all|already|fully) )*{_IS_FINISHED}{THEN}",
+         "Lumen is done.", "Lumen",
+         "is has_been was got"),
+    # Use.
+    Pattern("i_use_x", rf"{WE}{_AM} {ADVERBS}{_USING}(?: {HOW_LONG})? (?P<uses>{TOOLS}) "
+         rf"(?:now |these days )?(?P<uses_ended>(?:instead of|rather than) {TOOLS})"
+         rf" (?:now|nowadays|these days|any ?more)",
+         "I use Podman instead of Docker now.", "Docker"),
+    Pattern("i_use_x", rf"{WE} (?:now|nowadays|these days) (?:use|using) (?P<uses>{TOOLS}) "
+         rf"(?P<uses_ended>(?:instead of|rather than) {TOOLS})",
+         "Now using Podman instead of Docker.", "Docker"),
+    Pattern("i_use_x", rf"{WE}(?: am| are)? {ADVERBS}{_USES}(?: mostly| mainly| everyday| now| only"
+         rf"| a lot| normally| always| still)?(?: {HOW_LONG})? (?P<uses>{TOOLS_FOR}){_INSTEAD}",
+         "I use Vim.", "Vim"),
+    Pattern("i_use_x", rf"{WE}{_AM} {ADVERBS}{_USING}(?:"
+         rf" {HOW_LONG})? (?P<uses>{TOOLS_FOR}){_INSTEAD}",
+         "Using Redis for the cache.", "Redis"),
+    Pattern("i_use_x", rf"{WE}{HAVE} (?:used|relied on) (?P<uses>{TOOLS_FOR}) {HOW_LONG}{HOW}",
+         "I have used Vim for ten years.", "Vim"),
+    Pattern("i_use_x", rf"{WE}{HAVE} (?:always|long) (?:used|relied on) (?P<uses>{TOOLS_FOR}){HOW}",
+         "We've always used Docker.", "Docker"),
+    Pattern("i_use_x", rf"{WE}(?:{_DO_NOT} (?:use|touch|run|need|rely on)|{HAVE} never used"
+         rf"|{IS_NOT}(?: really"
+         rf"| actually| currently)? (?:using|on)) (?P<uses_denied>{NO_TOOLS})"
+         rf"(?: at all| here| myself| after all)?", "I don't use Kafka.", "Kafka"),
+    Pattern("i_use_x", rf"{WE}(?:{_DO_NOT} (?:use|touch|run|need|rely on)|{IS_NOT}(?: really"
+         rf"| actually| currently)? (?:using|on)) (?P<uses_ended>{NO_TOOLS}) {NO_MORE}",
+         "We don't use MySQL anymore.", "MySQL"),
+    Pattern("i_use_x", rf"{WE}(?:(?: am| are|'m|'re)? no longer (?:use|using|uses|on|run|rely on)"
+         rf"|(?:{HAVE})? (?:given up|gave up) using| used to (?:use|run|rely on"
+         rf"|(?:write|code|program|work) in)) (?P<uses_ended>{NO_TOOLS})"
+         rf"(?:,? but (?:now )?(?P<uses>{TOOLS}))?{THEN}", "I used to use Emacs.", "Emacs"),
+    Pattern("i_use_x", rf"{WE} (?:had been using|(?:was|were) (?:still )?using|used|had used|ran"
+         rf"|relied on) (?P<uses_ended>{TOOLS})(?: for {THING})?,? {_ONCE}(?: for {THING})?",
+         "We were using Mongo before.", "MongoDB"),
+    Pattern("i_use_x", rf"{WE} (?:had been using|(?:once|previously|formerly|originally|initially"
+         rf"|first) used) (?P<uses_ended>{TOOLS})(?: for {THING})?(?:,? {_ONCE})?",
+         "We previously used Jenkins.", "Jenkins"),
+    Pattern("i_use_x", rf"(?i:{_ONCE}),? {WE} (?:used|ran|relied on|was using|were using"
+         rf"|had been using) (?P<uses_ended>{TOOLS})(?: for {THING})?",
+         "Formerly we used Redis for queues.", "Redis"),
+    Pattern("uses_x", rf"{WE}{_AM} {ADVERBS}{_DO}(?: {THING})?(?: (?:for|of|in|at) {THING})?"
+         rf"(?: mostly| mainly| only)? (?:in|on|inside) (?P<uses>{TOOLS_FOR})(?: and {THING} (?:in"
+         rf"|with|on) "
+         rf"(?P<uses_2>{TOOLS}))?{HOW}", "I write all my scripts in Ruby.", "Ruby"),
+    Pattern("uses_x", rf"{WE}{_AM} {ADVERBS}{_DO}(?: {THING})?(?: (?:for|of|in|at) {THING})?"
+         rf" using (?P<uses>{TOOLS_FOR}){HOW}", "Parsed it using pandas.", "pandas"),
+    Pattern("uses_with_x", rf"{WE}{_AM} {ADVERBS}{_DO}(?: {THING})?(?: (?:for|of|in|at) {THING})?"
+         rf"(?: mostly| mainly| only)? (?:with|via|through) (?P<uses>{TOOLS_FOR}){HOW}",
+         "Deployed via Kubernetes.", "Kubernetes"),
+    Pattern("my_tool_is_x", rf"(?:[Mm]y|[Oo]ur|[Aa]ll (?:my|our|of our"
+         rf"|of my)) (?:{_WHICH} )?{_NOUN}"
+         rf"(?: of choice)?(?: for (?:{PLAIN_WORD} )?{PLAIN_WORD})?(?: {_KEPT}|:| =) "
+         rf"(?P<uses>{TOOLS_FOR}){HOW}", "My editor is Helix.", "Helix"),
+    Pattern("my_tool_is_x", rf"(?:(?i:{_WHICH}) )?(?i:{_NOUN})"
+         rf"(?: of choice)?: (?P<uses>{TOOLS_FOR})",
+         "Editor: Helix", "Helix"),
+    Pattern("my_tool_is_x", rf"(?:[Mm]y|[Oo]ur) (?!{_PERSON}){PLAIN_WORD}"
+         rf"(?: (?!{_PERSON}){PLAIN_WORD})? (?:(?:is|are) "
+         rf"(?:now |all |mostly )?(?:built|written|made|typeset|kept|stored|hosted|tracked|managed"
+         rf"|deployed|drawn|generated|powered|run) (?:in|on|with|by|using)|runs?(?: on)?"
+         rf"|go(?:es)? through|sits? in) (?P<uses>{TOOLS_FOR}){HOW}",
+         "My papers are typeset in Typst.", "Typst"),
+    Pattern("my_tool_is_x", rf"{WE}{BE} (?:an? )(?:\w+ ){{0,2}}?(?P<uses>{TOOL}) (?:users?|shop"
+         rf"|house"
+         rf"|guy"
+         rf"|girl|developer|dev){HOW}", "I'm a Thunderbird user.", "Thunderbird"),
+    Pattern("my_tool_is_x", rf"(?P<uses>{TOOL}) users? here", "Emacs user here.", "Emacs"),
+    Pattern("my_tool_is_x", rf"{WE}(?: have|'ve got| have got) (?P<uses>{TOOLS}) (?:running"
+         rf"|installed"
+         rf"|set "
+         rf"up|open|on (?:all )?my (?=\w)(?:phone|laptop|server|machines?|desktop"
+         rf"|computer)s?){HOW}",
+         "I have Syncthing running at home.", "Syncthing"),
+    Pattern("my_tool_is_x", rf"(?i:at (?:home|work)|these days|as of today|now|for my (?:notes"
+         rf"|own stuff|code|work))"
+         rf",? it's (?P<uses>{TOOLS_FOR}){HOW}",
+         "At home it's Arch.", "Arch Linux"),
+    Pattern("x_is_used", rf"(?P<uses>{TOOL}) (?:(?:is|remains) (?:still |now )?(?:(?:my|our) "
+         rf"(?:{_WHICH} )?{_NOUN}(?: of choice)?|what {WE} {ADVERBS}(?:use|reach for|rely on)"
+         rf"|(?:how|where) {WE} {ADVERBS}{_DO}(?: {THING})?|where {WE} spend {THING}"
+         rf"|part of (?:my|our) (?:daily )?\w+)|(?:handles|runs|powers|hosts|serves|manages|drives"
+         rf"|does) (?:all |most of )?(?:my|our) {PLAIN_WORD}(?: {PLAIN_WORD})?)(?: for {THING})?",
+         "Redis handles our queues.", "Redis"),
+    Pattern("uses_x", rf"{WE} {ADVERBS}(?!like|love|hate|enjoy|prefer|want|need|lost|saw|met|know"
+         rf"|see){PLAIN_WORD} "
+         rf"(?:(?:all |most of |half of |both )?(?:of )?(?:my|our)|every|everything) ?"
+         rf"(?:{WORD} ?){{0,3}} in (?P<uses>{TOOLS_FOR}){HOW}",
+         "I balance our accounts in GnuCash.", "GnuCash"),
+    Pattern("x_is_used", rf"(?P<uses>{TOOL}) (?:still |now )?(?!has|was|is|says|costs"
+         rf"|hates){PLAIN_WORD}(?<=s) "
+         rf"(?:track of )?(?:all |most of |half of )?(?:of )?(?:my|our) {PLAIN_WORD}"
+         rf"(?: {PLAIN_WORD}){{0,2}}{HOW}",
+         "Nextcloud keeps our photos.", "Nextcloud"),
+    Pattern("x_is_used", rf"(?P<uses>{TOOL}) is where (?:all |most of )?(?:my|our) (?:{PLAIN_WORD}"
+         rf" ){{1,3}}"
+         rf"(?:lives?|sits?|goes|go|ends? up|happens?|are|is){HOW}",
+         "Notion is where our recipes live.", "Notion"),
+    Pattern("my_tool_is_x", rf"(?:[Mm]y|[Oo]ur|[Aa]ll (?:of )?(?:my|our)) (?!{_PERSON}){PLAIN_WORD}"
+         rf"(?: (?!{_PERSON}){PLAIN_WORD})? "
+         rf"(?:all )?lives? (?:now )?in (?P<uses>{TOOLS_FOR}){HOW}",
+         "Our recipes live in Notion.", "Notion"),
+    Pattern("my_tool_is_x", rf"(?:[Ee]verything|[Ii]t all) (?:now )?(?:lives|sits|goes"
+         rf"|runs) (?:now )?(?:in|into|on) "
+         rf"(?P<uses>{TOOLS_FOR}){HOW}", "Everything lives in Notion now.", "Notion"),
+    Pattern("my_tool_is_x", rf"{WE} {ADVERBS}(?:get|order|buy|read|pull) (?:all )?(?:my"
+         rf"|our) {WORD}(?: {WORD})? (?:from|through|via|on) "
+         rf"(?P<uses>{TOOLS_FOR}){HOW}", "I get my news from Feedly.", "Feedly"),
+    # What took the place of what.
+    Pattern("switched", rf"{WE}{_PERFECT} {_SWITCHED}{_WHAT} from (?P<uses_ended>{TOOLS})"
+         rf" (?:over )?"
+         rf"(?:on)?to (?P<uses>{TOOLS}){_FOR}{THEN}", "We switched from npm to pnpm.", "pnpm"),
+    Pattern("switched", rf"{WE}{_PERFECT} {_SWITCHED}{_WHAT} (?:off|over"
+         rf"|) ?(?P<uses_ended>{TOOLS})? ?"
+         rf"(?:and )?(?:on)?to (?P<uses>{TOOLS}){_FOR}{THEN}", "I moved to Podman.", "Podman"),
+    Pattern("switched", rf"{WE}{_PERFECT} (?:replaced|swapped(?: out)?|ditched|dropped|traded"
+         rf"|abandoned"
+         rf"|left) (?P<uses_ended>{TOOLS}) (?:with|by|for|in favou?r of) "
+         rf"(?P<uses>{TOOLS}){_FOR}{THEN}",
+         "We replaced Jest with Vitest.", "Vitest"),
+    Pattern("switched", rf"{WE}{_PERFECT} {_LEFT} (?P<uses_ended>{TOOLS})(?: and (?:then )?"
+         rf"(?:adopted|picked up|started using|went with|(?:switched|moved|migrated) (?:over )?to) "
+         rf"(?P<uses>{TOOLS}))?{THEN}", "We dropped npm and adopted pnpm.", "npm"),
+    Pattern("replaced", rf"(?:[Oo]ur |[Mm]y )?(?P<uses_ended>{TOOL}) (?:has been|was|got"
+         rf"|is) (?:now "
+         rf"|recently )?replaced (?:by|with) (?P<uses>{TOOL})(?: (?:now|here|in our \w+|for us))?",
+         "Docker has been replaced by Podman.", "Podman"),
+    Pattern("replaced", rf"(?P<uses_ended>{TOOL}) is out,? (?:and )?(?P<uses>{TOOL}) is in",
+         "npm is out, pnpm is in.", "pnpm"),
+    Pattern("project_uses", rf"(?:[Pp]roject )?(?P<project>{NAME}|(?:[Tt]he|[Oo]ur) {PLAIN_WORD}"
+         rf"(?= project))(?: project)?(?:,? (?:which|that))? "
+         rf"{ADVERBS}uses (?P<project_uses>{TOOLS_FOR}){HOW}",
+         "Project Harbor uses Redis.", "Redis",
+         "uses"),
+    # Preferences.
+    Pattern("prefers_x", rf"{WE}(?: {ADVERBS}prefers?(?: to use| using| more| very much)?|(?: am"
+         rf"| are) "
+         rf"prefer|{HAVE} (?:always |long )?preferred) (?P<prefers>{PREFERRED})(?: more| most"
+         rf"| best)?{_COMPARED}{WITHIN}{HOW}", "I prefer Python.", "Python",
+         "prefer"),
+    Pattern("prefers_x", rf"{WE} {ADVERBS}(?:prefers?|{_LIKES}) (?P<prefers>{GERUND}){_MUCH}"
+         rf"{_COMPARED}{HOW}", "I enjoy baking bread.", "baking bread",
+         "ing"),
+    Pattern("prefers_x", rf"{WE}(?: am| are)? {ADVERBS}{_LIKES}(?: using| writing(?: in)?"
+         rf"| very much)? "
+         rf"(?P<prefers>{LIKED}){_MUCH}{_COMPARED}{WITHIN}{HOW}", "I like dark mode.", "dark mode",
+         "like love enjoy ador appreciat cherish favo valu dig tend"),
+    Pattern("prefers_x", rf"{WE} {ADVERBS}(?:prefers?|{_LIKES}) (?P<prefers>{LIKED_LIST})"
+         rf"{_MUCH}{_COMPARED}{HOW}",
+         "I enjoy long walks and old films.", "long walks and old films",
+         "and ,"),
+    Pattern("prefers_x", rf"{WE} {ADVERBS}(?:prefers?|likes?|loves?) to (?P<prefers>{DOING})"
+         rf"{_COMPARED}", "I prefer to work from home.", "work from home",
+         "_to_"),
+    Pattern("prefers_x", rf"{WE}(?:{BE} (?:a|an) (?:\w+ )?(?:fan|lover|admirer) of|{BE} (?:\w+ly "
+         rf"|very "
+         rf"|so |pretty |super )?(?:fond of|into|partial to|keen on|in love with|crazy about)"
+         rf"|{HAVE} (?:fallen in love with|grown fond of)| (?:have|has|had|expressed|stated|showed"
+         rf"|shows) "
+         rf"a (?:\w+ )?(?:preference|soft spot|weakness|passion) for| swears? by"
+         rf"| gravitates? towards?) (?P<prefers>{LIKED})(?:{_OVER})?{WITHIN}",
+         "I'm a big fan of Svelte.", "Svelte",
+         "fan lover admirer fond into partial keen love crazy grown prefer "
+         "soft weakness passion swear gravitat"),
+    Pattern("prefers_x", rf"{WE}(?:{_DO_NOT} (?:like|prefer|enjoy|love)| (?:really |absolutely )?"
+         rf"(?:dislike|hate|detest|loathe|can't stand)s?) (?P<prefers_denied>{LIKED}"
+         rf"|[A-Z][a-z]+days)"
+         rf"(?: very much| at all| after all)?", "I don't like Java.", "Java",
+         "hate dislike detest loathe stand not n't dont never"),
+    Pattern("prefers_x", rf"{WE}{_DO_NOT} (?:like|prefer|enjoy|love) (?P<prefers_ended>{LIKED}) "
+         rf"{NO_MORE}", "I don't like Perl anymore.", "Perl",
+         "more longer"),
+    Pattern("prefers_x", rf"{WE} (?:no longer (?:like|prefer|enjoy|love)s?|used to (?:like|prefer"
+         rf"|enjoy"
+         rf"|love)) (?P<prefers_ended>{PREFERRED})(?: a lot| very much)?(?: in the past)?",
+         "I used to prefer tabs.", "tabs",
+         "no_longer used_to"),
+    Pattern("favorite", rf"[Mm]y {_FAVORITE} (?!part|thing|way|memory|moment|place"
+         rf"|person){PLAIN_WORD}(?: {PLAIN_WORD})? (?:is|are|remains) (?:still |definitely )?"
+         rf"(?P<prefers>{PREFERRED})", "My favourite editor is Helix.", "Helix",
+         "favo prefer go-to"),
+    Pattern("favorite", rf"(?:[Mm]y )?(?i:favou?rite|preferred) \w+(?: \w+)?:"
+         rf" (?P<prefers>{PREFERRED})",
+         "Favourite editor: Helix", "Helix",
+         "favo prefer"),
+    Pattern("favorite", rf"(?P<prefers>{TOOL}) (?:is|remains) (?:still )?my {_FAVORITE} "
+         rf"(?:\w+ ){{0,2}}\w+", "Helix is my favourite editor.", "Helix",
+         "favo prefer go-to"),
+    Pattern("x_is_liked", rf"{WE}(?:'d| would) (?:(?:much )?rather (?:use|write(?: in)?|read|get"
+         rf"|have)"
+         rf"|(?:rather )?(?:pick|choose|take)) (?P<prefers>{PREFERRED}){_OVER}"
+         r"(?: any ?day| any time| every time)?", "I'd pick Kotlin over Java.", "Kotlin",
+         "'d would"),
+    Pattern("x_is_liked", rf"{WE} can't get enough of (?P<prefers>{LIKED})",
+         "I can't get enough of jazz.", "jazz",
+         "enough"),
+    Pattern("x_is_liked", rf"(?:[Gg]ive me )?(?P<prefers>{PREFERRED}){_OVER},? (?:always|any ?day"
+         rf"|any time"
+         r"|every time)", "Wool over cotton, any day.", "Wool",
+         "over than"),
+    Pattern("x_is_liked", rf"(?:[Hh]uge |[Bb]ig |[Mm]assive )*[Ff]an of (?P<prefers>{LIKED})",
+         "Big fan of short functions.", "short functions",
+         "fan"),
+    Pattern("x_is_liked", rf"{WE}{BE} (?:more of )?an? (?P<prefers>{WORD}(?: {WORD})?) (?:person"
+         rf"|lover"
+         r"|enthusiast|drinker|addict)", "I'm a tea person.", "tea",
+         "person lover enthusiast drinker addict"),
+    Pattern("x_is_liked", rf"(?P<prefers>{TOOL}) (?:has|have) my heart",
+         "Svelte has my heart.", "Svelte",
+         "heart"),
+    Pattern("favorite", rf"[Mm]y (?:\w+ )?preference is (?:for )?(?P<prefers>{PREFERRED})",
+         "My preference is window seats.", "window seats",
+         "preference"),
+    Pattern("x_is_liked", rf"(?P<prefers>{TOOL}|[a-zA-Z][\w-]+(?: [a-z][\w-]+)?) (?:beats|>"
+         rf"|over) {_OTHER},? (?:every time|any day|always|hands down)",
+         "Kotlin beats Java every time.", "Kotlin", "beats > over"),
+    Pattern("x_is_liked", rf"(?P<prefers>{TOOL}) > {TOOL}(?:,? every time)?",
+         "pnpm > npm", "pnpm", ">"),
+    Pattern("x_is_liked", rf"(?P<prefers>[A-Z]?[a-z][\w-]+(?: [a-z][\w-]+)?|{TOOL}),? (?:any ?day"
+         rf"|always|all the way)",
+         "Dark mode, always.", "Dark mode", "day always all_the"),
+    Pattern("x_is_liked", rf"{WE}(?:'ll| will) take (?P<prefers>{PREFERRED}){_OVER} (?:any ?day"
+         rf"|every time)",
+         "I'll take trains over planes any day.", "trains", "take"),
+    Pattern("prefers_x", rf"(?:{WE}{IS_NOT}|[Nn]ot) (?:a |an )?(?:\w+ )?(?:fan of"
+         rf"|into) (?P<prefers_denied>{LIKED})",
+         "I'm not a fan of Jira.", "Jira", "fan into"),
+    Pattern("x_is_liked", rf"[Nn]othing beats (?P<prefers>{TOOLS}|[a-z][\w-]+ [a-z][\w-]+)"
+         rf"(?: for me)?",
+         "Nothing beats Blender for me.", "Blender",
+         "beats"),
+    # Decisions.
+    Pattern("decided_x", rf"{WE}{_HAVE} (?:decided|decide|agreed|opted|chose"
+         rf"|chosen|resolved|voted|elected|made (?:the|a) (?:decision|choice)){_BY} "
+         rf"(?P<negation>not )?(?:for )?{_TO_DO}(?P<decided>)",
+         "I decided to use SQLite for KG.", "Use SQLite for KG",
+         "_to_"),
+    Pattern("decided_x", rf"{WE}{_HAVE} (?:decided|agreed){_BY} (?:that )?(?:we|I)"
+         r"(?: will| should| shall|'ll)? (?!\w+ed\b|went|were|are|is|was|have|had|can|could|would"
+         r"|might|may)(?P<decided>)", "We agreed that we ship on Fridays.", "Ship on Fridays",
+         "decided agreed"),
+    Pattern("decided_x", rf"{WE}{_HAVE} (?:decided"
+         rf"|agreed){_BY} that (?!we\b|I\b|it\b|this\b|they\b|he\b"
+         r"|she\b|you\b|(?:\S+ ){1,4}(?:is|are|was|were|has|had)\b)(?P<decided>)",
+         "We agreed that Kim leads the team.", "Kim leads the team",
+         "that"),
+    Pattern("decided_x", rf"{WE}{_HAVE} (?:decided|agreed): (?!we\b|I\b|it\b|this\b)(?P<decided>)",
+         "I've decided: no more late nights.", "No more late nights",
+         ":"),
+    Pattern("decided_x", rf"(?:[Oo]kay,? |[Ss]o,? |[Rr]ight,? )?(?P<decided>{TOOLS}"
+         rf"|(?:the )?(?:{PLAIN_WORD} )?{_OPTIONS}(?: [A-Z])?) it is(?: then)?",
+         "Postgres it is.", "Postgres", "it_is"),
+    Pattern("decided_x", r"(?i:it's (?:decided|settled|official)|it is (?:decided|settled)|settled"
+         r"|final answer|the call is|final call): (?P<decided>)",
+         "Final answer: no server.", "No server", ":"),
+    Pattern("decided_x", rf"(?:[Oo]ur|[Mm]y|[Tt]he) (?:choice|pick|vote) (?:is|was|fell on"
+         rf"|went to) (?P<decided>{TOOLS}|{NAME}){_IN_THE_END}",
+         "Our choice fell on Terraform.", "Terraform", "choice pick vote"),
+    Pattern("decided_x", rf"{WE} ended up (?:choosing|going with|picking) (?P<decided>{TOOLS}"
+         rf"|{_OPTION}){_IN_THE_END}",
+         "We ended up choosing Stripe.", "Stripe", "ended_up"),
+    Pattern("decided_x", rf"{WE}{_HAVE} (?:went|gone) for (?P<decided>{TOOLS}|(?:the "
+         rf"|an? )?(?:{PLAIN_WORD} )?"
+         rf"(?:options?|plan|version|approach|design)(?: \w+)?){_IN_THE_END}",
+         "We went for the cheaper plan.", "The cheaper plan",
+         "_for_"),
+    Pattern("decided_x", rf"{WE}{_HAVE} decided (?P<against>against) (?P<decided>)",
+         "We decided against buying a van.", "Against buying a van",
+         "against"),
+    Pattern("decided_x", rf"{WE}{_HAVE} (?:(?:decided|settled|agreed|landed) on|settled for"
+         rf"|opted for"
+         rf"|decided (?:for|in favou?r of)|voted for|chose|chosen|picked(?= (?:the|[A-Z]|{TOOL}))) "
+         rf"(?P<decided>{_CHOICE}){_IN_THE_END}", "We chose MariaDB.", "MariaDB",
+         "decided settled agreed landed opted voted chose pick"),
+    Pattern("decided_x", rf"{WE}(?:{_AM} (?:now )?(?:going(?: ahead)? with|choosing(?! an? ))"
+         rf"|{_HAVE} (?:went|gone) with) (?P<decided>{_OPTION}(?: for {THING})?){_IN_THE_END}",
+         "I'm going with plan B.", "Plan B",
+         "with choosing"),
+    Pattern("decided_x", rf"{WE}{_AM} choosing (?!an? )(?P<decided>{WORD}"
+         rf"(?: {WORD}){{0,2}}{_OVER})",
+         "Choosing tabs over spaces.", "Tabs over spaces",
+         "choosing"),
+    Pattern("decided_x", r"(?i:(?:the |our |my )?(?:final )?(?:decision|decided|agreed|resolved"
+         r"|verdict"
+         r"|outcome|call))(?: made| taken)?: (?:we(?:'ll| will)? (?!are|were|have|had|did|do|can"
+         r"|could|might|may|need|want)|to )?(?!(?i:tbd|none|pending|open|see|no decision|postponed"
+         r"|deferred|unclear|nothing|not yet|n/a|it|this|that|yes|no|ok)\b)"
+         rf"(?=\S+ \S|[A-Z]\w+ *$|{TOOL})(?P<decided>)",
+         "Decision: keep the old logo", "Keep the old logo",
+         ":"),
+    Pattern("decided_x", rf"{WE} (?:was|were) going with (?P<decided_ended>{TOOLS}|{NAME}) until "
+         r"(?:\w+ ){1,6}\w+", "We were going with Snowflake until finance said no.", "Snowflake",
+         "until"),
+    Pattern("decided_x", rf"{WE}{IS_NOT} going with (?P<decided_denied>{TOOLS})(?: after all"
+         rf"| {NO_MORE})?", "We aren't going with Netlify after all.", "Netlify",
+         "going_with"),
+    Pattern("reversed", rf"{WE}(?:{HAVE})?(?: are|'re)? (?:reversed|reversing|revoked|cancell?ed"
+         r"|withdrew|overturned|scrapped|dropped|abandoned|took back|rolled back) (?:the|our|my) "
+         r"(?:\w+ )?decision (?P<negation>not )?to (?P<decided_ended>)",
+         "We reversed the decision to use Redis.", "Use Redis",
+         "decision"),
+    Pattern("corrected", r"(?i:scratch that|correction|never ?mind|I misspoke"
+         r"|I was wrong)[\x20\ue020:,.]+"
+         rf"(?:it's |actually |we're |I'm )?not (?:using )?(?P<corrected>{TOOL})",
+         "Scratch that: not Redis.", "Redis",
+         "not"),
+)  # fmt: skip
+
+_LEAD = one_of("""
+    and but so also plus well ok okay yes yeah btw fyi honestly personally actually generally
+    in_general finally by_the_way as_for_me for_me tbh anyway long_story_short
+    (?:please_)?remember_that
+    (?:just_)?(?:note_that|to_note) keep_in_mind_that for_the_record for_your_information
+    as_you_know
+    as_I_said as_mentioned in_my_case me in_the_end usually mostly normally sometimes still
+    meanwhile
+    as_a_rule (?:just_)?a_heads-up_that wait turns_out on_second_thoughts? actually_no great
+    I_misspoke(?:_earlier)?:? I_was_wrong I_take_it_back that_was_a_mistake correction:?
+    (?:just_)?(?:a_)?quick_reminder_that just_so_you_know me_too no
+    scratch_that:? ignore_my_(?:last|previous)_message
+    """)
+_RISK = one_of("""
+    said says say claims? claimed t(?:old|ells?) lied lie lying kidding joking jokes?
+    pretend(?:ing)? dreams?
+    unless if until anymore any_more no_longer stopped quit used_to changed_my_mind reversed
+    reverted
+    cancelled canceled wrong wish would might maybe at_least supposedly allegedly sarcasm ironically
+    in_theory moved switched dropped replaced gave_up left undid imagine suppose story novel fiction
+    character song lyrics movie film thought thinks? believes? believed hopes? hoped hypothetically
+    example tomorrow someday later supposed asked asks wants? wanted plans? planned should could
+    """)
+"""Words of a clause that may take back what another clause of the sentence states."""
+_FREE = rf"(?!.*\b{_RISK}\b)[^:?\ue003\ue004]*"
+_SAYS = (
+    "(?!(?:said|says|say|claims?|claimed|t(?:old|ells)|thinks?|thought|wrote|writes|insists?|swore"
+    "|joked?) )"
 )
+_SOMEBODY = r"(?:he|she|they|you|[Mm]y (?:\w+ )?\w+|[Oo]ur \w+|the \w+|[A-Z][a-z]+)"
+BULLET = lazily(r" *(?:[*•–-] )?(?:\d{1,2}[.)] )?")
+OPENER = lazily(
+    r"(?:(?:"
+    r"(?:[^\W\d_]+ ){0,3}[^\W\d_]+(?: \d+)?:(?= )|(?i:hi|hello|hey|dear|thanks)(?: \w+){0,2},"
+    rf"|(?i:{_LEAD}|{NOW}|{PLACE}|for (?-i:(?![A-Z])){THING}|{HOW_LONG}|as of {DATE}"
+    r"|after (?:the|some|a|much) \w+(?: \w+)?|yesterday|this \w+|on \w+day|last \w+)"
+    rf"|[Ww]hen(?:ever)? {WE}(?!'| (?:was|were|have|had|am|are|used|get|become|grow|will|would"
+    rf"|die))"
+    rf" \w+(?: {WORD}){{0,3}}|{_SOMEBODY} "
+    rf"{_SAYS}[\w\x20{words.TOOL_MARK}{words.WORD_BLANK}]{{1,60}}?(?:,? but)"
+    r"|[Ii]t(?:'s| is) \w+(?: \w+)?, so|[Mm]y (?:\w+ ){1,4}is \ue000+,? and"
+    rf"|(?:[Ii]|[Ww]e|[Mm]y|[Oo]ur|[Tt]he|[Ii]t|[Aa]) {_FREE[:-1]}{{1,80}}?,? (?:and|so)(?= (?:I|we"
+    rf"|i) )"
+    r"),? +){0,3}"
+)
+"""What may precede the first clause of a sentence and changes nothing."""
+TAIL = lazily(
+    rf"(?:(?:,? (?:because|since|as (?:it|they|we|I|that|this|he|she)\b|so\b|although|though"
+    rf"|even though|while|whereas|which|where|and (?:it|they|I|we|that)\b|but (?:I|we|it)\b"
+    rf"|(?:but|and) {_SOMEBODY} {_SAYS})|, (?:the|my|our|a|no|even|mostly|it's|that's|too) "
+    rf"{_SAYS}){_FREE}"
+    rf"|,? (?:and |but )?not (?:{TOOLS}|today)|,? {_LAST}"
+    rf"|,? but (?:only|not) (?:for|in|on|at|with|when) {_FREE})$"
+)
+"""What may follow the last clause of a sentence and changes nothing."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from kiprdf.memory.extraction.ordinary_words import TOPICS, word_set
 from kiprdf.memory.extraction.private import hidden
+from kiprdf.memory.extraction.words import TOPICS, word_set
 
 _USERS = word_set("user me human myself you q")
 _OTHERS = word_set(
@@ -64,7 +64,8 @@ _TEAM = re.compile(
     r"\b(?=[moet])(?<!\bin )(?<!\bof )(?<!\bon )(?<!\bfrom )(?<!\bwith )(?<!\bto )(?<!\bfor )"
     r"(?:(?:my|our)\s+(?:whole\s+|entire\s+|little\s+)?(?:team|squad|company|crew|studio|startup"
     r"|lab|(?:research|thesis)\s+group)"
-    r"|the\s+(?:whole|entire)\s+team|everyone\s+(?:here|on\s+(?:my|our|the)\s+team))(?=\s+[a-z])",
+    r"|the\s+(?:whole|entire)\s+team|(?:(?<=\n)|\A)team(?=\s+(?:agreed|decided|voted|chose))"
+    r"|everyone\s+(?:here|on\s+(?:my|our|the)\s+team))(?=\s+[a-z])",
     re.I,
 )
 """Who is meant by "we"."""

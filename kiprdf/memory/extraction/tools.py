@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from kiprdf.memory.extraction.ordinary_words import word_set
+from kiprdf.memory.extraction.words import word_set
 
 _FILE = Path(__file__).with_name("tools.txt")
 _MOST_WORDS = 4
