@@ -13,7 +13,7 @@ from pyoxigraph import DefaultGraph, NamedNode, Quad
 
 from kiprdf.errors import KipError
 from kiprdf.interchange import files, formats
-from kiprdf.interchange.formats import graphs, languages
+from kiprdf.interchange.formats import graphs
 from kiprdf.interchange.formats.reading import base_of
 from kiprdf.interchange.importing import importer
 from kiprdf.interchange.importing.element_index import IMPORTED_AT, read_element_index
@@ -34,10 +34,11 @@ from kiprdf.store import Store
 if TYPE_CHECKING:
     import rdflib
 
-    from kiprdf.interchange.formats import given_contexts
+    from kiprdf.interchange.formats import given_contexts, languages
     from kiprdf.options import DocumentOptions, ImportOptions, OntologyOptions
 else:
     given_contexts = Lazy("kiprdf.interchange.formats.given_contexts")
+    languages = Lazy("kiprdf.interchange.formats.languages")
 
 T = TypeVar("T")
 
