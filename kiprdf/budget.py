@@ -212,8 +212,10 @@ def spend_half(function: Callable[[], T]) -> T:
     if spending is None or spending.deadline == math.inf:
         return function()
     spending.check()
-    half = replace(spending.budget, timeout_s=spending.seconds_left() / 2)
-    return spend_part(half, function)
+    seconds = max(spending.seconds_left() / 2, _LEAST_SECONDS)
+    half = replace(spending.budget, timeout_s=seconds)
+    part = Spending(half, spending.cancellation, time.monotonic())
+    return copy_context().run(_call, part, function)
 
 
 def cancellable(cancellation: Cancellation, function: Callable[[], T]) -> T:

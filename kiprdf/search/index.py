@@ -272,7 +272,7 @@ class TextIndex:
 
         def read(connection: sqlite3.Connection) -> Entries:
             commit = _commit(connection)
-            changed = None if earlier is None else self._changed(earlier.commit, commit)
+            changed = None if earlier is None else self.changed(earlier.commit, commit)
             if earlier is None or changed is None:
                 rows = connection.execute(statement, (kind,)).fetchall()
                 rows.sort()  # faster than in SQLite, which would look up each row
@@ -292,7 +292,7 @@ class TextIndex:
 
         return self._file.use(read)
 
-    def _changed(self, since: int, until: int) -> set[str] | None:
+    def changed(self, since: int, until: int) -> set[str] | None:
         """The keys of the rows that changed between two commits, None if that is not known."""
         keys: set[str] = set()
         for change in reversed(self._changes):

@@ -11,7 +11,7 @@ import sys
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from hashlib import blake2b
-from itertools import chain, islice
+from itertools import chain, compress, islice
 from operator import eq
 from typing import Any, NamedTuple
 
@@ -178,13 +178,22 @@ def _best(
         if type is not None:
             rows = [row for row in rows if types[row] == type]
         if len(rows) + len(tied) >= limit or least == 0.0:
-            values = [*map(scores.__getitem__, rows)]
-            if any(map(eq, values, values[1:])):
-                rows.sort(key=keys.__getitem__)
-                rows.sort(key=scores.__getitem__, reverse=True)
+            _order_ties(rows, scores, keys)
             ranked = {keys[row]: scores[row] for row in rows[:limit]}
             return dict(islice((ranked | tied).items(), limit)) if tied else ranked
         most *= 8
+
+
+def _order_ties(rows: list[int], scores: dict[int, float], keys: dict[int, str]) -> None:
+    """Order rows with the same score, which are beside each other, by key."""
+    values = [*map(scores.__getitem__, rows)]
+    end = 0
+    for at in compress(range(len(rows)), map(eq, values, values[1:])):
+        if at >= end:
+            value, end = values[at], at + 2
+            while end < len(rows) and values[end] == value:
+                end += 1
+            rows[at:end] = sorted(rows[at:end], key=keys.__getitem__)
 
 
 class Postings:

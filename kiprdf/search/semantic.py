@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import threading
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, compress, islice, starmap
 from pathlib import Path
@@ -28,6 +29,7 @@ Advance = Callable[[int], None]
 _WORD = re.compile(r"\w+")
 _IN_NO_ROW = "__"  # a token
 MOST_WORDS = 64  # of a term, that are weighted
+_SPARE = 64  # rows of a matrix, and an eighth of its rows, for texts that are written later
 DIGITS = 6
 """Digits of a cosine; further digits depend on the machine, and would decide ties."""
 
@@ -47,14 +49,19 @@ class Ranking(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The vectors of the rows of a kind that have vectors, as of one commit."""
+    """The vectors of the rows of a kind that have vectors, as of one commit.
+
+    A later table may share the matrix, and have used more of its rows.
+    """
 
     commit: int
     vectors: int  # that there were when it was made
-    keys: tuple[str, ...]  # in their order
+    keys: Sequence[str]  # in their order
     counts: Counter[str]  # of their types
     types: NDArray[np.intp]  # the place of each key's type in these
-    matrix: NDArray[np.float32]  # one row a text
+    matrix: NDArray[np.float32]  # one row a text, and spare rows
+    used: int  # its rows that have, or had, a text
+    numbers: dict[bytes, int]  # of the rows of texts, by digest
     texts: NDArray[np.intp]  # which text a key has
 
     def count(self, type: str | None) -> int:
@@ -66,7 +73,7 @@ class _Table:
         if not self.keys:
             return {}
         # Not the product of numpy, whose threads wait for each other on a busy machine.
-        products = np.einsum("ij,j->i", self.matrix, vector)
+        products = np.einsum("ij,j->i", self.matrix[: self.used], vector)
         cosines = np.round(products[self.texts].astype(np.float64), DIGITS)
         if type is not None:
             place = [*self.counts].index(type) if type in self.counts else -1
@@ -170,6 +177,9 @@ class SemanticIndex:
                 if self._is_finished(index, kind, type):
                     advance(_count(entries.types, type))
                     return
+                if self._follow(index, rows_of, kind, type, entries):
+                    advance(_count(entries.types, type))
+                    return
                 self._add_missing(kind, entries, rows_of, type, advance)
                 self._finish(index, kind, type, entries)
             finally:
@@ -251,6 +261,37 @@ class SemanticIndex:
             vectors.update(batch)
             advance(sum(rows_of_text[of_text] for of_text in batch))
 
+    def _follow(
+        self, index: TextIndex, rows_of: RowsOf, kind: Kind, type: str | None, entries: Entries
+    ) -> bool:
+        """Bring a finished table to a later commit by the rows that changed; whether it could."""
+        table = self._tables.get(kind)
+        if table is None or self._finished.get((kind, type)) != table.commit:
+            return False
+        changed = index.changed(table.commit, entries.commit)
+        if changed is None or table.used + len(changed) > len(table.matrix):
+            return False
+        places = {key: bisect_left(entries.keys, key) for key in changed}
+        rows = {
+            key: (entries.types[at], entries.digests[at])
+            for key, at in places.items()
+            if entries.keys[at : at + 1] == (key,)
+        }
+        vectors = self._vectors_of[kind]
+        of_type = {key: text for key, (of, text) in rows.items() if type in (None, of)}
+        missing = [key for key, text in of_type.items() if text not in vectors]
+        vectors.update(self._vectors.load({of_type[key] for key in missing}))
+        new_texts = (t for t in map(embedded_text, rows_of(missing)) if digest(t) not in vectors)
+        for batch in self._vectors.make(new_texts):
+            vectors.update(batch)
+        if not vectors.keys() >= set(of_type.values()):
+            return False  # a row was written meanwhile
+        self._tables[kind], unused = _followed(table, entries, changed, rows, vectors)
+        if self._is_compared:
+            self._vectors.forget(unused)
+        self._loaded[kind] = self._finished[kind, type] = entries.commit
+        return True
+
     def _finish(self, index: TextIndex, kind: Kind, type: str | None, entries: Entries) -> None:
         """Once every row has a vector, delete those of texts that no row has any more."""
         table = self._table(kind, entries)
@@ -263,7 +304,7 @@ class SemanticIndex:
         vectors = self._vectors_of[kind]
         # Views of the new matrix, so that the old one is freed.
         self._vectors_of[kind] = dict(
-            zip(dict.fromkeys(entries.digests), table.matrix, strict=True)
+            zip(dict.fromkeys(entries.digests), table.matrix[: table.used], strict=True)
         )
         self._tables[kind] = replace(table, vectors=len(self._vectors_of[kind]))
         if self._is_compared:
@@ -291,13 +332,57 @@ def _table_of(entries: Entries, vectors: dict[bytes, Vector]) -> _Table:
     numbers = {of_text: number for number, of_text in enumerate(dict.fromkeys(digests))}
     counts = Counter(types)
     places = {type: place for place, type in enumerate(counts)}
-    matrix = np.concatenate([np.empty(0, np.float32), *map(vectors.__getitem__, numbers)])
+    matrix = np.empty((0, 0), np.float32)
+    if numbers:
+        first = vectors[digests[0]]
+        matrix = np.empty((len(numbers) + len(numbers) // 8 + _SPARE, len(first)), np.float32)
+        np.stack([*map(vectors.__getitem__, numbers)], out=matrix[: len(numbers)])
     return _Table(
         entries.commit,
         len(vectors),
         keys,
         counts,
         np.fromiter(map(places.__getitem__, types), np.intp, len(types)),
-        matrix.reshape(len(numbers), -1) if keys else np.empty((0, 0), np.float32),
+        matrix,
+        len(numbers),
+        numbers,
         np.fromiter(map(numbers.__getitem__, digests), np.intp, len(digests)),
     )
+
+
+def _followed(
+    table: _Table,
+    entries: Entries,
+    changed: Iterable[str],
+    rows: dict[str, tuple[str, bytes]],
+    vectors: dict[bytes, Vector],
+) -> tuple[_Table, list[bytes]]:
+    """A table with the vectors of some rows, which have these types and texts, or are deleted; and
+    the texts that no row has any more, whose vectors are removed."""
+    keys, counts, used = list(table.keys), table.counts.copy(), table.used
+    types, texts, numbers = table.types, table.texts, dict(table.numbers)
+    removed = set[int]()
+    for key in changed:
+        at = bisect_left(keys, key)
+        if keys[at : at + 1] == [key]:
+            counts[[*counts][types[at]]] -= 1
+            removed.add(int(texts[at]))
+            del keys[at]
+            types, texts = np.delete(types, at), np.delete(texts, at)
+        type, of_text = rows.get(key, ("", b""))
+        if of_text in vectors:
+            if of_text not in numbers:
+                numbers[of_text] = used
+                table.matrix[used] = vectors[of_text]
+                used += 1
+            counts[type] += 1
+            keys.insert(at, key)
+            types = np.insert(types, at, [*counts].index(type))
+            texts = np.insert(texts, at, numbers[of_text])
+    removed = {number for number in removed if not (texts == number).any()}
+    unused = [text for text, number in numbers.items() if number in removed] if removed else []
+    for of_text in unused:
+        del vectors[of_text], numbers[of_text]
+    return _Table(
+        entries.commit, len(vectors), keys, counts, types, table.matrix, used, numbers, texts
+    ), unused

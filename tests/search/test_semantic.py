@@ -7,7 +7,9 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ import pytest
 
 from kiprdf.search import EmbeddingError, Hit, IndexRow, Kind, TextIndex, vectors
 from kiprdf.search import semantic as semantic_module
+from kiprdf.search.rows import digest, embedded_text
 from kiprdf.search.semantic import SemanticIndex
 from kiprdf.search.vectors import BATCH, SAMPLE
 from tests.search.toys import MEANINGS, Counting, by_meaning, rebuild
@@ -631,3 +634,37 @@ def test_a_table_is_made_once_for_each_commit(monkeypatch: pytest.MonkeyPatch) -
     for _ in range(3):
         assert shelf.keys(semantic, "espresso", type="Drug") == ["a"]
     assert len(made) == before
+
+
+def test_a_table_that_follows_writes_ranks_like_a_new_one(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A write adds its rows to the matrix; every row was copied before."""
+    made, make = [0], semantic_module._table_of
+
+    def counted(*arguments: Any) -> Any:
+        made[0] += 1
+        return make(*arguments)
+
+    monkeypatch.setattr(semantic_module, "_table_of", counted)
+    words, types = [word for words in MEANINGS for word in words], ("Drug", "Plant", "Tool")
+    shelf = Shelf(*(concept(f"{n:02}", words[n % len(words)]) for n in range(40)))
+    followed, chosen = SemanticIndex(by_meaning, path), Random(7)
+    shelf.hits(followed, "headache")
+    after_first = made[0]
+    for step in range(60):
+        keys = [f"{chosen.randrange(60):02}" for _ in range(chosen.randint(1, 3))]
+        removed = tuple(key for key in set(keys[1:]) if key in shelf.rows and key != keys[0])
+        name = " ".join(chosen.sample(words, chosen.randint(1, 3)))
+        shelf.put(concept(keys[0], name, type=chosen.choice(types)), removed=removed)
+        for type in (None, "Plant"):
+            asked = {"term": "headache fever", "type": type, "limit": 9}
+            hits = shelf.hits(followed, **asked)
+            before = made[0]
+            assert hits == shelf.hits(SemanticIndex(by_meaning, None), **asked), step
+            made[0] = before
+    assert made[0] - after_first < 10
+    followed.close()
+    texts = {digest(embedded_text(row)) for row in shelf.rows.values()}
+    with closing(sqlite3.connect(path)) as file:
+        assert {key for (key,) in file.execute("SELECT digest FROM vector")} == texts
