@@ -3,7 +3,7 @@
 ``application`` joins the ``routes``, whose handlers share the ``state``, behind ``security`` (host,
 origin, token) and ``observation`` (log, numbers, audit); handlers answer on threads. ``explorer``
 makes the pages for people; ``server`` runs the application with uvicorn, and ``connections`` limits
-what is open. Their parts: ``negotiation``, ``body``, ``replies``, ``options`` and ``login``.
+what is open. Their parts: ``negotiation``, ``body``, ``replies`` and ``options``.
 """
 
 from __future__ import annotations

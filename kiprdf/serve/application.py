@@ -15,12 +15,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Match, Route
-from starlette.types import ASGIApp, Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kiprdf.errors import KipError, StoreError, without_folder
 from kiprdf.serve.mcp_route import McpEndpoint
 from kiprdf.serve.observation import LOGGER, Observer
-from kiprdf.serve.public_path import PublicPath
 from kiprdf.serve.replies import HttpError
 from kiprdf.serve.routes import admin, kip, linked, openapi, pages, sparql
 from kiprdf.serve.security import Gate
@@ -71,7 +70,23 @@ def asgi_app(server: Server) -> ASGIApp:
     server.gate = Gate(starlette, server.options)
     app: ASGIApp = Observer(server.gate, server.metrics, _first_segments(routes))
     public_path = server.options.public_path
-    return PublicPath(app, public_path) if public_path else app
+    return _PublicPath(app, public_path) if public_path else app
+
+
+class _PublicPath:
+    """An application below a path, such as ``/memory``, whether or not a proxy removes it."""
+
+    def __init__(self, app: ASGIApp, path: str) -> None:
+        self._app = app
+        self._path = path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not scope.get("root_path"):
+            path, raw_path = scope["path"], scope.get("raw_path", b"")
+            if not path.startswith(self._path + "/"):
+                path, raw_path = self._path + path, self._path.encode() + raw_path
+            scope = {**scope, "root_path": self._path, "path": path, "raw_path": raw_path}
+        await self._app(scope, receive, send)
 
 
 class _OwnRoute(Route):

@@ -8,29 +8,42 @@ import io
 import json
 import os
 import tarfile
+from base64 import b64encode
 from collections.abc import Iterator
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import parse_qs
 
 from pydantic import BaseModel, ConfigDict, StrictBool, StrictInt, StrictStr, ValidationError
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import (
+    HTMLResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
 from starlette.types import Receive, Scope, Send
 
 import kiprdf
 from kiprdf.interchange.mapping.contexts import ORIGINAL, packs
 from kiprdf.nexus import Nexus
+from kiprdf.pages.rendering import ASSETS, render
 from kiprdf.serve.body import read_body, require_json, run_for
-from kiprdf.serve.login import login_page, sign_in
 from kiprdf.serve.replies import HttpError, json_response
+from kiprdf.serve.security import CONTENT_POLICY, COOKIE, Gate, session_of
 from kiprdf.serve.state import Routes, Server, prefers_html, require_write, root_of
 from kiprdf.store.folder import MANIFEST
 from kiprdf.store.journal import FOLDER, PAST
 from kiprdf.store.past import require_embedded
 
+_STYLE = (ASSETS / "login.css").read_text("utf-8")
+_HASH = b64encode(sha256(_STYLE.encode()).digest()).decode()
+# The style sheet needs a token.
+_POLICY = CONTENT_POLICY.replace("style-src 'self'", f"style-src 'sha256-{_HASH}'")
 _CHUNK = 1024**2
 Context = dict[str, Any]
 
@@ -236,8 +249,44 @@ async def login(server: Server, request: Request) -> Response:
     if request.method == "POST":
         body = await read_body(request, 10_000)
         assert server.gate is not None
-        return sign_in(request, body, server.gate, root_of(request))
-    return login_page(request)
+        return _sign_in(request, body, server.gate)
+    return _login_page(request)
+
+
+def _login_page(request: Request, message: str | None = None) -> Response:
+    """The form."""
+    target = request.query_params.get("next", "")
+    page = render("explorer/login.html", message=message, target=target, style=_STYLE)
+    return HTMLResponse(page, 401 if message else 200, {"Content-Security-Policy": _POLICY})
+
+
+def _sign_in(request: Request, body: bytes, gate: Gate) -> Response:
+    """Set the cookie for a valid token, and show the page that was asked for."""
+    form = parse_qs(body.decode(errors="replace"))
+    token = form.get("token", [""])[0]
+    if gate.access_of_token(token) is None:
+        message = "This token is not valid."
+        if prefers_html(request):
+            return _login_page(request, message)
+        raise HttpError(401, message, "Send another token.", {"WWW-Authenticate": "Bearer"})
+    root = root_of(request)
+    response = RedirectResponse(_own_path(form.get("next", [""])[0], root), 303)
+    is_secure = request.url.scheme == "https"
+    response.set_cookie(
+        COOKIE,
+        session_of(token),
+        path=f"{root}/",
+        httponly=True,
+        samesite="strict",
+        secure=is_secure,
+    )
+    return response
+
+
+def _own_path(target: str, root: str) -> str:
+    """A path of this server, never the address of another one."""
+    is_path = target.startswith("/") and not target.startswith(("//", "/\\"))
+    return root + target if is_path and target.isprintable() else f"{root}/"
 
 
 async def maintain(server: Server, request: Request) -> Response:
