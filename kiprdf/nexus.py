@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from kiprdf.interchange import documents, rdflib_store, snapshots
     from kiprdf.interchange.differences import patch_log
     from kiprdf.interchange.differences.difference import Difference
+    from kiprdf.interchange.differences.patch import Patch
     from kiprdf.interchange.formats import graphs
     from kiprdf.interchange.formats.given_contexts import Contexts
     from kiprdf.interchange.formats.output import Advance
@@ -675,6 +676,30 @@ class Nexus:
         """
         chosen = options.OntologyOptions.given(locals())
         return imports.import_ontology(self._engine, source, chosen)
+
+    @timed
+    def patch_to(self, other: Nexus) -> Patch:
+        """The RDF Patch that leads from this nexus to another one with the same base.
+
+        Its ``removed`` and ``added`` are triples, its ``text`` is what ``apply_patch`` reads. Times
+        and versions are included. Raises ``StoreError`` for another base.
+
+        >>> nexus = Nexus.memory()
+        >>> nexus.patch_to(nexus)
+        Patch(removed=frozenset(), added=frozenset())
+        """
+        load("kiprdf.interchange.differences.patch", "kiprdf.interchange.formats.reading")
+        from kiprdf.interchange.differences import patch
+        from kiprdf.interchange.formats import reading
+
+        if self.base_iri != other.base_iri:
+            bases = f"<{self.base_iri}> and <{other.base_iri}>"
+            raise StoreError(f"A patch requires two datasets with the same base IRI, not {bases}.")
+        before, after = (
+            reading.read(nexus.snapshot(format="ntriples"), "ntriples", nexus.base_iri)
+            for nexus in (self, other)
+        )
+        return patch.between(before, after)
 
     @timed
     def diff(

@@ -70,7 +70,8 @@ def diff(
     with ExitStack() as stack:
         old, new = (stack.enter_context(_opened(place, default_graph)) for place in (before, after))
         if form is DiffFormat.PATCH:
-            text, status = _patch_between(old, new)
+            changes = old.patch_to(new)
+            text, status = changes.text, int(any(changes))
         else:
             text, status = _difference(old, new, "json" if as_json else form.value, engine_metadata)
     output.write_exactly(text)
@@ -96,21 +97,6 @@ def _difference(before: Nexus, after: Nexus, form: str, engine_metadata: bool) -
 
     difference = before.diff(after, engine_metadata=engine_metadata)
     return render(difference, form), exit_status(difference)  # type: ignore[arg-type]
-
-
-def _patch_between(before: Nexus, after: Nexus) -> tuple[str, int]:
-    from kiprdf.interchange.differences import patch
-    from kiprdf.interchange.formats import reading
-
-    if before.base_iri != after.base_iri:
-        bases = f"<{before.base_iri}> and <{after.base_iri}>"
-        raise Failure(f"A patch requires two datasets with the same base IRI, not {bases}.")
-    old, new = (
-        reading.read(nexus.snapshot(format="ntriples"), "ntriples", nexus.base_iri)
-        for nexus in (before, after)
-    )
-    changes = patch.between(old, new)
-    return patch.write(*changes), int(any(changes))
 
 
 @app.command(cls=Creates, rich_help_panel=EXCHANGE)

@@ -30,6 +30,11 @@ class Patch(NamedTuple):
     removed: frozenset[Triple]
     added: frozenset[Triple]
 
+    @property
+    def text(self) -> str:
+        """The patch as ``apply_patch`` reads it."""
+        return write(self.removed, self.added)
+
     def applied(self, triples: Iterable[Triple]) -> StagingStore:
         """The dataset that the patch makes of another one.
 
