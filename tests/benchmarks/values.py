@@ -417,7 +417,8 @@ def _value(cell: Any) -> Any:
 
 def nexus_of(propositions: int) -> kiprdf.Nexus:
     """A nexus in memory with the tasks, persons and links."""
-    nexus = kiprdf.Nexus.memory(genesis=False)
+    # A slow machine may take longer than a request has, also for the SPARQL by hand.
+    nexus = kiprdf.Nexus.memory(genesis=False, budget=kiprdf.Budget(timeout_s=None))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "values.ttl"
         data.write_snapshot(
