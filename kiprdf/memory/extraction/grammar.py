@@ -12,9 +12,11 @@ from typing import NamedTuple
 from kiprdf.memory.extraction import phrases
 from kiprdf.memory.extraction.document import Document, Sentence
 from kiprdf.memory.extraction.patterns import BULLET, OPENER, PATTERNS, TAIL, Pattern
+from kiprdf.memory.extraction.private import PRIVATE
 from kiprdf.memory.extraction.tools import Mention
 from kiprdf.memory.extraction.words import (
     AND,
+    FUNCTION_WORDS,
     PROJECT,
     TOOL_MARK,
     TOOLS,
@@ -83,15 +85,25 @@ def _of_sentence(text: Text, sentence: Sentence) -> list[Statement]:
     reader = _Reader(text, sentence)
     start = BULLET().match(reader.prose).end()  # type: ignore[union-attr]
     places = {start, OPENER().match(reader.prose, start).end()}  # type: ignore[union-attr]
+    mark = text.document.prose[sentence.end : sentence.end + 1]
     for place in sorted(places, reverse=True):
+        if PRIVATE in reader.plain[place:]:
+            continue
         result = reader.clauses(place - 1, 0)
         if result is not None:
             return result
-        if _VERB.match(reader.plain, place):
+        is_title = mark not in tuple(".!;") and _is_title(reader.plain[place:])
+        if _VERB.match(reader.plain, place) and not is_title:
             result = _Reader(text, sentence, place).clauses(place - 1, 1)
             if result is not None:
                 return result
     return []
+
+
+def _is_title(words: str) -> bool:
+    """Whether each word is written as in a title: "Building Bridges with Ruby"."""
+    names = [word for word in words.split() if word.lower() not in FUNCTION_WORDS]
+    return len(names) > 2 and all(word[0].isupper() or word[0] == TOOL_MARK for word in names)
 
 
 _VERB = re.compile(
@@ -171,7 +183,7 @@ def _stated(
         predicate, state = _GROUP.fullmatch(group).groups()  # type: ignore[union-attr]
         if predicate in ("uses", "project_uses", "corrected"):
             names = [(tool.start, "tool", tool.name) for tool in text.tools_in(start, end)]
-            may_be_persons = pattern.name == "uses_with_x" or _OF_TRUST.search(clause)
+            may_be_persons = pattern.name in _WITH or _OF_TRUST.search(clause)
             if may_be_persons and not state and _are_given_names(names):
                 return None
         elif predicate == "prefers":
@@ -214,6 +226,7 @@ _OF_TRUST = re.compile(
     r"\b(?:rel(?:y|ies)|depends?|swears?|reach|runs?|go|sticks?|live|work|without)\b"
 )
 _MOSTLY = re.compile(r"\b(?:always|usually)\b|\bmostly [^ ]|\bevery time\b|\bmostly *$")
+_WITH = ("uses_with_x", "works_on", "i_work_on")
 _GROUP = re.compile(r"([a-z_]+?)(?:_(ended|denied))?(?:_\d)?")
 
 

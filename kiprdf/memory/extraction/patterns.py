@@ -679,7 +679,7 @@ _RISK = one_of("""
     pretend(?:ing)? dreams?
     unless if until anymore any_more no_longer stopped quit used_to changed_my_mind reversed
     reverted
-    cancelled canceled wrong wish would might maybe at_least supposedly allegedly sarcasm ironically
+    cancelled canceled wish would might maybe at_least supposedly allegedly sarcasm ironically
     in_theory moved switched dropped replaced gave_up left undid imagine suppose story novel fiction
     character song lyrics movie film thought thinks? believes? believed hopes? hoped hypothetically
     example tomorrow someday later supposed asked asks wants? wanted plans? planned should could

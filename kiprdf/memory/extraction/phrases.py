@@ -26,7 +26,7 @@ _OPEN = re.compile(
 )
 """What makes a decision depend on something."""
 _CODE = re.compile(
-    r"\b(?:pass(?:word|phrase|code)|pin|iban|passport)\b|\d{5}|(?:\d[ -]?){6}"
+    r"\b(?:pass(?:word|phrase|code)|(?-i:PIN)|iban|passport)\b|\d{5}|(?:\d[ -]?){6}"
     r"|\b(?=[a-z]*\d)(?=\d*[a-z])(?=(?:\d*[a-z]+\d|[a-z]*\d+[a-z]))[a-z\d]{6,}\b",
     re.I,
 )

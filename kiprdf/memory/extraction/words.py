@@ -143,7 +143,7 @@ def _marked(match: re.Match[str]) -> str:
 
 
 ITS = (
-    "(?:the|a|an|my|our|some|all my|all our|all the|all of my|all of our|most of my|most of our"
+    "(?:the|a|an|my|our|its|some|all my|all our|all the|all of my|all of our|most of my|most of our"
     "|both my|every|each|any|much of my|these|this)"
 )
 THING = (
