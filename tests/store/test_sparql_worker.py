@@ -23,13 +23,14 @@ from pyoxigraph import (
     NamedNode,
     Quad,
     QueryBoolean,
+    QueryResultsFormat,
     QuerySolutions,
     Triple,
 )
 
 import kiprdf
 from kiprdf import Budget
-from kiprdf.store import sparql_worker
+from kiprdf.store import Solutions, sparql_worker
 from kiprdf.store.guard import check_query, is_one_pattern
 from tests.nexus.test_budget import with_nodes
 from tests.trust import children
@@ -145,6 +146,17 @@ def _answer(nexus: kiprdf.Nexus, query: str) -> Any:
 def test_the_answer_is_that_of_the_engine(query: str, nexus: kiprdf.Nexus) -> None:
     """Names, order, terms, labels of blank nodes: all of it."""
     assert _answer(nexus, PREFIXES + query) == _engine_answer(nexus, PREFIXES + query)
+
+
+def test_a_table_of_terms_has_these_terms() -> None:
+    """Rows of a store behind an endpoint are written here, and read as any other table."""
+    rows = [(term, None) for term in ODD_TERMS] + [(None, None)]
+    solutions = Solutions(("a", "b"), rows)
+    table = sparql_worker.Table.of(solutions)
+    assert table.number == len(ODD_TERMS) + 1
+    assert table.solutions() == solutions
+    assert table.written(QueryResultsFormat.TSV) == table.text
+    assert table.written(QueryResultsFormat.CSV).startswith(b"a,b\r\n")
 
 
 REFUSED = [
