@@ -364,7 +364,7 @@ class Nexus:
         """What each clause of a WHERE leaves, without running the command.
 
         >>> Nexus.memory().diagnose('FIND(?d) WHERE { ?d {type: "Domain", name: "System"} }')
-        1 solution after 1:17 ?d {type: "Domain", name: "System"}
+        1 solution after 1:18 ?d {type: "Domain", name: "System"}
         """
         return self._engine.diagnose(command, parameters)
 
