@@ -47,9 +47,9 @@ class Edit:
     @property
     def changed(self) -> bool:
         before, after = self.before, self.after
-        return before is None or (
-            _differ(before.metadata, after.metadata)
-            or _differ(before.attributes, after.attributes)
+        return before is None or bool(
+            _changed_keys(before.metadata, after.metadata)
+            or _changed_keys(before.attributes, after.attributes)
             or self.repointed
         )
 
@@ -284,8 +284,9 @@ class Draft:
                     (vocab.attribute, before.attributes, after.attributes),
                     (vocab.metadata, before.metadata, metadata),
                 ):
-                    removed += _missing(node, predicate, old, new)
-                    added += _missing(node, predicate, new, old)
+                    keys = _changed_keys(old, new)
+                    removed += [(node, predicate(k), normal(old[k])) for k in keys if k in old]
+                    added += [(node, predicate(k), normal(new[k])) for k in keys if k in new]
             if before is not None and edit.repointed:
                 removed += self._identity(before)
                 added += self._identity(after)
@@ -330,26 +331,13 @@ class Draft:
         return [link for link in links if link is not None]
 
 
-def _missing(
-    node: NamedNode, predicate: Callable[[str], NamedNode], terms: Terms, others: Terms
-) -> list[Written]:
-    """The triples of some values that are not among others, in normal spelling."""
+def _changed_keys(old: Terms, new: Terms) -> list[str]:
     return [
-        (node, predicate(key), normal(term))
-        for key, term in terms.items()
+        key
+        for key in {**old, **new}
         # What was copied is the same object, and need not be compared.
-        if (other := others.get(key)) is not term and not is_same(other, term)
+        if (before := old.get(key)) is not (after := new.get(key)) and not is_same(before, after)
     ]
-
-
-def _differ(terms: Terms, others: Terms) -> bool:
-    if len(terms) != len(others):
-        return True
-    for key, term in terms.items():
-        other = others.get(key)
-        if other is not term and not is_same(other, term):
-            return True
-    return False
 
 
 def _ends(element: Proposition) -> Fact:
