@@ -100,12 +100,16 @@ class Pattern:
         return compiled(f" *{expression}{end}")
 
     def may_match(self, sentence: str) -> bool:
+        if self._needs_tool and words.TOOL_MARK not in sentence:
+            return False
         return any(word in sentence for word in self._needed)
 
     @cached_property
+    def _needs_tool(self) -> bool:
+        return "(?P<uses" in self.expression and "(?P<works_on" not in self.expression
+
+    @cached_property
     def _needed(self) -> list[str]:
-        if "(?P<uses" in self.expression and "(?P<works_on" not in self.expression:
-            return [words.TOOL_MARK]
         return [word.replace("_", " ") for word in self.words.split()] or [""]
 
 
@@ -360,10 +364,12 @@ PATTERNS = (
     Pattern("i_use_x", rf"{WE}{_AM} {ADVERBS}{_USING}(?: {HOW_LONG})? (?P<uses>{TOOLS}) "
          rf"(?:now |these days )?(?P<uses_ended>(?:instead of|rather than) {TOOLS})"
          rf" (?:now|nowadays|these days|any ?more)",
-         "I use Podman instead of Docker now.", "Docker"),
+         "I use Podman instead of Docker now.", "Docker",
+         "instead rather"),
     Pattern("i_use_x", rf"{WE} (?:now|nowadays|these days) (?:use|using) (?P<uses>{TOOLS}) "
          rf"(?P<uses_ended>(?:instead of|rather than) {TOOLS})",
-         "Now using Podman instead of Docker.", "Docker"),
+         "Now using Podman instead of Docker.", "Docker",
+         "instead rather"),
     Pattern("i_use_x", rf"{WE}(?: am| are)? {ADVERBS}{_USES}(?: mostly| mainly| everyday| now| only"
          rf"| a lot| normally| always| still)?(?: {HOW_LONG})? (?P<uses>{TOOLS_FOR}){_INSTEAD}",
          "I use Vim.", "Vim"),
@@ -371,118 +377,152 @@ PATTERNS = (
          rf" {HOW_LONG})? (?P<uses>{TOOLS_FOR}){_INSTEAD}",
          "Using Redis for the cache.", "Redis"),
     Pattern("i_use_x", rf"{WE}{HAVE} (?:used|relied on) (?P<uses>{TOOLS_FOR}) {HOW_LONG}{HOW}",
-         "I have used Vim for ten years.", "Vim"),
+         "I have used Vim for ten years.", "Vim",
+         "used relied"),
     Pattern("i_use_x", rf"{WE}{HAVE} (?:always|long) (?:used|relied on) (?P<uses>{TOOLS_FOR}){HOW}",
-         "We've always used Docker.", "Docker"),
+         "We've always used Docker.", "Docker",
+         "used relied"),
     Pattern("i_use_x", rf"{WE}(?:{_DO_NOT} (?:use|touch|run|need|rely on)|{HAVE} never used"
          rf"|{IS_NOT}(?: really"
          rf"| actually| currently)? (?:using|on)) (?P<uses_denied>{NO_TOOLS})"
-         rf"(?: at all| here| myself| after all)?", "I don't use Kafka.", "Kafka"),
+         rf"(?: at all| here| myself| after all)?", "I don't use Kafka.", "Kafka",
+         "not n't dont doesnt never"),
     Pattern("i_use_x", rf"{WE}(?:{_DO_NOT} (?:use|touch|run|need|rely on)|{IS_NOT}(?: really"
          rf"| actually| currently)? (?:using|on)) (?P<uses_ended>{NO_TOOLS}) {NO_MORE}",
-         "We don't use MySQL anymore.", "MySQL"),
+         "We don't use MySQL anymore.", "MySQL",
+         "more longer"),
     Pattern("i_use_x", rf"{WE}(?:(?: am| are|'m|'re)? no longer (?:use|using|uses|on|run|rely on)"
          rf"|(?:{HAVE})? (?:given up|gave up) using| used to (?:use|run|rely on"
          rf"|(?:write|code|program|work) in)) (?P<uses_ended>{NO_TOOLS})"
-         rf"(?:,? but (?:now )?(?P<uses>{TOOLS}))?{THEN}", "I used to use Emacs.", "Emacs"),
+         rf"(?:,? but (?:now )?(?P<uses>{TOOLS}))?{THEN}", "I used to use Emacs.", "Emacs",
+         "no_longer up_using used_to"),
     Pattern("i_use_x", rf"{WE} (?:had been using|(?:was|were) (?:still )?using|used|had used|ran"
          rf"|relied on) (?P<uses_ended>{TOOLS})(?: for {THING})?,? {_ONCE}(?: for {THING})?",
-         "We were using Mongo before.", "MongoDB"),
+         "We were using Mongo before.", "MongoDB",
+         "using used ran relied"),
     Pattern("i_use_x", rf"{WE} (?:had been using|(?:once|previously|formerly|originally|initially"
          rf"|first) used) (?P<uses_ended>{TOOLS})(?: for {THING})?(?:,? {_ONCE})?",
-         "We previously used Jenkins.", "Jenkins"),
+         "We previously used Jenkins.", "Jenkins",
+         "using used"),
     Pattern("i_use_x", rf"(?i:{_ONCE}),? {WE} (?:used|ran|relied on|was using|were using"
          rf"|had been using) (?P<uses_ended>{TOOLS})(?: for {THING})?",
-         "Formerly we used Redis for queues.", "Redis"),
+         "Formerly we used Redis for queues.", "Redis",
+         "used ran relied using"),
     Pattern("uses_x", rf"{WE}{_AM} {ADVERBS}{_DO}(?: {THING})?(?: (?:for|of|in|at) {THING})?"
          rf"(?: mostly| mainly| only)? (?:in|on|inside) (?P<uses>{TOOLS_FOR})(?: and {THING} (?:in"
          rf"|with|on) "
-         rf"(?P<uses_2>{TOOLS}))?{HOW}", "I write all my scripts in Ruby.", "Ruby"),
+         rf"(?P<uses_2>{TOOLS}))?{HOW}", "I write all my scripts in Ruby.", "Ruby",
+         "in on inside"),
     Pattern("uses_x", rf"{WE}{_AM} {ADVERBS}{_DO}(?: {THING})?(?: (?:for|of|in|at) {THING})?"
-         rf" using (?P<uses>{TOOLS_FOR}){HOW}", "Parsed it using pandas.", "pandas"),
+         rf" using (?P<uses>{TOOLS_FOR}){HOW}", "Parsed it using pandas.", "pandas",
+         "using"),
     Pattern("uses_with_x", rf"{WE}{_AM} {ADVERBS}{_DO}(?: {THING})?(?: (?:for|of|in|at) {THING})?"
          rf"(?: mostly| mainly| only)? (?:with|via|through) (?P<uses>{TOOLS_FOR}){HOW}",
-         "Deployed via Kubernetes.", "Kubernetes"),
+         "Deployed via Kubernetes.", "Kubernetes",
+         "with via through"),
     Pattern("my_tool_is_x", rf"(?:[Mm]y|[Oo]ur|[Aa]ll (?:my|our|of our"
          rf"|of my)) (?:{_WHICH} )?{_NOUN}"
          rf"(?: of choice)?(?: for (?:{PLAIN_WORD} )?{PLAIN_WORD})?(?: {_KEPT}|:| =) "
-         rf"(?P<uses>{TOOLS_FOR}){HOW}", "My editor is Helix.", "Helix"),
+         rf"(?P<uses>{TOOLS_FOR}){HOW}", "My editor is Helix.", "Helix",
+         "my our"),
     Pattern("my_tool_is_x", rf"(?:(?i:{_WHICH}) )?(?i:{_NOUN})"
          rf"(?: of choice)?: (?P<uses>{TOOLS_FOR})",
-         "Editor: Helix", "Helix"),
+         "Editor: Helix", "Helix",
+         ":"),
     Pattern("my_tool_is_x", rf"(?:[Mm]y|[Oo]ur) (?!{_PERSON}){PLAIN_WORD}"
          rf"(?: (?!{_PERSON}){PLAIN_WORD})? (?:(?:is|are) "
          rf"(?:now |all |mostly )?(?:built|written|made|typeset|kept|stored|hosted|tracked|managed"
          rf"|deployed|drawn|generated|powered|run) (?:in|on|with|by|using)|runs?(?: on)?"
          rf"|go(?:es)? through|sits? in) (?P<uses>{TOOLS_FOR}){HOW}",
-         "My papers are typeset in Typst.", "Typst"),
+         "My papers are typeset in Typst.", "Typst",
+         "my our"),
     Pattern("my_tool_is_x", rf"{WE}{BE} (?:an? )(?:\w+ ){{0,2}}?(?P<uses>{TOOL}) (?:users?|shop"
          rf"|house"
          rf"|guy"
-         rf"|girl|developer|dev){HOW}", "I'm a Thunderbird user.", "Thunderbird"),
-    Pattern("my_tool_is_x", rf"(?P<uses>{TOOL}) users? here", "Emacs user here.", "Emacs"),
+         rf"|girl|developer|dev){HOW}", "I'm a Thunderbird user.", "Thunderbird",
+         "user shop house guy girl dev"),
+    Pattern("my_tool_is_x", rf"(?P<uses>{TOOL}) users? here", "Emacs user here.", "Emacs",
+         "here"),
     Pattern("my_tool_is_x", rf"{WE}(?: have|'ve got| have got) (?P<uses>{TOOLS}) (?:running"
          rf"|installed"
          rf"|set "
          rf"up|open|on (?:all )?my (?=\w)(?:phone|laptop|server|machines?|desktop"
          rf"|computer)s?){HOW}",
-         "I have Syncthing running at home.", "Syncthing"),
+         "I have Syncthing running at home.", "Syncthing",
+         "have got"),
     Pattern("my_tool_is_x", rf"(?i:at (?:home|work)|these days|as of today|now|for my (?:notes"
          rf"|own stuff|code|work))"
          rf",? it's (?P<uses>{TOOLS_FOR}){HOW}",
-         "At home it's Arch.", "Arch Linux"),
+         "At home it's Arch.", "Arch Linux",
+         "it's"),
     Pattern("x_is_used", rf"(?P<uses>{TOOL}) (?:(?:is|remains) (?:still |now )?(?:(?:my|our) "
          rf"(?:{_WHICH} )?{_NOUN}(?: of choice)?|what {WE} {ADVERBS}(?:use|reach for|rely on)"
          rf"|(?:how|where) {WE} {ADVERBS}{_DO}(?: {THING})?|where {WE} spend {THING}"
          rf"|part of (?:my|our) (?:daily )?\w+)|(?:handles|runs|powers|hosts|serves|manages|drives"
          rf"|does) (?:all |most of )?(?:my|our) {PLAIN_WORD}(?: {PLAIN_WORD})?)(?: for {THING})?",
-         "Redis handles our queues.", "Redis"),
+         "Redis handles our queues.", "Redis",
+         "my our is remains"),
     Pattern("uses_x", rf"{WE} {ADVERBS}(?!like|love|hate|enjoy|prefer|want|need|lost|saw|met|know"
          rf"|see){PLAIN_WORD} "
          rf"(?:(?:all |most of |half of |both )?(?:of )?(?:my|our)|every|everything) ?"
          rf"(?:{WORD} ?){{0,3}} in (?P<uses>{TOOLS_FOR}){HOW}",
-         "I balance our accounts in GnuCash.", "GnuCash"),
+         "I balance our accounts in GnuCash.", "GnuCash",
+         "_in_"),
     Pattern("x_is_used", rf"(?P<uses>{TOOL}) (?:still |now )?(?!has|was|is|says|costs"
          rf"|hates){PLAIN_WORD}(?<=s) "
          rf"(?:track of )?(?:all |most of |half of )?(?:of )?(?:my|our) {PLAIN_WORD}"
          rf"(?: {PLAIN_WORD}){{0,2}}{HOW}",
-         "Nextcloud keeps our photos.", "Nextcloud"),
+         "Nextcloud keeps our photos.", "Nextcloud",
+         "my our"),
     Pattern("x_is_used", rf"(?P<uses>{TOOL}) is where (?:all |most of )?(?:my|our) (?:{PLAIN_WORD}"
          rf" ){{1,3}}"
          rf"(?:lives?|sits?|goes|go|ends? up|happens?|are|is){HOW}",
-         "Notion is where our recipes live.", "Notion"),
+         "Notion is where our recipes live.", "Notion",
+         "where"),
     Pattern("my_tool_is_x", rf"(?:[Mm]y|[Oo]ur|[Aa]ll (?:of )?(?:my|our)) (?!{_PERSON}){PLAIN_WORD}"
          rf"(?: (?!{_PERSON}){PLAIN_WORD})? "
          rf"(?:all )?lives? (?:now )?in (?P<uses>{TOOLS_FOR}){HOW}",
-         "Our recipes live in Notion.", "Notion"),
+         "Our recipes live in Notion.", "Notion",
+         "live"),
     Pattern("my_tool_is_x", rf"(?:[Ee]verything|[Ii]t all) (?:now )?(?:lives|sits|goes"
          rf"|runs) (?:now )?(?:in|into|on) "
-         rf"(?P<uses>{TOOLS_FOR}){HOW}", "Everything lives in Notion now.", "Notion"),
+         rf"(?P<uses>{TOOLS_FOR}){HOW}", "Everything lives in Notion now.", "Notion",
+         "everything all"),
     Pattern("my_tool_is_x", rf"{WE} {ADVERBS}(?:get|order|buy|read|pull) (?:all )?(?:my"
          rf"|our) {WORD}(?: {WORD})? (?:from|through|via|on) "
-         rf"(?P<uses>{TOOLS_FOR}){HOW}", "I get my news from Feedly.", "Feedly"),
+         rf"(?P<uses>{TOOLS_FOR}){HOW}", "I get my news from Feedly.", "Feedly",
+         "get order buy read pull"),
     # What took the place of what.
     Pattern("switched", rf"{WE}{_PERFECT} {_SWITCHED}{_WHAT} from (?P<uses_ended>{TOOLS})"
          rf" (?:over )?"
-         rf"(?:on)?to (?P<uses>{TOOLS}){_FOR}{THEN}", "We switched from npm to pnpm.", "pnpm"),
+         rf"(?:on)?to (?P<uses>{TOOLS}){_FOR}{THEN}", "We switched from npm to pnpm.", "pnpm",
+         "_from_"),
     Pattern("switched", rf"{WE}{_PERFECT} {_SWITCHED}{_WHAT} (?:off|over"
          rf"|) ?(?P<uses_ended>{TOOLS})? ?"
-         rf"(?:and )?(?:on)?to (?P<uses>{TOOLS}){_FOR}{THEN}", "I moved to Podman.", "Podman"),
+         rf"(?:and )?(?:on)?to (?P<uses>{TOOLS}){_FOR}{THEN}", "I moved to Podman.", "Podman",
+         "to"),
     Pattern("switched", rf"{WE}{_PERFECT} (?:replaced|swapped(?: out)?|ditched|dropped|traded"
          rf"|abandoned"
          rf"|left) (?P<uses_ended>{TOOLS}) (?:with|by|for|in favou?r of) "
          rf"(?P<uses>{TOOLS}){_FOR}{THEN}",
-         "We replaced Jest with Vitest.", "Vitest"),
+         "We replaced Jest with Vitest.", "Vitest",
+         "replaced swapped ditched dropped traded abandoned left"),
     Pattern("switched", rf"{WE}{_PERFECT} {_LEFT} (?P<uses_ended>{TOOLS})(?: and (?:then )?"
          rf"(?:adopted|picked up|started using|went with|(?:switched|moved|migrated) (?:over )?to) "
-         rf"(?P<uses>{TOOLS}))?{THEN}", "We dropped npm and adopted pnpm.", "npm"),
+         rf"(?P<uses>{TOOLS}))?{THEN}", "We dropped npm and adopted pnpm.", "npm",
+         "ditch drop abandon retired got_ gave_up phased decom sunset uninstall left quit "
+         "stopped outgrew off delet goodbye "
+         "parted away removed cancel threw ripped with"),
     Pattern("replaced", rf"(?:[Oo]ur |[Mm]y )?(?P<uses_ended>{TOOL}) (?:has been|was|got"
          rf"|is) (?:now "
          rf"|recently )?replaced (?:by|with) (?P<uses>{TOOL})(?: (?:now|here|in our \w+|for us))?",
-         "Docker has been replaced by Podman.", "Podman"),
+         "Docker has been replaced by Podman.", "Podman",
+         "replaced"),
     Pattern("replaced", rf"(?P<uses_ended>{TOOL}) is out,? (?:and )?(?P<uses>{TOOL}) is in",
-         "npm is out, pnpm is in.", "pnpm"),
-    Pattern("project_uses", rf"(?:[Pp]roject )?(?P<project>{NAME}|(?:[Tt]he|[Oo]ur) {PLAIN_WORD}"
+         "npm is out, pnpm is in.", "pnpm",
+         "is_out"),
+    Pattern("project_uses", rf"(?:(?:[Tt]he |[Oo]ur |[Mm]y )?[Pp]roject )?(?P<project>{NAME}"
+         rf"|(?:[Tt]he|[Oo]ur) {PLAIN_WORD}"
          rf"(?= project))(?: project)?(?:,? (?:which|that))? "
          rf"{ADVERBS}uses (?P<project_uses>{TOOLS_FOR}){HOW}",
          "Project Harbor uses Redis.", "Redis",

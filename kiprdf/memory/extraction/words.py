@@ -304,10 +304,6 @@ WITHIN = (
     rf"(?: (?:in|on|at|for|by|about|as) (?!theory|principle|general)(?:(?:the|a|an|my|our|all my"
     rf"|all) )?{WORD}(?: {WORD}){{0,3}}){{0,2}}"
 )
-COMPARED = (
-    rf"(?:,? (?:over|to|rather than|instead of|than|more than) (?:the |a |an |my )?{WORD}"
-    rf"(?: {WORD}){{0,3}})?"
-)
 
 # Projects.
 _NUMBERED = one_of("""
