@@ -26,6 +26,7 @@ def main(name: str, folder: str) -> None:
         "batch": lambda: nexus.execute_kip({"commands": ["DESCRIBE DOMAINS"], "dry_run": True}),
         "mapping": lambda: nexus.snapshot(mapping="schema-org"),
         "graph": nexus.to_rdflib,
+        "hint": lambda: nexus.execute_kip({"command": "DESCRIBE PRIMES"})["error"]["hint"],
     }
     signal.signal(signal.SIGALRM, _raise)
     original: Any = external._path_stat  # type: ignore[attr-defined]
