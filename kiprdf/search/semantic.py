@@ -271,7 +271,7 @@ class SemanticIndex:
         changed = index.changed(table.commit, entries.commit)
         if changed is None or table.used + len(changed) > len(table.matrix):
             return False
-        places = {key: bisect_left(entries.keys, key) for key in changed}
+        places = {key: bisect_left(entries.keys, key) for key in sorted(changed)}
         rows = {
             key: (entries.types[at], entries.digests[at])
             for key, at in places.items()

@@ -232,13 +232,8 @@ class Compared(Restored):
 
     def call(self, given: Any) -> None:
         difference = self.nexus.diff(_open(given[1]))
-        for written in (
-            difference.text,
-            difference.to_json,
-            difference.capsule,
-            difference.deletions,
-        ):
-            written()
+        difference.text()
+        difference.to_json()
 
 
 class Imported(Documents):
