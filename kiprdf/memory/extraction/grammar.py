@@ -36,7 +36,7 @@ _AND = lazily(AND)
 _PROJECT = lazily(PROJECT)
 _JOINT = compiled(r"(?:,? (?:and|but|then|so)(?: (?:then|also|now|today))?(?= )|,(?: now)?(?= ))")
 _END = compiled(" *$")
-GIVEN_NAMES = word_set("cassandra crystal dart hugo julia pascal ruby")
+GIVEN_NAMES = word_set("cassandra crystal dart hugo jade jasmine julia pascal ruby")
 """Tools that have the name of a person: "built it with Ruby" is no use of it."""
 
 
@@ -108,7 +108,7 @@ def _is_title(words: str) -> bool:
 
 _VERB = re.compile(
     r"(?:\w+(?:ed|ing)|prefers|uses|likes|enjoys|loves|works|runs|set up|built|wrote|made|drew|left"
-    r"|got|went|chose|quit|been|gave|ran|did|kept"
+    r"|got|went|chose|spent|quit|been|gave|ran|did|kept"
     r"|no longer|now|still|not|just|also|back|busy) ",
     re.I,
 )

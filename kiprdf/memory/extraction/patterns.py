@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kiprdf.memory.extraction import words
+from kiprdf.memory.extraction.document import FILE
 from kiprdf.memory.extraction.words import (
     ADJUNCTS,
     ADVERBS,
@@ -120,11 +121,11 @@ HOW, THEN = "<how>", "<then>"
 _USES = one_of("""
     uses? rel(?:y|ies)_(?:heavily_|a_lot_)?(?:up)?on depends?_on runs? reach(?:es)?_for
     defaults?_to sticks?_(?:to|with) (?:live|code|program|write|work|think|compose|sketch)s?_in
-    swears?_on makes?_use_of utili[sz]es? leverages? pays?_for opens? employs?
+    works?_with swears?_on makes?_use_of utili[sz]es? leverages? pays?_for opens? employs?
     (?:can't|cannot|can_not|could_not|couldn't)_(?:live|work)_without wouldn't_trade
     find_myself_(?:using|reaching_for) keeps?_(?:using|reaching_for) started_(?:using|to_use) go_to
     subscribes?_to turns?_to can't_imagine_(?:working|living|life)_without administers? adopted
-    (?:(?:have|has|'ve)_)?(?:set_up|installed|standardi[sz]ed_on|settled_into|taken_up)
+    set_up installed standardi[sz]ed_on settled_into taken_up
     (?:am|are)_(?:hooked_on|still_on|back_on) find_myself_in spends?_my_days_in
     """)
 _USING = one_of("using use running relying_on working_in coding_in programming_in writing_in on")
@@ -197,6 +198,7 @@ _IS_FINISHED = (
     "|shelved|closed|over|history|wrapped up|live|out the door|behind (?:me|us))"
 )
 
+_TODAY = "(?:today|all day|this (?:morning|afternoon|evening|week)|tonight|just now)"
 _TIME = one_of("time days? weeks? evenings? weekends? nights attention energy work_hours mornings")
 
 # Times and places.
@@ -317,6 +319,18 @@ PATTERNS = (
          rf" (?P<works_on_ended>{PROJECT})",
          "Back then I was working on Nimbus.", "Nimbus",
          "was were worked"),
+    Pattern("works_on", rf"{WE} (?:was|were) {ADVERBS}(?:working on|building|developing) "
+         rf"(?P<works_on>{PROJECTS}) {_TODAY}", "I was working on Pelican today.", "Pelican",
+         "was were"),
+    Pattern("works_on", rf"(?i:{_TODAY}),? {WE} (?:was|were|worked|have been) {ADVERBS}"
+         rf"(?:working on|building|developing|on) (?P<works_on>{PROJECTS})",
+         "Today I was working on Pelican.", "Pelican",
+         "was were worked been"),
+    Pattern("works_on", rf"{WE} spent (?:(?:the|my|all|most of the|this|a) )?(?:(?:whole|entire) )?"
+         rf"(?:day|morning|afternoon|evening|week|weekend|night|hours) (?:working )?on "
+         rf"(?P<works_on>{PROJECTS})(?: {_TODAY})?",
+         "Spent the day working on Harbor.", "Harbor",
+         "spent"),
     Pattern("works_on", rf"{WE}(?:{BE})? no longer (?:work(?:s"
          rf"|ing)? )?on (?P<works_on_ended>{PROJECT})",
          "I no longer work on Harbor.", "Harbor",
@@ -376,6 +390,10 @@ PATTERNS = (
     Pattern("i_use_x", rf"{WE}{_AM} {ADVERBS}{_USING}(?:"
          rf" {HOW_LONG})? (?P<uses>{TOOLS_FOR}){_INSTEAD}",
          "Using Redis for the cache.", "Redis"),
+    Pattern("i_use_x", rf"{WE}{HAVE} {ADVERBS}(?:started (?:using|to use)|adopted|set up|installed"
+         rf"|standardi[sz]ed on|settled into|taken up) (?P<uses>{TOOLS_FOR}){HOW}",
+         "I've started using Obsidian for my notes.", "Obsidian",
+         "started adopted set_ installed standardi settled taken"),
     Pattern("i_use_x", rf"{WE}{HAVE} (?:used|relied on) (?P<uses>{TOOLS_FOR}) {HOW_LONG}{HOW}",
          "I have used Vim for ten years.", "Vim",
          "used relied"),
@@ -630,6 +648,10 @@ PATTERNS = (
          rf"(?P<negation>not )?(?:for )?{_TO_DO}(?P<decided>)",
          "I decided to use SQLite for KG.", "Use SQLite for KG",
          "_to_"),
+    Pattern("decided_x", rf"(?:(?:[Tt]he|[Oo]ur|[Mm]y) (?:whole )?team(?: has)? (?:finally )?"
+         rf"|[Ii]t (?:was|has been|is) )decided{_BY} (?P<negation>not )?{_TO_DO}(?P<decided>)",
+         "The team decided to migrate to Kubernetes.", "Migrate to Kubernetes",
+         "team_ it_"),
     Pattern("decided_x", rf"{WE}{_HAVE} (?:decided|agreed){_BY} (?:that )?(?:we|I)"
          r"(?: will| should| shall|'ll)? (?!\w+ed\b|went|were|are|is|was|have|had|can|could|would"
          r"|might|may)(?P<decided>)", "We agreed that we ship on Fridays.", "Ship on Fridays",
@@ -672,7 +694,7 @@ PATTERNS = (
          "I'm going with plan B.", "Plan B",
          "with choosing"),
     Pattern("decided_x", rf"{WE}{_AM} choosing (?!an? )(?P<decided>{WORD}"
-         rf"(?: {WORD}){{0,2}}{_OVER})",
+         rf"(?: {WORD}){{0,2}}{_OVER}(?: for {THING})?)",
          "Choosing tabs over spaces.", "Tabs over spaces",
          "choosing"),
     Pattern("decided_x", r"(?i:(?:the |our |my )?(?:final )?(?:decision|decided|agreed|resolved"
@@ -753,6 +775,11 @@ TAIL = lazily(
     rf"|(?:but|and) {_SOMEBODY} {_SAYS})|, (?:the|my|our|a|no|even|mostly|it's|that's|too) "
     rf"{_SAYS}){_FREE}"
     rf"|,? (?:and |but )?not (?:{TOOLS}|today)|,? {_LAST}"
+    rf"|(?:,|,? and|:) (?:(?:the|my|our|its) )?(?:{WORD} ){{1,3}}(?:is|are|lives?|sits?)"
+    rf"(?: (?:now|all))?(?: (?:in|at|under|on))? {FILE}+"
+    rf"|,? (?:and )?(?:edited|changed|fixed|updated|refactored|opened|wrote|see|reading|editing)"
+    rf" (?:the )?{FILE}+(?: {_TODAY})?"
+    rf"|: (?:the|a|an|my|our|its|it|now|fixed|added) {_FREE}"
     rf"|,? but (?:only|not) (?:for|in|on|at|with|when) {_FREE})$"
 )
 """What may follow the last clause of a sentence and changes nothing."""

@@ -209,19 +209,21 @@ HOW_OFTEN = (
     r" while|now and then|heavily|exclusively|everywhere|again|too|as well|together|instead|on"
     rf" (?:weekends|{DAY})|(?:in the |at )(?:mornings?|evenings?|afternoons?|night)|full-time"
     r"|part-time|very much|quite a bit|all week|side by side|whenever possible|here|for everything"
-    r"|for fun|by default)"
+    r"|for fun|by default|(?:after|before) (?:lunch|dinner|breakfast|work|school|class"
+    r"|(?:a|each|every) \w+))"
 )
 CAPITAL = (
     r"(?:[A-Z\u3040-\u9fff\uac00-\ud7a3][\w-]*|[a-z]+[A-Z][\w-]*|[a-z]\w*-\w[\w-]*|\w*\d[\w-]*)"
 )
 PLACE_NOUN = one_of("""
-    work home school university uni production dev development staging prod projects? teams? company
-    office job labs? servers? laptops? phones? desktops? machines? computers? tablets? back-?ends?
-    front-?ends? cloud pipelines? repos? repositor(?:y|ies) services? apps? sites? websites? blogs?
-    scripts? code(?:base)? stack setup notebooks? clusters? workshop studio shop clinic kitchen
-    garden class(?:es)? classroom course dotfiles spare_time free_time evenings weekends side
-    meetings? day_job research department warehouse workflow cluster CI terminal browser house
-    business agency practice parish bakery library platform product org(?:anisation|anization)?
+    work home school university uni production tests? dev development staging prod projects?
+    teams? company office job labs? servers? laptops? phones? desktops? machines? computers?
+    tablets? back-?ends? front-?ends? cloud pipelines? repos? repositor(?:y|ies) services? apps?
+    sites? websites? blogs? scripts? code(?:base)? stack setup notebooks? clusters? workshop
+    studio shop clinic kitchen garden class(?:es)? classroom course dotfiles spare_time
+    free_time evenings weekends side meetings? day_job research department warehouse workflow
+    cluster CI terminal browser house business agency practice parish bakery library platform
+    product org(?:anisation|anization)?
     """)
 PLACE = (
     rf"(?:(?:in|at|on|inside|within|across|from|throughout|during|for) (?:(?:the|my|our|all my|all"
@@ -257,14 +259,14 @@ _THEIR = (
 )
 _TOOL_NOUN = (
     "(?: (?:apps?|CLI|cli|desktop|version|code|scripts?|framework|database|language|plugins?"
-    "|stack))?"
+    "|stack|(?:key ?)?bindings|extensions?))?"
 )
 _TOOL = rf"{_THEIR}{TOOL}(?: v?\d[\w.+]*)?{_TOOL_NOUN}"
 AND = (
     "(?:, (?:and (?:also )?|plus )?| (?:and|plus|as well as|and also|along with|together with"
     "|alongside) | ?& ?| ?/ ?| ?\\+ ?)"
 )
-_FOR = rf"(?:,? (?:for|as|on|at) (?:{ITS} )?{PLAIN_WORD}(?: {PLAIN_WORD}){{0,2}})?"
+_FOR = rf"(?:,? (?:for|as|on|at|in) (?:{ITS} )?{PLAIN_WORD}(?: {PLAIN_WORD}){{0,2}})?"
 TOOLS = rf"{_TOOL}(?:{AND}{_TOOL})*"
 _UNKNOWN = rf"{CAPITAL}(?= *(?:$|,| (?:and|for|in|at|on|as|to|with) ))"
 TOOLS_FOR = (
@@ -280,7 +282,11 @@ _DETAIL = (
     rf"(?: (?:(?:with|of|without|from) (?:(?:the|a|an|my|our) )?|in (?=[A-Z])){WORD}"
     rf"(?: {WORD}){{0,2}}){{0,2}}"
 )
-LIKED = rf"(?:{TOOLS}(?!{WORD_BLANK})|(?:an? )?(?=[a-z\d]|{TOOL}){_WORDS}{_DETAIL})"
+_NO_THING = "(?:idea|way|look|sound|concept|thought|plan|fact|feeling|notion|part|one)"
+LIKED = (
+    rf"(?:{TOOLS}(?!{WORD_BLANK})|(?:(?:an?|the(?! {_NO_THING}\b)|my) )?(?=[a-z\d]|{TOOL})"
+    rf"{_WORDS}{_DETAIL})"
+)
 """A tool, or words that begin with a small letter: "I love Julia" may be about a person."""
 PREFERRED = (
     rf"(?:{TOOLS}(?!{WORD_BLANK})|(?:(?:the|a|an|my) )?(?:(?=[a-z\d]|{TOOL})|(?=[A-Z]\w* "
