@@ -116,7 +116,9 @@ def capsule_text(name: str) -> str:
         try:
             return resources.example_capsule(name).text
         except FileNotFoundError:
-            raise Failure(f"There is no file and no bundled example named {name}.") from None
+            hint = f"name a new nexus with --nexus {name}"
+            message = f"There is no file and no bundled example named {name}; {hint}."
+            raise Failure(message) from None
     return read_text(path)
 
 

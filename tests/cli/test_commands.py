@@ -443,7 +443,12 @@ def test_an_invalid_capsule_keeps_the_capsules_before_it(
         ("bad.kip", b"UPSERT {}\n\xff", "bad.kip is not UTF-8 text: see line 2."),
         ("empty.kip", b"", "empty.kip contains no UPSERT block."),
         ("absent.kip", None, "absent.kip: No such file or directory."),
-        ("absent", None, "There is no file and no bundled example named absent."),
+        (
+            "absent",
+            None,
+            "There is no file and no bundled example named absent; "
+            "name a new nexus with --nexus absent.",
+        ),
         (".", None, ". is a folder, not a file."),
     ],
 )
