@@ -440,11 +440,9 @@ MOST_QUERIES = {
 """By question: the SPARQL queries of its empty answer and of the reasons."""
 
 
-@pytest.mark.parametrize("question", MOST_QUERIES)
-def test_an_empty_answer_asks_the_engine_a_few_times(
-    question: str, nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = nexus.answer(question)
+@pytest.fixture
+def queries(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The SPARQL queries that the engine has been asked."""
     queries: list[str] = []
     select = OxigraphStore.select
 
@@ -453,6 +451,15 @@ def test_an_empty_answer_asks_the_engine_a_few_times(
         return select(store, query, *arguments, **options)
 
     monkeypatch.setattr(OxigraphStore, "select", noted)
+    return queries
+
+
+@pytest.mark.parametrize("question", MOST_QUERIES)
+def test_an_empty_answer_asks_the_engine_a_few_times(
+    question: str, nexus: kiprdf.Nexus, queries: list[str]
+) -> None:
+    first = nexus.answer(question)
+    queries.clear()
     assert nexus.answer(question) == first
     assert len(first.warnings) > 0
     assert len(queries) == MOST_QUERIES[question], queries
@@ -460,17 +467,9 @@ def test_an_empty_answer_asks_the_engine_a_few_times(
 
 
 def test_an_empty_answer_of_a_text_with_other_literals_asks_for_it_once(
-    nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch
+    nexus: kiprdf.Nexus, queries: list[str]
 ) -> None:
     text = 'FIND(?d.name) WHERE {{ ?d {{type: "Drug"}} FILTER(?d.attributes.risk_level > {}) }}'
-    queries: list[str] = []
-    select = OxigraphStore.select
-
-    def noted(store: OxigraphStore, query: str, *arguments: Any, **options: Any) -> Any:
-        queries.append(query)
-        return select(store, query, *arguments, **options)
-
-    monkeypatch.setattr(OxigraphStore, "select", noted)
     for limit in range(10, 16):
         queries.clear()
         warnings = nexus.answer(text.format(limit)).warnings
