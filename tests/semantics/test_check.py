@@ -11,7 +11,6 @@ from kiprdf.semantics import Catalog, check
 CATALOG = Catalog(
     frozenset(("Drug", "Symptom", "Person")), frozenset(("treats", "stated", "follows"))
 )
-WRITTEN_IDS = {"concept": "C:Drug/A", "link": "P:48ec6e8e3fe50dea:treats"}
 
 
 def checked(text: str) -> None:

@@ -50,11 +50,6 @@ class Fact:
         below = [end.height for end in (subject, object) if isinstance(end, Fact)]
         return cls(digest, subject, predicate, object, max(below, default=-1) + 1)
 
-    @property
-    def facts_below(self) -> list[Fact]:
-        """The facts among its ends."""
-        return [end for end in (self.subject, self.object) if isinstance(end, Fact)]
-
     def __repr__(self) -> str:
         return f"Fact{shown(self)}"
 
