@@ -101,7 +101,7 @@ def check_opening(strict_schema: bool | None, embedder: Embedder | None) -> None
 
 
 def check_sync(sync: Sync, history: bool) -> None:
-    """Raise KIP_1001 for a value that is none, and for one that has no history to put on disk."""
+    """Raise KIP_1001 for another value, and for ``"full"`` without a history to put on disk."""
     check(sync=sync)
     if sync == "full" and not history:
         message = 'sync="full" puts each record of the history on the disk, and there is none.'

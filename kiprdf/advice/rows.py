@@ -89,7 +89,7 @@ def _rows(tables: dict[str, Any], kind: str) -> Iterator[Row]:
 
 
 def _members(family: dict[str, Any], words: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The rows of a family; the row itself if it is none."""
+    """The rows of a family; the row itself if it is not a family."""
     listed = family.get("words", {"": ""})
     table: dict[str, str] = words[listed] if isinstance(listed, str) else listed
     for new, pattern in table.items():

@@ -343,7 +343,7 @@ class Reads(PlainHelp, TyperCommand):
         return super().invoke(ctx)
 
     def _refuse_other_order(self, ctx: Any) -> None:
-        """Say so where another argument is a nexus, and what was named as one is none."""
+        """Raise an error where another argument is a nexus, and the named one does not exist."""
         arguments = [param for param in self.params if isinstance(param, TyperArgument)]
         for argument in arguments:
             value = ctx.params.get(argument.name)

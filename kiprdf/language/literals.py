@@ -120,7 +120,7 @@ def opened(
 
 
 def _scalars(literals: Sequence[str]) -> list[ast.JsonScalar]:
-    """The values of some literals; ``ValueError`` for what is none, or no number of KIP."""
+    """The values of some literals; ``ValueError`` for other text, or a number that KIP has not."""
     values: list[ast.JsonScalar] = json.loads(f"[{','.join(literals)}]")
     numbers = [value for value in values if type(value) is not str]
     if not all(limits.INTEGER_MINIMUM < cast(float, n) < limits.INTEGER_MAXIMUM for n in numbers):

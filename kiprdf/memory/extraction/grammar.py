@@ -112,7 +112,7 @@ _VERB = re.compile(
     r"|no longer|now|still|not|just|also|back|busy) ",
     re.I,
 )
-"""A verb whose subject is left out; a command such as "use" is none."""
+"""A verb whose subject is left out; a command such as "use" is not such a verb."""
 
 
 class _Reader:
