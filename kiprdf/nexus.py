@@ -77,7 +77,7 @@ def timed(
 
     @functools.wraps(method)
     def run(self: Nexus, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        self._store.require_own_process()
+        self.store.require_own_process()
         return self._engine.budgets.spend_as_work(lambda: method(self, *args, **kwargs))
 
     return run
@@ -111,7 +111,8 @@ class Nexus:
         if not is_store(store):
             raise TypeError("Call Nexus.open(folder), Nexus.connect(url) or Nexus.memory().")
         load("kiprdf.language.commands")  # so that no command has to
-        self._store = store
+        self.store = store
+        """The dataset, with the quads in ``store.engine``; a write to it is no commit."""
         self._engine = CommandEngine(
             store, strict_schema=strict_schema, clock=clock, embedder=embedder, budget=budget
         )
@@ -272,18 +273,18 @@ class Nexus:
 
     def __exit__(self, *failure: object) -> None:
         # A forked child that leaves the block has nothing to close.
-        if not self._store.is_forked:
+        if not self.store.is_forked:
             self.close()
 
     @property
     def base_iri(self) -> str:
         """What the IRIs of this nexus begin with."""
-        return self._store.iris.base
+        return self.store.iris.base
 
     @property
     def read_only(self) -> bool:
         """Whether the nexus was opened for reading only."""
-        return self._store.read_only
+        return self.store.read_only
 
     @property
     def strict_schema(self) -> bool:
@@ -454,13 +455,13 @@ class Nexus:
         check(target=target, format=format, log=history)
         chosen = options.SnapshotOptions.given(locals())
         write = functools.partial(
-            snapshots.text, self._store, target, chosen, self._engine.select_nodes
+            snapshots.text, self.store, target, chosen, self._engine.select_nodes
         )
         if history is None:
             return self._run_on_files(write, select)
         is_whole = chosen.is_whole
         return self._run_on_files(
-            lambda: patch_log.write_with(self._store, history, write, is_whole=is_whole)
+            lambda: patch_log.write_with(self.store, history, write, is_whole=is_whole)
         )
 
     @timed
@@ -485,7 +486,7 @@ class Nexus:
         check(binary=target, format=format)
         chosen = options.SnapshotOptions.given(locals())
         write = functools.partial(
-            snapshots.write, self._store, target, chosen, self._engine.select_nodes
+            snapshots.write, self.store, target, chosen, self._engine.select_nodes
         )
         return self._run_on_files(write, select)
 
@@ -515,21 +516,21 @@ class Nexus:
         check(folder=folder)
         chosen = options.PublishOptions.given(locals())
         # The folder is the caller's: a fault in it is no failure of the nexus.
-        target = publishing.checked_folder(folder, self._store.folder)
-        return self._run_on_files(lambda: publishing.publish(self._store, target, chosen))
+        target = publishing.checked_folder(folder, self.store.folder)
+        return self._run_on_files(lambda: publishing.publish(self.store, target, chosen))
 
     @timed
     def schema(self, target: files.Target | None = None, *, mapping: MappingSources = None) -> str:
         """The types and predicates as RDFS and OWL, in Turtle."""
         check(target=target)
         vocabulary = mapping_of(mapping)
-        return self._written(target, lambda: documents.schema(self._store, vocabulary))
+        return self._written(target, lambda: documents.schema(self.store, vocabulary))
 
     @timed
     def shapes(self, target: files.Target | None = None, profile: formats.Profile = "rdf11") -> str:
         """The instance schemas as SHACL, in Turtle, for snapshots in a profile."""
         check(target=target, profile=profile)
-        return self._written(target, lambda: documents.shapes(self._store, profile))
+        return self._written(target, lambda: documents.shapes(self.store, profile))
 
     @timed
     def provenance(self, target: files.Target | None = None, *, intervals: bool = False) -> str:
@@ -539,7 +540,7 @@ class Nexus:
         that are valid in intervals, each with a reifier for each interval.
         """
         check(target=target, intervals=intervals)
-        return self._written(target, lambda: documents.provenance(self._store, intervals))
+        return self._written(target, lambda: documents.provenance(self.store, intervals))
 
     @timed
     def context(self) -> dict[str, Any]:
@@ -547,7 +548,7 @@ class Nexus:
 
         Imports note them in the definitions, as ``iri`` and in the rules of keys; so can you.
         """
-        return self._engine.boundary.run(lambda: documents.context(self._store))
+        return self._engine.boundary.run(lambda: documents.context(self.store))
 
     def wikibase(self, target: files.Target | None = None) -> str:
         """What was imported with the mapping "wikidata", in the RDF of Wikibase again, in Turtle.
@@ -555,13 +556,13 @@ class Nexus:
         The triples as they were imported, but for what changed since (docs/how-to/import.md).
         """
         check(target=target)
-        return self._written(target, lambda: documents.wikibase(self._store))
+        return self._written(target, lambda: documents.wikibase(self.store))
 
     @timed
     def to_rdflib(self, mapping: MappingSources = None) -> rdflib.Graph:
         """The rdf11 profile of the dataset as a graph of rdflib."""
         vocabulary = mapping_of(mapping)
-        return self._engine.boundary.run(lambda: snapshots.to_rdflib(self._store, vocabulary))
+        return self._engine.boundary.run(lambda: snapshots.to_rdflib(self.store, vocabulary))
 
     # RDF in -----------------------------------------------------------------------------------
 
@@ -715,8 +716,8 @@ class Nexus:
         too, ``link_ids`` the ids of propositions that state the same.
         """
         check(engine_metadata=engine_metadata, link_ids=link_ids)
-        to = other._store if isinstance(other, Nexus) else other
-        compare = functools.partial(snapshots.compare, self._store, to)
+        to = other.store if isinstance(other, Nexus) else other
+        compare = functools.partial(snapshots.compare, self.store, to)
         return self._run_on_files(
             lambda: compare(engine_metadata=engine_metadata, link_ids=link_ids)
         )
@@ -737,7 +738,7 @@ class Nexus:
         ['$self', '$system']
         """
         engine = self._engine
-        store = engine.boundary.run(lambda: open_past(self._store, when))
+        store = engine.boundary.run(lambda: open_past(self.store, when))
         budget = engine.budgets.budget
         own = (False, None, engine.clock, engine.embedder, budget)
         return self._on(store, dict(zip(_OF_NEXUS, own, strict=True)))
@@ -767,7 +768,7 @@ class Nexus:
         ``key`` selects the changes of one key, such as ``attributes.risk``. Returns the ``id``,
         ``entries``, ``next_cursor`` and ``earliest_seq``.
         """
-        read = functools.partial(history, self._store, id, key, limit, cursor)
+        read = functools.partial(history, self.store, id, key, limit, cursor)
         return self._engine.boundary.run(read)
 
     def id_of(self, element: str) -> str:
@@ -779,7 +780,7 @@ class Nexus:
         >>> Nexus.memory().id_of("Domain:System")
         'C:Domain/System'
         """
-        return id_of(element, self.find, self._store)
+        return id_of(element, self.find, self.store)
 
     @timed
     def changes(
@@ -802,7 +803,7 @@ class Nexus:
         """
         check(author=author, session=session)
         selection = {"type": type, "author": author, "session": session, "source": source}
-        read = functools.partial(changes, self._store, since, until, limit=limit, cursor=cursor)
+        read = functools.partial(changes, self.store, since, until, limit=limit, cursor=cursor)
         return self._engine.boundary.run(lambda: read(**selection))
 
     @timed
@@ -847,7 +848,7 @@ class Nexus:
         >>> nexus.validity(id)
         [{'from': '2019-01-01', 'until': None}]
         """
-        return self._engine.boundary.run(lambda: validity(self._store, id))
+        return self._engine.boundary.run(lambda: validity(self.store, id))
 
     @timed
     def forget(
@@ -942,7 +943,7 @@ class Nexus:
         ``open`` opens it. Raises ``StoreError``.
         """
         check(history=history)
-        self._store.backup(folder, history)
+        self.store.backup(folder, history)
 
     @timed
     def check(self, *, repair: bool = False) -> dict[str, Any]:

@@ -231,7 +231,7 @@ def relations(
 ) -> list[Relation]:
     """The edges of some entities, with those that took the place of edges that ended, in no order;
     each triple is read once."""
-    store = graph.nexus._store
+    store = graph.nexus.store
     ends, facts = set(nodes), []
     for predicate in predicates:
         of = store.iris.predicate(predicate)
@@ -258,7 +258,7 @@ def relations(
 
 def _superseding(graph: Graph, names: Names, edges: Collection[Relation]) -> list[Relation]:
     """The edges that took the place of some that ended, without these."""
-    store, links = graph.nexus._store, {edge.link for edge in edges}
+    store, links = graph.nexus.store, {edge.link for edge in edges}
     superseding = {}
     for ended in edges:
         if ended.valid_until is None:
@@ -274,7 +274,7 @@ def _superseding(graph: Graph, names: Names, edges: Collection[Relation]) -> lis
 
 def relation(graph: Graph, names: Names, link: Any, fact: Triple) -> Relation | None:
     """The edge that a proposition of a fact stores, if it does."""
-    store = graph.nexus._store
+    store = graph.nexus.store
     subject, object_ = (names.entities.get(cast(Any, end)) for end in (fact.subject, fact.object))
     weights, ends = (store.lookup(link, key, None, 1) for key in _ORDERING)
     if subject is None or object_ is None or not weights:
@@ -348,7 +348,7 @@ def _fitted(
     hit_lines = [f"  [{named.type}] {named.name} (Score: {score})" for named, score in hits[:most]]
     shown = edges[: min(max_edges, most)]
     edge_lines = [f"  {relation_line(relation)}" for relation in shown]
-    reader = Reader(graph.nexus._store)
+    reader = Reader(graph.nexus.store)
     memory_ids = [reader.value(relation.link, "metadata", "memory_id") for relation in shown]
     shown_hits, shown_edges = len(hit_lines), len(edge_lines)
     while True:

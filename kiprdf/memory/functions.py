@@ -103,7 +103,7 @@ class MemoryFunctions:
             hint = f"Send the arguments of {name}, such as {_EXAMPLES[name]}."
             error = KipError("KIP_1001", str(fault), hint)
         except StoreError as fault:
-            folder = self._nexus._store.folder
+            folder = self._nexus.store.folder
             error = KipError(
                 "KIP_4003", without_folder(str(fault), folder), "Look at the log of the server."
             )

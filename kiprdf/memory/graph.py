@@ -147,7 +147,7 @@ class Graph:
     def __init__(self, nexus: Nexus, *, is_ready: bool) -> None:
         self.nexus = nexus
         self.is_ready = is_ready
-        self._states = nexus._store.iris.predicate(STATES)
+        self._states = nexus.store.iris.predicate(STATES)
 
     # Reading ----------------------------------------------------------------------------------
 
@@ -177,7 +177,7 @@ class Graph:
 
     def has(self, *nodes: Node) -> bool:
         """Whether there are concepts of these types with these names."""
-        store = self.nexus._store
+        store = self.nexus.store
         return all(exists(store.iris.concept(*node), store) for node in nodes)
 
     def entity(self, key: Key) -> EntityNode | None:
@@ -274,23 +274,23 @@ class Graph:
 
     def user_node(self) -> NamedNode:
         """The user's concept, which may not exist."""
-        return self.nexus._store.iris.concept(type_name("user"), USER_NAME)
+        return self.nexus.store.iris.concept(type_name("user"), USER_NAME)
 
     def stated_links(self, note: NamedNode) -> list[NamedNode]:
         """The propositions of the edges that a memory states."""
-        triples = self.nexus._store.match(note, self._states, None)
+        triples = self.nexus.store.match(note, self._states, None)
         return [cast(NamedNode, triple.object) for triple in triples]
 
     def stated_ends(self, notes: Iterable[NamedNode]) -> set[NamedNode]:
         """The entities of the edges that some memories state."""
-        reader = Reader(self.nexus._store)
+        reader = Reader(self.nexus.store)
         links = [reader.element(link) for note in notes for link in self.stated_links(note)]
         ends = [(link.subject, link.object) for link in links if isinstance(link, Proposition)]
         return {end for both in ends for end in both}
 
     def read_entities(self, nodes: Iterable[NamedNode]) -> list[EntityNode]:
         """The entities that concepts store."""
-        store = self.nexus._store
+        store = self.nexus.store
         concepts = [read_object(store.iris, node, store.statements(node)) for node in nodes]
         rows = []
         for concept in filter(None, concepts):
@@ -301,7 +301,7 @@ class Graph:
 
     def read_edges(self, links: Iterable[NamedNode]) -> list[EdgeLink]:
         """The edges that propositions store."""
-        reader = Reader(self.nexus._store)
+        reader = Reader(self.nexus.store)
         edges = []
         for node in links:
             link = reader.element(node)
@@ -328,7 +328,7 @@ class Graph:
 
     def commit(self, change: Change) -> None:
         """Write the elements of a change, and delete what it removes, as one commit."""
-        iris = self.nexus._store.iris
+        iris = self.nexus.store.iris
 
         def correct(draft: Draft) -> None:
             nodes = [iris.from_id(id) for id in change.removed]

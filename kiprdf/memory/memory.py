@@ -240,7 +240,7 @@ class Memory:
                 "edges": len(growth.edges),
             }
 
-        return self.nexus._store.read(build) if dry_run else self.graph.write(build)
+        return self.nexus.store.read(build) if dry_run else self.graph.write(build)
 
     def extract(self, text: str) -> Extraction:
         """What a text states; nothing is written."""
@@ -438,7 +438,7 @@ class Memory:
         The names of the source become aliases, which ``search`` and new memories use. Raises
         ``ValueError`` for an entity that is not there, itself, or of another type.
         """
-        with self.nexus._store.writing():
+        with self.nexus.store.writing():
             nodes = [self._node(id_or_name) for id_or_name in (source, target)]
             for id_or_name, node in zip((source, target), nodes, strict=True):
                 if node is None:

@@ -168,7 +168,7 @@ class Recaller:
 
     def __init__(self, graph: Graph, clock: Callable[[], datetime]) -> None:
         self._graph, self._clock = graph, clock
-        self._store, self._indexer = graph.nexus._store, graph.nexus._engine.indexer
+        self._store, self._indexer = graph.nexus.store, graph.nexus._engine.indexer
         self.notes, self.names = Notes(graph), Names(graph)
 
     def with_words(self, text: str) -> Iterator[NamedNode]:

@@ -28,7 +28,7 @@ class Notebook:
         if newest is None:
             filter = "" if session is None else "FILTER(?m.attributes.session == :session)"
             return sorted(self._rows(filter, session=session), key=texts.order)
-        items = self._graph.nexus._store.read(lambda: self._newest(session, newest))
+        items = self._graph.nexus.store.read(lambda: self._newest(session, newest))
         return sorted(items, key=texts.order)
 
     def _newest(self, session: str | None, count: int) -> list[Item]:
@@ -47,7 +47,7 @@ class Notebook:
                 places.read_all()
             listed = map(places.place, keys)
         nodes = [NamedNode(place.key) for place in nlargest(count, listed)]
-        self._graph.nexus._store.prefetch(nodes)
+        self._graph.nexus.store.prefetch(nodes)
         return [item for node in nodes if (item := places.item(node.value))]
 
     def _rows(self, filter: str, **parameters: Any) -> Iterable[Item]:

@@ -49,7 +49,7 @@ class Server:
         self.threads = AsyncNexus(self.nexus)
         # Raw SPARQL waits for one of few processes: not on the threads of the other requests.
         self.sparql_threads = AsyncNexus(self.nexus, threads=16)
-        self.store = self.nexus._store
+        self.store = self.nexus.store
         # The same commit of another nexus, or of another version, has other documents.
         self.start = token_hex(4)
         self.dumps = asyncio.Semaphore(DUMPS)

@@ -53,7 +53,7 @@ def measured(propositions: int) -> Iterator[Ratio]:
                 yield query(shape, *nexuses)
         yield newest(*nexuses)
         dump = Path(folder) / "dump.nq"
-        nexuses[1]._store.engine.dump(str(dump), pyoxigraph.RdfFormat.N_QUADS)
+        nexuses[1].store.engine.dump(str(dump), pyoxigraph.RdfFormat.N_QUADS)
         nexuses.clear()
         yield memory(path, dump)
 

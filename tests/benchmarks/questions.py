@@ -46,7 +46,7 @@ def mean(name: str, ratios: list[Ratio], target: float) -> Ratio:
 
 def on_the_engine(nexus: kiprdf.Nexus, shape: Shape, number: Numbers) -> Ratio:
     """One question beside SPARQL on the same store, decoded to the same values."""
-    engine = nexus._store.engine
+    engine = nexus.store.engine
 
     def yardstick(turn: int) -> list[Any]:
         rows = engine.query(shape.query(number(turn)))

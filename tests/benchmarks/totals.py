@@ -66,7 +66,7 @@ def measured(propositions: int) -> Iterator[Ratio]:
 def beside(name: str, propositions: int, nexus: kiprdf.Nexus) -> Ratio:
     """A line beside SPARQL by hand."""
     command, sparql = LINES[name]
-    engine = nexus._store.engine
+    engine = nexus.store.engine
 
     def ours(_: int) -> Any:
         return nexus.info() if command is None else nexus.execute(command)

@@ -374,7 +374,7 @@ def measured(propositions: int) -> Iterator[Ratio]:
 
 
 def _ratio(line: Line, propositions: int, nexus: kiprdf.Nexus) -> Ratio:
-    engine = nexus._store.engine
+    engine = nexus.store.engine
     sprints = propositions // 4 // 3
 
     def number(turn: int) -> int:

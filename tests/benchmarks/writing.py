@@ -64,7 +64,7 @@ def shown(moment: datetime) -> str:
 def beside(nexus: kiprdf.Nexus, folder: Path | None = None) -> Store:
     """A bare store with the quads of a nexus."""
     bare = Store() if folder is None else Store(str(folder))
-    bare.extend(iter(nexus._store.engine))
+    bare.extend(iter(nexus.store.engine))
     return bare
 
 
@@ -117,7 +117,7 @@ def upsert(name: str, propositions: int, folder: Path | None) -> Ratio:
             bare.update(upsert_by_hand(shown(next(times)), commit + number, **values))
 
         ratio = side_by_side(name, ours, yardstick, target=3.0)
-        require_equal(name, nexus._store.engine, bare)
+        require_equal(name, nexus.store.engine, bare)
     return ratio
 
 
@@ -253,7 +253,7 @@ def update(propositions: int) -> Ratio:
         nexus.execute(UPDATE)
 
     ratio = side_by_side(name, ours, yardstick, target=3.0)
-    require_equal(name, nexus._store.engine, bare)
+    require_equal(name, nexus.store.engine, bare)
     return ratio
 
 
@@ -278,7 +278,7 @@ def apply_capsule(propositions: int) -> Ratio:
         made[0].apply_capsule(text)
 
     ours(0)
-    plain = [plain_triple(triple) for triple in made[0]._store.match(None, None, None)]
+    plain = [plain_triple(triple) for triple in made[0].store.match(None, None, None)]
 
     def yardstick(_: int) -> None:
         built[:] = [Store()]
@@ -286,7 +286,7 @@ def apply_capsule(propositions: int) -> Ratio:
 
     ratio = side_by_side(name, ours, yardstick, target=4.0, rounds=FEW_ROUNDS)
     default = DefaultGraph()
-    written = (quad for quad in made[0]._store.engine if quad.graph_name == default)
+    written = (quad for quad in made[0].store.engine if quad.graph_name == default)
     require_equal(name, written, built[0])
     return ratio
 

@@ -18,9 +18,9 @@ from .conftest import Invoke
 def spoil(folder: Path) -> None:
     """Assert a fact without a link, as another program might."""
     with kiprdf.Nexus.open(folder, genesis=False) as nexus:
-        iris = nexus._store.iris
+        iris = nexus.store.iris
         fact = (iris.concept("Drug", "阿司匹林"), iris.predicate("treats"))
-        nexus._store.engine.add(Quad(*fact, iris.concept("Symptom", "Headache")))
+        nexus.store.engine.add(Quad(*fact, iris.concept("Symptom", "Headache")))
 
 
 def test_a_sound_nexus_has_no_faults(loaded: Invoke) -> None:

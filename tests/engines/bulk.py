@@ -55,7 +55,7 @@ def _quads(kind: Kind, nexus: Nexus) -> Iterator[Quad]:
     abilities = ENGINES[kind.name.partition("-")[0]]
     layout, place = Layout.of(abilities), Place.of(kind.default_graph)
     graph = place.graph or DefaultGraph()
-    engine = nexus._store.engine
+    engine = nexus.store.engine
     knowledge = engine.quads_for_pattern(None, None, None, DefaultGraph())
     for triple in layout.stored(quad.triple for quad in knowledge):
         yield Quad(*triple, graph)

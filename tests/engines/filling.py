@@ -23,7 +23,7 @@ def fill(server: Engine, nexus: Nexus, links: Links | None = None) -> None:
     abilities = ENGINES[server.name.partition("-")[0]]
     layout = Layout(links or abilities.links, abilities.own_datatypes)
     place = Place.of(server.default_graph)
-    dataset = nexus._store.engine
+    dataset = nexus.store.engine
     kept = [quad for quad in dataset if quad.graph_name != vocab.TEXTS]
     triples = [quad.triple for quad in kept if quad.graph_name != vocab.BOOKKEEPING]
     lines = [f"{triple} ." for triple in layout.stored(triples)]

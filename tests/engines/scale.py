@@ -90,7 +90,7 @@ def delayed(engine: Engine, milliseconds: float) -> Iterator[dict[str, Any]]:
 
 def measured(nexus: Nexus, command: str, times: int) -> tuple[float, int]:
     """The median of the milliseconds of a command, and its requests."""
-    endpoint = getattr(nexus._store, "endpoint", None)
+    endpoint = getattr(nexus.store, "endpoint", None)
     requests = 0
     if endpoint is not None:
         send: Callable[..., Any] = type(endpoint)._sent.__get__(endpoint)

@@ -167,7 +167,7 @@ def test_two_first_openings_make_one_genesis(server: Engine) -> None:
 def test_a_write_whose_answer_is_lost_happens_once(server: Engine, does_arrive: bool) -> None:
     with Nexus.connect(**server.arguments) as nexus:
         nexus.execute(COUNTER)
-        endpoint = nexus._store.endpoint
+        endpoint = nexus.store.endpoint
         update, lost = endpoint.update, []
 
         def cut(text: str) -> str:
@@ -193,7 +193,7 @@ def test_the_claim_of_a_dead_process_holds_up_others_for_a_while_only(
     monkeypatch.setattr(claims, "GRACE_S", 0.1)
     with Nexus.connect(**server.arguments) as nexus:
         nexus.execute(COUNTER)
-        dead = claims.Claims(nexus._store.endpoint, nexus._store.place)
+        dead = claims.Claims(nexus.store.endpoint, nexus.store.place)
         dead.acquire()
         began = time.monotonic()
         nexus.execute(INCREMENT)
@@ -208,9 +208,9 @@ def test_a_claim_that_was_not_compared_with_others_is_not_used(
     server.clear()
     with Nexus.connect(**server.arguments) as nexus:
         nexus.execute(COUNTER)
-        other = claims.Claims(nexus._store.endpoint, nexus._store.place)
+        other = claims.Claims(nexus.store.endpoint, nexus.store.place)
         other.acquire()
-        endpoint = nexus._store.endpoint
+        endpoint = nexus.store.endpoint
         update = endpoint.update
 
         def cut(text: str) -> str:
@@ -236,7 +236,7 @@ def test_a_claim_in_use_outlives_its_lease(
     for name, seconds in (("LEASE_S", 0.4), ("BEAT_S", 0.1), ("GRACE_S", 0.0)):
         monkeypatch.setattr(claims, name, seconds)
     with Nexus.connect(**server.arguments) as nexus, ThreadPoolExecutor(1) as pool:
-        first, second = (claims.Claims(nexus._store.endpoint, nexus._store.place) for _ in range(2))
+        first, second = (claims.Claims(nexus.store.endpoint, nexus.store.place) for _ in range(2))
         first.acquire()
         with first.beating():
             waiting = pool.submit(second.acquire)

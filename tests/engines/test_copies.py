@@ -41,7 +41,7 @@ def test_a_copy_in_memory_follows_every_statement(server: Engine) -> None:
         Nexus.connect(**server.arguments) as writer,
     ):
         writer.execute(SCHEMA)
-        store = reader._store
+        store = reader.store
         first = store.read(store.in_memory)
         for statement in STATEMENTS:
             before = _quads(first)
@@ -72,7 +72,7 @@ def test_writers_do_not_hold_up_what_reads_the_whole(server: Engine) -> None:
         thread.start()
         try:
             snapshot = reader.snapshot()
-            copy = reader._store.read(reader._store.in_memory)
+            copy = reader.store.read(reader.store.in_memory)
             assert thread.is_alive()
         finally:
             done.set()

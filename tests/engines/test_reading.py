@@ -153,7 +153,7 @@ def test_a_find_takes_few_requests_on_one_connection(server: Engine, embedded: N
 
 def test_a_triple_is_there_beside_others_of_the_same_ends(server: Engine) -> None:
     with Nexus.connect(**server.arguments) as nexus:
-        iris = nexus._store.iris
+        iris = nexus.store.iris
         names = ["apart", "beside", "within"]
         types = "\n".join(f'CONCEPT {{ {{type: "$PropositionType", name: "{n}"}} }}' for n in names)
         links = " ".join(f'("{name}", ?b)' for name in names)
@@ -163,7 +163,7 @@ def test_a_triple_is_there_beside_others_of_the_same_ends(server: Engine) -> Non
         )
         a, b = (iris.concept("Domain", name) for name in "AB")
         for name in names:
-            assert len(nexus._store.lookup(a, iris.predicate(name), b, 1)) == 1
+            assert len(nexus.store.lookup(a, iris.predicate(name), b, 1)) == 1
 
 
 def test_a_missing_element_has_the_same_error(server: Engine, embedded: Nexus) -> None:
@@ -207,7 +207,7 @@ def test_raw_sparql_reads_the_knowledge_only(server: Engine, embedded: Nexus) ->
 def test_raw_sparql_is_not_cut(server: Engine, embedded: Nexus) -> None:
     fill(server, embedded)
     with connected(server) as nexus:
-        nexus._store.abilities = replace(nexus._store.abilities, max_rows=5)
+        nexus.store.abilities = replace(nexus.store.abilities, max_rows=5)
         for query in ("SELECT ?s { ?s ?p ?o } LIMIT 5", "CONSTRUCT WHERE { ?s ?p ?o } LIMIT 5"):
             with pytest.raises(KipError, match="at most 5 rows"):
                 nexus.sparql(query)

@@ -44,7 +44,7 @@ def planned(
     return plan(
         quads,
         ImportOptions(mapping=context, **options),
-        read_element_index(nexus._store),
+        read_element_index(nexus.store),
         provenance=provenance,
         **own,
     )
@@ -56,7 +56,7 @@ def ontology(
     nexus: kiprdf.Nexus | None = None,
 ) -> Definitions:
     """The definitions of an ontology in a nexus whose own definitions are not considered."""
-    store = (nexus or EMPTY)._store
+    store = (nexus or EMPTY).store
     return definitions_of(triples, mapping or Mapping.none(), read_element_index(store), {})
 
 

@@ -182,5 +182,5 @@ def test_a_value_in_another_form_is_normalized() -> None:
         DEFINITIONS + f'{A} attr:x "[1 ,2]"^^rdf:JSON ; attr:y "007"^^xsd:integer .'
     )
     key = NamedNode(vocab.ATTRIBUTE + "x")
-    (quad,) = nexus._store.engine.quads_for_pattern(None, key, None, DefaultGraph())
+    (quad,) = nexus.store.engine.quads_for_pattern(None, key, None, DefaultGraph())
     assert quad.object == Literal("[1,2]", datatype=vocab.JSON)

@@ -34,7 +34,7 @@ def import_text(nexus: kiprdf.Nexus, turtle: str, source: str = "o.ttl", **optio
 
 
 def attributes(nexus: kiprdf.Nexus, name: str, meta_type: str = "$ConceptType") -> dict[str, Any]:
-    return read_definitions(nexus._store)[ConceptName(meta_type, name)].attributes
+    return read_definitions(nexus.store)[ConceptName(meta_type, name)].attributes
 
 
 def source(nexus: kiprdf.Nexus, name: str) -> Any:

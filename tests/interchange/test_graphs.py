@@ -28,7 +28,7 @@ B = URIRef("https://data.example.org/kb/Person/B")
 
 
 def triples_of(nexus: kiprdf.Nexus) -> set[Any]:
-    return set(normalized(nexus._store.match(None, None, None)))
+    return set(normalized(nexus.store.match(None, None, None)))
 
 
 def from_graph(*arguments: Any) -> list[Any]:
@@ -36,7 +36,7 @@ def from_graph(*arguments: Any) -> list[Any]:
 
 
 def graph_of(nexus: kiprdf.Nexus, vocabulary: Mapping | None = None) -> rdflib.Graph:
-    return to_rdflib(triples_of(nexus), nexus._store.iris, vocabulary)
+    return to_rdflib(triples_of(nexus), nexus.store.iris, vocabulary)
 
 
 @pytest.mark.parametrize("words", ["none", "schema-org", "own"])
@@ -132,7 +132,7 @@ def test_rdflib_is_loaded_when_a_graph_is_asked_for() -> None:
         "from kiprdf.interchange.formats.graphs import to_rdflib\n"
         "assert 'rdflib' not in sys.modules\n"
         "nexus = kiprdf.Nexus.memory()\n"
-        "to_rdflib(nexus._store.match(None, None, None), nexus._store.iris)\n"
+        "to_rdflib(nexus.store.match(None, None, None), nexus.store.iris)\n"
         "assert 'rdflib' in sys.modules\n"
     )
     assert children.run("-c", program) == (0, "")

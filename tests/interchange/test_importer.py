@@ -941,12 +941,12 @@ def test_what_kiprdf_wrote_in_other_words_is_the_same_elements(format: Any, sour
     nexus = source()
     iris, mapping = Iris(nexus.base_iri), Mapping.load("schema-org", "skos")
     document = io.BytesIO()
-    triples = nexus._store.match(None, None, None)
+    triples = nexus.store.match(None, None, None)
     Serializer(triples, format, iris, mapping=mapping).write(document)
     quads = parsing.parse(document.getvalue(), format)
     before = nexus.snapshot()
     options = ImportOptions(mapping=mapping)
-    carry_out(plan(quads, options, read_element_index(nexus._store), provenance={}), nexus)
+    carry_out(plan(quads, options, read_element_index(nexus.store), provenance={}), nexus)
     assert nexus.snapshot() == before
 
 

@@ -422,7 +422,7 @@ def test_forms_that_a_tool_has_rewritten_yield_to_the_key_beside_them() -> None:
 @pytest.mark.parametrize("nexus", [small, colliding, demonstration, hostile, kiprdf.Nexus.memory])
 def test_a_nexus_is_read_back_from_the_text_of_its_mapped_triples(nexus: Any, pack: str) -> None:
     under = Mapping.load(*packs()) if pack == "all of them" else Mapping.load(pack)
-    store = nexus()._store
+    store = nexus().store
     before = {normalised(triple) for triple in store.match(None, None, None)}
     text = serialize(list(apply_mapping(before, store.iris, under)), format=RdfFormat.N_TRIPLES)
     parsed = [quad.triple for quad in parse(text, format=RdfFormat.N_TRIPLES)]

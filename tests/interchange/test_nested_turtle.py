@@ -100,11 +100,11 @@ def test_what_only_looks_like_a_list_is_written_as_nodes() -> None:
 def test_the_shapes_of_the_bundled_types_lose_nothing(profile: Any) -> None:
     nexus = kiprdf.Nexus.memory()
     text = nexus.shapes(profile=profile)
-    assert isomorphic(rdflib.Graph().parse(data=text), shapes(nexus._store, profile))
+    assert isomorphic(rdflib.Graph().parse(data=text), shapes(nexus.store, profile))
     assert "_:" not in text
 
 
 def test_the_schema_of_the_bundled_types_loses_nothing() -> None:
     nexus = kiprdf.Nexus.memory()
     graph = rdflib.Graph().parse(data=nexus.schema())
-    assert isomorphic(graph, schema_triples(nexus._store))
+    assert isomorphic(graph, schema_triples(nexus.store))

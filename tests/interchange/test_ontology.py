@@ -88,7 +88,7 @@ def reasons(definitions: Definitions, iri: str) -> list[str]:
 
 def attributes(nexus: kiprdf.Nexus, name: str, meta_type: str = "$ConceptType") -> dict[str, Any]:
     """What a definition of a nexus says."""
-    return read_definitions(nexus._store)[ConceptName(meta_type, name)].attributes
+    return read_definitions(nexus.store)[ConceptName(meta_type, name)].attributes
 
 
 # Classes and predicates ---------------------------------------------------------------------
@@ -612,7 +612,7 @@ def schema_org_quads() -> list[pyoxigraph.Quad]:
 
 def apply(nexus: kiprdf.Nexus, definitions: Definitions) -> list[str]:
     """Write definitions; the reasons of what was left alone."""
-    plan = plan_definitions(definitions, read_definitions(nexus._store))
+    plan = plan_definitions(definitions, read_definitions(nexus.store))
     nexus.apply_capsule(to_text(to_upsert(plan)))
     return [skipped.reason for skipped in plan.skipped]
 

@@ -35,7 +35,7 @@ def nexus_with(metadata: dict[str, object]) -> kiprdf.Nexus:
 
 
 def knowledge_of(nexus: kiprdf.Nexus) -> Knowledge:
-    store = nexus._store
+    store = nexus.store
     return Knowledge.of(store.match(None, None, None), store.iris)
 
 
@@ -159,7 +159,7 @@ def test_the_provenance_of_a_fact_is_that_of_its_reifier() -> None:
         'name: "$self"}) } } WITH METADATA { author: "Jane" }'
     )
     (fact,) = nexus.execute('FIND(?l.id) WHERE { ?l (?a, "knows", ?b) }')
-    link = nexus._store.iris.from_id(fact)
+    link = nexus.store.iris.from_id(fact)
     assert link is not None
     agents = provenance_graph(nexus).objects(rdflib.URIRef(link.value), PROV.wasAttributedTo)
     assert list(agents) == [JANE]
@@ -167,7 +167,7 @@ def test_the_provenance_of_a_fact_is_that_of_its_reifier() -> None:
 
 @pytest.mark.parametrize("make", [demonstration, hostile])
 def test_no_triple_of_the_dataset_is_repeated_and_every_triple_is_valid(make: object) -> None:
-    store = make()._store  # type: ignore[operator]
+    store = make().store  # type: ignore[operator]
     dataset = set(store.match(None, None, None))
     added = list(of_elements(Knowledge.of(dataset, store.iris)))
     assert added

@@ -296,7 +296,7 @@ def test_texts_stay_texts(tmp_path: Path) -> None:
 )
 def test_a_hostile_name_is_the_heading_of_its_page(text: str, site: Site) -> None:
     nexus, folder = breaking(), site(breaking)
-    path = Paths.of(nexus.base_iri, [nexus._store.iris.concept("Thing", text).value])
+    path = Paths.of(nexus.base_iri, [nexus.store.iris.concept("Thing", text).value])
     (name,) = path.by_iri.values()
     page = Reader((folder / f"{name}.html").read_text("utf-8"))
     assert text in page.text

@@ -74,7 +74,7 @@ def _nexus() -> kiprdf.Nexus:
 
 
 def _graph(nexus: kiprdf.Nexus, mapping: Mapping | None = None) -> rdflib.Graph:
-    text = "".join(f"{triple} .\n" for triple in schema_triples(nexus._store, mapping))
+    text = "".join(f"{triple} .\n" for triple in schema_triples(nexus.store, mapping))
     return rdflib.Graph().parse(data=text, format="nt")
 
 
@@ -194,7 +194,7 @@ def test_a_description_without_a_rule_has_an_axiom_to_stand_at() -> None:
     zero = rdflib.Literal("0", datatype=XSD.nonNegativeInteger)
     graph = _graph(nexus)
     assert _restrictions(graph, TYPE.T, "x") == {"minCardinality": zero}
-    t, u = ontology(schema_triples(nexus._store)).types
+    t, u = ontology(schema_triples(nexus.store)).types
     assert t.instance_schema["x"]["description"] == "Of T."
     assert u.instance_schema["x"]["description"] == "Of U."
 
@@ -218,8 +218,8 @@ def test_a_mapping_adds_what_terms_are_equivalent_to() -> None:
 
 
 def test_the_schema_is_the_same_twice_and_says_nothing_twice() -> None:
-    triples = list(schema_triples(kiprdf.Nexus.memory()._store))
-    assert triples == list(schema_triples(kiprdf.Nexus.memory()._store))
+    triples = list(schema_triples(kiprdf.Nexus.memory().store))
+    assert triples == list(schema_triples(kiprdf.Nexus.memory().store))
     assert len(set(triples)) == len(triples)
     assert kiprdf.Nexus.memory().schema() == kiprdf.Nexus.memory().schema()
 
@@ -274,14 +274,14 @@ def test_the_schema_of_an_odd_definition_is_still_a_schema() -> None:
         SET ATTRIBUTES { subject_types: "T", object_types: [7, "no name"] }
       }
     }""")
-    lines = {str(triple) for triple in schema_triples(nexus._store)}
+    lines = {str(triple) for triple in schema_triples(nexus.store)}
     node = "<urn:kip:nexus/$ConceptType/T>"
     assert f"{node} <{OWL.equivalentClass}> <urn:x:y>" in lines
     assert not [line for line in lines if "no%20key" in line]
 
 
 def test_definitions_written_as_owl_are_read_back_the_same() -> None:
-    definitions = ontology(schema_triples(_nexus()._store))
+    definitions = ontology(schema_triples(_nexus().store))
     drug, substance, symptom = definitions.types
     assert (drug.name, drug.description, drug.parents) == ("Drug", "A substance.", ("Substance",))
     assert drug.instance_schema["risk_level"] == {

@@ -54,7 +54,7 @@ def shops() -> kiprdf.Nexus:
 
 
 def store(nexus: kiprdf.Nexus) -> Any:
-    return nexus._store
+    return nexus.store
 
 
 def node(nexus: kiprdf.Nexus, identifier: str) -> NamedNode:

@@ -90,7 +90,7 @@ def _is_accepted(definitions: str, data: str) -> bool:
 
 
 def _graph(nexus: kiprdf.Nexus) -> rdflib.Graph:
-    text = "".join(f"{triple} .\n" for triple in shapes(nexus._store))
+    text = "".join(f"{triple} .\n" for triple in shapes(nexus.store))
     return rdflib.Graph().parse(data=text, format="nt")
 
 
@@ -223,8 +223,8 @@ def test_a_statement_without_its_object_is_found_in_the_rdf11_profile() -> None:
 def test_shapes_have_names_and_their_conditions_none() -> None:
     nexus = _bundled()
     for profile in ("rdf11", "rdf12"):
-        triples = list(shapes(nexus._store, profile))
-        assert triples == list(shapes(_bundled()._store, profile))
+        triples = list(shapes(nexus.store, profile))
+        assert triples == list(shapes(_bundled().store, profile))
         assert len(set(triples)) == len(triples)
         kinds = [t for t in triples if t.predicate.value.endswith("#type")]
         named = {t.subject for t in kinds if isinstance(t.subject, pyoxigraph.NamedNode)}
@@ -242,7 +242,7 @@ def test_an_attribute_of_one_value_or_several_is_the_same_to_both() -> None:
 def test_the_facts_of_the_rdf12_profile_have_reifier_shapes() -> None:
     nexus = kiprdf.Nexus.memory(genesis=False)
     nexus.execute(_definitions({}, ["T"], None))
-    triples = {str(triple) for triple in shapes(nexus._store, "rdf12")}
+    triples = {str(triple) for triple in shapes(nexus.store, "rdf12")}
     fact = "<urn:kip:nexus/$PropositionType/p#shape-facts-fact>"
     assert f"{fact} <{SH}path> <urn:kip:nexus/$PropositionType/p>" in triples
     link = "<urn:kip:nexus/$PropositionType/p#shape-facts-link>"
@@ -253,7 +253,7 @@ def test_the_facts_of_the_rdf12_profile_have_reifier_shapes() -> None:
 def _rudof_conforms(nexus: kiprdf.Nexus, snapshot: str) -> bool:
     pyrudof = pytest.importorskip("pyrudof")
     rudof = pyrudof.Rudof(pyrudof.RudofConfig())
-    text = "".join(f"{triple} .\n" for triple in shapes(nexus._store, "rdf12"))
+    text = "".join(f"{triple} .\n" for triple in shapes(nexus.store, "rdf12"))
     rudof.read_data(input=snapshot, format=pyrudof.RDFFormat.Turtle)
     rudof.read_shacl(input=text, format=pyrudof.ShaclFormat.NTriples)
     return bool(rudof.validate_shacl().conforms)
@@ -293,5 +293,5 @@ def test_rudof_agrees_with_a_strict_nexus_on_the_rdf12_profile(
 
 def test_another_profile_is_refused() -> None:
     with pytest.raises(kiprdf.KipError) as caught:
-        list(shapes(_bundled()._store, "rdf13"))  # type: ignore[arg-type]
+        list(shapes(_bundled().store, "rdf13"))  # type: ignore[arg-type]
     assert caught.value.code == "KIP_1001"

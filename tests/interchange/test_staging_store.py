@@ -117,7 +117,7 @@ def test_the_index_on_disk_has_what_was_restored(tmp_path: Path) -> None:
         nexus.restore(medical().snapshot())
     with kiprdf.Nexus.open(tmp_path / "kb", read_only=True) as nexus:
         # Without its own index, which a read-only nexus makes in memory.
-        assert nexus._engine.indexer._of_writer().commit == nexus._store.commit()
+        assert nexus._engine.indexer._of_writer().commit == nexus.store.commit()
 
 
 def test_memory_and_disk_restore_the_same(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_memory_and_disk_restore_the_same(tmp_path: Path) -> None:
     memory.restore(snapshot)
     with kiprdf.Nexus.open(tmp_path / "kb") as disk:
         disk.restore(snapshot)
-        assert (facts(disk), disk._store.records()) == (facts(memory), memory._store.records())
+        assert (facts(disk), disk.store.records()) == (facts(memory), memory.store.records())
 
 
 # Tokens

@@ -160,7 +160,7 @@ def test_a_named_element_is_where_the_engine_begins(nexus: kiprdf.Nexus, calls: 
 def test_a_key_is_indexed_only_after_questions_that_took_long(nexus: kiprdf.Nexus) -> None:
     for _ in range(3):
         assert len(nexus.execute(BELOW)) == 4
-    assert not nexus._store._values._parts  # type: ignore[attr-defined]
+    assert not nexus.store._values._parts  # type: ignore[attr-defined]
 
 
 def test_every_write_is_followed(nexus: kiprdf.Nexus, calls: Calls) -> None:
@@ -251,7 +251,7 @@ def test_a_value_without_a_place_in_the_order_is_left_to_the_engine(
 ) -> None:
     """A nexus accepts no NaN; a program that writes to its graph may leave one."""
     drug, risk = NamedNode("urn:kip:nexus/Drug/D7"), NamedNode("urn:kip:attribute/risk")
-    nexus._store.apply(
+    nexus.store.apply(
         Delta(
             removed=[Triple(drug, risk, Literal(7))],
             added=[Triple(drug, risk, Literal("NaN", datatype=vocab.DOUBLE))],

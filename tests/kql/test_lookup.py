@@ -124,7 +124,7 @@ def test_solutions_that_need_no_read_are_counted_too() -> None:
     where = f'({first}, "next"{{1,}}, ?a) (?a, "next"{{1,}}, ?b)'
     lookup = query(where, "COUNT(?b)").lookup
     assert lookup is not None
-    assert lookup.rows(nexus._store, {}) is None
+    assert lookup.rows(nexus.store, {}) is None
     assert nexus.execute(f"FIND(COUNT(?b)) WHERE {{ {where} }}") == 40 * 40
 
 

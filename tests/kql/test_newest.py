@@ -253,7 +253,7 @@ def test_an_interrupted_update_of_the_index_builds_it_again(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(nexus._store._update_times), "_add", interrupt)
+        patch.setattr(type(nexus.store._update_times), "_add", interrupt)
         with pytest.raises(KeyboardInterrupt):
             add(nexus, "D9")
     assert nexus.execute(f"{DRUGS} {NEWEST} 2") == ["D9", "D4"]
@@ -336,7 +336,7 @@ def many(propositions: int) -> kiprdf.Nexus:
     """A nexus with propositions that one commit has written, and a hundred later ones."""
     nexus = kiprdf.Nexus.memory(genesis=False)
     nexus.execute(SCHEMA)
-    iris = nexus._store.iris
+    iris = nexus.store.iris
     added: list[Any] = []
     for number in range(propositions):
         fact = Triple(
@@ -346,7 +346,7 @@ def many(propositions: int) -> kiprdf.Nexus:
         )
         link = iris.proposition(f"{number:016x}", "treats")
         added += [fact, (link, vocab.REIFIES, fact), (link, UPDATED_AT, Literal("2025"))]
-    nexus._store.apply(Delta(added=added))
+    nexus.store.apply(Delta(added=added))
     for number in range(100):
         add(nexus, f"D{number}")
     return nexus
@@ -370,8 +370,8 @@ def test_ten_times_as_many_propositions_take_no_longer() -> None:
 def test_the_index_has_the_elements_of_the_store(clock: StoppedClock) -> None:
     nexus = opened(clock)
     nexus.execute('DELETE CONCEPT ?x DETACH WHERE { ?x {type: "Drug", name: "D2"} }')
-    times = list(nexus._store.newest([("", "\U0010ffff")]))
+    times = list(nexus.store.newest([("", "\U0010ffff")]))
     listed = {NamedNode(iri): time for time, iris in times for iri in iris}
-    stored = {t.subject: t.object.value for t in nexus._store.match(None, UPDATED_AT, None)}
+    stored = {t.subject: t.object.value for t in nexus.store.match(None, UPDATED_AT, None)}
     assert listed == stored
     assert [time for time, _ in times] == sorted((time for time, _ in times), reverse=True)

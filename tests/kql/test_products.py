@@ -44,12 +44,12 @@ def on_disk(folder: Path, number: int) -> kiprdf.Nexus:
         'UPSERT { CONCEPT { {type: "$ConceptType", name: "N"} } '
         'CONCEPT { {type: "$PropositionType", name: "knows"} } }'
     )
-    iris = nexus._store.iris
+    iris = nexus.store.iris
     nodes = [iris.concept("N", f"n{i}") for i in range(number)]
     added = [(node, vocab.TYPE, iris.type("N")) for node in nodes]
     added += [(node, vocab.LABEL, Literal(f"n{i}")) for i, node in enumerate(nodes)]  # type: ignore[misc]
-    with nexus._store.writing():
-        nexus._store.apply(Delta([], added, nodes))  # type: ignore[arg-type]
+    with nexus.store.writing():
+        nexus.store.apply(Delta([], added, nodes))  # type: ignore[arg-type]
     return nexus
 
 

@@ -27,7 +27,7 @@ UPSERT {
 def store() -> Iterator[Store]:
     with kiprdf.Nexus.memory(genesis=False) as nexus:
         nexus.execute(SETUP)
-        yield nexus._store
+        yield nexus.store
 
 
 def node(store: Store, id: str) -> NamedNode:

@@ -113,7 +113,7 @@ def test_an_item_is_found_without_reading_the_other_elements() -> None:
         )
         nexus.execute(f"UPSERT {{ {concepts} }}")
     find = parse('FIND(?x.name) WHERE { ?x {type: "T"} FILTER(?x.attributes.a == "x2000") }')
-    plan = plan_find(cast(ast.Find, find), nexus._store.iris)
+    plan = plan_find(cast(ast.Find, find), nexus.store.iris)
     assert plan.lookup is not None
-    (row,) = cast(Any, plan.lookup.rows(nexus._store, {}))
+    (row,) = cast(Any, plan.lookup.rows(nexus.store, {}))
     assert row[0].value == "urn:kip:nexus/T/n2000"

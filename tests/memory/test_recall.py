@@ -633,7 +633,7 @@ def test_a_recall_reads_the_sessions_of_its_hits_and_follows_writes(tmp_path: Pa
         memory.add_many(["Note alone.", "Note two alone."])
         followed = Memory(nexus)._recaller.notes
         followed.refresh()
-        some = next(iter(nexus._store.match(None, NamedNode(ATTRIBUTE + "session"), None)))
+        some = next(iter(nexus.store.match(None, NamedNode(ATTRIBUTE + "session"), None)))
         assert isinstance(some.subject, NamedNode)
         followed.read([some.subject.value])
         assert len(followed.moments) == 10
@@ -687,14 +687,14 @@ def test_the_first_note_of_a_session_reads_that_session_only(tmp_path: Path) -> 
         memory.add_many({"content": f"Note {n}.", "session": f"s{n % 50}"} for n in range(500))
     with Nexus.open(tmp_path / "n") as nexus:
         memory = Memory(nexus, extractor=lambda text: Extraction())
-        read, match = [0], nexus._store.match
+        read, match = [0], nexus.store.match
 
         def counted(*pattern: Any) -> Iterator[Any]:
             for triple in match(*pattern):
                 read[0] += 1
                 yield triple
 
-        with patch.object(nexus._store, "match", counted):
+        with patch.object(nexus.store, "match", counted):
             memory.add("One more.", session="s7", id="mem_more")
         item = memory.get("mem_more")
         assert item is not None

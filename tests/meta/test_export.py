@@ -317,9 +317,9 @@ def test_an_object_that_other_tools_wrote_is_exported_with_its_keys_in_order() -
             'UPSERT { CONCEPT { {type: "$ConceptType", name: "D"} } '
             'CONCEPT { {type: "D", name: "n"} } }'
         )
-        node = nexus._store.iris.concept("D", "n")
+        node = nexus.store.iris.concept("D", "n")
         value = Literal('{"b": 1, "a": 2}', datatype=vocab.JSON)
-        nexus._store.engine.add(Quad(node, NamedNode(vocab.ATTRIBUTE + "v"), value))
+        nexus.store.engine.add(Quad(node, NamedNode(vocab.ATTRIBUTE + "v"), value))
         assert nexus.check()["faults"] == []
         capsule = nexus.execute('EXPORT ?x WHERE { ?x {type: "D"} }')["capsule"]
         assert "SET ATTRIBUTES {v: {a: 2, b: 1}}" in capsule

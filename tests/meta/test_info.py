@@ -25,13 +25,13 @@ def test_elements_are_counted_by_the_engine_instead_of_one_by_one(
     )
     nexus.info()  # now the definitions are cached
     matched: list[Any] = []
-    match = nexus._store.match
+    match = nexus.store.match
 
     def noting(*pattern: Any) -> Any:
         matched.append(pattern)
         return match(*pattern)
 
-    monkeypatch.setattr(nexus._store, "match", noting)
+    monkeypatch.setattr(nexus.store, "match", noting)
     info = nexus.info()
     assert (info["concepts"], info["propositions"]) == (4, 1)
     assert matched == []

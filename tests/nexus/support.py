@@ -61,7 +61,7 @@ class StoppedClock:
 def dataset(nexus: kiprdf.Nexus) -> frozenset[tuple[str, ...]]:
     """Every quad of a nexus, its own notes included; graph first, "None" for the default graph."""
     # Of the engine itself: a query by `sparql` would start a process for each nexus.
-    quads = nexus._store.engine.quads_for_pattern(None, None, None)
+    quads = nexus.store.engine.quads_for_pattern(None, None, None)
     rows = ((None if q.graph_name == DefaultGraph() else q.graph_name, *q.triple) for q in quads)
     return frozenset(tuple(_line(term) for term in row) for row in rows)
 
@@ -115,7 +115,7 @@ def restored(
 def copied(nexus: kiprdf.Nexus, **options: Any) -> kiprdf.Nexus:
     """A nexus in memory with all quads of another; faster than to load the capsules again."""
     engine = Store()
-    engine.extend(nexus._store.engine)
+    engine.extend(nexus.store.engine)
     return kiprdf.Nexus(OxigraphStore(engine, nexus.base_iri), **options)
 
 

@@ -27,14 +27,14 @@ def with_nodes(number: int, linked: int = 0, **options: Any) -> kiprdf.Nexus:
         'UPSERT { CONCEPT { {type: "$ConceptType", name: "N"} } '
         'CONCEPT { {type: "$PropositionType", name: "knows"} } }'
     )
-    iris = nexus._store.iris
+    iris = nexus.store.iris
     nodes = [iris.concept("N", f"n{i}") for i in range(number)]
     triples = [(node, vocab.TYPE, iris.type("N")) for node in nodes]
     triples += [(node, vocab.LABEL, Literal(f"n{i}")) for i, node in enumerate(nodes)]  # type: ignore[misc]
     knows = iris.predicate("knows")
     some = nodes[:linked]
     triples += [(one, knows, other) for one in some for other in some if one != other]
-    nexus._store.engine.extend(Quad(*triple, DefaultGraph()) for triple in triples)
+    nexus.store.engine.extend(Quad(*triple, DefaultGraph()) for triple in triples)
     return nexus
 
 
@@ -200,7 +200,7 @@ def test_waiting_for_another_writer_ends(tmp_path: Path) -> None:
         held, done = threading.Event(), threading.Event()
 
         def hold() -> None:
-            with nexus._store.writing():
+            with nexus.store.writing():
                 held.set()
                 done.wait(SOON)
 

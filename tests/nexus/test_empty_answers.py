@@ -336,12 +336,12 @@ SLACK = 20
 def large() -> kiprdf.Nexus:
     """50 000 concepts with an attribute."""
     nexus = with_nodes(50_000, 200)
-    iris = nexus._store.iris
+    iris = nexus.store.iris
     size = kiprdf.rdf.vocab.NamedNode(ATTRIBUTE + "size")
     quads = (
         Quad(iris.concept("N", f"n{i}"), size, to_term(i), DefaultGraph()) for i in range(50_000)
     )
-    nexus._store.engine.extend(quads)
+    nexus.store.engine.extend(quads)
     return nexus
 
 

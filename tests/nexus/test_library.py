@@ -548,7 +548,7 @@ def test_format_and_base_are_in_the_bookkeeping_graph(tmp_path: Path, on_disk: b
     base = "https://data.example.org/kb/"
     nexus = kiprdf.Nexus.open(tmp_path / "b", base) if on_disk else kiprdf.Nexus.memory(base)
     graph = pyoxigraph.NamedNode("urn:kip:graph/nexus")
-    quads = nexus._store.engine.quads_for_pattern(graph, None, None, graph)
+    quads = nexus.store.engine.quads_for_pattern(graph, None, None, graph)
     noted = {quad.predicate.value: quad.object.value for quad in quads}  # type: ignore[union-attr]
     nexus.close()
     assert (noted.get("urn:kip:vocab/format"), noted.get("urn:kip:vocab/base")) == ("3", base)

@@ -196,7 +196,7 @@ def test_a_dry_run_takes_no_lock(dry_run: Callable[[kiprdf.Nexus], Any]) -> None
     held, done = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with nexus._store.writing():
+        with nexus.store.writing():
             held.set()
             assert done.wait(60)
 
@@ -216,7 +216,7 @@ def test_a_dry_run_beside_a_writer_is_repeated_on_a_copy(pause: Pause) -> None:
     written, done = threading.Event(), threading.Event()
 
     def write_and_hold() -> None:
-        with nexus._store.writing():
+        with nexus.store.writing():
             nexus.execute(OTHER)
             written.set()
             assert done.wait(60)

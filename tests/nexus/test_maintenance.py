@@ -171,21 +171,21 @@ def test_a_nexus_is_sound() -> None:
 )
 def test_quads_that_no_nexus_writes_are_reported(added: Quad, fault: str) -> None:
     nexus = medical()
-    nexus._store.engine.add(added)
+    nexus.store.engine.add(added)
     faults = nexus.check()["faults"]
     assert [text for text in faults if fault in text] != []
 
 
 def test_every_fault_is_reported() -> None:
     nexus = medical()
-    nexus._store.engine.add(triple(FEVER, TREATS, HEADACHE))
-    nexus._store.engine.add(triple(HEADACHE, TREATS, FEVER))
+    nexus.store.engine.add(triple(FEVER, TREATS, HEADACHE))
+    nexus.store.engine.add(triple(HEADACHE, TREATS, FEVER))
     assert len(nexus.check()["faults"]) == 2
 
 
 def test_a_missing_end_is_reported() -> None:
     nexus = medical()
-    engine = nexus._store.engine
+    engine = nexus.store.engine
     for quad in list(engine.quads_for_pattern(NamedNode(FEVER), None, None, None)):
         engine.remove(quad)
     (fault,) = nexus.check()["faults"]
@@ -195,7 +195,7 @@ def test_a_missing_end_is_reported() -> None:
 def test_records_and_graphs_are_checked() -> None:
     nexus = medical()
     graph = vocab.BOOKKEEPING
-    engine = nexus._store.engine
+    engine = nexus.store.engine
     engine.add(Quad(graph, vocab.BASE, Literal("urn:other/"), graph))
     engine.add(Quad(graph, vocab.FORMAT, Literal(1), NamedNode("urn:x:graph")))
     assert nexus.check()["faults"] == [

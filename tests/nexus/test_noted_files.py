@@ -209,10 +209,10 @@ def test_a_reader_whose_file_a_writer_removed_is_opened_again(folder: Path) -> N
 
     for read_only, hint in ((True, "open the nexus again"), (False, "check --repair")):
         nexus = kiprdf.Nexus.open(folder, read_only=read_only)
-        engine = nexus._store._engine  # type: ignore[attr-defined]
-        nexus._store._engine = Gone()  # type: ignore[attr-defined]
+        engine = nexus.store._engine  # type: ignore[attr-defined]
+        nexus.store._engine = Gone()  # type: ignore[attr-defined]
         with pytest.raises(kiprdf.KipError, match=hint) as raised:
             nexus.execute('FIND(?s.name) WHERE { ?s {type: "Symptom"} } ORDER BY ?s.name')
         assert ("--repair" in str(raised.value)) == (not read_only)
-        nexus._store._engine = engine  # type: ignore[attr-defined]
+        nexus.store._engine = engine  # type: ignore[attr-defined]
         nexus.close()

@@ -16,7 +16,7 @@ def test_a_folder_is_smaller_and_answers_as_before(tmp_path: Path) -> None:
     with kiprdf.Nexus.open(tmp_path) as nexus:
         for number in range(40):
             nexus.execute(WRITE, name=f"Event {number % 4}", note=f"{number} " * 2_000)
-            nexus._store.engine.flush()  # type: ignore[attr-defined]
+            nexus.store.engine.flush()  # type: ignore[attr-defined]
         rows, commit = nexus.find(READ), nexus.info()["commit"]
         sizes = nexus.optimize()
         assert sizes["after"] < sizes["before"]

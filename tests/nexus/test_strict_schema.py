@@ -182,7 +182,7 @@ def test_check_reports_a_record_of_strictness_that_is_neither_true_nor_false(
     folder = strict_folder(tmp_path / "kb")
     with kiprdf.Nexus.open(folder) as nexus:
         assert nexus.check()["faults"] == []
-        engine = nexus._store.engine
+        engine = nexus.store.engine
         [quad] = [quad for quad in engine if quad.predicate.value.endswith("record/strict_schema")]
         assert quad.object == Literal("true")
         engine.add(Quad(quad.subject, quad.predicate, Literal("maybe"), quad.graph_name))

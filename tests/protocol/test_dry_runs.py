@@ -192,4 +192,4 @@ def test_the_copy_of_a_dry_run_spends_the_time_of_the_request(nexus: kiprdf.Nexu
     values = ", ".join(f"k{number}: {number}" for number in range(400))
     nexus.execute(f'UPDATE ?d SET ATTRIBUTES {{ {values} }} WHERE {{ ?d {{type: "Drug"}} }}')
     with pytest.raises(kiprdf.KipError, match="KIP_4001"):
-        budget.spend(kiprdf.Budget(timeout_s=1e-9), nexus._store.copy)
+        budget.spend(kiprdf.Budget(timeout_s=1e-9), nexus.store.copy)

@@ -250,7 +250,7 @@ def test_head_answers_without_body(server: RunningServer) -> None:
 
 def test_the_json_is_that_of_the_engine(server: RunningServer, folder: Path) -> None:
     with kiprdf.Nexus.open(folder, read_only=True) as nexus:
-        solutions = nexus._store.engine.query(TREATS)
+        solutions = nexus.store.engine.query(TREATS)
         expected = solutions.serialize(format=pyoxigraph.QueryResultsFormat.JSON)  # type: ignore[union-attr]
     answer = server.client.get("/sparql", params={"query": TREATS})
     assert answer.json() == json.loads(expected or b"")

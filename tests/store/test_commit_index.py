@@ -193,12 +193,12 @@ def test_question_that_a_compaction_interrupts_is_asked_again(tmp_path: Path) ->
         logs: list[Log] = []
 
         def numbers() -> list[int]:
-            logs.append(Log(nexus._store))
+            logs.append(Log(nexus.store))
             if len(logs) == 1:
                 nexus.compact_history(last - 1)
             return list(logs[-1].numbers(type="Drug"))
 
-        assert (nexus._store.read(numbers), len(logs)) == ([last], 2)
+        assert (nexus.store.read(numbers), len(logs)) == ([last], 2)
 
 
 def test_changes_since_a_late_commit_read_no_earlier_one(

@@ -188,7 +188,7 @@ def test_a_file_that_was_damaged_meanwhile_is_not_noted_as_right(folder: Path) -
 
 def test_an_open_graph_may_lose_tables_and_its_manifest_may_grow(folder: Path) -> None:
     with kiprdf.Nexus.open(folder) as nexus:
-        nexus._store._note_files()  # type: ignore[attr-defined]
+        nexus.store._note_files()  # type: ignore[attr-defined]
         (manifest,) = (folder / "graph").glob("MANIFEST-*")
         manifest.write_bytes(manifest.read_bytes() + b"more")
         largest_table(folder).unlink()
@@ -199,7 +199,7 @@ def test_a_query_that_still_runs_keeps_the_engine_open(folder: Path) -> None:
     """Tables that the engine removes later are no damage."""
     may_end = threading.Event()
     with kiprdf.Nexus.open(folder) as nexus:
-        engine = [nexus._store.engine]  # type: ignore[attr-defined]
+        engine = [nexus.store.engine]  # type: ignore[attr-defined]
 
         def query(_: CancellationToken) -> None:
             may_end.wait(60)

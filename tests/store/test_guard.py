@@ -73,7 +73,7 @@ def test_service_is_refused_in_any_spelling(text: str) -> None:
 def _is_sparql(text: str) -> bool:
     """Whether the engine parses the text; a text that it does not parse can send no request."""
     try:
-        kiprdf.Nexus.memory(genesis=False)._store.engine.query(text)
+        kiprdf.Nexus.memory(genesis=False).store.engine.query(text)
     except SyntaxError:
         return False
     except Exception:

@@ -420,7 +420,7 @@ def test_recorded_times_never_fall(tmp_path: Path) -> None:
         tmp_path / "kb", clock=lambda: now - timedelta(hours=next(times))
     ) as nexus:
         add(nexus, "Ann", "Bob")
-        journal = nexus._store.journal
+        journal = nexus.store.journal
         assert journal is not None
         commits = list(journal.commits(0, 1_000))
     assert {commit.origin.at for commit in commits} == {"2026-01-01T00:00:00.000Z"}
@@ -433,7 +433,7 @@ def test_restore_is_one_record(tmp_path: Path) -> None:
     with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
         nexus.restore(source.snapshot())
         assert state(nexus) == ("sound", 0)
-        journal = nexus._store.journal
+        journal = nexus.store.journal
         assert journal is not None
         (commit,) = journal.commits(journal.last - 1, journal.last)
         assert (commit.origin.kind, commit.records["restored"]) == ("RESTORE", (None, "true"))

@@ -61,7 +61,7 @@ ODD_TERMS: list[Any] = [
 
 def _odd(nexus: kiprdf.Nexus) -> kiprdf.Nexus:
     """A nexus with every kind of term in it, and a graph with a name, which queries do not see."""
-    engine = nexus._store.engine
+    engine = nexus.store.engine
     engine.extend(Quad(S, NamedNode("urn:odd"), term, DefaultGraph()) for term in ODD_TERMS)
     engine.add(Quad(BlankNode("b1"), P, Literal("of a blank node"), DefaultGraph()))
     engine.add(Quad(S, P, Literal("elsewhere"), NamedNode("urn:graph")))
@@ -128,7 +128,7 @@ ORDINARY = [
 
 def _engine_answer(nexus: kiprdf.Nexus, query: str) -> Any:
     """The answer of the engine in this process, for the default graph."""
-    engine = nexus._store.engine
+    engine = nexus.store.engine
     results = engine.query(query, default_graph=DefaultGraph(), named_graphs=[])
     if isinstance(results, QueryBoolean):
         return bool(results)
@@ -170,7 +170,7 @@ REFUSED = [
 @pytest.mark.parametrize("query", REFUSED)
 def test_a_refusal_says_what_the_engine_says(query: str, nexus: kiprdf.Nexus) -> None:
     with pytest.raises((SyntaxError, ValueError)) as bare:
-        nexus._store.engine.query(query)
+        nexus.store.engine.query(query)
     with pytest.raises(kiprdf.KipError, match="KIP_1001") as raised:
         nexus.sparql(query)
     message = bare.value.msg if isinstance(bare.value, SyntaxError) else str(bare.value)
@@ -231,15 +231,15 @@ def test_a_reader_sees_the_state_at_its_opening(tmp_path: Path) -> None:
 def test_files_that_the_writer_replaces_are_opened_again(tmp_path: Path) -> None:
     with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
         before = _answer(nexus, COUNTED)
-        nexus._store.engine.flush()
-        nexus._store.engine.optimize()
+        nexus.store.engine.flush()
+        nexus.store.engine.optimize()
         assert _answer(nexus, COUNTED) == before
 
 
 def test_a_long_log_is_written_out_once(tmp_path: Path) -> None:
     with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
         texts = (Literal(f"{number} " + "x" * 10_000) for number in range(600))
-        nexus._store.engine.extend(Quad(S, P, text, DefaultGraph()) for text in texts)
+        nexus.store.engine.extend(Quad(S, P, text, DefaultGraph()) for text in texts)
         graph = tmp_path / "kb" / "graph"
         assert sparql_worker._log_size(graph) > sparql_worker.LOG_BYTES
         assert _answer(nexus, COUNTED) == _engine_answer(nexus, COUNTED)
@@ -432,7 +432,7 @@ def test_a_query_that_is_interrupted_stops_running() -> None:
 
 
 def _processes(nexus: kiprdf.Nexus) -> list[subprocess.Popen[bytes]]:
-    workers = nexus._store._processes._state.workers
+    workers = nexus.store._processes._state.workers
     return [worker._process for worker in workers if worker._process is not None]
 
 

@@ -26,8 +26,8 @@ def drug(name: str, aliases: str) -> str:
 
 
 def texts(nexus: kiprdf.Nexus) -> list[str]:
-    assert nexus._store.has_right_texts()
-    quads = stored_texts(nexus._store.engine)
+    assert nexus.store.has_right_texts()
+    quads = stored_texts(nexus.store.engine)
     return sorted(q.object.value for q in quads if q.predicate == vocab.attribute("aliases"))
 
 
@@ -95,13 +95,13 @@ def test_a_copy_and_a_backup_have_the_texts(nexus: kiprdf.Nexus, tmp_path: Path)
     nexus.backup(tmp_path / "backup")
     copy = kiprdf.Nexus.open(tmp_path / "backup", read_only=True)
     assert texts(copy) == ["3.0", "ASA", "Acetylsalicylic acid"]
-    assert nexus._store.copy().has_right_texts()
+    assert nexus.store.copy().has_right_texts()
 
 
 def test_check_repairs_wrong_texts(nexus: kiprdf.Nexus) -> None:
     wrong = Quad(NamedNode("urn:kip:nexus/Drug/Aspirin"), vocab.attribute("aliases"),
                  Literal("Aspro"), vocab.TEXTS)  # fmt: skip
-    nexus._store.engine.add(wrong)
+    nexus.store.engine.add(wrong)
     assert nexus.check()["faults"] == [
         "FILTER finds some texts of arrays, tagged or typed values wrongly; repair it."
     ]
@@ -117,7 +117,7 @@ def earlier(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     with kiprdf.Nexus.open(folder) as nexus:
         nexus.execute(SCHEMA)
         nexus.execute(drug("Aspirin", '["ASA", 3, true]'))
-        engine = nexus._store.engine
+        engine = nexus.store.engine
         for quad in list(stored_texts(engine)):
             if request.param == 1 or cast(Literal, quad.object).datatype != vocab.STRING:
                 engine.remove(quad)

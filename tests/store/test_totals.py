@@ -90,7 +90,7 @@ def test_what_is_kept_is_what_is_counted_after_any_commit(
                 for _ in range(12):
                     write(nexus, chance)
                 written += nexus.info()["commit"] - before
-                assert nexus._store._totals.uses(nexus._store.commit()) is not None  # type: ignore[attr-defined]
+                assert nexus.store._totals.uses(nexus.store.commit()) is not None  # type: ignore[attr-defined]
                 assert answers(nexus) == counting(nexus)
             assert written > 50
             last = nexus.info()["commit"]
@@ -151,7 +151,7 @@ def test_the_file_of_an_earlier_commit_is_brought_up_to_date_from_the_history(
     assert (folder / "values/totals.json").read_bytes() != earlier
     (folder / "values/totals.json").write_bytes(earlier)
     with kiprdf.Nexus.open(folder, read_only=True) as nexus:
-        assert nexus._store._totals.uses(0) is None  # type: ignore[attr-defined]
+        assert nexus.store._totals.uses(0) is None  # type: ignore[attr-defined]
         expected = counting(nexus)
         asked = queries(monkeypatch)
         assert answers(nexus)[:2] == expected[:2]
@@ -224,7 +224,7 @@ def test_a_count_during_which_something_is_committed_is_not_taken(
 ) -> None:
     nexus = kiprdf.Nexus.memory()
     nexus.execute(SCHEMA)
-    nexus._store._totals.clear()  # type: ignore[attr-defined]
+    nexus.store._totals.clear()  # type: ignore[attr-defined]
     set_uses = Totals.set_uses
     committed: list[int] = []
 
@@ -235,6 +235,6 @@ def test_a_count_during_which_something_is_committed_is_not_taken(
         set_uses(totals, commit, uses)
 
     monkeypatch.setattr(Totals, "set_uses", late)
-    count_uses(nexus._store)
+    count_uses(nexus.store)
     assert committed
     assert answers(nexus) == counting(nexus)

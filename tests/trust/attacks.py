@@ -42,8 +42,8 @@ def dense(concepts: int = 80, many: int = 1_000) -> kiprdf.Nexus:
     nexus = kiprdf.Nexus.memory(genesis=False, budget=Budget(timeout_s=0.1))
     with nexus.limited(timeout_s=SECONDS):
         nexus.execute(SCHEMA)
-    triples = _triples(nexus._store.iris, concepts, many)
-    nexus._store.engine.extend(Quad(*triple, DefaultGraph()) for triple in triples)
+    triples = _triples(nexus.store.iris, concepts, many)
+    nexus.store.engine.extend(Quad(*triple, DefaultGraph()) for triple in triples)
     return nexus
 
 

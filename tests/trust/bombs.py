@@ -87,8 +87,8 @@ def opened(kind: str, folder: str, number: int = 3_000) -> kiprdf.Nexus:
         return nexus
     on_disk = kiprdf.Nexus.open(Path(folder) / "kb", genesis=False)
     on_disk.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "N"} } }')
-    quads = nexus._store.engine.quads_for_pattern(None, None, None, DefaultGraph())
-    on_disk._store.engine.extend(quads)
+    quads = nexus.store.engine.quads_for_pattern(None, None, None, DefaultGraph())
+    on_disk.store.engine.extend(quads)
     return on_disk
 
 

@@ -175,7 +175,7 @@ class Run:
         self._timer.longest = self._random.choice((0.001, 0.005, 0.02, 0.08))
         interrupted = self._timer.interrupts(self._calls[name])
         signal.setitimer(signal.ITIMER_REAL, 0)
-        if self._folder is not None and (not hasattr(self, "nexus") or self.nexus._store.closed):
+        if self._folder is not None and (not hasattr(self, "nexus") or self.nexus.store.closed):
             self.nexus = kiprdf.Nexus.open(self._folder)
         self.interrupts += interrupted
         self.counts[f"{name}, {'interrupted' if interrupted else 'not'}"] += 1
@@ -203,7 +203,7 @@ class Run:
             (hit,) = self.nexus.execute("SEARCH CONCEPT :word LIMIT 1", word=word)
             assert hit["name"] == "left", (word, hit)
         assert gc.isenabled()
-        assert self.nexus._store._lock._is_owned() is False
+        assert self.nexus.store._lock._is_owned() is False
 
     def finish(self) -> None:
         report = self.nexus.check()

@@ -247,7 +247,7 @@ def test_a_graph_that_is_older_than_its_index_is_reported(closed: Path, tmp_path
 
 def test_a_nexus_without_its_core_schema_is_refused(tmp_path: Path) -> None:
     with kiprdf.Nexus.open(tmp_path / "brain") as nexus:
-        nexus._store.engine.update("DELETE WHERE { ?s ?p ?o }")
+        nexus.store.engine.update("DELETE WHERE { ?s ?p ?o }")
     with pytest.raises(kiprdf.StoreError, match="core schema is gone"):
         kiprdf.Nexus.open(tmp_path / "brain")
 

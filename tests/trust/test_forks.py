@@ -81,7 +81,7 @@ def write(names):
 write(f"before{n}" for n in range(90))
 child = os.fork()
 if child == 0:
-    nexus._store._process = os.getpid()
+    nexus.store._process = os.getpid()
     write(f"child{n}" for n in range(60))
     os.kill(os.getpid(), signal.SIGKILL)
 os.waitpid(child, 0)

@@ -153,7 +153,7 @@ def back_up(nexus: Nexus) -> TemporaryDirectory[str]:
     It is in the folder of a nexus, where files can be linked, and the next opening, or forgetting,
     removes what a kill leaves.
     """
-    store = nexus._store
+    store = nexus.store
     require_embedded(store, "be copied")
     place = None if store.folder is None or store.read_only else store.folder / FOLDER
     files = TemporaryDirectory(prefix=PAST, dir=place if place and place.is_dir() else None)

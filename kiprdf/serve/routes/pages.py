@@ -30,8 +30,8 @@ def _in_explorer(
     else:
         seq = _commit(when)
         with nexus.at(when if seq is None else seq) as past:
-            moment = moment_of(store, past._store.commit())
-            html = make(Explorer(past, past._store, server.title, root, moment))
+            moment = moment_of(store, past.store.commit())
+            html = make(Explorer(past, past.store, server.title, root, moment))
     return html.encode(errors="replace")
 
 
