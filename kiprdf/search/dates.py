@@ -14,7 +14,7 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from kiprdf.search.segment import segment_term
-from kiprdf.search.words import words_of
+from kiprdf.search.words import WORDS, sections, words_of
 
 Period = tuple[datetime, datetime]
 """From its start to before its end."""
@@ -34,26 +34,9 @@ def _numbered(*lines: str) -> dict[str, int]:
     }
 
 
-_MONTHS = _numbered(
-    "january february march april may june july august september october november december",
-    "jan feb mar apr may jun jul aug sep|sept oct nov dec",
-    "januar|jänner februar märz april mai juni juli august september oktober november dezember",
-    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
-    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-    "januari februari maart april mei juni juli augustus september oktober november december",
-    "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
-    "январе феврале марте апреле мае июне июле августе сентябре октябре ноябре декабре",
-)
-_WEEKDAYS = _numbered(
-    "monday tuesday wednesday thursday friday saturday sunday",
-    "montag dienstag mittwoch donnerstag freitag samstag|sonnabend sonntag",
-    "lundi mardi mercredi jeudi vendredi samedi dimanche",
-    "lunes martes miércoles jueves viernes sábado domingo",
-    "lunedì martedì mercoledì giovedì venerdì sabato domenica",
-    "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
-    "понедельник вторник среду четверг пятницу субботу воскресенье",
+_WORDS_OF = sections(WORDS)
+_MONTHS, _WEEKDAYS, _SEASONS = (
+    _numbered(*_WORDS_OF[name].splitlines()) for name in ("months", "weekdays", "seasons")
 )
 _NAMES = _MONTHS.keys() | _WEEKDAYS.keys()
 _SHORT = _numbered("jan feb mar apr jun jul aug sep sept oct nov dec")
@@ -208,42 +191,15 @@ def _in_words(text: str) -> Iterator[_Date]:
 
 # Periods ------------------------------------------------------------------------------------------
 
-_PHRASES = {
-    (
-        "day",
-        0,
-    ): "today|tonight|this morning|this afternoon|this evening|heute|hoy|hoje|oggi|今天|今日",
-    ("day", 1): "yesterday|last night|gestern|ayer|ontem|ieri|gisteren|вчера|昨天|昨日|어제",
-    ("day", 2): "the day before yesterday|vorgestern|anteayer|позавчера|前天|一昨日",
-    (
-        "day",
-        -1,
-    ): "tomorrow|demain|amanhã|domani|завтра|明天|明日|내일",
-    ("week", -1): "next week|nächste woche|semaine prochaine|semana que viene|下周|来週|다음주",
-    ("weekend", -1): "next weekend",
-    ("month", -1): "next month|nächsten monat|mois prochain|mes que viene|下个月|来月|다음달",
-    ("year", -1): "next year|nächstes jahr|année prochaine|año que viene|明年|来年|내년",
-    ("week", 0): "this week|diese woche|cette semaine|esta semana|本周|今週",
-    (
-        "week",
-        1,
-    ): "last week|letzte woche|semaine dernière|semana pasada|semana passada|上周|先週|지난주",
-    ("weekend", 0): "this weekend",
-    ("weekend", 1): "last weekend",
-    ("month", 0): "this month|diesen monat|ce mois-ci|este mes|este mês|本月|今月",
-    ("month", 1): "last month|letzten monat|mois dernier|mes pasado|mês passado|上个月|先月|지난달",
-    ("year", 0): "this year|dieses jahr|cette année|este año|este ano|今年|올해",
-    ("year", 1): "last year|letztes jahr|année dernière|año pasado|ano passado|去年|昨年|작년",
+_PHRASE: dict[str, tuple[str, int]] = {
+    text: (unit, int(ago))
+    for line in _WORDS_OF["phrases"].splitlines()
+    for unit, ago, texts in (re.split(":? ", line, maxsplit=2),)
+    for text in texts.split("|")
 }
-_PHRASE = {text: phrase for phrase, texts in _PHRASES.items() for text in texts.split("|")}
+"""The unit of a phrase, and how many of them ago it is."""
 _COUNTS = _numbered("a|an|one two three four five six seven eight nine ten")
 _COUNT = rf"(?:(\d{{1,3}}|{'|'.join(_COUNTS)}) )"
-_SEASONS = _numbered(
-    "winter spring summer autumn|fall",
-    "winter frühling|frühjahr sommer herbst",
-    "hiver printemps été automne",
-    "invierno primavera verano otoño",
-)
 _DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
 _RELATIVE = re.compile(
     "|".join(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable
 from functools import cache, lru_cache
 from importlib import import_module
 from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from kiprdf.loading import load
@@ -26,73 +27,11 @@ _ALGORITHMS = {
     "nl": "dutch",
     "ru": "russian",
 }
-_STOP_WORDS = {
-    "en": """a about above after again against ain all am an and any are aren as at be because been
-before being below between both but by can could couldn d did didn do does doesn doing don down
-during each ever few for from further had hadn has hasn have haven having he her here hers herself
-him himself his how i if in into is isn it its itself just ll m me mightn more most mustn my myself
-needn no nor not now of off on once only or other our ours ourselves out over own re s same shan
-she should shouldn so some such t than that the their theirs them themselves then there these they
-this those through to too under until up ve very was wasn we were weren what when where which while
-who whom whose why will with won would wouldn you your yours yourself yourselves""",
-    "de": """aber als also am an ander andere anderen auch auf aus bei bin bis bist da damit dann
-das dass dein deine dem den denn der des dich die dies diese diesem diesen dieser dieses dir doch
-dort du durch ein eine einem einen einer eines er es etwas euch euer eure für gegen habe haben hat
-hatte hatten hier hin hinter ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im in ins ist ja jede
-jedem jeden jeder jedes jetzt kann kein keine keinen können man mein meine meinem meinen meiner mich
-mir mit muss nach nicht nichts noch nun nur ob oder ohne sehr sein seine seinem seinen seiner seit
-sich sie sind so soll sondern sonst über um und uns unser unsere unter viel vom von vor wann war
-waren warum was weil welche welchem welchen welcher welches wenn wer werde werden wem wen wessen wie
-wieder will wir wird wirst wo woher wohin wurde wurden würde zu zum zur zwar zwischen""",
-    "fr": """à ai ainsi alors as au aucun aussi autre aux avais avait avant avec avez avoir avons
-bien c ça car ce ceci cela ces cet cette chez comme comment d dans de depuis des dont du elle elles
-en encore est et étais était étaient été être eu eux fait font il ils j je l la là le les leur leurs
-lui m ma mais me même mes moi mon n ne ni nos notre nous on ont ou où par parce pas peu peut plus
-pour pourquoi qu quand que quel quelle quelles quels qui quoi s sa sans se sera ses si son sont sous
-suis sur t ta te tes toi ton tous tout toute toutes très tu un une vos votre vous y""",
-    "es": """a al algo algunas alguno algunos ante antes aquel aquella así aún aunque como cómo con
-contra cual cuál cuáles cualquier cuándo cuando cuánto cuánta cuántos de del desde donde dónde
-durante e el él ella ellas ellos en entonces entre era eran eres es esa esas ese eso esos esta está
-están estaba estado estas este esto estos estoy fue fueron ha había han has hasta hay he la las le
-les lo los más me mi mí mis mucho muy nada ni no nos nosotros nuestra nuestro o os otra otro otros
-para pero poco por porque qué que quien quién quiénes se sea ser si sí sido sin sobre son soy su sus
-también tanto te tengo tiene tienen todo todos tu tú tus un una uno unos usted y ya yo""",
-    "it": """a abbiamo ad agli ai al alla alle allo altro anche ancora avere aveva avevo c che chi
-ci ciò coi col come con contro cosa cui d da dagli dai dal dalla dalle degli dei del della delle
-dello di dove e è ed era erano ero essere fa fare fra gli ha hai hanno ho i il in io l la le lei li
-lo loro lui ma me mi mia mie miei mio molto ne negli nei nel nella nelle no noi non nostra nostro o
-ogni per perché però più poi qual quale quali quando quanta quanti quanto quella quelle quelli
-quello questa queste questi questo qui sarà se sei senza si sia siamo sono sta stata stati stato su
-sua sue sugli sui sul sulla suo suoi te ti tra tu tua tue tuo tutti tutto un una uno vi voi""",
-    "pt": """a à ao aos aquela aquele aquilo as às até com como da das de dela dele deles depois do
-dos e é ela elas ele eles em entre era eram essa esse esta está estão estava este estou eu foi foram
-há isso isto já lhe mais mas me mesmo meu meus minha minhas muito na não nas nem no nos nós nossa
-nosso num numa o onde os ou para pela pelas pelo pelos por porque porquê pra qual quais quando
-quanta quanto quantos que quê quem são se sem ser será seu seus só sua suas também te tem têm tenho
-ter teu tinha toda todo todos tu tua um uma você vocês""",
-    "nl": """aan al alles als altijd andere ben bij daar dan dat de der deze die dit doch doen door
-dus een en er ge geen geweest haar had heb hebben heeft hem het hier hij hoe hoeveel hun iemand iets
-ik in is ja je kan kon kunnen maar me meer men met mij mijn moet na naar niet niets nog nu of om
-omdat onder ons ook op over reeds te tegen toch toen tot u uit uw van veel voor waar waarom wanneer
-want waren was wat welk welke wel werd wie wij wil worden wordt zal ze zelf zich zij zijn zo zonder
-zou""",
-    "ru": """а без более бы был была были было быть в вам вас весь во вот все всё всего всех вы где
-да даже для до его ее её если есть ещё еще же за и из или им их к как какая какие какой когда кого
-которая которые который кто куда ли мне мной моя мой мы на над надо нас наш не него нее нет ни них
-но ну о об он она они оно от очень по под почему при про с сам свою свой себя сколько со так также
-такой там те тебя тем то того тоже той только том тот ты у уже чего чей чем через что чтобы чья эта
-эти это этого этой этом этот я""",
-}
 LANGUAGES = tuple(_ALGORITHMS)
-# One of these alone does not make a term one of another language.
-_ALSO_ENGLISH = """also come dan den die do er fare had has hat he hoe in is lui man me men no of
-over pour so son ten ton van want war was will"""
+WORDS = Path(__file__).with_name("words.txt")
+"""The stop words, and the words of dates."""
 _WITH_CAPITALS = {"i", "sie", "ihr", "ihre", "ihnen", "ihrem", "ihren", "ihrer"}
 """Stop words that have a capital inside a sentence, and are no names."""
-# Pairs of characters, as terms are cut.
-_UNSPACED_STOP_WORDS = """什么 怎么 哪里 哪个 哪些 时候 为什 多少 是否 我们 你们 他们
-什麼 怎麼 哪裡 時候 為什 です ます まし した すか いつ どこ だれ なに なぜ から まで こと する
-して いる ある 언제 어디 무엇 누가 누구 어떤 얼마 무슨 나요 니까 습니 했나 인가"""
 LONGEST_READ, MOST_TOKENS = 20_000, 300  # characters and tokens of a term that are read
 MOST_STEMS = 50_000  # words of a language whose stems are kept
 LONGEST_STOP_NAME = 3
@@ -120,14 +59,35 @@ _SURE = 2.0
 """The letters of a text with this many stop words do not matter."""
 
 
+def sections(path: Path) -> dict[str, str]:
+    """The parts of a file of words, by their names in brackets."""
+    parts = (part.partition("]") for part in path.read_text("utf-8").split("\n[")[1:])
+    return {name: text.strip() for name, _, text in parts}
+
+
+def _listed(section: str) -> set[str]:
+    return set(sections(WORDS)[section].split())
+
+
 @cache
 def _languages_of() -> dict[str, tuple[str, ...]]:
     """The languages in which a word, without accents, is a stop word."""
     languages: dict[str, tuple[str, ...]] = {}
-    for language, words in _STOP_WORDS.items():
-        for word in {folded_name(word) for word in words.split()}:
+    for language in LANGUAGES:
+        for word in set(map(folded_name, _listed(f"stop words {language}"))):
             languages[word] = (*languages.get(word, ()), language)
     return languages
+
+
+@cache
+def _also_english() -> set[str]:
+    """Stop words of which one alone does not make a term one of another language."""
+    return _listed("also English")
+
+
+@cache
+def _unspaced_stop_words() -> set[str]:
+    return _listed("stop words unspaced")
 
 
 def _evidence(tokens: Iterable[str]) -> dict[str, float]:
@@ -323,14 +283,9 @@ def _stop_words(tokens: Collection[str], capitals: Collection[str]) -> set[str]:
     of_best = {token for token in table.keys() & tokens if not best.isdisjoint(table[token])}
     if "en" in best:
         of_best.difference_update(capitals)
-    if len(of_best) == 1 and of_best <= set(_ALSO_ENGLISH.split()):
+    if len(of_best) == 1 and of_best <= _also_english():
         of_best = {token for token in of_best if "en" in table[token]}
     return of_best | unspaced
-
-
-@cache
-def _unspaced_stop_words() -> set[str]:
-    return set(_UNSPACED_STOP_WORDS.split())
 
 
 def asked_tokens(term: str) -> frozenset[str]:

@@ -1,8 +1,8 @@
 """Entities and relations in plain text, without a model: only what is read whole is stated.
 
 ``document`` finds the sentences and masks what is quoted, ``files`` and ``tools`` find paths and
-known tools, ``patterns`` is the table of the clauses that state something, in the words of
-``words``, ``grammar`` reads sentences by it, and ``phrases`` names what they state.
+known tools, ``patterns`` has the clauses that state something (the table is ``forms.txt``, read by
+``words``), ``grammar`` reads sentences by them, and ``phrases`` names what they state.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from kiprdf.memory.extraction import document as documents
 from kiprdf.memory.extraction import grammar, phrases, tools
 from kiprdf.memory.extraction.document import Document
 from kiprdf.memory.extraction.grammar import Statement, Text
-from kiprdf.memory.extraction.words import NO_PROJECT_NAME
+from kiprdf.memory.extraction.words import listed
 from kiprdf.memory.items import Extraction, Found, FoundEdge
 
 MOST_CHARACTERS = 10_000_000
+NO_PROJECT_NAME = listed("NO_PROJECT_NAME")
 _PROJECT_X = re.compile(
     r"\b[Pp]roject\s+(?P<name>[A-Z][\w'-]*(?:\s+[A-Z][\w'-]*){0,2}|[a-z][\w'-]*)"
 )

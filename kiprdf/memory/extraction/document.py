@@ -12,11 +12,16 @@ from typing import NamedTuple
 
 from kiprdf.memory.extraction import files, private, speakers
 from kiprdf.memory.extraction.private import PRIVATE
-from kiprdf.memory.extraction.words import LABELS, NO_LABELS
+from kiprdf.memory.extraction.words import listed, word_set
 
 LINK = "\ue001"
 FILE = "\ue002"
 QUOTED = "\ue004"
+NO_LABELS = listed("NO_LABELS")
+"""Words of a label or heading under which nothing is stated."""
+LABELS = (listed("TOPICS") - NO_LABELS) | word_set(
+    "my our the made final taken team doing working this"
+)
 
 _SPACES = dict.fromkeys(map(ord, '"“”„«»`*\t\xa0\u2007\u202f'), " ")
 _BREAKS = dict.fromkeys([*range(9), *range(10, 32), 127, 0x2028, 0x2029], "\n")

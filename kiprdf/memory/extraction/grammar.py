@@ -15,11 +15,8 @@ from kiprdf.memory.extraction.patterns import BULLET, OPENER, PATTERNS, TAIL, Pa
 from kiprdf.memory.extraction.private import PRIVATE
 from kiprdf.memory.extraction.tools import Mention
 from kiprdf.memory.extraction.words import (
-    AND,
     FUNCTION_WORDS,
-    PROJECT,
     TOOL_MARK,
-    TOOLS,
     compiled,
     lazily,
     with_marks,
@@ -31,9 +28,9 @@ MOST_CHARACTERS = 600
 """The longest sentence that is read; this bounds the time."""
 _MOST_CLAUSES = 12
 _WEIGHTS = {"works_on": 0.9, "uses": 0.8, "prefers": 1.0, "decided": 1.0}
-_TOOLS = lazily(TOOLS)
-_AND = lazily(AND)
-_PROJECT = lazily(PROJECT)
+_TOOLS = lazily("<TOOLS>")
+_AND = lazily("<AND>")
+_PROJECT = lazily("<PROJECT>")
 _JOINT = compiled(r"(?:,? (?:and|but|then|so)(?: (?:then|also|now|today))?(?= )|,(?: now)?(?= ))")
 _END = compiled(" *$")
 GIVEN_NAMES = word_set("cassandra crystal dart hugo jade jasmine julia pascal ruby")

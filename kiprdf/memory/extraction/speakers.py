@@ -6,8 +6,9 @@ import re
 from collections import Counter
 
 from kiprdf.memory.extraction.private import hidden
-from kiprdf.memory.extraction.words import TOPICS, word_set
+from kiprdf.memory.extraction.words import listed, word_set
 
+TOPICS = listed("TOPICS")
 _USERS = word_set("user me human myself you q")
 _OTHERS = word_set(
     "assistant bot ai agent system tool model llm gpt chatgpt claude copilot gemini support chatbot"

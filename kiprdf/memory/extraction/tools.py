@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kiprdf.memory.extraction.words import word_set
+from kiprdf.search.words import sections
 
 _FILE = Path(__file__).with_name("tools.txt")
 _MOST_WORDS = 4
@@ -57,8 +58,7 @@ class _Entry(NamedTuple):
 def _table() -> dict[str, _Entry]:
     """The tools by name and alias in lower case."""
     entries: dict[str, _Entry] = {}
-    for part in _FILE.read_text("utf-8").split("\n[")[1:]:
-        section, _, listed = part.partition("]")
+    for section, listed in sections(_FILE).items():
         for line in " ".join(listed.split()).split("; "):
             names, _, aliases = line.partition(":")
             name, _, word = names.partition(" = ")
