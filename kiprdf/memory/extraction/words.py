@@ -15,7 +15,7 @@ from kiprdf.search.words import sections
 
 TOOL_MARK = "\ue010"
 WORD_BLANK = "\ue020"
-"""The blank before a word that is no function word, so that expressions can tell them apart."""
+"""The blank before a word that is no function word, by which expressions find such words."""
 _PART = re.compile("<([A-Z_]+)>")
 _WORD_AFTER_BLANK = re.compile(r" ([^\W_][\w-]*)")
 
