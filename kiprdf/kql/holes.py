@@ -23,6 +23,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import to_term
 from kiprdf.sparql.algebra import Hole
+from kiprdf.trees import parts, replaced
 
 Role: TypeAlias = OneOf["name", "concept id", "proposition id", "operand", "compiled in", "written"]
 Roles: TypeAlias = dict[str, Role]
@@ -192,8 +193,8 @@ def _roles(node: Any, role: Role) -> Iterator[tuple[str, Role]]:
             yield from _roles(node.operand, "operand")
         case ast.Node():
             inner: Role = "written" if role == "written" else "compiled in"
-            for name in node.__dataclass_fields__:
-                yield from _roles(getattr(node, name), inner)
+            for part in parts(node):
+                yield from _roles(part, inner)
         case tuple():
             for item in node:
                 yield from _roles(item, role)
@@ -265,15 +266,8 @@ def with_holes(command: P, roles: Roles, key: PlanKey) -> P:
         name: from_json(value) if kind.startswith("the ") else OpenPlaceholder(value or name, kind)  # type: ignore[arg-type]
         for name, (kind, value) in zip(names, key, strict=True)
     }
-    return cast(P, _replaced(command, values))
 
+    def filled(node: Any) -> Any:
+        return values.get(node.name, node) if isinstance(node, ast.Placeholder) else node
 
-def _replaced(node: Any, values: Mapping[str, ast.Value]) -> Any:
-    if isinstance(node, ast.Placeholder):
-        return values.get(node.name, node)
-    if isinstance(node, tuple):
-        return tuple([_replaced(item, values) for item in node])
-    if not isinstance(node, ast.Node):
-        return node
-    parts = {name: _replaced(getattr(node, name), values) for name in node.__dataclass_fields__}
-    return type(node)(**parts)
+    return cast(P, replaced(command, filled))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -14,6 +13,7 @@ from kiprdf.language import ast, limits, values
 from kiprdf.language.names import is_identifier
 from kiprdf.language.sizes import Sizes
 from kiprdf.source import NOWHERE, Span
+from kiprdf.trees import parts, walk
 
 C = TypeVar("C", bound=ast.Command)
 
@@ -27,15 +27,6 @@ Frame: TypeAlias = Callable[[Fill], Any]
 _EMBEDDED = re.compile(r"(?<![A-Za-z0-9_:]):([A-Za-z_][A-Za-z0-9_]*)")
 _FOREIGN = re.compile(r"[$@](\w+)|\$?\{(\w+)\}|\{\{\s*(\w+)\s*\}\}|<(\w+)>|%\((\w+)\)s")
 """A placeholder as other languages write it, which is a whole string."""
-
-_PARTS: dict[type, tuple[str, ...]] = {
-    kind: tuple(field.name for field in dataclasses.fields(kind) if field.name != "span")
-    for kind in vars(ast).values()
-    if isinstance(kind, type) and issubclass(kind, ast.Node)
-}
-"""The fields of each kind of node, without the span; ``dataclasses.fields`` is slow."""
-_READ_PARTS = {kind: operator.attrgetter(*names) for kind, names in _PARTS.items() if names}
-"""Reads all fields of a node at once."""
 
 _LONG = 1_000
 """A list with more items is traversed with checks of the deadline."""
@@ -139,20 +130,14 @@ def _survey(node: ast.Node | tuple[ast.Node, ...]) -> tuple[str, set[str]]:
     """
     texts: list[str] = []
     names: set[str] = set()
-    pending: list[Any] = [node]
-    while pending:
-        part = pending.pop()
+    for part in walk(node):
         kind = type(part)
         if kind is str:
             texts.append(part)
-        elif kind is tuple:
-            pending.extend(part)
-            if len(part) > _LONG:
-                budget.check()
         elif kind is ast.Placeholder:
             names.add(part.name)
-        elif kind in _READ_PARTS:
-            pending.append(_READ_PARTS[kind](part))
+        elif kind is tuple and len(part) > _LONG:
+            budget.check()
     return "\n".join(texts), names
 
 
@@ -185,12 +170,9 @@ def _check_characters(node: Any) -> None:
     elif isinstance(node, ast.Entry | ast.Assignment):
         values.check_characters(node.key, node.span)
         _check_characters(node.value)
-    elif isinstance(node, ast.Node):
-        for name in _PARTS[type(node)]:
-            _check_characters(getattr(node, name))
-    elif isinstance(node, tuple):
-        for item in node:
-            _check_characters(item)
+    else:
+        for part in parts(node):
+            _check_characters(part)
 
 
 def _embedded(command: ast.Node) -> Iterator[tuple[str, Span]]:
@@ -218,16 +200,10 @@ def foreign_placeholder(text: str) -> str | None:
     return None if match is None else next(filter(None, match.groups()))
 
 
-def _string_literals(node: Any) -> Iterator[tuple[str, Span]]:
-    if isinstance(node, ast.Scalar):
-        if isinstance(node.value, str):
+def _string_literals(command: ast.Node) -> Iterator[tuple[str, Span]]:
+    for node in walk(command):
+        if isinstance(node, ast.Scalar) and isinstance(node.value, str):
             yield node.value, node.span
-    elif isinstance(node, ast.Node):
-        for name in _PARTS[type(node)]:
-            yield from _string_literals(getattr(node, name))
-    elif isinstance(node, tuple):
-        for item in node:
-            yield from _string_literals(item)
 
 
 def opens_map(node: ast.Node) -> bool:
@@ -238,15 +214,8 @@ def opens_map(node: ast.Node) -> bool:
     >>> opens_map(parse(text % ":values")), opens_map(parse(text % "{risk: :risk}"))
     (True, False)
     """
-    pending: list[Any] = [node]
-    while pending:
-        part = pending.pop()
-        for name in _PARTS.get(type(part), ()):
-            field = getattr(part, name)
-            if name in ("attributes", "metadata") and isinstance(field, ast.Placeholder):
-                return True
-            pending.extend(field if isinstance(field, tuple) else (field,))
-    return False
+    maps = (getattr(part, name, None) for part in walk(node) for name in ("attributes", "metadata"))
+    return any(isinstance(value, ast.Placeholder) for value in maps)
 
 
 def framed(node: Any) -> Frame | None:
@@ -254,19 +223,19 @@ def framed(node: Any) -> Frame | None:
     kind = type(node)
     if kind is ast.Placeholder:
         return lambda fill: fill(node)
-    parts = node if kind is tuple else tuple([getattr(node, name) for name in _PARTS.get(kind, ())])
-    frames = ((place, framed(part)) for place, part in enumerate(parts))
+    own = parts(node)
+    frames = ((place, framed(part)) for place, part in enumerate(own))
     holes = tuple((place, frame) for place, frame in frames if frame is not None)
     if not holes:
         return None
     if len(holes) == 1 and kind is not tuple:
         # As most nodes: their other fields need no list.
         ((only, frame),) = holes
-        before, after, span = parts[:only], parts[only + 1 :], node.span
+        before, after, span = own[:only], own[only + 1 :], node.span
         return lambda fill: kind(*before, frame(fill), *after, span=span)
 
     def build(fill: Fill) -> Any:
-        filled = list(parts)
+        filled = list(own)
         for place, frame in holes:
             filled[place] = frame(fill)
         return tuple(filled) if kind is tuple else kind(*filled, span=node.span)

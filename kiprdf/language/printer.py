@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from contextvars import ContextVar, copy_context
-from itertools import islice
-from typing import assert_never
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, assert_never
 
 from kiprdf.language import ast
 from kiprdf.language.names import is_identifier
+from kiprdf.trees import replaced
 
 _INDENT = "  "
 _WIDTH = 80
@@ -18,8 +18,7 @@ _OUTLINED = 100
 """The outline of an UPSERT has its first blocks, and the first items of each."""
 # ``json.dumps`` makes an encoder for each value.
 _json = json.JSONEncoder(ensure_ascii=False).encode
-_is_outline: ContextVar[bool] = ContextVar("is_outline", default=False)
-"""Whether values are replaced by placeholders."""
+_VALUE = ast.Placeholder("value")
 
 
 def to_text(command: ast.Command) -> str:
@@ -89,21 +88,23 @@ def outline(command: ast.Manipulation) -> str:
     }
     """
 
-    def run() -> str:
-        _is_outline.set(True)
-        if isinstance(command, ast.Upsert):
-            blocks = map(_upsert_block, command.blocks[:_OUTLINED])
-            return "\n\n".join(dict.fromkeys(blocks))
-        return to_text(command)
+    def masked(node: Any) -> Any:
+        if isinstance(node, ast.Object) and isinstance(command, ast.Upsert):
+            return ast.Object(tuple([ast.Entry(entry.key, _VALUE) for entry in node.entries]))
+        return _VALUE if isinstance(node, ast.Value) else node
 
-    # What is set in a copy of the context ends with it, even if an interrupt comes in between.
-    return copy_context().run(run)
+    if not isinstance(command, ast.Upsert):
+        return to_text(replaced(command, masked))
+    cut = (replace(block, items=block.items[:_OUTLINED]) for block in command.blocks[:_OUTLINED])
+    blocks = (
+        replace(block, items=tuple(dict.fromkeys(block.items)))
+        for block in replaced(tuple(cut), masked)
+    )
+    return to_text(ast.Upsert(tuple(dict.fromkeys(blocks))))
 
 
 def value_text(value: ast.Value) -> str:
     """One value on one line."""
-    if _is_outline.get():
-        return ":value"
     match value:
         case ast.Scalar():
             return _json(value.value)
@@ -306,10 +307,7 @@ def _map_text(value: ast.Object | ast.Placeholder) -> str:
 
 
 def _upsert_block(block: ast.UpsertBlock) -> str:
-    items: Iterable[str] = map(_upsert_item, block.items)
-    if _is_outline.get():
-        items = dict.fromkeys(islice(items, _OUTLINED))
-    body = _indented("\n".join(items))
+    body = _indented("\n".join(map(_upsert_item, block.items)))
     return f"UPSERT {{\n{body}\n}}{_metadata(block.metadata)}"
 
 

@@ -15,6 +15,8 @@ from typing import TypeAlias, TypeGuard
 
 from pyoxigraph import Literal, NamedNode, Variable
 
+from kiprdf.trees import parts, walk
+
 # Terms ----------------------------------------------------------------------------------------
 
 
@@ -313,26 +315,14 @@ def variables(node: object) -> set[Variable]:
     """Every variable that a pattern or expression mentions."""
     if isinstance(node, Variable):
         return {node}
-    if isinstance(node, NamedNode | Literal | Hole):
-        return set()
     if isinstance(node, TriplePattern | Condition):
         return set(node.names)
-    if isinstance(node, BGP):
-        return set().union(*[triple.names for triple in node.triples])
-    if isinstance(node, tuple):
-        return set().union(*map(variables, node))
-    if hasattr(node, "__dataclass_fields__"):
-        return set().union(*(variables(getattr(node, name)) for name in node.__dataclass_fields__))
-    return set()
+    return set().union(*map(variables, parts(node)))
 
 
 def constants(node: object) -> set[NamedNode | Literal | Hole]:
     """Every constant that a pattern or expression mentions, open ones included."""
-    if isinstance(node, NamedNode | Literal | Hole):
-        return {node}
-    parts = node if isinstance(node, tuple) else ()
-    names = getattr(node, "__dataclass_fields__", ())
-    return set().union(*map(constants, (*parts, *(getattr(node, name) for name in names))))
+    return {part for part in walk(node) if isinstance(part, NamedNode | Literal | Hole)}
 
 
 def certain_variables(pattern: Pattern) -> set[Variable]:

@@ -17,7 +17,6 @@ from kiprdf.rdf import vocab
 from kiprdf.sparql.algebra import (
     BGP,
     Call,
-    Expression,
     Extend,
     Filter,
     Infix,
@@ -26,6 +25,7 @@ from kiprdf.sparql.algebra import (
     TripleTerm,
     map_patterns,
 )
+from kiprdf.trees import replaced, walk
 
 _PARTS = {"SUBJECT": vocab.SUBJECT, "PREDICATE": vocab.PREDICATE, "OBJECT": vocab.OBJECT}
 
@@ -35,17 +35,13 @@ def as_statements(pattern: Pattern) -> Pattern:
     return _converted(pattern, dict(_parts_read(pattern)))
 
 
-def _parts_read(node: Any) -> Iterator[tuple[Variable, NamedNode]]:
+def _parts_read(pattern: Pattern) -> Iterator[tuple[Variable, NamedNode]]:
     """The variables that hold a whole fact, with the one part of it that is read."""
-    if isinstance(node, Call) and node.function in _PARTS:
-        (fact,) = node.arguments
-        assert isinstance(fact, Variable), node
-        yield fact, _PARTS[str(node.function)]
-        return
-    items = node if isinstance(node, tuple) else ()
-    names = getattr(node, "__dataclass_fields__", ())
-    for item in (*items, *(getattr(node, name) for name in names)):
-        yield from _parts_read(item)
+    for node in walk(pattern):
+        if isinstance(node, Call) and node.function in _PARTS:
+            (fact,) = node.arguments
+            assert isinstance(fact, Variable), node
+            yield fact, _PARTS[str(node.function)]
 
 
 def _converted(pattern: Pattern, parts: Mapping[Variable, NamedNode]) -> Pattern:
@@ -53,7 +49,7 @@ def _converted(pattern: Pattern, parts: Mapping[Variable, NamedNode]) -> Pattern
         return _triples(pattern, parts)
     pattern = map_patterns(pattern, lambda part, *_: _converted(part, parts))
     if isinstance(pattern, Extend):
-        return replace(pattern, expression=_expression(pattern.expression))
+        return replace(pattern, expression=replaced(pattern.expression, _part))
     return pattern
 
 
@@ -87,10 +83,7 @@ def _terms(triple: TriplePattern | TripleTerm) -> tuple[Any, Any, Any]:
     return triple.subject, triple.predicate, triple.object
 
 
-def _expression(expression: Expression) -> Expression:
-    """An expression in which a fact's variable is bound to the part that was taken of it."""
-    if not isinstance(expression, Call):
-        return expression
-    if expression.function in _PARTS:
-        return expression.arguments[0]
-    return replace(expression, arguments=tuple(map(_expression, expression.arguments)))
+def _part(node: Any) -> Any:
+    """The variable of a fact, which is bound to the part that was taken of it."""
+    is_taken = isinstance(node, Call) and node.function in _PARTS
+    return node.arguments[0] if is_taken else node

@@ -25,7 +25,6 @@ from kiprdf.sparql.algebra import (
     Infix,
     Lateral,
     LeftJoin,
-    Negation,
     Pattern,
     Project,
     TriplePattern,
@@ -33,6 +32,7 @@ from kiprdf.sparql.algebra import (
     is_iri,
     variables,
 )
+from kiprdf.trees import walk
 
 MOST_LEVELS = 12
 """Subqueries within each other; twenty are still right, and sixty-four are an error."""
@@ -49,7 +49,7 @@ def is_plain(pattern: Pattern, abilities: Abilities) -> bool:
 
 def _conditions(pattern: Pattern) -> Iterator[Condition]:
     filters = (part for part in _parts(pattern) if isinstance(part, Filter))
-    parts = (part for each in filters for part in _subexpressions(each.condition))
+    parts = (part for each in filters for part in walk(each.condition))
     return (part for part in parts if isinstance(part, Condition))
 
 
@@ -234,7 +234,7 @@ def _reads_bind(join: Lateral | LeftJoin | AntiJoin) -> bool:
 
 def _is_unsafe(condition: Expression, names: set[Variable]) -> bool:
     """Whether a condition compares terms of which BIND binds one, or a value with itself."""
-    for part in _subexpressions(condition):
+    for part in walk(condition):
         match part:
             case Call(function="sameTerm") if variables(part) & names:
                 return True
@@ -245,29 +245,11 @@ def _is_unsafe(condition: Expression, names: set[Variable]) -> bool:
 
 def _compares_optional(pattern: Filter) -> bool:
     """Whether a condition compares two values that one OPTIONAL binds."""
-    parts = _subexpressions(pattern.condition)
+    parts = walk(pattern.condition)
     compared = [variables(part) for part in parts if isinstance(part, Condition)]
     joins = [part for part in _parts(pattern.pattern) if isinstance(part, LeftJoin)]
     bound = [variables(join.right) - variables(join.left) for join in joins]
     return any(len(names & inner) > 1 for names in compared for inner in bound)
-
-
-def _subexpressions(expression: Expression) -> Iterator[Expression]:
-    """An expression, and all within it."""
-    yield expression
-    match expression:
-        case Call():
-            parts: tuple[Expression, ...] = expression.arguments
-        case Negation():
-            parts = (expression.operand,)
-        case Infix():
-            parts = expression.operands
-        case Condition():
-            parts = (expression.expression,)
-        case _:
-            parts = ()
-    for part in parts:
-        yield from _subexpressions(part)
 
 
 def _levels(pattern: Pattern) -> int:

@@ -34,6 +34,7 @@ from kiprdf.sparql.algebra import (
     is_iri,
     variables,
 )
+from kiprdf.trees import walk
 
 _FUNCTIONAL = (vocab.TYPE, vocab.LABEL, vocab.REIFIES)
 """Predicates of which an element is the subject once."""
@@ -154,14 +155,8 @@ def _ends(triple: TriplePattern, predicates: str) -> Iterator[Term]:
 
 def has_long_list(node: object) -> bool:
     """Whether an expression compares with more items than a short list has."""
-    if isinstance(node, In):
-        return len(node.options) > SHORT_LIST
-    if isinstance(node, tuple):
-        return any(map(has_long_list, node))
-    if isinstance(node, BGP):
-        return False
-    names = getattr(node, "__dataclass_fields__", ())
-    return any(has_long_list(getattr(node, name)) for name in names)
+    lists = (part for part in walk(node) if isinstance(part, In))
+    return any(len(part.options) > SHORT_LIST for part in lists)
 
 
 def _products(pattern: Pattern, pairs: list[tuple[Pattern, Pattern]]) -> set[Variable]:

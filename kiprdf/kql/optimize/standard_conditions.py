@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeAlias, TypeGuard, cast
 from typing import Literal as OneOf
+from typing import NamedTuple, TypeAlias, TypeGuard, cast
 
 from pyoxigraph import Literal, NamedNode, Variable
 
@@ -41,6 +41,7 @@ from kiprdf.sparql.algebra import (
     map_patterns,
 )
 from kiprdf.store.base import Cell
+from kiprdf.trees import walk
 
 
 class KeyValues(NamedTuple):
@@ -100,14 +101,8 @@ def compares_holes(pattern: Pattern) -> bool:
     return any(isinstance(term, Hole) for condition in conditions for term in condition.operands)
 
 
-def _conditions(node: Any) -> Iterator[Condition]:
-    if isinstance(node, Condition):
-        yield node
-        return
-    items = node if isinstance(node, tuple) else ()
-    names = getattr(node, "__dataclass_fields__", ())
-    for item in (*items, *(getattr(node, name) for name in names)):
-        yield from _conditions(item)
+def _conditions(pattern: Pattern) -> Iterator[Condition]:
+    return (node for node in walk(pattern) if isinstance(node, Condition))
 
 
 def _key(name: Variable, values: Values) -> NamedNode | None:

@@ -23,6 +23,7 @@ from kiprdf.sparql.algebra import (
     Union,
     map_patterns,
 )
+from kiprdf.trees import parts
 
 
 def without_unread_links(pattern: Pattern, read: Set[Variable], iris: Iris) -> Pattern:
@@ -75,12 +76,8 @@ def _uses(node: object) -> Counter[Variable]:
         return Counter(node.names)
     if isinstance(node, Union):
         return reduce(or_, map(_uses, node.branches), Counter())
-    parts = node if isinstance(node, tuple) else ()
     uses: Counter[Variable] = Counter()
-    for part in (
-        *parts,
-        *(getattr(node, name) for name in getattr(node, "__dataclass_fields__", ())),
-    ):
+    for part in parts(node):
         uses.update(_uses(part))
     return uses
 
