@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from kiprdf.budget import Cancellation, cancellable
 from kiprdf.execution.engine import Answer
+from kiprdf.execution.transaction import Transaction
 from kiprdf.nexus import Nexus
 from kiprdf.rows import Rows
 
@@ -77,6 +78,12 @@ class AsyncNexus:
         return await self.run(
             lambda: self.nexus.answer(command, parameters, dry_run=dry_run, readonly=readonly)
         )
+
+    async def transaction(
+        self, function: Callable[[Transaction], T], *, dry_run: bool = False
+    ) -> T:
+        """``Nexus.transaction`` as a coroutine; the function runs on the thread."""
+        return await self.run(lambda: self.nexus.transaction(function, dry_run=dry_run))
 
     async def sparql(self, query: str) -> Rows | bool | list[Any]:
         """``Nexus.sparql`` as a coroutine."""

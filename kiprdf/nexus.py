@@ -19,6 +19,7 @@ from kiprdf.execution.engine import Answer, CommandEngine
 from kiprdf.execution.history import changes, history
 from kiprdf.execution.naming import id_of
 from kiprdf.execution.requests import respond
+from kiprdf.execution.transaction import Transaction, transact
 from kiprdf.execution.validity import validity
 from kiprdf.interchange import files, formats
 from kiprdf.kml.draft import Clock
@@ -360,6 +361,31 @@ class Nexus:
     def find(self, command: str, /, **parameters: Any) -> Rows:
         """Run a FIND and return its rows, one column for each expression."""
         return self._engine.find(command, parameters)
+
+    @timed
+    def transaction(self, function: Callable[[Transaction], T], *, dry_run: bool = False) -> T:
+        """Call a function that reads and writes, commit once what it writes, return its result.
+
+        The function gets a transaction: ``find`` reads, ``execute`` runs statements that write,
+        ``write`` takes elements as dicts. All of them see the nexus as it was before, and no other
+        writer comes in between. What is written is checked like one statement, and nothing is if
+        the function raises, if a check fails, or in a dry run. The function may be called again
+        where other processes write to the store; so it changes nothing else.
+
+        What the function raises is passed on. Raises ``KipError`` as ``execute`` does: KIP_1001 in
+        a nexus that is open read-only, where a dry run may only read.
+
+        >>> nexus = Nexus.memory()
+        >>> ada = {"type": "Person", "name": "Ada"}
+        >>> def count(tx):
+        ...     visits = tx.find('FIND(?p.attributes.visits) WHERE { ?p {name: "Ada"} }').tuples
+        ...     number = visits[0][0] + 1 if visits else 1
+        ...     tx.write([{**ada, "attributes": {"visits": number}}])
+        ...     return number
+        >>> nexus.transaction(count), nexus.transaction(count, dry_run=True)
+        (1, 2)
+        """
+        return transact(self._engine, function, dry_run)
 
     def diagnose(self, command: str, /, **parameters: Any) -> Diagnosis:
         """What each clause of a WHERE leaves, without running the command.

@@ -241,15 +241,15 @@ class CommandEngine:
 
     # FIND -------------------------------------------------------------------------------------
 
-    def find(self, text: str, parameters: Mapping[str, Any]) -> Rows:
-        """The rows of a FIND, run as a request."""
+    def find(self, text: str, parameters: Mapping[str, Any], *, warn: bool = True) -> Rows:
+        """The rows of a FIND, run as a request; ``warn`` explains that there are none."""
 
         def run() -> Rows:
             result = self.statements.find(text, parameters)
             if result is None:
                 result = self._run_find(self._bound_one(ast.Find, "FIND", text, parameters))
             names = tuple(expression_text(expression) for expression in result.find.expressions)
-            answer = self._answer_of(result, text)
+            answer = self._answer_of(result, text, warn)
             tuples = tuple(zip(*result.columns, strict=True))
             return Rows(names, tuples, answer.next_cursor, answer.warnings)
 

@@ -174,10 +174,15 @@ class Writer:
             for command in commands:
                 check(command, self._catalogs.catalog())
                 run_in(draft, command)
-            self._check(draft, NOWHERE)
-            self.commit(draft.delta())
+            self.commit_draft(draft)
 
         self._store.write(write)
+
+    def commit_draft(self, draft: Draft, *, dry_run: bool = False) -> None:
+        """Check a draft of several statements, and commit it unless this is a dry run."""
+        self._check(draft, NOWHERE)
+        if not dry_run:
+            self.commit(draft.delta())
 
     def draft(
         self,

@@ -16,6 +16,7 @@ from threading import Timer
 import pytest
 
 from kiprdf import KipError, Nexus
+from kiprdf.execution.transaction import Transaction
 from kiprdf.store import claims, remote_commits
 from kiprdf.store.http import EndpointFault
 from tests.engines.forwarding import at, connected, forward
@@ -76,6 +77,23 @@ def test_two_processes_that_increment_one_counter_lose_nothing(server: Engine) -
         assert [process.wait(60) for process in processes] == [0, 0]
         assert nexus.find(VALUES).tuples == ((25, 26),)
         assert nexus.info()["commit"] == before + 25
+
+
+def test_a_transaction_runs_again_where_another_process_wrote_meanwhile(server: Engine) -> None:
+    with Nexus.connect(**server.arguments) as nexus, Nexus.connect(**server.arguments) as other:
+        nexus.execute(COUNTER)
+        before, read = nexus.info()["commit"], []
+
+        def add_one(tx: Transaction) -> None:
+            read.append(tx.find(VALUES).tuples[0][0])
+            if len(read) == 1:
+                other.execute(INCREMENT)
+            counter = {"type": "Counter", "name": "c", "attributes": {"n": read[-1] + 1}}
+            tx.write([counter])
+
+        nexus.transaction(add_one)
+        assert (read, nexus.find(VALUES).tuples) == ([0, 1], ((2, 3),))
+        assert nexus.info()["commit"] == before + 2
 
 
 def test_an_upsert_after_one_of_another_process_takes_few_requests(server: Engine) -> None:

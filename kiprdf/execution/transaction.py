@@ -1,0 +1,156 @@
+"""A transaction of the library: it reads, and what it writes is one commit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+
+from pyoxigraph import NamedNode
+
+from kiprdf import collector
+from kiprdf.errors import KipError, shown
+from kiprdf.execution.writer import keyword, run_in
+from kiprdf.kml import statements
+from kiprdf.kml.draft import Draft
+from kiprdf.language import ast
+from kiprdf.rows import Rows
+from kiprdf.semantics import check
+from kiprdf.semantics.arguments import RESERVED_METADATA
+
+if TYPE_CHECKING:
+    from kiprdf.execution.engine import CommandEngine
+
+T = TypeVar("T")
+Key: TypeAlias = str | tuple[Any, ...]
+"""An id, the type and name of a concept, or the subject, predicate and object of a proposition."""
+
+
+class Transaction:
+    """Reads a nexus as it was before, and drafts what ``Nexus.transaction`` commits."""
+
+    def __init__(self, engine: CommandEngine) -> None:
+        self._engine = engine
+        self._draft = Draft(engine.store, engine.clock)
+        self._written: set[str] = set()
+        self._removed: dict[str, NamedNode] = {}
+
+    def find(self, command: str, /, **parameters: Any) -> Rows:
+        """The rows of a FIND, as those of ``Nexus.find`` without the reasons of an empty answer."""
+        return self._engine.find(command, parameters, warn=False)
+
+    def execute(self, command: str, /, **parameters: Any) -> dict[str, Any]:
+        """Run a statement that writes; return its receipt.
+
+        Its WHERE sees the nexus as it was before.
+        """
+        bound = self._engine.prepare(command, parameters)
+        if not isinstance(bound, ast.Manipulation):
+            message = "This call takes statements that write."
+            raise KipError("KIP_1001", message, "Ask with find().", keyword(bound), command)
+        return self._run(bound, command)
+
+    def write(
+        self, elements: Iterable[Mapping[str, Any]] = (), removed: Iterable[str] = ()
+    ) -> None:
+        """Write elements, and delete others by their ids with every proposition about them.
+
+        An element is a dict as FIND shows it: ``type`` and ``name`` of a concept, or ``subject``,
+        ``predicate`` and ``object`` of a proposition, and ``attributes`` and ``metadata``, which
+        are added to those it has. An end is an id, or a dict with the identity of an element.
+        What is ``removed`` and written in the same transaction stays, and so does what is not
+        there.
+        """
+        written: dict[Key, statements.Element[Key]] = {}
+        for values in elements:
+            key = _key(values if isinstance(values, Mapping) else None)
+            element = written.setdefault(key, _element(key, {}, {}))
+            for name, kept in (("attributes", element.attributes), ("metadata", element.metadata)):
+                cast(dict[str, Any], kept).update(_map(values.get(name) or {}, name))
+        for id in [removed] if isinstance(removed, str) else removed:
+            node = self._draft.store.iris.from_id(id) if isinstance(id, str) else None
+            if node is None:
+                raise KipError("KIP_1001", f"{id!r:.100} is no id.", "Send ids that FIND showed.")
+            self._removed[id] = node
+        ordered = [written[key] for key in sorted(written, key=_height)]
+        command = statements.upsert(ordered, _resolved)
+        self._engine.writer.require_writable()
+        receipt = self._run(command)
+        self._written.update(receipt["upsert_concept_nodes"], receipt["upsert_proposition_links"])
+
+    def _run(self, command: ast.Manipulation, source: str | None = None) -> dict[str, Any]:
+        def run() -> dict[str, Any]:
+            check(command, self._engine.catalogs.catalog())
+            return run_in(self._draft, command)
+
+        return self._engine.boundary.run(lambda: collector.paused(run), source)
+
+    def finish(self, *, dry_run: bool) -> None:
+        """Check the draft, and commit it unless this is a dry run."""
+        draft = self._draft
+        nodes = [node for id, node in self._removed.items() if id not in self._written]
+
+        def run() -> None:
+            draft.delete(list(filter(draft.exists, nodes)))
+            lost = next((node for node in draft.spans if node in draft.deleted), None)
+            if lost is not None:
+                message = f"{shown(draft.id(lost))} is written and deleted in one transaction."
+                raise KipError("KIP_2002", message, "Write it in another one.")
+            self._engine.writer.commit_draft(draft, dry_run=dry_run)
+
+        self._engine.boundary.run(lambda: collector.paused(run))
+
+
+def transact(engine: CommandEngine, function: Callable[[Transaction], T], dry_run: bool) -> T:
+    """Call a function with a transaction, commit what it writes, and return its result."""
+
+    def run() -> T:
+        transaction = Transaction(engine)
+        result = function(transaction)
+        transaction.finish(dry_run=dry_run)
+        return result
+
+    if dry_run:
+        return engine.store.read(run)
+    engine.writer.require_writable()
+    return engine.store.write(run)
+
+
+def _key(element: object) -> tuple[Any, ...]:
+    match element:
+        case {"type": str(type), "name": str(name)}:
+            return type, name
+        case {"subject": subject, "predicate": str(predicate), "object": object_}:
+            return _end(subject), predicate, _end(object_)
+    message = f"{element!r:.100} is no element."
+    hint = "Write {'type': …, 'name': …}, or {'subject': …, 'predicate': …, 'object': …}."
+    raise KipError("KIP_1001", message, hint)
+
+
+def _end(value: object) -> Key:
+    return value if isinstance(value, str) else _key(value)
+
+
+def _height(key: Key) -> int:
+    return 0 if isinstance(key, str) or len(key) == 2 else 1 + max(map(_height, key[::2]))
+
+
+def _element(
+    key: tuple[Any, ...], attributes: Mapping[str, Any], metadata: Mapping[str, Any]
+) -> statements.Element[Key]:
+    if len(key) == 2:
+        return statements.Concept(key, *key, attributes, metadata)
+    subject, predicate, object_ = key
+    return statements.Proposition(key, subject, predicate, object_, attributes, metadata)
+
+
+def _map(values: object, name: str) -> dict[str, Any]:
+    """Attributes or metadata, without what the engine maintains."""
+    if isinstance(values, Mapping) and all(isinstance(key, str) for key in values):
+        return {key: values[key] for key in values if key not in RESERVED_METADATA}
+    message = f"The {name} of an element are no dict with texts as keys."
+    raise KipError("KIP_1001", message, f"Write {{{name!r}: {{'key': 'value'}}}}.")
+
+
+def _resolved(key: Key) -> statements.Element[Key] | str:
+    """The element of an end that is not written."""
+    return key if isinstance(key, str) else _element(key, {}, {})
