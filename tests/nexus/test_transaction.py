@@ -40,10 +40,10 @@ def risk(nexus: Nexus) -> Any:
 
 
 def names(nexus: Nexus, type: str) -> list[str]:
-    found: list[str] = nexus.execute(
+    all_names: list[str] = nexus.execute(
         "FIND(?d.name) WHERE { ?d {type: :t} } ORDER BY ?d.name", t=type
     )
-    return found
+    return all_names
 
 
 def test_all_that_is_written_is_one_commit_which_undo_takes_back(nexus: Nexus) -> None:
