@@ -62,7 +62,7 @@ def check(engine: CommandEngine, repair: bool) -> dict[str, Any]:
         try:
             return _check(store, engine.indexer, repair)
         except DamagedGraphError as fault:
-            if repair and isinstance(store, OxigraphStore) and store.rebuild():
+            if repair and store.embedded is not None and store.embedded.rebuild():
                 return _check(store, engine.indexer, repair)
             return _unreadable(store, engine.indexer, fault, repair)
 
@@ -81,8 +81,8 @@ def problems(engine: CommandEngine) -> list[str]:
 
     If the last write failed, the files are opened again, as the next write would.
     """
-    store = engine.store
-    if not isinstance(store, OxigraphStore) or store.folder is None:
+    store = engine.store.embedded
+    if store is None or store.folder is None:
         return []
     sentences = [LOST_COMMITS % engine.lost_commits] if engine.lost_commits else []
     try:
@@ -99,10 +99,8 @@ def problems(engine: CommandEngine) -> list[str]:
 
 def optimize(engine: CommandEngine) -> dict[str, int]:
     """Write the graph of a folder afresh; the bytes of the folder ``before`` and ``after``."""
-    store = engine.store
-    require_embedded(store, "optimize")
+    store = require_embedded(engine.store, "optimize")
     engine.writer.require_writable()
-    assert isinstance(store, OxigraphStore)
     with store.writing():
         before = _size(store.folder)
         store.rewrite()
@@ -135,13 +133,13 @@ def _unreadable(
 
 def _check(store: NexusStore, indexer: Indexer, repair: bool) -> dict[str, Any]:
     elements: list[str] = []
-    if isinstance(store, OxigraphStore):
-        store.require_sound_files(every_byte=True)
+    if store.embedded is not None:
+        store.embedded.require_sound_files(every_byte=True)
     with store.bulk_reading() as engine:
         sentences = [fault.message for fault in faults(StagingStore(engine), store.iris, elements)]
         sentences += _faults_of_notes(store, engine)
-    if isinstance(store, OxigraphStore):
-        sentences += _embedded_faults(store, repair)
+    if store.embedded is not None:
+        sentences += _embedded_faults(store.embedded, repair)
     derived = list(_derived_faults(store, indexer, repair))
     names = map(store.iris.name, elements)
     kinds = Counter(isinstance(name, PropositionName) for name in names)
@@ -175,7 +173,7 @@ def _derived_faults(store: NexusStore, indexer: Indexer, repair: bool) -> Iterat
         yield _DERIVED.format(VECTORS)
     if store.journal is not None and not store.journal.index.is_sound(repair):
         yield _DERIVED.format(INDEX)
-    if isinstance(store, OxigraphStore) and not store.has_sound_values(repair):
+    if store.embedded is not None and not store.embedded.has_sound_values(repair):
         yield _DERIVED.format(VALUES)
 
 
@@ -207,7 +205,7 @@ def _check_history(store: NexusStore, repair: bool) -> dict[str, Any] | None:
 
 def _lost_records(store: NexusStore) -> list[str]:
     """Sentences about the commits whose records the history has lost."""
-    lost = store.lost_records() if isinstance(store, OxigraphStore) else []
+    lost = [] if store.embedded is None else store.embedded.lost_records()
     return [_LOST.format(first=first, last=last, folder=store.folder) for first, last in lost]
 
 
@@ -228,7 +226,7 @@ def _faults_of_notes(store: NexusStore, engine: Engine) -> Iterator[str]:
     for graph in engine.named_graphs():
         if graph not in (vocab.BOOKKEEPING, vocab.TEXTS):
             yield f"There is a graph {graph}, which does not belong to a nexus."
-    if isinstance(store, OxigraphStore) and store.lacks_number():
+    if store.embedded is not None and store.embedded.lacks_number():
         noted = ", ".join(str(quad.object) for quad in _notes(engine, vocab.COMMIT))
         yield f"The number of the last commit cannot be read: {noted}."
     if store.commit() == 0:

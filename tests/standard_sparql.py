@@ -32,7 +32,7 @@ def standard_sparql() -> Iterator[list[str]]:
     texts: list[str] = []
     engines: WeakKeyDictionary[OxigraphStore, tuple[int, Engine]] = WeakKeyDictionary()
 
-    def select(store: OxigraphStore, query: str, **_: Any) -> list[tuple[Any, ...]]:
+    def select(store: OxigraphStore, query: str, *_: Any) -> list[tuple[Any, ...]]:
         assert not any(extension in query for extension in _EXTENSIONS), query
         texts.append(query)
         commit, engine = engines.get(store, (None, None))

@@ -36,15 +36,16 @@ def compare_with_index(store: NexusStore, indexer: Indexer) -> int:
     It is called before anything is written. A commit number that cannot be read is replaced; if
     forgetting was interrupted, it is completed.
     """
-    if isinstance(store, OxigraphStore) and store.lacks_number() and not store.read_only:
+    embedded = store.embedded
+    if embedded is not None and embedded.lacks_number() and not store.read_only:
         opened_at = int(store.records().get(BOOTSTRAP, 0))
-        number = store.renumber(above=max(opened_at, indexer.indexed_commit()))
+        number = embedded.renumber(above=max(opened_at, indexer.indexed_commit()))
         _log.warning(
             "The number of the last commit could not be read; it is %s from now on.", number
         )
-    if isinstance(store, OxigraphStore) and store.is_erasing:
+    if embedded is not None and embedded.is_erasing:
         indexer.erase()
-        store.erased()
+        embedded.erased()
     lost_commits = indexer.lost_commits()
     if lost_commits:
         _log.error(LOST_COMMITS, lost_commits)

@@ -40,7 +40,7 @@ from kiprdf.rows import Rows
 from kiprdf.search import INDEX_FILE
 from kiprdf.search.embedders import Embedder, convert_failures, require_numpy
 from kiprdf.semantics import check
-from kiprdf.store import NexusStore, OxigraphStore, Solutions
+from kiprdf.store import NexusStore, Solutions
 from kiprdf.store.guard import check_query
 from kiprdf.store.past import open_past
 from kiprdf.store.sparql_worker import SparqlAnswer, Table
@@ -420,7 +420,7 @@ class CommandEngine:
 
     def _sync(self) -> dict[str, str]:
         """When a commit is on the disk, where commits are written to a folder."""
-        sync = self.store.sync if isinstance(self.store, OxigraphStore) else None
+        sync = None if self.store.embedded is None else self.store.embedded.sync
         return {} if sync is None else {"sync": sync}
 
     def _history(self) -> dict[str, Any] | None:
@@ -430,7 +430,7 @@ class CommandEngine:
             earliest = store.journal.earliest(number)
             latest = max(earliest, min(store.journal.last, number))
             return {"earliest_seq": earliest, "latest_seq": latest}
-        closed = store.closed_journal if isinstance(store, OxigraphStore) else None
+        closed = None if store.embedded is None else store.embedded.closed_journal
         if closed is None or not closed.last:
             return None
         earliest = closed.earliest(closed.last)

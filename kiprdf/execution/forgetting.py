@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -22,7 +22,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Proposition, Term
 from kiprdf.rdf.iris import ConceptName, encode
 from kiprdf.rdf.literals import to_json
-from kiprdf.store import NexusStore, Origin, OxigraphStore
+from kiprdf.store import Origin, OxigraphStore
 from kiprdf.store.commit_log import commit_note, note, record
 from kiprdf.store.compaction import base_record
 from kiprdf.store.journal_files import Commit, decoded, encoded
@@ -264,11 +264,3 @@ def _pattern(name: str) -> str:
     """A regular expression of a name; a short one must be a whole word."""
     escaped = re.escape(name)
     return escaped if len(name) >= SHORT else rf"(?<![0-9A-Za-z]){escaped}(?![0-9A-Za-z])"
-
-
-def planned(
-    store: NexusStore, clock: Clock, select: Callable[[], Collection[NamedNode]]
-) -> ErasurePlan:
-    """The plan that forgets the selected elements, with the propositions about them."""
-    assert isinstance(store, OxigraphStore)
-    return ErasurePlan(store, clock, select())

@@ -22,7 +22,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import read_object
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, normal, to_json, to_term
-from kiprdf.store import NexusStore, Origin, OxigraphStore
+from kiprdf.store import NexusStore, Origin
 from kiprdf.store.commit_index import LOCATED, SOURCE, CommitIndex, type_of
 from kiprdf.store.journal_files import Commit
 from kiprdf.store.past import journal_of, number_at
@@ -203,8 +203,8 @@ class Log:
         """Raise ``StoreError`` where earlier records are damaged or missing: some would be left
         out of an answer without a word."""
         faults = [*self.journal.faults, *self.journal.missing]
-        if isinstance(self._store, OxigraphStore) and self.journal.last < self.last:
-            lost = self._store.lost_records()
+        if self._store.embedded is not None and self.journal.last < self.last:
+            lost = self._store.embedded.lost_records()
             faults += [
                 f"The records of commits {first} to {last} were lost." for first, last in lost
             ]

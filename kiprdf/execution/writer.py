@@ -16,7 +16,6 @@ from kiprdf.execution.acting import acting_on
 from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.execution.forgetting import KIND as FORGET
 from kiprdf.execution.forgetting import ErasurePlan
-from kiprdf.execution.forgetting import planned as plan_forgetting
 from kiprdf.execution.statements import FindTargets, Write
 from kiprdf.execution.undo import planned
 from kiprdf.kml.delete import check_unused, delete
@@ -34,7 +33,7 @@ from kiprdf.meta.indexing import Indexer
 from kiprdf.semantics import check
 from kiprdf.semantics.check import check_written
 from kiprdf.source import NOWHERE, Span
-from kiprdf.store import Delta, NexusStore, Origin, OxigraphStore, RecordedReads, Store
+from kiprdf.store import Delta, NexusStore, Origin, RecordedReads, Store
 from kiprdf.store.compaction import compact, replay
 from kiprdf.store.past import PastStore, journal_of, require_embedded
 
@@ -131,10 +130,10 @@ class Writer:
 
     def forget(self, select: Callable[[], list[NamedNode]], dry_run: bool) -> dict[str, Any]:
         """Forget elements for good, and return what was, or would be, forgotten."""
-        require_embedded(self._store, "forget")
+        store = require_embedded(self._store, "forget")
 
         def plan() -> ErasurePlan:
-            plan = plan_forgetting(self._store, self._clock, select)
+            plan = ErasurePlan(store, self._clock, select())
             self._check(plan.draft, NOWHERE, remedy="Forget")
             return plan
 
@@ -157,8 +156,8 @@ class Writer:
     def _end_erasing(self) -> None:
         """Erase what is derived from a dataset that was written afresh."""
         self._indexer.erase()
-        if isinstance(self._store, OxigraphStore):
-            self._store.erased()
+        if self._store.embedded is not None:
+            self._store.embedded.erased()
 
     def compact_history(self, before: int | str | date) -> dict[str, int]:
         """Replace the beginning of the history by one record; see ``compact``."""

@@ -33,7 +33,7 @@ from kiprdf.semantics.scope import exported
 from kiprdf.sparql.algebra import Bindings, Hole, Pattern, Term, constants
 from kiprdf.sparql.text import render, render_count
 from kiprdf.store import Store
-from kiprdf.store.base import NO_TESTS, Row, Tests
+from kiprdf.store.base import NO_TESTS, Request, Row, Tests
 
 NO_BINDINGS: Bindings = {}
 Lack: TypeAlias = Literal["rows", "values", "keys"]
@@ -268,14 +268,9 @@ def _queried(plan: Plan, store: Store, bindings: Bindings) -> list[Row]:
     if plan.needed is not None:
         keep = plan.answers.keep(Reader(store), plan.needed)
     started = time.perf_counter()
-    selected = store.select(
-        text,
-        cancellation=plan.where.cancellation,
-        width=plan.width,
-        tests=_tests(store),
-        keep=keep,
-        stands_alone=plan.one_value is not None,
-    )
+    has_one = plan.one_value is not None
+    request = Request(plan.where.cancellation, plan.width, _tests(store), keep, has_one)
+    selected = store.select(text, request)
     if plan.by_value is not None:
         plan.by_value.spend(store, bindings, time.perf_counter() - started)
     if plan.counts:
@@ -307,7 +302,8 @@ def _count(
     if store.abilities.functions:
         pattern = add_deadline_checks(pattern)
     query = render_count(pattern, most, distinct, store.abilities)
-    return results.count(store.select(query, cancellation="threaded", tests=_tests(store))[0][0])
+    request = Request("threaded", tests=_tests(store))
+    return results.count(store.select(query, request)[0][0])
 
 
 def _check_combinations(

@@ -23,10 +23,8 @@ def erase(graph: Graph, id: str) -> dict[str, Any]:
     is erased as one change.
     """
     engine = graph.nexus._engine
-    store = engine.store
-    require_embedded(store, "erase a memory")
+    store = require_embedded(engine.store, "erase a memory")
     engine.writer.require_writable()
-    assert isinstance(store, OxigraphStore)
     iris = store.iris
     with store.writing():
         note = iris.concept(ITEM, id)

@@ -54,7 +54,7 @@ from kiprdf.search import (
 from kiprdf.search.embedders import INSTALL
 from kiprdf.search.erasing import erase_file, keep_vectors
 from kiprdf.semantics.arguments import Mode
-from kiprdf.store import Delta, NexusStore, OxigraphStore
+from kiprdf.store import Delta, NexusStore
 from kiprdf.store.folder import VECTORS, is_written
 from kiprdf.store.lock import FairLock
 
@@ -504,7 +504,7 @@ class Indexer:
         """Let a thread write the missing rows, and wait while the request has time."""
         if self._is_closed:
             raise ClosedError
-        if self._store.is_shared and isinstance(self._store, OxigraphStore):
+        if self._store.is_shared and self._store.embedded is not None:
             # Only the thread of the caller may read a graph of rdflib.
             while self._step():
                 budget.check()

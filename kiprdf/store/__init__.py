@@ -15,7 +15,7 @@ queries), ``guard`` (limits of raw SPARQL), ``sparql_worker`` and ``sparql_child
 that answer it).
 """
 
-from kiprdf.store.base import NexusStore, Solutions, Store, WritableStore, is_store
+from kiprdf.store.base import NexusStore, Request, Solutions, Store, is_store
 from kiprdf.store.delta import Delta, Origin, Written
 from kiprdf.store.oxigraph import OxigraphStore
 from kiprdf.store.recorded_reads import RecordedReads
@@ -26,9 +26,9 @@ __all__ = [
     "Origin",
     "OxigraphStore",
     "RecordedReads",
+    "Request",
     "Solutions",
     "Store",
-    "WritableStore",
     "Written",
     "is_store",
 ]

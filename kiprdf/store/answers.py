@@ -11,7 +11,7 @@ from kiprdf import budget
 from kiprdf.rdf import vocab
 from kiprdf.sparql import requests
 from kiprdf.sparql.abilities import Abilities
-from kiprdf.store.base import Keep, Row, Solutions
+from kiprdf.store.base import Request, Row, Solutions
 from kiprdf.store.endpoint import RESULTS, TABLE, Endpoint
 from kiprdf.store.layout import Layout
 from kiprdf.store.place import HEAD, Head, Place, highest
@@ -25,23 +25,18 @@ class Answers(NamedTuple):
     abilities: Abilities
     layout: Layout
 
-    def select(self, text: str, width: int | None, keep: Keep | None) -> Solutions:
-        """The solutions of a query; parameters as in ``Store.select``."""
+    def select(self, text: str, request: Request) -> Solutions:
+        """The solutions of a query."""
         dataset, read, most = self.place.dataset, self.layout.rows, self.abilities.max_rows
         if most is None:
-            return self.endpoint.select(text, dataset, width=width, keep=keep, read=read)
-        first = self.endpoint.select(text, dataset, width=width, read=read)
+            return self.endpoint.select(text, dataset, request, read=read)
+        first = self.endpoint.select(text, dataset, request._replace(keep=None), read=read)
         if len(first.rows) < most:
             return first
-        return self._paged(text, first.names, most, width, keep)
+        return self._paged(text, first.names, most, request)
 
     def with_commit(
-        self,
-        text: str,
-        names: Sequence[str],
-        width: int | None,
-        keep: Keep | None,
-        identity: str | None,
+        self, text: str, names: Sequence[str], request: Request, identity: str | None
     ) -> tuple[Solutions, int | None]:
         """The solutions of a query, and the number of the commit that they are of.
 
@@ -63,12 +58,10 @@ class Answers(NamedTuple):
         key = vocab.COMMIT if identity is None else HEAD
         query = requests.with_note(text, names, self.place.bookkeeping, key, self.abilities)
         dataset, accept = self.place.dataset, TABLE if self.abilities.tables else RESULTS
-        answer = self.endpoint.select(
-            query, dataset, width=width, keep=keep, read=read, accept=accept
-        )
+        answer = self.endpoint.select(query, dataset, request, read=read, accept=accept)
         most = self.abilities.max_rows
         if most is not None and received >= most:
-            return self._paged(text, names, most, width, keep), None
+            return self._paged(text, names, most, request), None
         if identity is not None:
             own = [head.number for head in map(Head.read, numbers) if head.identity == identity]
             return answer, max(own, default=0)
@@ -86,20 +79,20 @@ class Answers(NamedTuple):
         pairs = ((triple.subject, triple.object) for triple in triples if triple not in notes)
         return list(self.layout.rows(pairs)), highest(triple.object for triple in notes)
 
-    def _paged(
-        self, text: str, names: Sequence[str], most: int, width: int | None, keep: Keep | None
-    ) -> Solutions:
+    def _paged(self, text: str, names: Sequence[str], most: int, request: Request) -> Solutions:
         """The rows of a query in the order of its variables, a page a request."""
         rows: list[Row] = []
+        keep, whole = request.keep, request._replace(keep=None)
+        width = len(names) if request.width is None else request.width
         number, dataset, read = 0, self.place.dataset, self.layout.rows
         spending = budget.current()
         while True:
             query = requests.ordered_page(text, names, most, number)
-            page = self.endpoint.select(query, dataset, width=width, read=read).rows
+            page = self.endpoint.select(query, dataset, whole, read=read).rows
             number += len(page)
             rows += page
             if spending is not None:
-                spending.check_rows(number, len(names) if width is None else width)
+                spending.check_rows(number, width)
             if keep is not None:
                 rows = keep(rows)
             if len(page) < most:

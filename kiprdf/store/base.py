@@ -21,13 +21,14 @@ from kiprdf.store.totals import Totals
 from kiprdf.store.update_times import Range
 
 if TYPE_CHECKING:
+    from kiprdf.store.oxigraph import OxigraphStore
     from kiprdf.store.sparql_worker import SparqlAnswer
 
 T = TypeVar("T")
 Cell: TypeAlias = NamedNode | Literal | BlankNode | Triple | None
 Row: TypeAlias = tuple[Cell, ...]
 Keep: TypeAlias = Callable[[list[Row]], list[Row]]
-"""Returns those of the rows fetched so far that the caller needs; called again and again."""
+"""Selects, of the rows fetched so far, those that an answer needs."""
 Statement: TypeAlias = Triple | Quad
 Tests: TypeAlias = Mapping[NamedNode, Callable[[Cell, Cell], bool]]
 """Functions of two terms that a query may call, by their IRIs."""
@@ -35,6 +36,28 @@ NO_TESTS: Tests = {}
 Cancellation: TypeAlias = OneOf["none", "cooperative", "threaded"]
 """How a query is cancelled: not at all, by checks of the deadline in it, or by these on a separate
 thread, which can be abandoned."""
+
+
+class Request(NamedTuple):
+    """How a SELECT is run.
+
+    A "cooperative" query may call ``CHECK_DEADLINE`` and ``COUNT_HOP``; a "threaded" one is also
+    abandoned when the time of the running request is over (KIP_4001). ``width`` is the number of
+    variables in a row, where the row also has columns for their values. The query may apply one of
+    the ``tests`` to two terms: ``IF(HOLD(left), test(right), false)``. Only rows that ``keep``
+    selects are kept. A ``single_row`` query has one row at most, which is enough for the answer,
+    also if it is of a later commit than the one on which the function began (docs/decisions/106).
+    """
+
+    cancellation: Cancellation = "none"
+    width: int | None = None
+    tests: Tests = NO_TESTS
+    keep: Keep | None = None
+    single_row: bool = False
+
+
+SIMPLE = Request()
+"""A query that is not cancelled, of which every row is kept."""
 
 
 class Solutions(NamedTuple):
@@ -63,25 +86,10 @@ class Store(Protocol):
     def abilities(self) -> Abilities:
         """What queries of this store may use."""
 
-    def select(
-        self,
-        query: str,
-        *,
-        cancellation: Cancellation = "none",
-        width: int | None = None,
-        tests: Tests = NO_TESTS,
-        keep: Keep | None = None,
-        stands_alone: bool = False,
-    ) -> list[Row]:
+    def select(self, query: str, request: Request = SIMPLE) -> list[Row]:
         """The rows of a SELECT, cells in the order of its variables, None where unbound.
 
-        A "cooperative" query may call ``CHECK_DEADLINE`` and ``COUNT_HOP``; a "threaded" one is
-        also abandoned when the time of the running request is over (KIP_4001). More rows than the
-        budget allows are KIP_4002; ``width`` is the number of variables in a row, where the row
-        also has columns for their values. The query may apply one of the ``tests`` to two terms:
-        ``IF(HOLD(left), test(right), false)``. Only rows that ``keep`` returns are kept.
-        A query that ``stands_alone`` has one row at most, which is enough for the answer, also if
-        it is of a later commit than the one on which the function began (docs/decisions/106).
+        More rows than the budget allows are KIP_4002.
         """
 
     def match(
@@ -153,8 +161,20 @@ class Store(Protocol):
         """Run a reading function, which may be repeated, on one state of the dataset."""
 
 
-class WritableStore(Store, Protocol):
-    """A dataset with one writer at a time, whose readers see whole commits only."""
+class Reading(NamedTuple, Generic[T]):
+    """What a reading function returned, and the commit that it saw."""
+
+    commit: int
+    result: T
+
+
+class NexusStore(Store, Protocol):
+    """A store for a nexus: one writer at a time, and readers that see whole commits only."""
+
+    @property
+    def embedded(self) -> OxigraphStore | None:
+        """The store itself where its engine runs in this process: its files can be checked,
+        repaired and rewritten, and each commit be recorded. None for a SPARQL endpoint."""
 
     @property
     def read_only(self) -> bool: ...
@@ -177,19 +197,6 @@ class WritableStore(Store, Protocol):
     def replace(self, dataset: Engine, records: dict[str, str], origin: Origin = UNKNOWN) -> int:
         """Replace the whole dataset, as one commit; ``write`` is running."""
 
-    def close(self) -> None: ...
-
-
-class Reading(NamedTuple, Generic[T]):
-    """What a reading function returned, and the commit that it saw."""
-
-    commit: int
-    result: T
-
-
-class NexusStore(WritableStore, Protocol):
-    """A store for a nexus, which can also be closed, copied, and read as a whole."""
-
     @property
     def is_shared(self) -> bool:
         """Whether other processes may write to it at any time."""
@@ -209,6 +216,8 @@ class NexusStore(WritableStore, Protocol):
     @property
     def location(self) -> Mapping[str, str]:
         """Where the store is, if it is not in this process: keys of ``Nexus.info``."""
+
+    def close(self) -> None: ...
 
     @property
     def closed(self) -> bool: ...

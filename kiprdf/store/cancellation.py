@@ -24,7 +24,7 @@ from pyoxigraph import Literal, NamedNode
 from kiprdf.budget import Spending
 from kiprdf.errors import KipError, clear_frames
 from kiprdf.rdf import vocab
-from kiprdf.store.base import Cell, Keep, Tests
+from kiprdf.store.base import SIMPLE, Cell, Request, Tests
 
 T = TypeVar("T")
 
@@ -119,14 +119,12 @@ class CancellationToken:
             self.cancel(KipError("KIP_4002", message, hint))
         return self._check_deadline(node)
 
-    def fetch_all(
-        self, solutions: Iterable[Any], width: int | None = None, keep: Keep | None = None
-    ) -> list[Any]:
-        """Fetch all solutions of a query, within the budget; of many, those that ``keep`` returns.
+    def fetch_all(self, solutions: Iterable[Any], request: Request = SIMPLE) -> list[Any]:
+        """All solutions of a query, or those that its request keeps, within the budget.
 
-        ``width`` is the number of variables of a solution, by default that of its cells. Raises
-        KIP_4001 when the time is over, KIP_4002 when there are too many solutions.
+        Raises KIP_4001 when the time is over, KIP_4002 when there are too many solutions.
         """
+        width, keep = request.width, request.keep
         rows: list[Any] = []
         number = 0
         solutions = iter(solutions)

@@ -15,8 +15,7 @@ from kiprdf.store.delta import Origin
 from kiprdf.store.graph_files import notes_of
 from kiprdf.store.journal import Journal
 from kiprdf.store.journal_files import Commit, encoded
-from kiprdf.store.oxigraph import OxigraphStore
-from kiprdf.store.past import journal_of, net, number_at
+from kiprdf.store.past import journal_of, net, number_at, require_embedded
 from kiprdf.store.replay import normal_triples, noted
 from kiprdf.store.texts import texts_in
 
@@ -53,8 +52,8 @@ def compact(store: NexusStore, journal: Journal, before: int | str | date) -> di
         kept = {commit.origin.digest for commit in journal.commits(number, last)}
         records = itertools.chain([base], map(encoded, journal.commits(number, last)))
         journal.prepare(records, lambda digest, text: digest in kept, has_base=True)
-        if isinstance(store, OxigraphStore):
-            store.flush()
+        if store.embedded is not None:
+            store.embedded.flush()
         journal.adopt()
     return {"earliest_seq": number, "commits": number - earliest}
 
@@ -66,8 +65,7 @@ def replay(
 
     The number of the last commit goes on. What is derived must be erased afterwards.
     """
-    journal = journal_of(store)
-    assert isinstance(store, OxigraphStore)
+    journal, store = journal_of(store), require_embedded(store, "have a history")
     digests = {journal.note_statement(text) for text in statements}
     has_base = commits[0].origin.kind == KIND
     notes = notes_of(store.iris.base, noted(commits), commits[-1].number)

@@ -26,7 +26,7 @@ from pyoxigraph import (
 from kiprdf import budget
 from kiprdf.errors import KipError, StoreError
 from kiprdf.sparql import requests
-from kiprdf.store.base import Keep, Row, Solutions
+from kiprdf.store.base import SIMPLE, Request, Row, Solutions
 from kiprdf.store.cancellation import CancellationToken, run_cancellable
 from kiprdf.store.http import Auth, EndpointFault, HttpClient, Response, shown_url
 from kiprdf.store.sparql_worker import SparqlAnswer
@@ -124,17 +124,13 @@ class Endpoint:
         self,
         query: str,
         dataset: Dataset = WHOLE,
+        request: Request = SIMPLE,
         *,
-        width: int | None = None,
-        keep: Keep | None = None,
         read: ReadRows = _tuples,
         accept: str = RESULTS,
     ) -> Solutions:
-        """The solutions of a SELECT, within the budget of the running request.
-
-        Parameters as in ``Store.select``; ``accept`` is ``RESULTS`` or ``TABLE``.
-        """
-        answer = self.query(query, dataset, accept=accept, width=width, keep=keep, read=read)
+        """The solutions of a SELECT; ``accept`` is ``RESULTS`` or ``TABLE``."""
+        answer = self.query(query, dataset, request, read=read, accept=accept)
         if not isinstance(answer, Solutions):
             raise EndpointFault(
                 f"{self.url} answered a SELECT without rows: check that it is a SPARQL query URL."
@@ -149,7 +145,7 @@ class Endpoint:
         return answer
 
     def construct(self, query: str, dataset: Dataset = WHOLE) -> list[Triple]:
-        """The triples of a CONSTRUCT, within the budget of the running request."""
+        """The triples of a CONSTRUCT."""
         answer = self.query(query, dataset, accept=_TRIPLES)
         if not isinstance(answer, list):
             raise EndpointFault(
@@ -162,20 +158,20 @@ class Endpoint:
         self,
         query: str,
         dataset: Dataset = WHOLE,
+        request: Request = SIMPLE,
         *,
-        accept: str = RESULTS,
-        width: int | None = None,
-        keep: Keep | None = None,
         read: ReadRows = _tuples,
+        accept: str = RESULTS,
     ) -> SparqlAnswer:
         """The answer to any query: solutions or a boolean, or triples if they are accepted.
 
-        Virtuoso answers CONSTRUCT as it does SELECT where both media types are accepted.
+        It is read within the budget of the running request. Virtuoso answers CONSTRUCT as it does
+        SELECT where both media types are accepted.
         """
         pause = 0.02
         while True:
             try:
-                return self._answer(query, dataset, accept, width, keep, read)
+                return self._answer(query, dataset, request, read, accept)
             except EndpointFault as fault:
                 spending = budget.current()
                 if fault.is_timeout and spending is not None:
@@ -186,13 +182,7 @@ class Endpoint:
             pause *= 2
 
     def _answer(
-        self,
-        query: str,
-        dataset: Dataset,
-        accept: str,
-        width: int | None,
-        keep: Keep | None,
-        read: ReadRows,
+        self, query: str, dataset: Dataset, request: Request, read: ReadRows, accept: str
     ) -> SparqlAnswer:
         with self._sent(self._queries, "query", query, dataset.parameters(), accept) as response:
             kind = response.headers.get_content_type()
@@ -205,18 +195,13 @@ class Endpoint:
             else:
                 raise self._no_results(response)
             try:
-                return self._fetched(response, format, width, keep, read)
+                return self._fetched(response, format, request, read)
             except (SyntaxError, ValueError, MemoryError) as fault:
                 message = f"The answer of {self.url} is not a SPARQL result: {fault}."
                 raise EndpointFault(message) from None
 
     def _fetched(
-        self,
-        response: Response,
-        format: QueryResultsFormat,
-        width: int | None,
-        keep: Keep | None,
-        read: ReadRows,
+        self, response: Response, format: QueryResultsFormat, request: Request, read: ReadRows
     ) -> SparqlAnswer:
         def parse(token: CancellationToken) -> SparqlAnswer:
             results = parse_query_results(self._body(response, format), format=format)
@@ -224,7 +209,7 @@ class Endpoint:
                 return bool(results)
             assert isinstance(results, QuerySolutions)
             names = tuple(variable.value for variable in results.variables)
-            return Solutions(names, token.fetch_all(read(results), width, keep))
+            return Solutions(names, token.fetch_all(read(results), request))
 
         # Iterators of the engine must end on the thread that made them, after a failure too.
         return run_cancellable(parse, budget.current(), threaded=False)

@@ -44,17 +44,7 @@ from kiprdf.rdf.iris import Iris, decode
 from kiprdf.sparql.abilities import EMBEDDED
 from kiprdf.sparql.algebra import BGP, Select, TriplePattern
 from kiprdf.sparql.text import render, render_update
-from kiprdf.store.base import (
-    NO_TESTS,
-    Cancellation,
-    Cell,
-    Keep,
-    Reading,
-    Row,
-    Solutions,
-    Statement,
-    Tests,
-)
+from kiprdf.store.base import SIMPLE, Cell, Reading, Request, Row, Solutions, Statement
 from kiprdf.store.cancellation import CancellationToken, is_any_abandoned, run_cancellable
 from kiprdf.store.commit_log import (
     ENGINE_FAULTS,
@@ -379,6 +369,10 @@ class OxigraphStore:
         return lost
 
     @property
+    def embedded(self) -> OxigraphStore:
+        return self
+
+    @property
     def folder(self) -> Path | None:
         """Where the store lives on disk, if it does."""
         return self._folder
@@ -465,27 +459,19 @@ class OxigraphStore:
         except ENGINE_FAULTS as fault:
             raise self._unreadable(fault) from fault
 
-    def select(
-        self,
-        query: str,
-        *,
-        cancellation: Cancellation = "none",
-        width: int | None = None,
-        tests: Tests = NO_TESTS,
-        keep: Keep | None = None,
-        stands_alone: bool = False,
-    ) -> list[Row]:
+    def select(self, query: str, request: Request = SIMPLE) -> list[Row]:
         engine = self.engine
         self.require_sound_files()
 
         def run(token: CancellationToken) -> list[Row]:
             try:
-                solutions = engine.query(query, custom_functions=token.functions(tests))
-                return token.fetch_all(map(tuple, cast(QuerySolutions, solutions)), width, keep)
+                solutions = engine.query(query, custom_functions=token.functions(request.tests))
+                return token.fetch_all(map(tuple, cast(QuerySolutions, solutions)), request)
             except ENGINE_FAULTS as fault:
                 raise self._unreadable(fault) from fault
 
-        return run_cancellable(run, budget.current(), threaded=cancellation == "threaded")
+        threaded = request.cancellation == "threaded"
+        return run_cancellable(run, budget.current(), threaded=threaded)
 
     def query(self, text: str) -> SparqlAnswer:
         """Answer SPARQL that a caller wrote and the guard let through (docs/decisions/043).

@@ -89,8 +89,7 @@ def open_past(store: NexusStore, when: int | str | datetime) -> PastStore:
     Raises ``KipError``: KIP_3002 for a commit that the history does not reach, KIP_1001 for what is
     neither a commit nor a time with an offset, and without a history.
     """
-    journal = journal_of(store)
-    assert isinstance(store, OxigraphStore)
+    journal, store = journal_of(store), require_embedded(store, "have a history")
     files: Path | None = None
     engine: Engine | None = None
     try:
@@ -133,12 +132,13 @@ def _sorted(engine: Engine) -> Engine:
     return copy
 
 
-def require_embedded(store: NexusStore, what: str) -> None:
-    """Raise KIP_1001 for a SPARQL store, whose files kiprdf does not control."""
-    if store.is_shared:
+def require_embedded(store: NexusStore, what: str) -> OxigraphStore:
+    """The embedded store; KIP_1001 for another, whose files kiprdf does not control."""
+    if store.embedded is None or store.is_shared:
         message = f"A nexus in a SPARQL store cannot {what}: kiprdf does not control its files."
         hint = "Restore a snapshot of it into a folder: Nexus.open(folder)."
         raise KipError("KIP_1001", message, hint)
+    return store.embedded
 
 
 def journal_of(store: NexusStore) -> Journal:

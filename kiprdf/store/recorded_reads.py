@@ -8,7 +8,7 @@ from typing import TypeAlias, TypeVar
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-from kiprdf.store.base import NO_TESTS, Cancellation, Cell, Keep, Row, Statement, Store, Tests
+from kiprdf.store.base import SIMPLE, Cell, Request, Row, Statement, Store
 from kiprdf.store.delta import Delta
 from kiprdf.store.sorted_values import Scope, SortedValues
 from kiprdf.store.update_times import UPDATED_AT, Range
@@ -47,20 +47,9 @@ class RecordedReads:
                 return True
         return False
 
-    def select(
-        self,
-        query: str,
-        *,
-        cancellation: Cancellation = "none",
-        width: int | None = None,
-        tests: Tests = NO_TESTS,
-        keep: Keep | None = None,
-        stands_alone: bool = False,
-    ) -> list[Row]:
+    def select(self, query: str, request: Request = SIMPLE) -> list[Row]:
         self._patterns.add(_ANY)
-        return self._store.select(
-            query, cancellation=cancellation, width=width, tests=tests, keep=keep
-        )
+        return self._store.select(query, request._replace(single_row=False))
 
     def in_memory(self) -> Store:
         self._patterns.add(_ANY)

@@ -26,18 +26,7 @@ from kiprdf.sparql.algebra import BGP, Select, TriplePattern, TripleTerm
 from kiprdf.sparql.text import render
 from kiprdf.store import remote_copy
 from kiprdf.store.answers import Answers
-from kiprdf.store.base import (
-    NO_TESTS,
-    Cancellation,
-    Cell,
-    Keep,
-    Moved,
-    Reading,
-    Row,
-    Solutions,
-    Statement,
-    Tests,
-)
+from kiprdf.store.base import SIMPLE, Cell, Moved, Reading, Request, Row, Solutions, Statement
 from kiprdf.store.commit_log import RECORD
 from kiprdf.store.delta import UNKNOWN, Delta, Origin
 from kiprdf.store.endpoint import Dataset, Endpoint
@@ -90,7 +79,7 @@ class RemoteStore:
 
     folder: Path | None = None
     is_shared = True
-    journal = None
+    embedded = journal = None
 
     def __init__(
         self,
@@ -325,26 +314,20 @@ class RemoteStore:
         """The solutions of a query of this class, which are not those of the command."""
         return budget.without_row_limit(lambda: self._counted(text))
 
-    def _counted(
-        self,
-        text: str,
-        width: int | None = None,
-        keep: Keep | None = None,
-        stands_alone: bool = False,
-    ) -> Solutions:
+    def _counted(self, text: str, request: Request = SIMPLE) -> Solutions:
         """The solutions of a query, which also returns the commit number if a function reads.
 
-        Not where it ``stands_alone`` and is the first one (docs/decisions/106).
+        Not where it has a ``single_row`` and is the first one (docs/decisions/106).
         """
         session, names = self._session, requests.columns(text)
         self._require_open()
         if session is None or not names:
-            return self._alone(text, width, keep)
-        if stands_alone and session.may_stand_alone:
-            answer = self._alone(text, width, keep)
+            return self._alone(text, request)
+        if request.single_row and session.may_stand_alone:
+            answer = self._alone(text, request)
             session.note_answer(alone=len(answer.rows) == 1)
             return answer
-        answer, number = self._answers.with_commit(text, names, width, keep, self._identity)
+        answer, number = self._answers.with_commit(text, names, request, self._identity)
         if number is None:
             session.note_answer()
         elif number == 0 < session.number:
@@ -376,22 +359,13 @@ class RemoteStore:
         self._require_open()
         return budget.without_row_limit(lambda: self._alone(text))
 
-    def _alone(self, text: str, width: int | None = None, keep: Keep | None = None) -> Solutions:
+    def _alone(self, text: str, request: Request = SIMPLE) -> Solutions:
         if self._session is not None:
             self._session.note_answer()
-        return self._answers.select(text, width, keep)
+        return self._answers.select(text, request)
 
-    def select(
-        self,
-        query: str,
-        *,
-        cancellation: Cancellation = "none",
-        width: int | None = None,
-        tests: Tests = NO_TESTS,
-        keep: Keep | None = None,
-        stands_alone: bool = False,
-    ) -> list[Row]:
-        return self._counted(query, width, keep, stands_alone).rows
+    def select(self, query: str, request: Request = SIMPLE) -> list[Row]:
+        return self._counted(query, request).rows
 
     def query(self, text: str) -> SparqlAnswer:
         """Answer SPARQL that a caller wrote and the guard let through.

@@ -36,7 +36,7 @@ from kiprdf.sparql.algebra import (
     Union,
 )
 from kiprdf.sparql.text import render
-from kiprdf.store import OxigraphStore
+from kiprdf.store import OxigraphStore, Request
 
 X, Y = Variable("x"), Variable("y")
 TERMS: list[Literal | NamedNode | None] = [
@@ -85,7 +85,7 @@ def in_the_engine(
     for name, condition in zip(names, conditions, strict=True):
         pattern = Extend(pattern, name, condition)
     text = render(Select((number, *names), pattern, distinct=False))
-    rows = sorted(store.select(text, tests=TESTS), key=lambda row: int(row[0].value))  # type: ignore[union-attr]
+    rows = sorted(store.select(text, Request(tests=TESTS)), key=lambda row: int(row[0].value))  # type: ignore[union-attr]
     assert all(isinstance(cell, Literal) for row in rows for cell in row), (conditions, givens)
     return [[cell.value == "true" for cell in row[1:]] for row in rows]  # type: ignore[union-attr]
 

@@ -282,9 +282,9 @@ def test_a_find_beyond_max_rows_is_run_once_with_new_literals(
     queries: list[str] = []
     select = OxigraphStore.select
 
-    def noted(store: OxigraphStore, query: str, **options: Any) -> Any:
+    def noted(store: OxigraphStore, query: str, *arguments: Any, **options: Any) -> Any:
         queries.append(query)
-        return select(store, query, **options)
+        return select(store, query, *arguments, **options)
 
     monkeypatch.setattr(OxigraphStore, "select", noted)
     command = 'FIND(?d.name) WHERE {{ ?d {{type: "Drug"}} FILTER(?d.name != "{}") }}'

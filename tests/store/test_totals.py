@@ -109,10 +109,10 @@ def queries(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     asked: list[str] = []
     select = OxigraphStore.select
 
-    def noted(store: OxigraphStore, query: str, **options: Any) -> Any:
+    def noted(store: OxigraphStore, query: str, *arguments: Any, **options: Any) -> Any:
         if "COUNT" in query:
             asked.append(query)
-        return select(store, query, **options)
+        return select(store, query, *arguments, **options)
 
     monkeypatch.setattr(OxigraphStore, "select", noted)
     return asked
