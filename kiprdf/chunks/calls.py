@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
+from kiprdf.chunks.graph import Graph
 from kiprdf.chunks.model import Chunk, ChunksError, Name, Rule, Value
+from kiprdf.chunks.module import DEFAULT_PRIORITY, ChunkStore, Module, Tasks
 
-if TYPE_CHECKING:
-    from kiprdf.chunks.engine import Engine
-
-DEFAULT_PRIORITY = 5
 STATUSES = ("okay", "pending", "nomatch", "forbidden", "failed")
 
 
@@ -63,31 +61,38 @@ class Event:
     call: Call | None = None
 
 
+class Host(Protocol):
+    """The engine of a call, as programs and built-in operations use it."""
+
+    tasks: Tasks
+
+    @property
+    def rules(self) -> Graph: ...
+    @property
+    def modules(self) -> tuple[str, ...]: ...
+    def module(self, name: str) -> Module: ...
+    def goal(self, chunk: Chunk | str) -> None: ...
+    def push(self, chunk: Chunk | str, *, module: str = ..., priority: int = ...) -> None: ...
+    def choose(self, matches: Sequence[Chunk], graph: ChunkStore) -> Chunk | None: ...
+    def activate(self, graph: ChunkStore, id: str | None) -> None: ...
+    def add_rules(self, added: Sequence[Chunk]) -> None: ...
+    def receive(self, call: Call, chunk: Chunk | str | None, status: str) -> None: ...
+
+
+@dataclass(eq=False, slots=True, repr=False)
 class Call:
     """The call of an operation by an action whose variables are replaced by their values.
 
     ``name`` is the operation, ``module`` the name of the action's module, ``tag`` its ``@tag``.
     """
 
-    __slots__ = ("bindings", "engine", "module", "name", "task", "type", "values")
-
-    def __init__(
-        self,
-        engine: Engine,
-        module: str,
-        name: str,
-        type: Name,
-        values: dict[str, Value],
-        bindings: dict[str, Value],
-        task: str | None,
-    ) -> None:
-        self.engine = engine
-        self.module = module
-        self.name = name
-        self.type = type
-        self.values = values
-        self.bindings = bindings
-        self.task = task
+    engine: Host
+    module: str
+    name: str
+    type: Name
+    values: dict[str, Value]
+    bindings: dict[str, Value]
+    task: str | None
 
     def __repr__(self) -> str:
         return f"<Call {self.name} in {self.module}: {self.action}>"

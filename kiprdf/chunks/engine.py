@@ -5,18 +5,25 @@ from __future__ import annotations
 import math
 import random
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, TypeVar
 
-from kiprdf.chunks.calls import DEFAULT_PRIORITY, LATER, ActionError, Call, Event, Firing, Operation
+from kiprdf.chunks.calls import LATER, ActionError, Call, Event, Firing, Operation
 from kiprdf.chunks.graph import Graph
-from kiprdf.chunks.model import Chunk, ChunksError, Document, Rule, RuleError
-from kiprdf.chunks.module import Module, is_priority, one_chunk
+from kiprdf.chunks.model import Chunk, ChunksError, Document, RuleError
+from kiprdf.chunks.module import (
+    DEFAULT_PRIORITY,
+    ChunkStore,
+    Module,
+    Tasks,
+    is_priority,
+    one_chunk,
+)
 from kiprdf.chunks.nexus_module import NexusModule
 from kiprdf.chunks.operations import BUILT_INS
 from kiprdf.chunks.rules import GOAL, Action, Bindings, CompiledRule, fill
-from kiprdf.chunks.tasks import Tasks
 from kiprdf.errors import KipError
 
 T = TypeVar("T")
@@ -69,12 +76,13 @@ class Engine:
         self._listeners: list[Callable[[Event], None]] = []
         self._pending: set[Call] = set()
         self._replies: deque[tuple[Call, Chunk | None, str]] = deque()
-        for name, source in {GOAL: "", **(modules or {}), RULES: rules}.items():
+        self.rules = rules if isinstance(rules, Graph) else Graph(rules)
+        for name, source in {GOAL: "", **(modules or {}), RULES: self.rules}.items():
             self._modules[name] = Module(name, self._graph(source), self._notify)
         self._load_rules()
 
-    def _graph(self, source: Any) -> Any:
-        """The graph of a module: a ``Graph``, or what reads and writes a nexus like one.
+    def _graph(self, source: Any) -> ChunkStore:
+        """The graph of a module, or what reads and writes a nexus like one.
 
         Modules with the same nexus share it, so that a firing is one transaction.
         """
@@ -85,8 +93,7 @@ class Engine:
     def _load_rules(self) -> None:
         """Compile the rules and index them by the type of chunk that a buffer must have."""
         rules = [
-            CompiledRule(rule, index, self._modules)
-            for index, rule in enumerate(self._modules[RULES].graph.rules)
+            CompiledRule(rule, index, self._modules) for index, rule in enumerate(self.rules.rules)
         ]
         self._rules: dict[tuple[str, str] | None, list[CompiledRule]] = defaultdict(list)
         for rule in rules:
@@ -185,7 +192,7 @@ class Engine:
         for module in self._modules.values():
             if module.buffer is not None:
                 rules += self._rules.get((module.name, module.buffer.type), ())
-        rules.sort(key=_place)
+        rules.sort(key=attrgetter("index"))
         return [
             (rule, bindings)
             for rule in rules
@@ -196,8 +203,7 @@ class Engine:
         self, matches: Sequence[tuple[CompiledRule, Bindings]]
     ) -> tuple[CompiledRule, Bindings]:
         """One of the rules that match, the more likely the higher its activation."""
-        graph = self._modules[RULES].graph
-        return self._pick(matches, [(graph, rule.rule.id) for rule, _ in matches])
+        return self._pick(matches, self.rules, [rule.rule.id for rule, _ in matches])
 
     def _act(self, rule: CompiledRule, bindings: Bindings) -> Firing:
         """Run the actions of a rule in their order, then deliver the responses.
@@ -207,7 +213,7 @@ class Engine:
         """
         firing = Firing(rule.rule, bindings, rule.index)
         self._fired += 1
-        self.activate(self._modules[RULES].graph, rule.rule)
+        self.activate(self.rules, rule.rule.id)
         self._emit("fired", GOAL, firing)
         watched = [self._modules[name] for name in rule.watched]
         task = next((module.task for module in watched if module.task), None)
@@ -306,40 +312,40 @@ class Engine:
             if chunk is not None:
                 module.push(chunk, call.priority, tag=call.tag, task=call.task)
 
-    def choose(self, matches: Sequence[Chunk], graph: Graph) -> Chunk | None:
+    def choose(self, matches: Sequence[Chunk], graph: ChunkStore) -> Chunk | None:
         """One of the matching chunks, the more likely the higher its activation."""
         if not matches:
             return None
-        chunk = self._pick(matches, ((graph, chunk.id) for chunk in matches))
-        self.activate(graph, chunk)
+        chunk = self._pick(matches, graph, [chunk.id for chunk in matches])
+        self.activate(graph, chunk.id)
         return chunk
 
-    def _pick(self, choices: Sequence[T], places: Iterable[tuple[Any, str | None]]) -> T:
-        """One of several things, by the activation of the chunks at these places."""
+    def _pick(self, choices: Sequence[T], graph: ChunkStore, ids: Sequence[str | None]) -> T:
+        """One of several things, by the activation of the chunks with these identifiers."""
         if len(choices) == 1:
             return choices[0]
         if self._memory is None:
             return self._random.choice(choices)
-        now = self._clock()
-        levels = [self._memory.level(graph, identifier, now) for graph, identifier in places]
+        now, decay = self._clock(), self._memory.decay
+        levels = [0.0 if id is None else graph.activation(id, now, decay) for id in ids]
         return self._random.choices(choices, self._memory.weights(levels))[0]
 
-    def activate(self, graph: Any, chunk: Chunk | Rule) -> None:
+    def activate(self, graph: ChunkStore, id: str | None) -> None:
         """Boost what was recalled, changed or fired, if the engine has a memory."""
-        if self._memory is not None and isinstance(graph, Graph) and chunk.id is not None:
-            graph.activate(chunk.id, self._clock())
+        if self._memory is not None and id is not None:
+            graph.activate(id, self._clock())
 
     def add_rules(self, added: Sequence[Chunk]) -> None:
         """Add the chunks of rules; if one of the rules is invalid, none. Raises ``RuleError``."""
-        graph = self._modules[RULES].graph
-        replaced = [old for chunk in added if (old := graph.get(chunk.id)) is not None]
+        graph = self.rules
+        replaced = [old for chunk in added if chunk.id and (old := graph.get(chunk.id))]
         for chunk in added:
             graph.add(chunk)
         try:
             self._load_rules()
         except RuleError:
             for chunk in added:
-                graph.remove(chunk.id)
+                graph.remove(chunk.id or "")
             for chunk in replaced:
                 graph.add(chunk)
             raise
@@ -366,19 +372,9 @@ class Memory:
     decay: float
     noise: float
 
-    def level(self, graph: Any, identifier: str | None, now: float) -> float:
-        """The activation of a chunk; a nexus, and what has no identifier, has none."""
-        if identifier is None or not isinstance(graph, Graph):
-            return 0.0
-        return graph.activation(identifier, now, self.decay)
-
     def weights(self, levels: Sequence[float]) -> list[float]:
         """How likely each level is chosen."""
         highest = max(levels)
         if self.noise == 0:
             return [float(level == highest) for level in levels]
         return [math.exp((level - highest) / self.noise) for level in levels]
-
-
-def _place(rule: CompiledRule) -> int:
-    return rule.index

@@ -12,7 +12,7 @@ from typing import Any
 
 from kiprdf.chunks import matching
 from kiprdf.chunks.activation import DECAY, Activation
-from kiprdf.chunks.index import Bucket, Index, names_in
+from kiprdf.chunks.index import Bucket, Index
 from kiprdf.chunks.model import (
     Chunk,
     ChunksError,
@@ -23,9 +23,10 @@ from kiprdf.chunks.model import (
     Rule,
     Statement,
     Value,
+    chunks_of,
     is_date,
-    is_rule,
-    resolve_rule,
+    is_name,
+    names_in,
     rule_chunk,
 )
 from kiprdf.chunks.parser import parse, parse_chunk
@@ -109,9 +110,9 @@ class Graph:
         """Add all statements of a document, or chunks, links and rules."""
         items = statements.statements if isinstance(statements, Document) else list(statements)
         # An identifier that is stated later is not given to a chunk that has none.
-        stated = {part.id for item in items for part in _parts(item)}
+        stated = {part.id for item in items for part in chunks_of(item)}
         for item in items:
-            parts = [self._identified(part, stated) for part in _parts(item)]
+            parts = [self._identified(part, stated) for part in chunks_of(item)]
             if isinstance(item, Rule):
                 self.add(self._identified(rule_chunk(item, [part.id for part in parts]), stated))
             for part in parts:
@@ -144,6 +145,10 @@ class Graph:
         if chunk.type == _KINDOF or _KINDOF in chunk:
             self._kinds.clear()
 
+    def may_name(self, id: Name) -> bool:
+        """Whether a chunk that a rule writes may have this identifier."""
+        return is_name(id)
+
     # Matching ---------------------------------------------------------------------------------
 
     def match(self, pattern: Chunk | str) -> list[Chunk]:
@@ -159,7 +164,7 @@ class Graph:
         Name('d2')
         """
         chunk = parse_chunk(pattern) if isinstance(pattern, str) else pattern
-        prepared = matching.compile(chunk)
+        prepared = matching.Pattern(chunk)
         return [
             candidate
             for candidate in self._candidates(prepared)
@@ -323,8 +328,7 @@ class Graph:
 
         Raises ``RuleError`` if a rule cites a chunk that is missing.
         """
-        rules = self._index.of_type("rule").values()
-        return [resolve_rule(chunk, self._chunks) for chunk in rules if is_rule(chunk)]
+        return Document(tuple(self)).rules
 
     def iri(self, name: str) -> str | None:
         """The IRI of a name by the ``@rdfmap`` chunks, or None.
@@ -340,19 +344,6 @@ class Graph:
         if self._vocabulary is None:
             self._vocabulary = Vocabulary(self.of_type("@rdfmap"), self.get)
         return self._vocabulary
-
-
-def _parts(item: Statement) -> Iterator[Chunk]:
-    """The chunks of a statement, without the ``rule`` chunk of a compact rule."""
-    match item:
-        case Rule():
-            yield from item.chunks
-        case Link():
-            yield item.chunk
-        case Chunk():
-            yield item
-        case _:
-            raise ChunksError(f"{item!r} is not a chunk, a link or a rule.")
 
 
 def _date_chunk(date: Date) -> Chunk:

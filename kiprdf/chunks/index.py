@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
-from kiprdf.chunks.model import Chunk, Date, Name, Negated, Text, Value, Variable
+from kiprdf.chunks.model import Chunk, Date, Name, Negated, Text, Value, Variable, names_in
 
 Bucket: TypeAlias = dict[str | None, Chunk]
 """Chunks by their identifiers, in the order of the graph."""
@@ -91,13 +91,6 @@ class Index:
     def dates(self) -> Iterator[Date]:
         """The dates in the values of chunks."""
         return (name for name in self.references if isinstance(name, Date))
-
-
-def names_in(value: Value) -> Iterator[Name]:
-    """The names in a value, without ``*``."""
-    for item in value if isinstance(value, tuple) else (value,):
-        if isinstance(item, Name) and item != "*":
-            yield item
 
 
 def references_of(chunk: Chunk) -> Iterable[Name]:

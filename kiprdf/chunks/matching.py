@@ -1,6 +1,6 @@
 """Whether a chunk matches a pattern (Chunks and Rules: Equality, Matching chunks).
 
-``compile`` prepares a pattern once; ``Pattern.match`` then tests chunks against it.
+A ``Pattern`` is prepared once; its ``match`` then tests chunks against it.
 """
 
 from __future__ import annotations
@@ -60,6 +60,19 @@ def _equal(one: Value, other: Value, bindings: Bindings | None) -> bool:
     return identical(one, other)
 
 
+def bind(
+    expected: Value, actual: Value | None, bindings: Mapping[str, Value]
+) -> dict[str, Value] | None:
+    """The bindings, extended by what makes two values equal; None if they are not.
+
+    What is not there (None) equals a negation.
+    """
+    extended = dict(bindings)
+    if actual is None:
+        return extended if isinstance(expected, Negated) else None
+    return extended if _equal(expected, actual, extended) else None
+
+
 def _is_wildcard(value: Value) -> bool:
     return isinstance(value, Name) and value == "*"
 
@@ -81,6 +94,10 @@ class Pattern:
     ``@context``, ``@subject``, ``@object``, ``@index`` and ``@more``. ``type`` is the type that a
     chunk needs, or None for any; ``required`` are the properties that it needs, with values that
     may be variables.
+
+    >>> pattern = Pattern(Chunk("dog", {"age": Variable("age")}))
+    >>> pattern.match(Chunk("dog", {"age": 4, "name": "Fido"}), {}, lambda type, kind: False)
+    {'age': 4}
     """
 
     __slots__ = ("_absent", "_checks", "_kind", "chunk", "required", "type")
@@ -137,13 +154,3 @@ def _is_of_kind(type: Name, kind: Value, bindings: Mapping[str, Value], is_kind:
     if isinstance(kind, Variable) or _is_wildcard(kind):
         return True
     return isinstance(kind, Name) and is_kind(type, kind)
-
-
-def compile(chunk: Chunk) -> Pattern:
-    """Prepare a chunk as a pattern.
-
-    >>> pattern = compile(Chunk("dog", {"age": Variable("age")}))
-    >>> pattern.match(Chunk("dog", {"age": 4, "name": "Fido"}), {}, lambda type, kind: False)
-    {'age': 4}
-    """
-    return Pattern(chunk)

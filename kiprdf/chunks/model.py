@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 NAME_CHARACTER = r"[A-Za-z0-9._\-/:]"
 IRI_TAIL = r"://[A-Za-z0-9._\-/:#%~?=&+]++"
@@ -226,6 +226,24 @@ def _checked(text: str) -> str:
     if _SURROGATE.search(text):
         raise ChunksError("A text contains half of a surrogate pair.")
     return text
+
+
+def items(value: Value | tuple[()]) -> tuple[Atom, ...]:
+    """The items of a list; a value that is none is one item."""
+    return value if isinstance(value, tuple) else (value,)
+
+
+def names_in(value: Value | tuple[()]) -> Iterator[Name]:
+    """The names in a value, without ``*``."""
+    return (item for item in items(value) if isinstance(item, Name) and item != "*")
+
+
+def cited_in(value: Value | tuple[()]) -> Iterator[Name]:
+    """The identifiers that a value cites; ``!c1`` cites ``c1``."""
+    for item in items(value):
+        name = item.value if isinstance(item, Negated) else item
+        if isinstance(name, Name):
+            yield name
 
 
 def _number(digits: str | None) -> int | None:
@@ -452,30 +470,34 @@ class Document:
 
         Raises ``RuleError`` if a cited chunk is missing.
         """
-        cited: dict[str | None, Chunk] = {chunk.id: chunk for chunk in self._all_chunks()}
+        parts = (chunk for item in self.statements for chunk in chunks_of(item))
+        cited: dict[str | None, Chunk] = {chunk.id: chunk for chunk in parts}
         rules = []
         for item in self.statements:
             if isinstance(item, Rule):
                 rules.append(item)
-            elif (
-                isinstance(item, Chunk)
-                and is_rule(item)
-                and (item.id is None or cited[item.id] is item)
-            ):
+            elif is_rule(item) and (item.id is None or cited[item.id] is item):
                 rules.append(resolve_rule(item, cited))
         return rules
 
-    def _all_chunks(self) -> Iterable[Chunk]:
-        for item in self.statements:
-            if isinstance(item, Chunk):
-                yield item
-            elif isinstance(item, Rule):
-                yield from item.chunks
+
+def chunks_of(item: Statement) -> Iterator[Chunk]:
+    """The chunks of a statement, without the ``rule`` chunk of a compact rule."""
+    match item:
+        case Rule():
+            yield from item.chunks
+        case Link():
+            yield item.chunk
+        case Chunk():
+            yield item
+        case _:
+            raise ChunksError(f"{item!r} is not a chunk, a link or a rule.")
 
 
-def is_rule(chunk: Chunk) -> bool:
-    """Whether a chunk is a rule: of type ``rule``, with ``@condition`` and ``@action``."""
-    return chunk.type == "rule" and "@condition" in chunk and "@action" in chunk
+def is_rule(item: Statement) -> TypeGuard[Chunk]:
+    """Whether a statement is a chunk of type ``rule``, with ``@condition`` and ``@action``."""
+    names = {"@condition", "@action"}
+    return isinstance(item, Chunk) and item.type == "rule" and names <= item._properties.keys()
 
 
 def resolve_rule(chunk: Chunk, chunks: Mapping[str | None, Chunk]) -> Rule:
@@ -490,10 +512,10 @@ def resolve_rule(chunk: Chunk, chunks: Mapping[str | None, Chunk]) -> Rule:
         return chunk_cited
 
     conditions = []
-    for value in _items(chunk["@condition"]):
+    for value in items(chunk["@condition"]):
         negated = isinstance(value, Negated)
         conditions.append(Condition(cited(value.value if negated else value), negated))  # type: ignore[union-attr]
-    actions = tuple(map(cited, _items(chunk["@action"])))
+    actions = tuple(map(cited, items(chunk["@action"])))
     return Rule(tuple(conditions), actions, chunk.id, line=chunk.line)
 
 
@@ -507,7 +529,3 @@ def rule_chunk(rule: Rule, ids: Sequence[Name | None]) -> Chunk:
     chunk = Chunk("rule", {"@condition": conditions, "@action": list(actions)}, id=rule.id)
     object.__setattr__(chunk, "line", rule.line)
     return chunk
-
-
-def _items(value: Value) -> tuple[Atom, ...]:
-    return value if isinstance(value, tuple) else (value,)

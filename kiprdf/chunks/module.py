@@ -1,18 +1,36 @@
-"""A module of a rule engine: a graph, a buffer for one chunk, and a queue of chunks."""
+"""A module of a rule engine: a graph, a buffer for one chunk, and a queue of chunks.
+
+A task is a thread of behaviour that succeeds or fails; other chunks may wait for its end.
+"""
 
 from __future__ import annotations
 
 import itertools
 from bisect import insort
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, TypeGuard
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol, TypeGuard
 
-from kiprdf.chunks.calls import DEFAULT_PRIORITY
-from kiprdf.chunks.model import Chunk, ChunksError, Value
+from kiprdf.chunks.model import Chunk, ChunksError, Name, Value
 from kiprdf.chunks.parser import parse_chunk
+
+DEFAULT_PRIORITY = 5
 
 MAX_QUEUE = 10_000
 """The number of chunks that the queue of a module holds at most."""
+
+
+class ChunkStore(Protocol):
+    """What a module reads and writes: a ``Graph``, or a nexus."""
+
+    def match(self, pattern: Chunk) -> list[Chunk]: ...
+    def get(self, id: str) -> Chunk | None: ...
+    def add(self, chunk: Chunk) -> Chunk: ...
+    def remove(self, id: str) -> Any: ...
+    def is_kind(self, type: str, kind: str) -> bool: ...
+    def may_name(self, id: Name) -> bool: ...
+    def activate(self, id: str, now: float) -> None: ...
+    def activation(self, id: str, now: float, decay: float) -> float: ...
 
 
 class Waiting(NamedTuple):
@@ -28,12 +46,11 @@ class Waiting(NamedTuple):
 class Module:
     """A graph with one buffer, its status and its queue (section "Modules").
 
-    ``graph`` is a ``Graph``, or what reads and writes a nexus like one.
     ``tag`` and ``task`` are the ``@tag`` of the last action and the task that the buffer's chunk
     belongs to; ``writes`` counts what was written into the buffer.
     """
 
-    def __init__(self, name: str, graph: Any, notify: Callable[[str, Module], None]) -> None:
+    def __init__(self, name: str, graph: ChunkStore, notify: Callable[[str, Module], None]) -> None:
         self.name = name
         self.graph = graph
         self.status = "okay"
@@ -41,7 +58,7 @@ class Module:
         self.task: str | None = None
         self.writes = 0
         self.iteration: Iterator[Chunk] | None = None
-        self.recalled: tuple[Any, Iterator[Chunk]] | None = None
+        self.recalled: tuple[Chunk, Iterator[Chunk]] | None = None
         self._buffer: Chunk | None = None
         self._queue: list[Waiting] = []
         self._numbers = itertools.count()
@@ -134,6 +151,52 @@ class Module:
             self.write(chunk, task)
 
 
+@dataclass
+class Waiter:
+    """A chunk that is queued once its tasks have ended as ``kind`` asks."""
+
+    kind: str
+    tasks: list[str]
+    chunk: Chunk
+    module: Module
+    priority: Value
+    task: str | None
+
+
+@dataclass
+class Tasks:
+    """The tasks of an engine, by name: True if done, False if failed, None while they run."""
+
+    outcomes: dict[str, bool | None] = field(default_factory=dict)
+    waiters: list[Waiter] = field(default_factory=list)
+    numbers: itertools.count[int] = field(default_factory=itertools.count)
+
+    def new(self) -> Name:
+        """A name that no task has."""
+        while (name := Name(f"task{next(self.numbers) + 1}")) in self.outcomes:
+            pass
+        return name
+
+    def end(self, task: str, done: bool) -> None:
+        self.outcomes[task] = done
+        self.wake()
+
+    def wake(self) -> None:
+        """Queue the chunks that need not wait any more; forget those that would wait for ever."""
+        waiters, self.waiters = self.waiters, []
+        for waiter in waiters:
+            outcomes = [self.outcomes.get(task) for task in waiter.tasks]
+            match waiter.kind:
+                case "all":
+                    holds, may_hold = all(outcomes), False not in outcomes
+                case kind:
+                    holds, may_hold = (kind == "any") in outcomes, None in outcomes
+            if holds:
+                waiter.module.push(waiter.chunk, waiter.priority, task=waiter.task)
+            elif may_hold:
+                self.waiters.append(waiter)
+
+
 def one_chunk(source: Any) -> Chunk:
     """A chunk, or that of a text; raises ``ChunksError`` for anything else."""
     if isinstance(source, Chunk):
@@ -145,4 +208,4 @@ def one_chunk(source: Any) -> Chunk:
 
 def is_priority(value: Value) -> TypeGuard[int]:
     """Whether a value is an integer from 1 to 10, the priorities of a queue."""
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 10
+    return type(value) is int and 1 <= value <= 10

@@ -11,13 +11,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from kiprdf.chunks import matching
 from kiprdf.chunks.model import Chunk, Name, Text, Value, to_value
 from kiprdf.errors import KipError
 
 if TYPE_CHECKING:
+    from kiprdf.execution.transaction import Transaction
     from kiprdf.nexus import Nexus
 
 ABSENT = ("KIP_2001", "KIP_3002")
@@ -25,14 +27,13 @@ ABSENT = ("KIP_2001", "KIP_3002")
 _KEY = re.compile("[a-zA-Z_][a-zA-Z0-9_]*")
 LINK_ENDS = ("@subject", "@object")
 _ANY = Name("*")
-
-Statement = tuple[str, dict[str, Any]]
+_LINK = "?l (?s, ?p, ?o)"
 
 
 class NexusModule:
-    """Has the methods of a ``Graph`` that the operations of a rule engine use.
+    """The ``ChunkStore`` of a module that is a nexus.
 
-    They see what the running firing has written; ``commit`` writes it to the nexus.
+    It shows what the running firing has written; ``commit`` writes it to the nexus.
     """
 
     def __init__(self, nexus: Nexus) -> None:
@@ -48,7 +49,7 @@ class NexusModule:
 
         KQL finds candidates by type, name, ends and plain values; matching decides.
         """
-        compiled = matching.compile(pattern)
+        compiled = matching.Pattern(pattern)
         stored = self._propositions(pattern) if self._is_link(pattern) else self._concepts(pattern)
         candidates = [chunk for chunk in stored if chunk.id not in self._written]
         candidates += [chunk for chunk in self._written.values() if chunk is not None]
@@ -56,110 +57,107 @@ class NexusModule:
             chunk for chunk in candidates if compiled.match(chunk, {}, self.is_kind) is not None
         ]
 
-    def get(self, identifier: str) -> Chunk | None:
+    def get(self, id: str) -> Chunk | None:
         """The concept with a name, or the proposition with an id.
 
         Of several concepts with one name it is the one that was read last, or else the first.
         """
-        name = Name(identifier)
+        name = Name(id)
         if name in self._written:
             return self._written[name]
         if name.startswith("P:"):
-            elements = self._find("FIND(?l) WHERE { ?l (id: :id) }", id=name)
-            return self._proposition(elements[0]) if elements else None
-        elements = self._find("FIND(?x) WHERE { ?x {name: :name} }", name=name)
+            return next(self._links(f"?l (id: :id) {_LINK}", id=id), None)
+        (elements,) = self._columns("?x", "?x {name: :name}", name=id)
         elements.sort(key=lambda element: element["type"] != self._types.get(name))
         return self._concept(elements[0]) if elements else None
 
-    def __contains__(self, identifier: object) -> bool:
-        return isinstance(identifier, str) and self.get(identifier) is not None
-
     def is_kind(self, type: str, kind: str) -> bool:
         """Whether a type is a kind, or leads to it by a chain of ``kindof``."""
-        query = 'FIND(?k) WHERE { ({name: :type}, "kindof"{1,}, ?k {name: :kind}) } LIMIT 1'
-        return type == kind or bool(self._find(query, type=type, kind=kind))
+        where = '({name: :type}, "kindof"{1,}, ?k {name: :kind})'
+        return type == kind or bool(self._columns("?k", where, type=type, kind=kind)[0])
+
+    def may_name(self, id: Name) -> bool:
+        """A concept may have any name."""
+        return True
+
+    def activate(self, id: str, now: float) -> None:
+        """A nexus has no activation."""
+
+    def activation(self, id: str, now: float, decay: float) -> float:
+        return 0.0
 
     def _is_link(self, pattern: Chunk) -> bool:
         if "@subject" in pattern or "@object" in pattern:
             return True
-        query = 'FIND(?p) WHERE { ?p {type: "$PropositionType", name: :name} }'
-        return pattern.type != _ANY and bool(self._find(query, name=pattern.type))
+        where = '?p {type: "$PropositionType", name: :name}'
+        return pattern.type != _ANY and bool(self._columns("?p", where, name=pattern.type)[0])
 
     def _concepts(self, pattern: Chunk) -> Iterator[Chunk]:
-        matcher, filters = [], []
+        matcher = []
         parameters: dict[str, Any] = {}
         for key, value in (("type", _type(pattern)), ("name", pattern.get("@id"))):
-            if isinstance(value, Name) and value != _ANY:
+            if _is_constant(value):
                 matcher.append(f"{key}: :{key}")
                 parameters[key] = str(value)
+        where = f"?x {{{', '.join(matcher)}}}"
         for number, (name, value) in enumerate(pattern.properties.items()):
             if _KEY.fullmatch(name) and _is_plain(value):
-                filters.append(f"FILTER(?x.attributes.{name} == :v{number})")
+                where += f" FILTER(?x.attributes.{name} == :v{number})"
                 parameters[f"v{number}"] = to_json(value)
-        query = f"FIND(?x) WHERE {{ ?x {{{', '.join(matcher)}}} {' '.join(filters)} }}"
-        return map(self._concept, sorted(self._find(query, **parameters), key=_id))
+        (elements,) = self._columns("?x", where, **parameters)
+        return map(self._concept, sorted(elements, key=itemgetter("id")))
 
     def _propositions(self, pattern: Chunk) -> Iterator[Chunk]:
-        kind = _type(pattern)
         if isinstance(pattern.get("@id"), Name):
-            elements = self._find("FIND(?l) WHERE { ?l (id: :id) }", id=str(pattern["@id"]))
-            return map(self._proposition, elements)
-        parameters: dict[str, str] = {}
-        parts = ["?s", "?o"]
-        for place, end in enumerate(LINK_ENDS):
-            name = pattern.get(end)
-            if isinstance(name, Name) and name != _ANY and not name.startswith("P:"):
-                parts[place] += f" {{name: :{end[1:]}}}"
-                parameters[end[1:]] = str(name)
-        predicate = "?p"
-        if isinstance(kind, Name) and kind != _ANY:
-            predicate, parameters["type"] = ":type", str(kind)
-        query = f"FIND(?l) WHERE {{ ?l ({parts[0]}, {predicate}, {parts[1]}) }}"
-        return map(self._proposition, sorted(self._find(query, **parameters), key=_id))
+            return self._links(f"?l (id: :id) {_LINK}", id=str(pattern["@id"]))
+        where, parameters = _LINK, dict[str, str]()
+        for variable, name in (("?s", pattern.get("@subject")), ("?o", pattern.get("@object"))):
+            if _is_constant(name) and not name.startswith("P:"):
+                where = where.replace(variable, f"{variable} {{name: :{variable[1]}}}")
+                parameters[variable[1]] = str(name)
+        if _is_constant(kind := _type(pattern)):
+            where, parameters["type"] = where.replace("?p", ":type"), str(kind)
+        return self._links(where, **parameters)
 
-    def _find(self, query: str, **parameters: Any) -> list[Any]:
-        """The elements that a query with one expression finds."""
+    def _links(self, where: str, **parameters: str) -> Iterator[Chunk]:
+        """The propositions ``?l`` with their ends: the name of a concept, the id of another."""
+        columns = self._columns("?l, ?s.name, ?o.name", where, **parameters)
+        for element, *names in sorted(zip(*columns, strict=True), key=lambda row: row[0]["id"]):
+            ends = (element["subject"], element["object"])
+            subject, object = (Name(name or id) for name, id in zip(names, ends, strict=True))
+            named: dict[str, Value] = {"@subject": subject, "@object": object}
+            yield element_chunk(element, element["predicate"], Name(element["id"]), named)
+
+    def _columns(self, expressions: str, where: str, **parameters: Any) -> list[Any]:
+        """What a FIND finds, by expression; nothing where it names what is not there."""
+        count = expressions.count("?")
         try:
-            elements = self._nexus.answer(query, parameters, readonly=True).result
+            command = f"FIND({expressions}) WHERE {{ {where} }}"
+            columns = self._nexus.answer(command, parameters, readonly=True).result
         except KipError as error:
-            if error.code in ABSENT:
-                return []
-            raise
-        return elements if isinstance(elements, list) else [elements]
+            if error.code not in ABSENT:
+                raise
+            return [[] for _ in range(count)]
+        return columns if count > 1 else [columns]
 
     def _concept(self, element: Mapping[str, Any]) -> Chunk:
         name = Name(element["name"])
         self._types[name] = Name(element["type"])
         return element_chunk(element, element["type"], name, {})
 
-    def _proposition(self, element: Mapping[str, Any]) -> Chunk:
-        ends: dict[str, Value] = {
-            "@subject": self._end(element["subject"]),
-            "@object": self._end(element["object"]),
-        }
-        return element_chunk(element, element["predicate"], Name(element["id"]), ends)
-
-    def _end(self, identifier: str) -> Name:
-        """The name of a concept, the id of a proposition."""
-        if identifier.startswith("P:"):
-            return Name(identifier)
-        (name,) = self._find("FIND(?x.name) WHERE { ?x {id: :id} }", id=identifier)
-        return Name(name)
-
     # Writing ----------------------------------------------------------------------------------
 
     def add(self, chunk: Chunk) -> Chunk:
         """Write a chunk; one without an id gets a name made of its type and a number."""
-        if chunk.id is None:
-            chunk = Chunk._make(chunk.type, dict(chunk.properties), self._new_name(chunk.type))
-        assert chunk.id is not None
-        self._types[chunk.id] = chunk.type
-        self._written[chunk.id] = chunk
+        id = self._new_name(chunk.type) if chunk.id is None else chunk.id
+        chunk = Chunk._make(chunk.type, dict(chunk.properties), id)
+        self._types[id] = chunk.type
+        self._written[id] = chunk
         return chunk
 
-    def remove(self, identifier: str) -> None:
+    def remove(self, id: str) -> None:
         """Delete a concept with its propositions, or a proposition."""
-        self._written[Name(identifier)] = None
+        self._written[Name(id)] = None
 
     def commit(self) -> None:
         """Write what was added and removed, in one transaction; raises ``KipError``.
@@ -168,74 +166,52 @@ class NexusModule:
         """
         written, self._written = self._written, {}
         new = {chunk.id: chunk.type for chunk in written.values() if chunk is not None}
-        statements: list[Statement] = []
-        for identifier, chunk in written.items():
-            stored = self.get(identifier)
-            if chunk is None:
-                if stored is not None:
-                    statements.append(_deletion(stored))
-                continue
-            if stored is not None and stored.type == chunk.type:
-                statements += _removals(stored, chunk)
-            statements.append(self._upsert(chunk, new))
-        if statements:
-            self._nexus._engine.write_together(statements)
+        stored = {id: self.get(id) for id in written}
+        elements = [self._element(chunk, new) for chunk in written.values() if chunk is not None]
 
-    def _upsert(self, chunk: Chunk, new: Mapping[Name | None, Name]) -> Statement:
-        parameters: dict[str, Any] = {}
-        if "@subject" in chunk and "@object" in chunk:
-            ends = [self._matcher(chunk[end], end[1:], new, parameters) for end in LINK_ENDS]
-            element = f"PROPOSITION {{ ({ends[0]}, :type, {ends[1]})"
-        else:
-            parameters["name"] = str(chunk.id)
-            element = "CONCEPT { {type: :type, name: :name}"
-        parameters["type"] = str(chunk.type)
-        entries = []
-        for number, (name, value) in enumerate(plain_properties(chunk).items()):
-            entries.append(f"{json.dumps(name)}: :v{number}")
-            parameters[f"v{number}"] = to_json(value)
-        attributes = f"SET ATTRIBUTES {{ {', '.join(entries)} }}" if entries else ""
-        metadata = element_metadata(chunk, chunk.properties)
-        parameters.update(metadata)
-        written = ", ".join(f"{key}: :{key}" for key in metadata)
-        block = f"WITH METADATA {{ {written} }}" if metadata else ""
-        return f"UPSERT {{ {element} {attributes} }} }} {block}", parameters
+        def write(transaction: Transaction) -> None:
+            for id, chunk in written.items():
+                before = stored[id]
+                if before is not None and chunk is None:
+                    _delete(transaction, before)
+                elif before is not None and chunk is not None and before.type == chunk.type:
+                    _delete_values(transaction, before, chunk)
+            transaction.write(elements)
 
-    def _matcher(
-        self,
-        name: Value,
-        end: str,
-        new: Mapping[Name | None, Name],
-        parameters: dict[str, Any],
-    ) -> str:
-        """How a statement names an end of a proposition, which exists or is written with it."""
+        if elements or any(stored.values()):
+            self._nexus.transaction(write)
+
+    def _element(self, chunk: Chunk, new: Mapping[Name | None, Name]) -> dict[str, Any]:
+        values = {
+            "attributes": {name: to_json(item) for name, item in plain_properties(chunk).items()},
+            "metadata": element_metadata(chunk, chunk.properties),
+        }
+        if "@subject" not in chunk or "@object" not in chunk:
+            return {"type": str(chunk.type), "name": str(chunk.id), **values}
+        subject, object = (self._end(chunk[end], new) for end in LINK_ENDS)
+        return {"subject": subject, "predicate": str(chunk.type), "object": object, **values}
+
+    def _end(self, name: Value, new: Mapping[Name | None, Name]) -> str | dict[str, str]:
+        """An end of a proposition, which exists or is written with it."""
         if isinstance(name, Name) and name.startswith("P:"):
-            parameters[end] = str(name)
-            return f"(id: :{end})"
+            return str(name)
         stored = self.get(name) if isinstance(name, Name) and name not in new else None
         type = stored.type if stored is not None else new.get(name)  # type: ignore[arg-type]
         if type is None:
             message = f"There is no concept with the name {name}."
             raise KipError("KIP_3002", message, "Put it in the same rule, or before.")
-        parameters[end], parameters[f"{end}_type"] = str(name), str(type)
-        return f"{{type: :{end}_type, name: :{end}}}"
+        return {"type": str(type), "name": str(name)}
 
     def _new_name(self, type: Name) -> Name:
         """A name that no concept of the type has: the type and a number."""
         if type not in self._counts:
-            query = "FIND(COUNT(?x)) WHERE { ?x {type: :type} }"
-            self._counts[type] = next(iter(self._find(query, type=type)), 0)
+            (count,) = self._columns("COUNT(?x)", "?x {type: :type}", type=type)
+            self._counts[type] = count or 0
         while True:
             self._counts[type] += 1
             name = Name(f"{type}-{self._counts[type]}")
-            if name not in self:
+            if self.get(name) is None:
                 return name
-
-
-def _id(element: Mapping[str, Any]) -> str:
-    """What elements are sorted by, so that a seed decides every choice."""
-    identifier: str = element["id"]
-    return identifier
 
 
 def _type(pattern: Chunk) -> Value:
@@ -310,35 +286,37 @@ def to_json(value: Value) -> Any:
     return str(value) if isinstance(value, str) else value
 
 
+def _is_constant(value: Value | None) -> TypeGuard[Name]:
+    return isinstance(value, Name) and value != _ANY
+
+
 def _is_plain(value: Value) -> bool:
     """Whether a query can compare a value: one that is no list, variable, negation or ``*``."""
     return isinstance(value, str | int | float) and value != _ANY
 
 
-def _deletion(stored: Chunk) -> Statement:
+def _pattern_of(stored: Chunk) -> tuple[str, dict[str, str]]:
+    """A pattern of the element ``?x`` of a chunk, and its parameters."""
     if "@subject" in stored:
-        return "DELETE PROPOSITIONS ?x WHERE { ?x (id: :id) }", {"id": str(stored.id)}
-    return (
-        "DELETE CONCEPT ?x DETACH WHERE { ?x {type: :type, name: :name} }",
-        {"type": str(stored.type), "name": str(stored.id)},
-    )
+        return "?x (id: :id)", {"id": str(stored.id)}
+    return "?x {type: :type, name: :name}", {"type": str(stored.type), "name": str(stored.id)}
 
 
-def _removals(stored: Chunk, chunk: Chunk) -> list[Statement]:
-    """Statements that remove what a concept has and the chunk that overwrites it has not."""
-    if "@subject" in stored:
-        target, parameters = "?x (id: :id)", {"id": str(stored.id)}
-    else:
-        target = "?x {type: :type, name: :name}"
-        parameters = {"type": str(stored.type), "name": str(stored.id)}
-    statements: list[Statement] = []
-    keys = [json.dumps(name) for name in plain_properties(stored) if name not in chunk]
-    if keys:
-        text = f"DELETE ATTRIBUTES {{ {', '.join(keys)} }} FROM ?x WHERE {{ {target} }}"
-        statements.append((text, dict(parameters)))
+def _delete(transaction: Transaction, stored: Chunk) -> None:
+    where, parameters = _pattern_of(stored)
+    what = "PROPOSITIONS ?x" if "@subject" in stored else "CONCEPT ?x DETACH"
+    transaction.execute(f"DELETE {what} WHERE {{ {where} }}", **parameters)
+
+
+def _delete_values(transaction: Transaction, stored: Chunk, chunk: Chunk) -> None:
+    """Remove what an element has and the chunk that overwrites it has not."""
+    where, parameters = _pattern_of(stored)
     before, after = (element_metadata(item, item.properties) for item in (stored, chunk))
-    keys = [json.dumps(name) for name in before if name not in after]
-    if keys:
-        text = f"DELETE METADATA {{ {', '.join(keys)} }} FROM ?x WHERE {{ {target} }}"
-        statements.append((text, dict(parameters)))
-    return statements
+    for part, keys in (
+        ("ATTRIBUTES", [name for name in plain_properties(stored) if name not in chunk]),
+        ("METADATA", [name for name in before if name not in after]),
+    ):
+        if keys:
+            names = ", ".join(map(json.dumps, keys))
+            command = f"DELETE {part} {{ {names} }} FROM ?x WHERE {{ {where} }}"
+            transaction.execute(command, **parameters)

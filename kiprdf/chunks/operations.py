@@ -6,11 +6,9 @@ Each gets its call and the module of its action; the status is ``okay`` unless i
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TypeGuard
 
-from kiprdf.chunks import compiling, tasks
 from kiprdf.chunks.calls import ActionError, Call
-from kiprdf.chunks.graph import Graph
 from kiprdf.chunks.model import (
     Atom,
     Chunk,
@@ -20,14 +18,15 @@ from kiprdf.chunks.model import (
     Negated,
     Value,
     Variable,
-    is_name,
+    cited_in,
+    items,
 )
-
-if TYPE_CHECKING:
-    from kiprdf.chunks.module import Module
+from kiprdf.chunks.module import ChunkStore, Module, Waiter
 
 LINK_PROPERTIES = ("@context", "@subject", "@object")
 """The ``@`` properties that belong to a chunk, and are saved and queued with it."""
+ENGINE_PROPERTIES = ("@do", "@module", "@task", "@tag", "@priority", "@all", "@any", "@failed")
+"""The ``@`` properties that are for the engine, and not for the chunk that a task queues."""
 PATTERN_PROPERTIES = (*LINK_PROPERTIES, "@id", "@type", "@kindof", "@index", "@more")
 """The ``@`` properties by which a chunk is looked for."""
 
@@ -137,10 +136,10 @@ def delete(call: Call, module: Module) -> None:
 
 def _write_graph(call: Call, module: Module, chunk: Chunk) -> None:
     """Add a chunk; one that is read-only is ``forbidden``."""
-    if isinstance(module.graph, Graph) and chunk.id is not None and not is_name(chunk.id):
+    if chunk.id is not None and not module.graph.may_name(chunk.id):
         raise ActionError(f"'{chunk.id}' is not an identifier.")
     try:
-        call.engine.activate(module.graph, module.graph.add(chunk))
+        call.engine.activate(module.graph, module.graph.add(chunk).id)
     except ChunksError:
         module.status = "forbidden"
 
@@ -153,15 +152,15 @@ def for_(call: Call, module: Module) -> None:
     value = call.values["@for"]
     if isinstance(value, Variable | Negated):
         raise ActionError(f"@for needs a list, and {value} has no value.")
-    items = value if isinstance(value, tuple) else (value,)
-    first, last = call.values.get("@from", 0), call.values.get("@to", len(items) - 1)
+    all_items = items(value)
+    first, last = call.values.get("@from", 0), call.values.get("@to", len(all_items) - 1)
     if not (_is_index(first) and _is_index(last)):
         raise ActionError(f"@from and @to are integers from 0 on, not {first} and {last}.")
-    indices = range(first, min(last + 1, len(items)))  # type: ignore[arg-type, operator]
     contents: list[dict[str, Value]] = [
-        {"value": items[index], "@index": index} for index in indices
+        {"value": all_items[index], "@index": index}
+        for index in range(first, min(last + 1, len(all_items)))
     ]
-    module.iterate(_items(call, contents), call.task)
+    module.iterate(_iteration(call, contents), call.task)
 
 
 def properties(call: Call, module: Module) -> None:
@@ -176,20 +175,20 @@ def properties(call: Call, module: Module) -> None:
     contents: list[dict[str, Value]] = [
         {"name": Name(name), "value": value} for name, value in plain.items()
     ]
-    target.iterate(_items(call, contents), call.task)
+    target.iterate(_iteration(call, contents), call.task)
     if not contents:
         module.status = "nomatch"
 
 
-def _items(call: Call, items: Sequence[dict[str, Value]]) -> Iterator[Chunk]:
+def _iteration(call: Call, contents: Sequence[dict[str, Value]]) -> Iterator[Chunk]:
     """The chunks of an iteration, each with the action's properties and ``@more``."""
     own = {name: value for name, value in call.properties.items() if not _is_open(value)}
-    for number, item in enumerate(items, 1):
-        yield Chunk._make(call.type, {**own, **item, "@more": number < len(items)}, None)
+    for number, item in enumerate(contents, 1):
+        yield Chunk._make(call.type, {**own, **item, "@more": number < len(contents)}, None)
 
 
-def _is_index(value: Value) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+def _is_index(value: Value) -> TypeGuard[int]:
+    return type(value) is int and value >= 0
 
 
 # Lists ----------------------------------------------------------------------------------------
@@ -204,33 +203,141 @@ def _change_lists(properties: dict[str, Value], values: dict[str, Value]) -> Non
             if taken is not None and target is not None:
                 properties[target] = taken
         elif name in ("@push", "@unshift") and target is not None and not _is_open(value):
-            old, new = _list(properties.get(target)), _list(value)
-            items = old + new if name == "@push" else new + old
-            properties[target] = _value(items)
+            old, new = items(properties.get(target, ())), items(value)
+            properties[target] = _value(old + new if name == "@push" else new + old)
 
 
 def _take(properties: dict[str, Value], name: str, place: int) -> Value | None:
     """Remove the first or last item of a property and return it ("@pop", "@shift")."""
-    items = [*_list(properties.get(name))]
-    if not items:
+    left = [*items(properties.get(name, ()))]
+    if not left:
         return None
-    taken = items.pop(place)
-    if items:
-        properties[name] = _value(tuple(items))
+    taken = left.pop(place)
+    if left:
+        properties[name] = _value(tuple(left))
     else:
         del properties[name]
     return taken
 
 
-def _list(value: Value | None) -> tuple[Atom, ...]:
-    if value is None:
-        return ()
-    return value if isinstance(value, tuple) else (value,)
-
-
-def _value(items: tuple[Atom, ...]) -> Value:
+def _value(atoms: tuple[Atom, ...]) -> Value:
     """A list of one item is the item."""
-    return items[0] if len(items) == 1 else items
+    return atoms[0] if len(atoms) == 1 else atoms
+
+
+# Tasks ----------------------------------------------------------------------------------------
+# A task is started with ``@do task``; every chunk that its rules write belongs to it, until
+# ``@do done`` or ``@do fail``. An action with ``@all``, ``@any`` or ``@failed`` waits for tasks.
+
+
+def start_task(call: Call, module: Module) -> None:
+    """Queue a copy of the action's chunk as a new task ("@do task")."""
+    tasks = call.engine.tasks
+    task = call.values.get("@task")
+    name = Name(task) if isinstance(task, str) else tasks.new()
+    if isinstance(task, Variable):
+        # The actions that follow in the rule use the name.
+        call.bindings[task.name] = name
+    tasks.outcomes[name] = None
+    module.push(_copy(call), call.priority, tag=call.tag, task=name)
+
+
+def end_task(call: Call, module: Module) -> None:
+    """The tasks have ended well ("@do done"), or have failed ("@do fail")."""
+    tasks, done = call.engine.tasks, call.name == "done"
+    named = call.values.get("@task") or (Name(call.task) if call.task else ())
+    ended = [task for task in _texts(named) if tasks.outcomes.get(task, done) is None]
+    if not ended:
+        module.status = "nomatch"
+    for task in ended:
+        tasks.end(task, done)
+
+
+def wait_for_tasks(call: Call, module: Module) -> None:
+    """Queue a copy of the action's chunk when all tasks are done, or one is, or one has failed.
+
+    That is what ``@all``, ``@any`` and ``@failed`` ask for.
+    """
+    tasks, names = call.engine.tasks, _texts(call.values[f"@{call.name}"])
+    waiter = Waiter(call.name, names, _copy(call), module, call.priority, call.task)
+    tasks.waiters.append(waiter)
+    tasks.wake()
+
+
+def _texts(value: Value | tuple[()]) -> list[str]:
+    return [item for item in items(value) if isinstance(item, str)]
+
+
+def _copy(call: Call) -> Chunk:
+    """The chunk of an action, without what is for the engine."""
+    properties: dict[str, Value] = {
+        name: value
+        for name, value in call.values.items()
+        if name not in ENGINE_PROPERTIES and not isinstance(value, Variable)
+    }
+    return Chunk._make(call.type, properties, None)
+
+
+# Chunks as rules, rules as chunks (docs/decisions/070) ------------------------------------------
+
+
+def compile(call: Call, module: Module) -> None:
+    """Copy chunks of the module into the rules ("The @compile property")."""
+    copies = _copies(call, module.graph, call.engine.rules)
+    if copies is None:
+        module.status = "nomatch"
+        return
+    try:
+        call.engine.add_rules(copies)
+    except ChunksError:
+        module.status = "failed"
+
+
+def uncompile(call: Call, module: Module) -> None:
+    """Copy rules into the module as chunks ("The @uncompile property")."""
+    copies = _copies(call, call.engine.rules, module.graph)
+    if copies is None:
+        module.status = "nomatch"
+    for chunk in copies or ():
+        module.graph.add(chunk)
+
+
+def _copies(call: Call, source: ChunkStore, other: ChunkStore) -> list[Chunk] | None:
+    """The cited chunks and those that they cite, renamed; None if one is missing."""
+    renaming = _renaming(call, source, other)
+    if renaming is None:
+        return None
+    is_compiled = call.name == "compile"
+    names = renaming if is_compiled else {new: old for old, new in renaming.items()}
+    copies: list[Chunk | None] = []
+    for identifier in cited_in(call.values[f"@{call.name}"]):
+        root = source.get(identifier)
+        if root is None:
+            return None
+        cited = _renamed(root, names) if is_compiled else root
+        parts = (*items(cited.get("@condition", ())), *items(cited.get("@action", ())))
+        copies += [root, *map(source.get, cited_in(parts))]
+    return None if None in copies else [_renamed(chunk, names) for chunk in copies if chunk]
+
+
+def _renaming(call: Call, source: ChunkStore, other: ChunkStore) -> dict[str, str] | None:
+    """Plain names to reserved ones; empty without a map, None if the map is missing.
+
+    A map may be written in either direction: ``do @do`` or ``@do do``.
+    """
+    identifier = call.values.get("@map", call.values.get("@unmap"))
+    if identifier is None:
+        return {}
+    chunk = source.get(str(identifier)) or other.get(str(identifier))
+    if chunk is None:
+        return None
+    pairs = ((name, str(value)) for name, value in chunk.properties.items())
+    return dict((new, old) if old[0] == "@" != new[0] else (old, new) for old, new in pairs)
+
+
+def _renamed(chunk: Chunk, names: dict[str, str]) -> Chunk:
+    properties = {names.get(name, name): value for name, value in chunk.properties.items()}
+    return chunk.with_(properties=properties)
 
 
 # What an action means -------------------------------------------------------------------------
@@ -278,11 +385,10 @@ def _recall(call: Call, module: Module, pattern: Chunk) -> list[Chunk]:
     """The matching chunks; with an ``@id`` the type does not count (section "@do get")."""
     if _name(pattern.get("@id")) and "@type" not in pattern:
         pattern = Chunk._make(Name("*"), dict(pattern.properties), None)
-    matches: list[Chunk] = module.graph.match(pattern)
-    return matches
+    return module.graph.match(pattern)
 
 
-BuiltIn = Callable[[Call, "Module"], None]
+BuiltIn = Callable[[Call, Module], None]
 
 BUILT_INS: dict[str, BuiltIn] = {
     "update": update,
@@ -294,18 +400,18 @@ BUILT_INS: dict[str, BuiltIn] = {
     "patch": patch,
     "delete": delete,
     "properties": properties,
-    "task": tasks.start,
-    "done": tasks.done,
-    "fail": tasks.fail,
+    "task": start_task,
+    "done": end_task,
+    "fail": end_task,
 }
 """The operations that ``@do`` names and no application replaces."""
 
 BY_PROPERTY: dict[str, BuiltIn] = {
     "@for": for_,
-    "@compile": compiling.compile,
-    "@uncompile": compiling.uncompile,
-    "@all": tasks.when_all,
-    "@any": tasks.when_any,
-    "@failed": tasks.when_failed,
+    "@compile": compile,
+    "@uncompile": uncompile,
+    "@all": wait_for_tasks,
+    "@any": wait_for_tasks,
+    "@failed": wait_for_tasks,
 }
 """The operations that an action names by a property instead of ``@do``."""

@@ -25,6 +25,7 @@ from kiprdf.chunks.model import (
     RuleError,
     Text,
     Value,
+    cited_in,
     is_name,
     resolve_rule,
     rule_chunk,
@@ -66,7 +67,8 @@ def to_text(item: Chunk | Link | Rule | Condition | Document | Graph, compact: b
 
 def _statements(graph: Graph) -> Iterator[Chunk | Link | Rule]:
     """The statements of a graph, without the identifiers that were given out but are not cited."""
-    cited: Counter[str | None] = Counter(id for chunk in graph for id in _given_ids_in(chunk))
+    values = (value for chunk in graph for value in chunk.properties.values())
+    cited: Counter[str | None] = Counter(id for value in values for id in cited_in(value))
     chunks: dict[str | None, Chunk] = {chunk.id: chunk for chunk in graph}
     rules: dict[str | None, Rule] = {}
     for chunk in graph.of_type("rule"):
@@ -96,14 +98,6 @@ def _compact_rule(chunk: Chunk, chunks: Mapping[str | None, Chunk]) -> Rule | No
     except RuleError:
         return None
     return rule if all(_is_given(part.id) for part in rule.chunks) else None
-
-
-def _given_ids_in(chunk: Chunk) -> Iterator[Name]:
-    for value in chunk.properties.values():
-        for item in value if isinstance(value, tuple) else (value,):
-            name = item.value if isinstance(item, Negated) else item
-            if isinstance(name, Name) and _is_given(name):
-                yield name
 
 
 def _is_given(id: str | None) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
-from kiprdf.chunks import matching
+from kiprdf.chunks.matching import IsKind, Pattern, bind
 from kiprdf.chunks.model import (
-    Atom,
     Chunk,
     Name,
     Negated,
@@ -18,12 +18,12 @@ from kiprdf.chunks.model import (
     Value,
     Variable,
     is_name,
+    items,
 )
 from kiprdf.chunks.module import Module
 from kiprdf.chunks.operations import BUILT_INS, BY_PROPERTY, BuiltIn
 
 Bindings = dict[str, Value]
-IsKind = Callable[[str, str], bool]
 
 GOAL = "goal"
 UPDATE = Name("update")
@@ -32,19 +32,19 @@ STATUSES_WITHOUT_CHUNK = ("nomatch", "pending", "failed", "forbidden")
 WRITING_OPERATIONS = ("update", "put", "patch", "queue", "properties", "task")
 """The built-in operations that write the values of their action, so that none is ``!value``."""
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
-    "@gt": lambda left, right: left > right,
-    "@lteq": lambda left, right: left <= right,
+    "@gt": operator.gt,
+    "@lteq": operator.le,
 }
 
 
-class Condition:
+class Guard:
     """A condition, compiled: whether it holds for the buffer of its module."""
 
     def __init__(self, chunk: Chunk, negated: bool) -> None:
         self.chunk = chunk = _with_quoted_names(chunk)
         self.negated = negated
         self.module = str(chunk.get("@module", GOAL))
-        self._pattern = matching.compile(chunk)
+        self._pattern = Pattern(chunk)
         self._status = chunk.get("@status")
         self._labels = [
             (label, chunk["@" + label]) for label in ("tag", "task") if "@" + label in chunk
@@ -79,7 +79,7 @@ class Condition:
         A negation concerns the chunk. ``@status`` is tested, and bound, all the same.
         """
         if self._status is not None:
-            with_status = _bind(self._status, Name(module.status), bindings)
+            with_status = bind(self._status, Name(module.status), bindings)
             if with_status is None:
                 return None
             bindings = with_status
@@ -96,21 +96,11 @@ class Condition:
             return None
         for label, expected in self._labels:
             if extended is not None:
-                extended = _bind(expected, getattr(module, label), extended)
+                extended = bind(expected, getattr(module, label), extended)
         for holds, operands in self._comparisons:
             if extended is not None and not _compare(holds, operands, module.buffer, extended):
                 return None
         return extended
-
-
-def _bind(expected: Value, actual: Value | None, bindings: Bindings) -> Bindings | None:
-    """Compare what a condition expects of a buffer with what it is; bind a new variable."""
-    if isinstance(expected, Variable) and expected.name not in bindings:
-        return None if actual is None else {**bindings, expected.name: actual}
-    expected = fill(expected, bindings)
-    if actual is None:
-        return bindings if isinstance(expected, Negated) else None
-    return bindings if matching.equals(expected, actual) else None
 
 
 def _operands(chunk: Chunk, name: str) -> tuple[Value, ...]:
@@ -199,11 +189,7 @@ def fill(value: Value, bindings: Bindings) -> Value:
         inner = fill(value.value, bindings) if value.value is not None else None
         return value if isinstance(inner, tuple) or inner == "*" else Negated(inner)
     if isinstance(value, tuple):
-        items: list[Atom] = []
-        for item in value:
-            filled = fill(item, bindings)
-            items.extend(filled if isinstance(filled, tuple) else [filled])
-        return tuple(items)
+        return tuple(atom for item in value for atom in items(fill(item, bindings)))
     return value
 
 
@@ -230,25 +216,21 @@ class CompiledRule:
         self.index = index
         _check_modules(rule, modules)
         _check_negations(rule)
-        self.conditions = [
-            Condition(condition.chunk, condition.negated) for condition in rule.conditions
-        ]
+        self.guards = [Guard(condition.chunk, condition.negated) for condition in rule.conditions]
         self.actions = [Action(chunk) for chunk in rule.actions]
-        self.watched = {GOAL, *(condition.module for condition in self.conditions)}
+        self.watched = {GOAL, *(guard.module for guard in self.guards)}
 
     @property
     def key(self) -> tuple[str, str] | None:
         """A module and the type that its buffer must have for this rule, if a condition says so."""
-        for condition in self.conditions:
-            if condition.fixed_type is not None:
-                return condition.module, condition.fixed_type
-        return None
+        typed = ((guard.module, guard.fixed_type) for guard in self.guards)
+        return next(((module, type) for module, type in typed if type is not None), None)
 
     def bind(self, modules: dict[str, Module], is_kind: IsKind) -> Bindings | None:
         """The bindings of all conditions, in the order written; None if one does not hold."""
         bindings: Bindings = {}
-        for condition in self.conditions:
-            extended = condition.bind(modules[condition.module], bindings, is_kind)
+        for guard in self.guards:
+            extended = guard.bind(modules[guard.module], bindings, is_kind)
             if extended is None:
                 return None
             bindings = extended
@@ -280,8 +262,7 @@ def _check_negations(rule: Rule) -> None:
     }
     for chunk in rule.chunks:
         for name, value in chunk.properties.items():
-            items = value if isinstance(value, tuple) else (value,)
-            negations = [item for item in items if isinstance(item, Negated)]
+            negations = [item for item in items(value) if isinstance(item, Negated)]
             if isinstance(value, tuple) and any(item.value is None for item in negations):
                 raise RuleError(f"! is no item of a list, as in {name}.", line=chunk.line or None)
             for negation in negations:
@@ -294,8 +275,7 @@ def _check_negations(rule: Rule) -> None:
         if "@do" in action and action["@do"] not in WRITING_OPERATIONS:
             continue
         for name, value in action.properties.items():
-            items = value if isinstance(value, tuple) else (value,)
-            if any(isinstance(item, Negated) and item.value is not None for item in items):
+            if any(isinstance(item, Negated) and item.value is not None for item in items(value)):
                 raise RuleError(
                     f"An action that writes a value cannot negate it, as in {name}; "
                     f"{name} ! removes the property.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
@@ -176,19 +176,6 @@ class CommandEngine:
                 raise KipError("KIP_1001", message, hint, keyword(command))
             self.writer.require_writable(command)
         return template.bind(with_moment(text, parameters))
-
-    def write_together(self, statements: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
-        """Run writes, each with its parameters, as one transaction.
-
-        Each WHERE sees the state before all of them.
-        """
-
-        def run() -> None:
-            commands = [self.prepare(text, parameters) for text, parameters in statements]
-            assert all(isinstance(command, ast.Manipulation) for command in commands)
-            self.boundary.run(lambda: self.writer.run_together(commands))  # type: ignore[arg-type]
-
-        self.request(run)
 
     def _run(
         self,

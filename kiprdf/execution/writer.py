@@ -165,18 +165,6 @@ class Writer:
         self.require_writable()
         return self._store.write(lambda: compact(self._store, journal, before))
 
-    def run_together(self, commands: Sequence[ast.Manipulation]) -> None:
-        """Run statements as one transaction; each WHERE sees the state before all of them."""
-
-        def write() -> None:
-            draft = Draft(self._store, self._clock)
-            for command in commands:
-                check(command, self._catalogs.catalog())
-                run_in(draft, command)
-            self.commit_draft(draft)
-
-        self._store.write(write)
-
     def commit_draft(self, draft: Draft, *, dry_run: bool = False) -> None:
         """Check a draft of several statements, and commit it unless this is a dry run."""
         self._check(draft, NOWHERE)
