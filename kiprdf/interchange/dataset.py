@@ -17,6 +17,8 @@ from kiprdf.rdf.iris import ConceptName, ElementName, Iris, PropositionName
 from kiprdf.rdf.literals import is_ours, normal
 
 _REIFIES, _TYPE, _LABEL = map(str, (vocab.REIFIES, vocab.TYPE, vocab.LABEL))
+RESTORABLE = "Restore a snapshot that was written without this mapping."
+"""The hint for one with the mapping ``original``."""
 _SCORE = f"<{vocab.METADATA}_score>"
 _VERSION = f"<{vocab.METADATA}{vocab.VERSION}>"
 
@@ -49,7 +51,7 @@ def faults(
     # The causes of other faults come first: a snapshot with another base has only foreign subjects.
     if dataset.is_original:
         message = "This was written with the mapping original: its subjects have other IRIs."
-        yield KipError("KIP_2002", message, 'Use mapping="original" (--mapping original).')
+        yield KipError("KIP_2002", message, RESTORABLE)
     yield from dataset.foreign_subjects()
     yield from dataset.link_faults()
     yield from dataset.element_faults()

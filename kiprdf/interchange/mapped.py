@@ -8,9 +8,10 @@ from typing import Any
 
 from pyoxigraph import NamedNode, Triple
 
+from kiprdf.errors import KipError
+from kiprdf.interchange.dataset import RESTORABLE
 from kiprdf.interchange.mapping.apply import apply_mapping, undo_mapping
 from kiprdf.interchange.mapping.contexts import Mapping
-from kiprdf.interchange.original.reading import from_original
 from kiprdf.interchange.original.record import Record
 from kiprdf.interchange.original.writing import to_original
 from kiprdf.rdf.iris import Iris
@@ -36,5 +37,6 @@ def names(triples: Iterable[Triple], iris: Iris, mapping: Mapping) -> dict[Any, 
 def undone(triples: Iterable[Triple], iris: Iris, mapping: Mapping) -> Iterator[Triple]:
     """The triples of a nexus from their mapped forms; other triples pass unchanged."""
     if mapping.is_original:
-        return from_original(triples, iris)
+        message = "A snapshot with the mapping original is for other tools: it is not restored."
+        raise KipError("KIP_1001", message, RESTORABLE)
     return undo_mapping(triples, iris, mapping)

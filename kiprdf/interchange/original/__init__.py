@@ -1,5 +1,5 @@
 """Imported knowledge under its original IRIs (docs/decisions/080).
 
-``record`` reads the notes of imports, ``writing`` creates the original triples from them,
-``reading`` is the inverse.
+``record`` reads the notes of imports, ``writing`` creates the original triples from
+them.
 """
