@@ -28,7 +28,7 @@ from kiprdf.store.commit_log import record
 from kiprdf.store.folder import VECTORS
 from kiprdf.store.journal import Journal
 from kiprdf.store.past import require_embedded
-from kiprdf.store.replay import replayed
+from kiprdf.store.rebuilding import replayed
 from kiprdf.store.sorted_values import FOLDER as VALUES
 
 LITTLE_DISK = 64 * 1024**2

@@ -19,7 +19,7 @@ from kiprdf.errors import (
     clear_frames,
 )
 from kiprdf.nexus import Nexus
-from kiprdf.store.graph_files import repair_manifest
+from kiprdf.store.folder import repair_manifest
 
 ATTEMPTS = 8
 """How often a copy is begun of a nexus that another process rewrites meanwhile."""

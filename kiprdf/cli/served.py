@@ -14,8 +14,7 @@ from kiprdf.errors import KipError, StoreError, without_folder
 from kiprdf.interchange import files, formats
 from kiprdf.interchange.formats.parsing import decoded
 from kiprdf.store import OxigraphStore
-from kiprdf.store.folder import MANIFEST
-from kiprdf.store.graph_files import new_folder
+from kiprdf.store.folder import MANIFEST, new_folder
 from kiprdf.store.http import HttpClient, Response
 
 _MOST_BYTES = 64 * 1024**2

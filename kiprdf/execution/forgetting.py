@@ -24,8 +24,8 @@ from kiprdf.rdf.iris import ConceptName, encode
 from kiprdf.rdf.literals import to_json
 from kiprdf.store import Origin, OxigraphStore
 from kiprdf.store.commit_log import commit_note, note, record
-from kiprdf.store.compaction import base_record
 from kiprdf.store.journal_files import Commit, decoded, encoded
+from kiprdf.store.past import base_record
 
 KIND = "FORGET"
 """What the history calls the commit that forgets."""

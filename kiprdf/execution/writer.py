@@ -34,8 +34,7 @@ from kiprdf.semantics import check
 from kiprdf.semantics.check import check_written
 from kiprdf.source import NOWHERE, Span
 from kiprdf.store import Delta, NexusStore, Origin, RecordedReads, Store
-from kiprdf.store.compaction import compact, replay
-from kiprdf.store.past import PastStore, journal_of, require_embedded
+from kiprdf.store.past import PastStore, compact, journal_of, replay, require_embedded
 
 if TYPE_CHECKING:
     from kiprdf.interchange.differences.patch_log import Log

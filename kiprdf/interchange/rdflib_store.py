@@ -31,8 +31,7 @@ from kiprdf.search.erasing import erase_file
 from kiprdf.store import Delta, Origin, OxigraphStore, Written
 from kiprdf.store.base import Reading
 from kiprdf.store.delta import UNKNOWN
-from kiprdf.store.folder import checked_base, index_folder
-from kiprdf.store.graph_files import notes_of
+from kiprdf.store.folder import checked_base, index_folder, notes_of
 from kiprdf.store.lock import FairLock
 from kiprdf.store.sparql_worker import SparqlAnswer
 from kiprdf.store.texts import rebuild_texts

@@ -4,11 +4,11 @@
 ``recorded_reads`` (validates a write that was prepared without the lock), ``lock`` (the writer's
 lock), ``commit_log`` (commit numbers, recent changes), ``journal`` and
 ``journal_files`` (what each commit changed, on disk), ``commit_index`` (the commits that changed an
-element), ``replay`` (what commits lead to), ``past`` and ``compaction`` (earlier states, as stores
-and as one record), ``rebuilding`` (a damaged graph, from the journal), ``folder`` (manifest,
-claims, opening), ``graph_files`` (backups, a graph written afresh),
+element), ``past`` (earlier states, as stores and as one record), ``rebuilding`` (what commits lead
+to, and a damaged graph from the journal), ``folder`` (manifest, claims, opening, backups, a graph
+written afresh),
 ``update_times`` (elements in the order of their updates), ``oxigraph`` (the embedded store, in
-memory or in a folder), ``connecting`` (opens a store that speaks SPARQL: ``recognition`` of its
+memory or in a folder), ``connecting`` (opens a store that speaks SPARQL: recognizes its
 engine, then ``remote``, which reads it through ``answers``, ``endpoint`` and ``http`` and keeps
 what it read in ``remote_state``; ``layout`` converts its triples), ``cancellation`` (of long
 queries), ``guard`` (limits of raw SPARQL), ``sparql_worker`` and ``sparql_child`` (the processes

@@ -13,8 +13,7 @@ from kiprdf.sparql import requests
 from kiprdf.sparql.abilities import Abilities
 from kiprdf.store.base import Request, Row, Solutions
 from kiprdf.store.endpoint import RESULTS, TABLE, Endpoint
-from kiprdf.store.layout import Layout
-from kiprdf.store.place import HEAD, Head, Place, highest
+from kiprdf.store.layout import HEAD, Head, Layout, Place, highest
 
 
 class Answers(NamedTuple):

@@ -31,6 +31,7 @@ from pyoxigraph import (
 from pyoxigraph import Store as Engine
 
 from kiprdf import budget, forks
+from kiprdf.checksums import FileSums
 from kiprdf.derived_file import copy_file
 from kiprdf.errors import (
     ClosedError,
@@ -61,43 +62,39 @@ from kiprdf.store.commit_log import (
     unreadable,
 )
 from kiprdf.store.delta import UNKNOWN, Delta, Origin, Written
-from kiprdf.store.file_sums import FileSums
 from kiprdf.store.folder import (
     DAMAGED,
     FORMAT,
+    FORMAT_NOTE,
     GRAPH,
     OPEN_ATTEMPTS,
     VECTORS,
     Claim,
     absolute,
     checked_base,
+    convert,
+    copied,
     damaged_file,
     graph_folder,
     identity,
     is_erasing,
+    new_folder,
     notes_history,
     open_engine,
     open_folder,
     other_graph,
     remove_old_logs,
-    require_rocksdb,
-    write_manifest,
-)
-from kiprdf.store.graph_files import (
-    FORMAT_NOTE,
-    convert,
-    copied,
-    new_folder,
     require_base,
+    require_rocksdb,
     write_afresh,
+    write_manifest,
 )
 from kiprdf.store.guard import is_one_pattern
 from kiprdf.store.journal import FOLDER as HISTORY
 from kiprdf.store.journal import Journal, Sync, adopt, discard_prepared
 from kiprdf.store.journal_files import Commit, decoded, rows_of
 from kiprdf.store.lock import FairLock
-from kiprdf.store.rebuilding import quads_of, rebuild
-from kiprdf.store.replay import GAP, LOST, gap_record
+from kiprdf.store.rebuilding import GAP, LOST, gap_record, quads_of, rebuild
 from kiprdf.store.sorted_values import FOLDER as VALUES
 from kiprdf.store.sorted_values import KEPT_COMMITS, Scope, SortedValues, ValueIndex
 from kiprdf.store.sparql_worker import SparqlAnswer, SparqlProcesses

@@ -32,10 +32,9 @@ from kiprdf.store.delta import UNKNOWN, Delta, Origin
 from kiprdf.store.endpoint import Dataset, Endpoint
 from kiprdf.store.guard import refuse_extensions, returns_triples
 from kiprdf.store.http import EndpointFault
-from kiprdf.store.layout import Layout
+from kiprdf.store.layout import CHANGED, HEAD, Head, Layout, Place, highest
 from kiprdf.store.lock import FairLock
 from kiprdf.store.oxigraph import OxigraphStore
-from kiprdf.store.place import CHANGED, HEAD, Head, Place, highest
 from kiprdf.store.remote_commits import Commits
 from kiprdf.store.remote_state import Session, State
 from kiprdf.store.sorted_values import Scope

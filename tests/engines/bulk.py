@@ -13,9 +13,8 @@ from pyoxigraph import DefaultGraph, Quad
 
 from kiprdf import Nexus
 from kiprdf.rdf import vocab
-from kiprdf.store.layout import Layout
-from kiprdf.store.place import Place
-from kiprdf.store.recognition import ENGINES
+from kiprdf.store.connecting import ENGINES
+from kiprdf.store.layout import Layout, Place
 from tests.engines.servers import KINDS, Engine, Kind, isql, program
 
 BUFFERS = 400_000

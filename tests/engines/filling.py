@@ -7,8 +7,8 @@ from rdflib import Graph
 from kiprdf import Nexus
 from kiprdf.rdf import vocab
 from kiprdf.sparql.abilities import Links
+from kiprdf.store.connecting import ENGINES
 from kiprdf.store.layout import Layout
-from kiprdf.store.recognition import ENGINES
 from kiprdf.store.remote import Place
 from tests.engines.servers import Engine
 

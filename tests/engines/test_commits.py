@@ -17,7 +17,7 @@ import pytest
 
 from kiprdf import KipError, Nexus
 from kiprdf.execution.transaction import Transaction
-from kiprdf.store import claims, remote_commits
+from kiprdf.store import remote_commits
 from kiprdf.store.http import EndpointFault
 from tests.engines.forwarding import at, connected, forward
 from tests.engines.servers import Engine
@@ -207,11 +207,11 @@ def test_the_claim_of_a_dead_process_holds_up_others_for_a_while_only(
 ) -> None:
     server = start("oxigraph")
     server.clear()
-    monkeypatch.setattr(claims, "LEASE_S", 0.3)
-    monkeypatch.setattr(claims, "GRACE_S", 0.1)
+    monkeypatch.setattr(remote_commits, "LEASE_S", 0.3)
+    monkeypatch.setattr(remote_commits, "GRACE_S", 0.1)
     with Nexus.connect(**server.arguments) as nexus:
         nexus.execute(COUNTER)
-        dead = claims.Claims(nexus.store.endpoint, nexus.store.place)
+        dead = remote_commits.Claims(nexus.store.endpoint, nexus.store.place)
         dead.acquire()
         began = time.monotonic()
         nexus.execute(INCREMENT)
@@ -226,7 +226,7 @@ def test_a_claim_that_was_not_compared_with_others_is_not_used(
     server.clear()
     with Nexus.connect(**server.arguments) as nexus:
         nexus.execute(COUNTER)
-        other = claims.Claims(nexus.store.endpoint, nexus.store.place)
+        other = remote_commits.Claims(nexus.store.endpoint, nexus.store.place)
         other.acquire()
         endpoint = nexus.store.endpoint
         update = endpoint.update
@@ -252,9 +252,11 @@ def test_a_claim_in_use_outlives_its_lease(
     server = start("oxigraph")
     server.clear()
     for name, seconds in (("LEASE_S", 0.4), ("BEAT_S", 0.1), ("GRACE_S", 0.0)):
-        monkeypatch.setattr(claims, name, seconds)
+        monkeypatch.setattr(remote_commits, name, seconds)
     with Nexus.connect(**server.arguments) as nexus, ThreadPoolExecutor(1) as pool:
-        first, second = (claims.Claims(nexus.store.endpoint, nexus.store.place) for _ in range(2))
+        first, second = (
+            remote_commits.Claims(nexus.store.endpoint, nexus.store.place) for _ in range(2)
+        )
         first.acquire()
         with first.beating():
             waiting = pool.submit(second.acquire)
@@ -263,7 +265,7 @@ def test_a_claim_in_use_outlives_its_lease(
         first.release()
         assert waiting.result(5) == nexus.info()["commit"]
         second.release()
-    assert server.csv(f"SELECT ?s {{ GRAPH ?g {{ ?s {claims.BEAT} ?n }} }}", False) == []
+    assert server.csv(f"SELECT ?s {{ GRAPH ?g {{ ?s {remote_commits.BEAT} ?n }} }}", False) == []
 
 
 def test_a_large_commit_waits_apart_and_is_whole(server: Engine) -> None:

@@ -9,7 +9,7 @@ import pytest
 from kiprdf.kql.plan import Plan, plan_find
 from kiprdf.language import ast, parse
 from kiprdf.rdf.iris import Iris
-from kiprdf.store.recognition import ENGINES
+from kiprdf.store.connecting import ENGINES
 
 ABILITIES = replace(ENGINES["virtuoso"], nested_groups=False)
 

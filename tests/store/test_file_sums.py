@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 import kiprdf
+from kiprdf import checksums
 from kiprdf.budget import Budget, Spending
-from kiprdf.store import file_sums, oxigraph
+from kiprdf.checksums import SUMS, FileSums
+from kiprdf.store import oxigraph
 from kiprdf.store.cancellation import CancellationToken, is_any_abandoned, run_cancellable
-from kiprdf.store.file_sums import SUMS, FileSums
 
 NAMES = 'FIND(?n.name) WHERE { ?n {type: "Note"} } ORDER BY ?n.name'
 ALL = [f"note{number}" for number in range(5)]
@@ -227,7 +228,7 @@ def test_a_full_disk_keeps_what_was_noted(folder: Path, monkeypatch: pytest.Monk
     def full(*arguments: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(file_sums.Path, "write_text", full)
+    monkeypatch.setattr(checksums.Path, "write_text", full)
     FileSums(folder / "graph").note()
     assert (folder / "graph" / SUMS).read_bytes() == before
 

@@ -22,7 +22,7 @@ from tests.nexus.test_forget import FIND, JANE, SECRETS, remaining, write
 from tests.programs import PROCESSES
 
 STEPS = [
-    ("kiprdf.store.graph_files", "write_manifest", 1, False),
+    ("kiprdf.store.folder", "write_manifest", 1, False),
     ("kiprdf.store.journal", "adopt", 1, True),
     ("kiprdf.meta.indexing:Indexer", "erase", 1, True),
     # The others, on demand.
@@ -165,7 +165,7 @@ def test_compacting_that_was_killed_is_complete_or_absent(
 
 
 RESTORING = [
-    ("kiprdf.store.graph_files", "write_manifest", 1, False),
+    ("kiprdf.store.folder", "write_manifest", 1, False),
     ("kiprdf.store.journal", "adopt", 1, True),
     ("kiprdf.store.journal:Journal", "prepare", 1, False),
     ("pathlib:Path", "replace", 3, True),

@@ -22,11 +22,10 @@ from kiprdf.interchange.differences.patch import dataset
 from kiprdf.interchange.staging_store import StagingStore
 from kiprdf.source import Span
 from kiprdf.store import NexusStore, Origin
-from kiprdf.store.compaction import base_record
 from kiprdf.store.journal import digest_of
 from kiprdf.store.journal_files import Commit, rows_of
-from kiprdf.store.past import journal_of
-from kiprdf.store.replay import normal_triples
+from kiprdf.store.past import base_record, journal_of
+from kiprdf.store.rebuilding import normal_triples
 
 T = TypeVar("T")
 _IDS = uuid.UUID("0b3d5c0e-5b0f-5d58-8a52-6f6f3f0f2a64")
