@@ -355,7 +355,7 @@ class Nexus:
         """
         refuse_misspelt_options(command, parameters)
         return self._engine.answer(
-            command, parameters, dry_run=dry_run, readonly=readonly, warn=False
+            command, parameters, dry_run=dry_run, readonly=readonly, bare=True
         ).result
 
     def find(self, command: str, /, **parameters: Any) -> Rows:

@@ -18,8 +18,8 @@ from kiprdf.kql import diagnosis
 from kiprdf.kql.clauses import checked_text
 from kiprdf.kql.diagnosis import Step
 from kiprdf.kql.diagnosis.names import explain_name
-from kiprdf.kql.find import Lack
 from kiprdf.kql.identities import check_identities
+from kiprdf.kql.results import Lack
 from kiprdf.language import ast
 from kiprdf.meta.indexing import Indexer
 from kiprdf.store import NexusStore

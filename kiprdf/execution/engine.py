@@ -24,10 +24,10 @@ from kiprdf.kml.draft import Clock, now
 from kiprdf.kql import find as kql
 from kiprdf.kql import results
 from kiprdf.kql.diagnosis import Question
-from kiprdf.kql.find import FindResult, Lack
+from kiprdf.kql.find import FindResult
+from kiprdf.kql.results import Lack
 from kiprdf.kql.valid_at import with_moment
 from kiprdf.language import ast
-from kiprdf.language.printer import expression_text
 from kiprdf.meta.counts import total
 from kiprdf.meta.describe import describe
 from kiprdf.meta.export import capsule, export
@@ -118,7 +118,7 @@ class CommandEngine:
         return CommandEngine(store, clock=self.clock, embedder=self.embedder)
 
     def request(self, function: Callable[[], T]) -> T:
-        """Call a function as one request."""
+        """Call a function as one request; it converts failures itself."""
         self.store.require_own_process()
         return self.budgets.spend_as_request(function)
 
@@ -131,30 +131,31 @@ class CommandEngine:
         *,
         dry_run: bool = False,
         readonly: bool = False,
-        warn: bool = True,
+        bare: bool = False,
     ) -> Answer:
-        """Run one command as a request; ``warn`` explains an empty result.
+        """Run one command as a request; ``readonly`` refuses a command that writes.
 
-        ``readonly`` refuses a command that writes.
+        Of a ``bare`` answer only the result is wanted: the cursor may be missing, and no warning
+        explains an empty one.
         """
 
         def run() -> Answer:
-            result = self.statements.find(text, parameters)
-            if result is not None:
-                return self._answer_of(result, text, warn)
+            outcome = self.statements.find(text, parameters)
+            if outcome is not None:
+                return self._answer_of(outcome, text, bare)
             if not (readonly or self.store.read_only) and isinstance(text, str):
                 write = self.statements.write_by_shape(text, parameters)
                 if write is not None:
                     try:
-                        return self._write(write, text, parameters, dry_run, warn)
+                        return self._write(write, text, parameters, dry_run, bare)
                     except KipError as error:
                         # Every other error needs a place.
                         if error.code == "KIP_4001":
                             raise
             command = self._bound(text, parameters, readonly)
-            return self._run(command, text, parameters, dry_run, warn)
+            return self._run(command, text, parameters, dry_run, bare)
 
-        return self.request(lambda: self.boundary.run(run, text))
+        return self.boundary.request(run, text)
 
     def prepare(
         self, text: str, parameters: Mapping[str, Any], readonly: bool = False
@@ -183,30 +184,30 @@ class CommandEngine:
         text: str,
         parameters: Mapping[str, Any],
         dry_run: bool = False,
-        warn: bool = True,
+        bare: bool = False,
     ) -> Answer:
         """Run a command that was bound to parameters."""
         if isinstance(command, ast.Find):
-            return self._answer_of(self._run_find(command), text, warn)
+            return self._answer_of(self._run_find(command), text, bare)
         if isinstance(command, ast.Manipulation):
             write = self.statements.write(command, text, parameters)
-            return self._write(write, text, parameters, dry_run, warn)
+            return self._write(write, text, parameters, dry_run, bare)
         commit = self.store.commit()
         if isinstance(command, ast.Search) and not self.store.is_shared:
             self.indexer.current()  # it may take long, and other commits may come
         answer = self.store.read(lambda: self._run_meta(command))
-        if warn and is_empty(command, answer.result):
+        if not bare and is_empty(command, answer.result):
             reasons = self._reasons(command, text, commit)
             return answer._replace(warnings=(*answer.warnings, *reasons))
         return answer
 
     def _write(
-        self, write: Write, text: str, parameters: Mapping[str, Any], dry_run: bool, warn: bool
+        self, write: Write, text: str, parameters: Mapping[str, Any], dry_run: bool, bare: bool
     ) -> Answer:
         # Another commit in between only keeps an empty answer from being explained.
         commit = self.store.commit()
         receipt = self.writer.run(write, dry_run=dry_run)
-        if not warn or not is_empty(write.command, receipt):
+        if bare or not is_empty(write.command, receipt):
             return Answer(receipt)
         command = write.command if write.has_places else self._bound(text, parameters)
         return Answer(receipt, warnings=self._reasons(command, text, commit))
@@ -232,21 +233,26 @@ class CommandEngine:
         """The rows of a FIND, run as a request; ``warn`` explains that there are none."""
 
         def run() -> Rows:
-            result = self.statements.find(text, parameters)
-            if result is None:
-                result = self._run_find(self._bound_one(ast.Find, "FIND", text, parameters))
-            names = tuple(expression_text(expression) for expression in result.find.expressions)
-            answer = self._answer_of(result, text, warn)
-            tuples = tuple(zip(*result.columns, strict=True))
-            return Rows(names, tuples, answer.next_cursor, answer.warnings)
+            outcome = self.statements.find(text, parameters)
+            if outcome is None:
+                outcome = self._run_find(self._bound_one(ast.Find, "FIND", text, parameters))
+            rows = tuple(zip(*outcome.columns, strict=True))
+            return Rows(outcome.answers.names, rows, *self._beside(outcome, text, warn))
 
-        return self.request(lambda: self.boundary.run(run, text))
+        return self.boundary.request(run, text)
 
-    def _answer_of(self, result: FindResult, text: str, warn: bool = True) -> Answer:
-        warnings: tuple[KipWarning, ...] = ()
-        if warn and result.lacks is not None:
-            warnings = self._reasons(result.find, text, result.commit, result.lacks)
-        return Answer(results.shape(result.find, result.columns), result.cursor, warnings)
+    def _answer_of(self, outcome: FindResult, text: str, bare: bool) -> Answer:
+        result = results.shape(outcome.find, outcome.columns)
+        return Answer(result) if bare else Answer(result, *self._beside(outcome, text))
+
+    def _beside(
+        self, outcome: FindResult, text: str, warn: bool = True
+    ) -> tuple[str | None, tuple[KipWarning, ...]]:
+        """The cursor of the next page, and why an answer lacks something."""
+        token = None if outcome.next_cursor is None else outcome.next_cursor()
+        if outcome.lacks is None or not warn:
+            return token, ()
+        return token, self._reasons(outcome.find, text, outcome.commit, outcome.lacks)
 
     def _run_find(self, find: ast.Find) -> FindResult:
         def run() -> FindResult:
@@ -270,7 +276,7 @@ class CommandEngine:
 
             return self.store.read(read)
 
-        return self.request(lambda: self.boundary.run(run, text))
+        return self.boundary.request(run, text)
 
     def explain(self, text: str, parameters: Mapping[str, Any]) -> str:
         """The SPARQL of a FIND, compiled as a request."""
@@ -284,7 +290,7 @@ class CommandEngine:
 
             return self.store.read(compile)
 
-        return self.request(lambda: self.boundary.run(run, text))
+        return self.boundary.request(run, text)
 
     def _bound_one(self, kind: type[C], name: str, text: str, parameters: Mapping[str, Any]) -> C:
         """Parse and bind a command that must be of one kind, which is called ``name``."""
@@ -312,7 +318,7 @@ class CommandEngine:
                 message = "This call exports the whole selection."
                 hint = "Leave LIMIT and CURSOR out; answer() gives pages."
                 raise KipError("KIP_1001", message, hint, keyword(command))
-            result: Any = self._run(command, text, parameters, warn=False).result
+            result: Any = self._run(command, text, parameters, bare=True).result
             return str(result["capsule"])
 
         return self.boundary.run(run, text)
@@ -375,7 +381,7 @@ class CommandEngine:
                 raise KipError("KIP_1001", message, hint) from None
             return read(answer)
 
-        return self.request(lambda: self.boundary.run(run, query))
+        return self.boundary.request(run, query)
 
     def info(self) -> dict[str, Any]:
         """Base, counts and commit; ``vectors`` counts the elements that have one.

@@ -22,12 +22,17 @@ class ErrorBoundary:
         self._store = store
         self._budgets = budgets
 
+    def request(self, function: Callable[[], T], source: str | None = None) -> T:
+        """Call a function as one request; failures are those of ``run``."""
+        return self.run(function, source, spend=self._budgets.spend_as_request)
+
     def run(
         self,
         function: Callable[[], T],
         source: str | None = None,
         *,
         passes_os_errors: bool = False,
+        spend: Callable[[Callable[[], T]], T] | None = None,
     ) -> T:
         """Call a function, on the clock of the running request if there is one.
 
@@ -38,7 +43,7 @@ class ErrorBoundary:
         """
         self._store.require_own_process()
         try:
-            return self._run(function)
+            return self._run(function, spend or self._budgets.spend_as_work)
         except Moved:
             raise  # the function that reads or judges here runs again
         except KipError as error:
@@ -56,9 +61,9 @@ class ErrorBoundary:
             message = f"The engine failed: {type(fault).__name__}."
             raise KipError("KIP_4003", message) from fault
 
-    def _run(self, function: Callable[[], T]) -> T:
+    def _run(self, function: Callable[[], T], spend: Callable[[Callable[[], T]], T]) -> T:
         try:
-            return self._budgets.spend_as_work(function)
+            return spend(function)
         except BaseException as fault:
             # Here, on the thread that made the iterators in them.
             clear_frames(fault)

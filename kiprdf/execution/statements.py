@@ -162,9 +162,6 @@ class Statements:
         key = holes.plan_key(statement.roles, parameters)
         if key is None:
             return None
-        checked_with, plans = statement.checked
-        if plans.get(key, statement) is None and checked_with is self._catalog():
-            return None
 
         def bound() -> ast.Find:
             return cast(ast.Find, statement.template.bind(parameters))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, cast
 
 from pyoxigraph import NamedNode, Variable
 
@@ -23,11 +23,11 @@ from kiprdf.kql.optimize.solutions import filters_product, is_contradictory
 from kiprdf.kql.plan import Plan, plan_bindings, plan_find
 from kiprdf.kql.queries import json_values
 from kiprdf.kql.reader import Reader
-from kiprdf.kql.starts import from_rarest, is_open, suited
+from kiprdf.kql.results import Lack
+from kiprdf.kql.starts import from_rarest, suited
 from kiprdf.language import ast
 from kiprdf.rdf.literals import Json
 from kiprdf.rdf.vocab import query_prefixes
-from kiprdf.semantics.arguments import page_size
 from kiprdf.semantics.patterns import Kinds
 from kiprdf.semantics.scope import exported
 from kiprdf.sparql.algebra import Bindings, Hole, Pattern, Term, constants
@@ -36,19 +36,21 @@ from kiprdf.store import Store
 from kiprdf.store.base import NO_TESTS, Request, Row, Tests
 
 NO_BINDINGS: Bindings = {}
-Lack: TypeAlias = Literal["rows", "values", "keys"]
 
 
 class FindResult(NamedTuple):
-    """The columns of a FIND, one for each expression, and the cursor of the next page.
+    """The columns of a FIND, one for each expression.
 
-    ``lacks`` is what the answer lacks, if anything: rows, values other than null, or a key that it
-    counts or sorts by. ``commit`` is that of such an answer.
+    ``next_cursor`` makes the cursor of the next page, if there is one: that takes as long as a
+    lookup, and not every caller wants it. ``lacks`` is what the answer lacks, if anything: rows,
+    values other than null, or a key that it counts or sorts by. ``commit`` is that of such an
+    answer.
     """
 
     find: ast.Find
+    answers: results.Answers
     columns: list[list[Json]]
-    cursor: str | None
+    next_cursor: Callable[[], str] | None = None
     lacks: Lack | None = None
     commit: int = 0
 
@@ -56,23 +58,24 @@ class FindResult(NamedTuple):
 def run(find: ast.Find, store: Store) -> FindResult:
     """Run a checked FIND."""
     offset = cursor.decode(find)
-    nodes = list(required(find.where, store.iris))
-    if store.abilities.lookups or not all(isinstance(node, NamedNode) for node in nodes):
+    named: tuple[Term, ...] = ()
+    if store.abilities.lookups:
         check_identities(find.where, store)
-        nodes = []
     else:
         check_patterns(find.where)
+        named = tuple(required(find.where, store.iris))
     plan = plan_find(find, store.iris, offset, store.abilities)
-    selected = _rows_where_all_exist(cast(list[Term], nodes), plan, store)
-    if selected is None:
+    result = Prepared(find, Kinds(), plan, named).run({}, store, lambda: find, offset)
+    if result is None:
         check_identities(find.where, store)
         raise AssertionError("one of them does not exist")
-    return _result(find, plan, selected, store, lambda: find, offset)
+    return result
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A compiled WHERE with ``holes`` for its parameters; ``required`` elements must exist.
+    """A compiled WHERE, which may have ``holes`` for its parameters; ``required`` elements must
+    exist.
 
     ``constants`` are those of the plan without the holes, ``kinds`` what its variables may be.
     """
@@ -80,22 +83,42 @@ class Prepared:
     command: ast.Find | ast.Targeted
     kinds: Kinds
     plan: Plan
-    required: tuple[NamedNode | Hole, ...]
-    holes: tuple[Hole, ...]
-    constants: frozenset[object]
+    required: tuple[Term, ...]
+    holes: tuple[Hole, ...] = ()
+    constants: frozenset[object] = frozenset()
 
     def run(
-        self, parameters: Mapping[str, Any], store: Store, bound: Callable[[], ast.Find]
+        self,
+        parameters: Mapping[str, Any],
+        store: Store,
+        bound: Callable[[], ast.Find],
+        offset: int = 0,
     ) -> FindResult | None:
-        """The answer of a FIND, or None, as ``rows`` says.
+        """One page of the answer of a FIND; None as ``rows`` says.
 
         ``bound`` returns the FIND with its parameters, which a cursor is made from.
         """
-        assert isinstance(self.command, ast.Find)
+        find, plan, answers = self.command, self.plan, self.plan.answers
+        assert isinstance(find, ast.Find)
         selected = self.rows(parameters, store)
         if selected is None:
             return None
-        return _result(self.command, self.plan, selected, store, bound)
+        limit, next_cursor = answers.limit, None
+        # The store has skipped the pages before where it cuts them.
+        skipped = 0 if plan.offset else offset
+        most = None if limit is None else limit + 1
+        columns, count = answers.columns(selected, Reader(store), skipped, most)
+        if limit is not None and count > limit:
+            commit, start = store.commit(), offset + limit
+            columns = [column[:limit] for column in columns]
+
+            def next_cursor() -> str:
+                return cursor.encode(bound(), commit, start)
+
+        lacks = None if offset else answers.lack(columns, store)
+        if lacks is None:
+            return FindResult(find, answers, columns, next_cursor)
+        return FindResult(bound(), answers, columns, next_cursor, lacks, store.commit())
 
     def nodes(self, parameters: Mapping[str, Any], store: Store) -> list[NamedNode] | None:
         """The elements that are bound to the target of a statement, or None, as ``rows`` says."""
@@ -115,7 +138,24 @@ class Prepared:
         terms = {bindings[hole] for hole in self.holes}
         if len(terms) < len(self.holes) or not self.constants.isdisjoint(terms):
             return None
-        return _rows_where_all_exist(self.required, self.plan, store, bindings)
+
+        def do_exist(terms: Iterable[Term]) -> bool:
+            nodes = [bindings[term] if isinstance(term, Hole) else term for term in terms]
+            store.prefetch(cast(list[NamedNode], nodes))
+            return all(exists(cast(NamedNode, node), store) for node in nodes)
+
+        # Mostly the rows show it.
+        try:
+            selected = rows(self.plan, store, bindings)
+        except KipError:
+            if do_exist(self.required):
+                raise
+            return None
+        if not self.required:
+            return selected
+        shown = self.plan.shown_elements(selected)
+        unseen = [term for term in self.required if term not in shown]
+        return selected if not unseen or do_exist(unseen) else None
 
 
 def prepare(command: ast.Find | ast.Targeted, kinds: Kinds, store: Store) -> Prepared | None:
@@ -142,89 +182,13 @@ def prepare(command: ast.Find | ast.Targeted, kinds: Kinds, store: Store) -> Pre
     return Prepared(command, kinds, plan, named, tuple(holes), others)
 
 
-def _rows_where_all_exist(
-    required: Sequence[Term], plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS
-) -> list[Row] | None:
-    """The rows of a plan; None where one of the required elements does not exist."""
-
-    def do_exist(terms: Iterable[Term]) -> bool:
-        nodes = [bindings[term] if isinstance(term, Hole) else term for term in terms]
-        store.prefetch(cast(list[NamedNode], nodes))
-        return all(exists(cast(NamedNode, node), store) for node in nodes)
-
-    # Mostly the rows show it.
-    try:
-        selected = rows(plan, store, bindings)
-    except KipError:
-        if do_exist(required):
-            raise
-        return None
-    shown = plan.shown_elements(selected)
-    unseen = [term for term in required if term not in shown]
-    return selected if not unseen or do_exist(unseen) else None
-
-
-def _result(
-    find: ast.Find,
-    plan: Plan,
-    rows: list[Row],
-    store: Store,
-    bound: Callable[[], ast.Find],
-    offset: int = 0,
-) -> FindResult:
-    """One page of the rows as columns, and the cursor of the next page if there is one."""
-    limit = page_size(find.limit)
-    columns, count = plan.answers.columns(
-        rows,
-        Reader(store),
-        # The store has skipped the pages before where it cuts them.
-        offset=0 if plan.offset else offset,
-        limit=None if limit is None else limit + 1,
-    )
-    token = None
-    if limit is not None and count > limit:
-        token = cursor.encode(bound(), store.commit(), offset + limit)
-        columns = [column[:limit] for column in columns]
-    lacks = None if offset else _lacks(find, columns, store)
-    if lacks is None:
-        return FindResult(find, columns, token)
-    return FindResult(bound(), columns, token, lacks, store.commit())
-
-
-def _lacks(find: ast.Find, columns: list[list[Json]], store: Store) -> Lack | None:
-    """What the first page of an answer lacks: see ``FindResult``."""
-    has_value = bool(columns[0]) and columns[0][0] is not None
-    if has_value and not find.order_by and not results.is_grouped(find):
-        return None  # as most answers
-    if len(columns[0]) <= 1 and results.is_nothing(find, columns):
-        return "rows"
-    read = zip(find.expressions, columns, strict=True)
-    null = [expression for expression, column in read if results.is_null(expression, column)]
-    if len(null) == len(columns) and all(map(results.key_of, null)):
-        return "values"
-    aggregates = [expression for expression in null if isinstance(expression, ast.Aggregate)]
-    with_value = set(find.expressions) - set(null)
-    ordered_by = (key.expression for key in find.order_by)
-    used = (*aggregates, *(key for key in ordered_by if key not in with_value))
-    return "keys" if next(unknown_keys(used, store), None) else None
-
-
-def unknown_keys(expressions: Iterable[ast.Expression], store: Store) -> Iterator[ast.Path]:
-    """The paths among expressions, or in them, whose key nothing has."""
-    for expression in expressions:
-        path = expression.argument if isinstance(expression, ast.Aggregate) else expression
-        key = results.key_of(expression)
-        if isinstance(path, ast.Path) and key and not store.lookup(None, key, None, 1):
-            yield path
-
-
 def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row]:
     """The rows of a plan: looked up by index, otherwise by the engine.
 
     Of an ordered FIND, rows that cannot be on its page may be missing.
     """
     plan = suited(plan, store)
-    is_chosen = is_open(plan)
+    is_chosen = plan.where.has_choice
     if is_chosen:
         plan = from_rarest(plan, store, bindings)
     looked_up = _looked_up(plan, store, bindings)

@@ -88,6 +88,8 @@ class Plan:
     """The last one."""
     rarest: dict[tuple[object, ...], list[TriplePattern]] = field(default_factory=dict, init=False)
     """By commit and constants, the triples of the choices that have fewest matches."""
+    suited: dict[int, Plan] = field(default_factory=dict, init=False)
+    """By commit, the plan that finds by index what its dataset allows; that of the last one."""
     _variants: dict[object, Plan] = field(default_factory=dict, init=False)
 
     @property

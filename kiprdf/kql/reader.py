@@ -64,10 +64,12 @@ class Reader:
             return self._values(node, field, key)
         if field == "id":
             return self.iris.id(node)
+        if field == "name":
+            return self.iris.concept_name(node.value)
         name = self.iris.name(node.value)
         if isinstance(name, ConceptName):
-            return {"type": name.type, "name": name.name}.get(field)
-        if field in ("type", "name"):
+            return name.type if field == "type" else None
+        if field == "type":
             return None
         fact = self.fact(node)
         if fact is None:

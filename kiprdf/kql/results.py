@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Literal as OneOf
 
 from pyoxigraph import Literal, NamedNode
 
@@ -20,15 +21,21 @@ from kiprdf.kql.optimize.push_filters import NAMESPACES
 from kiprdf.kql.reader import Reader
 from kiprdf.kql.translate import Path
 from kiprdf.language import ast
+from kiprdf.language.printer import expression_text
 from kiprdf.language.values import is_number
 from kiprdf.rdf.literals import Json, canonical_json, to_json
 from kiprdf.rdf.readings import sort_key
+from kiprdf.semantics.arguments import page_size
+from kiprdf.store import Store
 from kiprdf.store.base import Keep, Row
 
 SORTED_AT_ONCE = 4_096
 """How many rows are kept besides those of the page, until they are sorted and cut."""
 Value: TypeAlias = Callable[[Row, Reader], Json]
 """What an expression is in a row, nodes standing for themselves."""
+GroupColumn: TypeAlias = "Callable[[Sequence[_Group], Reader], list[Json]]"
+"""What an expression is in some groups."""
+Lack: TypeAlias = OneOf["rows", "values", "keys"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,26 +93,69 @@ def shape(find: ast.Find, columns: list[list[Json]]) -> Json:
 
 
 class Answers:
-    """How the rows of one FIND are shown; ``cells`` are what they hold."""
+    """How the rows of one FIND, with a page of ``limit`` rows, are shown.
+
+    ``cells`` says what the rows hold. What depends on the FIND alone is made once.
+    """
 
     def __init__(self, find: ast.Find, cells: Cells) -> None:
         self._find = find
         self._cells = cells
         self._is_grouped = is_grouped(find)
-        self._indices = range(len(find.expressions))
-        self._columns = [] if self._is_grouped else list(map(self._column, find.expressions))
+        self.limit = page_size(find.limit)
+        self._keys = list(map(key_of, find.expressions))
+        self._used_keys = list(self._columns_of_keys())
+        self._columns: list[Value] = []
+        self._group_columns: list[GroupColumn] = []
+        if self._is_grouped:
+            self._plain = [e for e in find.expressions if not isinstance(e, ast.Aggregate)]
+            self._group_cells = [self._cell(expression)[0] for expression in self._plain]
+            self._group_values = list(map(self._value, self._plain))
+            self._group_columns = list(map(self._group_column, find.expressions))
+        else:
+            self._columns = list(map(self._column, find.expressions))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(map(expression_text, self._find.expressions))
+
+    def _columns_of_keys(self) -> Iterator[tuple[int | None, NamedNode]]:
+        """The keys that the FIND counts or sorts by, each with its column if it is shown."""
+        shown = self._find.expressions
+        for index, key in enumerate(self._keys):
+            if key is not None and isinstance(shown[index], ast.Aggregate):
+                yield index, key
+        for expression in (key.expression for key in self._find.order_by):
+            key = key_of(expression)
+            if key is not None:
+                yield shown.index(expression) if expression in shown else None, key
+
+    def lack(self, columns: list[list[Json]], store: Store) -> Lack | None:
+        """What the first page of an answer lacks: see ``FindResult``."""
+        first = columns[0]
+        if first and first[0] and not self._used_keys:
+            return None  # as most answers
+        if len(first) <= 1 and is_nothing(self._find, columns):
+            return "rows"
+        null = list(map(is_null, self._find.expressions, columns))
+        if all(null) and all(self._keys):
+            return "values"
+        used = (key for index, key in self._used_keys if index is None or null[index])
+        return "keys" if any(not store.lookup(None, key, None, 1) for key in used) else None
 
     def columns(
         self, rows: list[Row], reader: Reader, offset: int = 0, limit: int | None = None
     ) -> tuple[list[list[Json]], int]:
         """One page as columns, one an expression, and the number of its rows."""
-        end = None if limit is None else offset + limit
         expressions = self._find.expressions
+        end = None if limit is None else offset + limit
         if self._is_grouped:
             self._prefetch(expressions, rows, reader)
             page = self._grouped(rows, reader)[offset:end]
             reader.prefetch(itertools.chain.from_iterable(page))
-            return [[_shown(row[i], reader) for row in page] for i in self._indices], len(page)
+            indices = range(len(expressions))
+            return [[_shown(row[i], reader) for row in page] for i in indices], len(page)
         if self._find.order_by:
             self._prefetch([key.expression for key in self._find.order_by], rows, reader)
             rows = self._ordered(rows, reader)
@@ -176,8 +226,6 @@ class Answers:
         if path is None:
             return index, _predicate_name if name in self._cells.predicates else None
         _, field, key = path
-        if field == "name":
-            return index, _concept_name
         return index, lambda node, reader: reader.value(node, field, key)
 
     # Without aggregates -----------------------------------------------------------------------
@@ -213,9 +261,9 @@ class Answers:
 
     def _grouped(self, rows: Iterable[Row], reader: Reader) -> list[list[Json]]:
         """One row a combination of the plain expressions' values (KIP 3.3)."""
-        plain = [e for e in self._find.expressions if not isinstance(e, ast.Aggregate)]
-        groups = self._groups(plain, rows, reader)
+        groups = self._groups(rows, reader)
         if self._find.order_by:
+            plain = self._plain
             in_cells = [e for e in plain if path_of(e) in self._cells.values]
             for expression in reversed(in_cells):
                 value = self._value(expression)
@@ -228,48 +276,43 @@ class Answers:
                     ([_iri(node) for node in cells(row)] for row in group.rows), default=[]
                 )
             )
-        columns = [list(self._group_column(e, groups, reader)) for e in self._find.expressions]
+        columns = [column(groups, reader) for column in self._group_columns]
         shown: list[list[Json]] = list(map(list, zip(*columns, strict=True)))
         for key in reversed(self._find.order_by):
             index = self._find.expressions.index(key.expression)
             shown = _sorted(shown, map(itemgetter(index), shown), key.descending)
         return shown
 
-    def _groups(
-        self, plain: Sequence[ast.Expression], rows: Iterable[Row], reader: Reader
-    ) -> list[_Group]:
-        """The rows by the values of some expressions; each term is read once."""
-        indices = [self._cell(expression)[0] for expression in plain]
+    def _groups(self, rows: Iterable[Row], reader: Reader) -> list[_Group]:
+        """The rows by the values of the plain expressions; each term is read once."""
+        indices, values = self._group_cells, self._group_values
         alike: dict[tuple[Any, ...], list[Row]] = {}
         for row in paced(rows):
             alike.setdefault(tuple([row[index] for index in indices]), []).append(row)
-        values = [self._value(expression) for expression in plain]
         groups: dict[tuple[Any, ...], _Group] = {}
         for some in paced(alike.values()):
             identity = tuple([_identity(value(some[0], reader)) for value in values])
             group = groups.setdefault(identity, _Group([], []))
             group.spellings.append(some[0])
             group.rows.extend(some)
-        if not plain and not groups:
+        if not indices and not groups:
             groups[()] = _Group([], [])
         return list(groups.values())
 
-    def _group_column(
-        self, expression: ast.Expression, groups: Iterable[_Group], reader: Reader
-    ) -> Iterable[Json]:
+    def _group_column(self, expression: ast.Expression) -> GroupColumn:
         if not isinstance(expression, ast.Aggregate):
-            value = self._value(expression)
-            return (
-                _representative([value(row, reader) for row in group.spellings]) for group in groups
-            )
+            shown = self._value(expression)
+            return lambda groups, reader: [
+                _representative([shown(row, reader) for row in group.spellings]) for group in groups
+            ]
         counted = self._cells.counts.get(expression)
         if counted is not None:
-            return (sum(count(row[counted]) for row in group.rows) for group in groups)
+            return lambda groups, _: [sum(count(row[counted]) for row in g.rows) for g in groups]
         value = self._value(expression.argument)
-        return (
+        return lambda groups, reader: [
             _aggregate(expression, self._repeated(value, group.rows, reader))
             for group in paced(groups)
-        )
+        ]
 
     def _repeated(self, value: Value, rows: Iterable[Row], reader: Reader) -> list[Json]:
         """A value of all solutions."""
@@ -292,10 +335,6 @@ def _literal(term: Any, _: Reader) -> Json:
 
 def _predicate_name(node: Any, reader: Reader) -> Json:
     return reader.predicate_name(node)
-
-
-def _concept_name(node: Any, reader: Reader) -> Json:
-    return reader.iris.concept_name(node.value)
 
 
 def _shown(value: Json, reader: Reader) -> Json:

@@ -26,8 +26,14 @@ MOST_COUNTED_VALUES = 4
 
 
 def suited(plan: Plan, store: Store) -> Plan:
-    """A plan that finds by index what can be found so in a store."""
-    starts = [start for choice in plan.where.choices for start in choice.starts]
+    """A plan that finds by index what can be found so in a store, noted until the next commit."""
+    starts = plan.where.starts
+    if not starts:
+        return plan
+    commit = store.commit()
+    noted = plan.suited.get(commit)
+    if noted is not None:
+        return noted
     keys = dict.fromkeys(cast(NamedNode, start.predicate) for start in starts)
     plain = frozenset(key for key in keys if not store.lookup(None, key, None, 1, vocab.TEXTS))
     has_many = [
@@ -37,7 +43,9 @@ def suited(plan: Plan, store: Store) -> Plan:
         and finds_numbers(start)
         and store.lookup(None, cast(NamedNode, start.predicate), vocab.MANY, 1, vocab.TEXTS)
     ]
-    return plan.without(has_many, plain)
+    plan.suited.clear()
+    plan.suited[commit] = suited = plan.without(has_many, plain)
+    return suited
 
 
 def from_rarest(plan: Plan, store: Store, bindings: Bindings) -> Plan:
@@ -67,11 +75,6 @@ def from_rarest(plan: Plan, store: Store, bindings: Bindings) -> Plan:
     unused = [start for start in triples if start not in rarest]
     first = [r for choice, r in zip(choices, rarest, strict=True) if choice.facts and r in triples]
     return plan.without(unused, first=first)
-
-
-def is_open(plan: Plan) -> bool:
-    """Whether a lookup must know what is rarest: there are several values, or facts."""
-    return any(len((*choice.starts, *choice.facts)) > 1 for choice in plan.where.choices)
 
 
 def _rarest(choice: Choice, most: float, store: Store, bindings: Bindings) -> TriplePattern:

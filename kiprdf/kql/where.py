@@ -61,6 +61,16 @@ class Where:
         return choices(self.pushed)
 
     @cached_property
+    def starts(self) -> tuple[TriplePattern, ...]:
+        """The triples that find a value by index."""
+        return tuple(start for choice in self.choices for start in choice.starts)
+
+    @cached_property
+    def has_choice(self) -> bool:
+        """Whether a lookup must know what is rarest: there are several values, or facts."""
+        return any(len((*choice.starts, *choice.facts)) > 1 for choice in self.choices)
+
+    @cached_property
     def pattern(self) -> Pattern:
         """The WHERE as SPARQL can say it."""
         needed = self.carriers(self.names)

@@ -420,7 +420,7 @@ class Memory:
 
     def _request(self, function: Callable[[], T]) -> T:
         engine = self.nexus._engine
-        return engine.request(lambda: engine.boundary.run(function))
+        return engine.boundary.request(function)
 
     # Upkeep -----------------------------------------------------------------------------------
 

@@ -15,8 +15,8 @@ from kiprdf.kql.clauses import checked_text
 from kiprdf.kql.diagnosis import clauses, conditions, names
 from kiprdf.kql.diagnosis.clauses import Step, Within
 from kiprdf.kql.diagnosis.homes import Homes
-from kiprdf.kql.find import Lack, nodes, run, unknown_keys
-from kiprdf.kql.results import is_nothing, variable_of
+from kiprdf.kql.find import nodes, run
+from kiprdf.kql.results import Lack, is_nothing, key_of, variable_of
 from kiprdf.language import ast
 from kiprdf.semantics import scope
 from kiprdf.source import Span, position
@@ -177,5 +177,8 @@ def _explain_keys(find: ast.Find, store: Store) -> Iterator[KipWarning]:
     """The keys that a FIND counts or sorts by and nothing has."""
     homes = Homes(find.where, store)
     aggregates = (e for e in find.expressions if isinstance(e, ast.Aggregate))
-    for path in unknown_keys((*aggregates, *(key.expression for key in find.order_by)), store):
-        yield from conditions.explain_key(path, homes)
+    for expression in (*aggregates, *(key.expression for key in find.order_by)):
+        path = expression.argument if isinstance(expression, ast.Aggregate) else expression
+        key = key_of(expression)
+        if isinstance(path, ast.Path) and key and not store.lookup(None, key, None, 1):
+            yield from conditions.explain_key(path, homes)
