@@ -1,7 +1,7 @@
 """The command line: a thin layer over ``kiprdf.nexus``.
 
 ``root`` (the program itself) and the commands in ``commands``, ``memory``, ``chunks`` (with
-``chunks_run`` and ``chunks_read``), ``snapshots``, ``imports``, ``linked``, ``history``,
+``chunks_files``), ``snapshots``, ``imports``, ``linked``, ``history``,
 ``serving`` and ``maintenance``; where a nexus is and how it is opened (``opening``; a server:
 ``served``), shared options (``options``), files and parameters (``inputs``), answers (``answers``,
 ``tables``, ``output``), errors (``failures``), ``shell`` and ``demo``.

@@ -44,7 +44,7 @@ def check(
       cat rules.chk | kiprdf chunks check -
     """
     # The other commands start sooner without the grammar of chunks.
-    from kiprdf.cli.chunks_read import check_files
+    from kiprdf.cli.chunks_files import check_files
 
     check_files(files)
 
@@ -62,7 +62,7 @@ def show(
       kiprdf chunks show facts.chk
       kiprdf chunks show facts.chk --format turtle --mapping foaf
     """
-    from kiprdf.cli.chunks_read import show_file
+    from kiprdf.cli.chunks_files import show_file
 
     if mapping and format is not ShowFormat.turtle:
         raise typer.BadParameter("--mapping needs --format turtle.")
@@ -97,7 +97,7 @@ def run(
       kiprdf chunks run --rules tidy.chk --facts nexus --goal 'tidy {}'
     """
     # The other commands start sooner without the engine and its grammar.
-    from kiprdf.cli.chunks_run import run_rules
+    from kiprdf.cli.chunks_files import run_rules
 
     run_rules(
         rules,

@@ -16,6 +16,8 @@ from kiprdf.cli.opening import Creates, Reads, place_of
 from kiprdf.cli.options import (
     EVERYDAY,
     BaseOption,
+    DryRunOption,
+    FileOption,
     JsonOption,
     MemoryOption,
     ParamOption,
@@ -53,17 +55,13 @@ def run(
     command: Annotated[
         str | None, typer.Argument(metavar="COMMAND", help="One KIP command; - for stdin.")
     ] = None,
-    file: Annotated[
-        Path | None, typer.Option("--file", "-f", metavar="FILE", help="Read the command here.")
-    ] = None,
+    file: FileOption = None,
     param: ParamOption = None,
     params_file: ParamsFileOption = None,
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Refuse commands that write.")
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would change, write nothing.")
-    ] = False,
+    dry_run: DryRunOption = False,
     timeout: TimeoutOption = None,
     as_json: JsonOption = False,
     memory: MemoryOption = False,
@@ -188,10 +186,8 @@ def load(
         finally:
             # Printed after the bar has disappeared: both may use the same terminal.
             for (name, _), added in zip(texts, loaded, strict=False):
-                if as_json:
-                    output.show_json({"file": name, **added._asdict()})
-                else:
-                    output.show_text(f"{name}: {added}")
+                document = {"file": name, **added._asdict()}
+                output.show_answer(as_json, document, f"{name}: {added}")
             if len(loaded) < len(texts):
                 output.note(f"{texts[len(loaded)][0]} was not loaded:")
 
@@ -233,9 +229,7 @@ def diagnose(
     command: Annotated[
         str | None, typer.Argument(metavar="COMMAND", help="A command with a WHERE; - for stdin.")
     ] = None,
-    file: Annotated[
-        Path | None, typer.Option("--file", "-f", metavar="FILE", help="Read the command here.")
-    ] = None,
+    file: FileOption = None,
     param: ParamOption = None,
     params_file: ParamsFileOption = None,
     as_json: JsonOption = False,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -13,6 +14,7 @@ from kiprdf.cli import answers, inputs, output
 from kiprdf.cli.opening import OfFolder, OfHistory, OfServer, place_of
 from kiprdf.cli.options import (
     HISTORY,
+    DryRunOption,
     JsonOption,
     ParamOption,
 )
@@ -91,18 +93,7 @@ def history(
     """
     with output.errors_as_json(as_json), place_of(ctx).to_read() as opened:
         page = opened.history(opened.id_of(element), key=key, limit=limit, cursor=cursor)
-    if as_json:
-        output.show_json(page)
-        return
-    for entry in page["entries"]:
-        output.show_text(f"{_head(entry)}: {entry['change']} by {entry['statement']['kind']}")
-        for item in entry["keys"]:
-            values = [json.dumps(item[side], ensure_ascii=False) for side in _SIDES if side in item]
-            sign = "~" if len(values) == 2 else "+" if "after" in item else "-"
-            output.show_text(printable(f"    {sign} {item['key']}: {' -> '.join(values)}"))
-    if not page["entries"]:
-        output.note("No changes.")
-    output.note_cursor(page["next_cursor"])
+    _show_page(page, page["entries"], _entry_lines, as_json)
 
 
 @app.command(cls=OfFolder, rich_help_panel=HISTORY)
@@ -143,13 +134,8 @@ def changes(
             limit=limit,
             cursor=cursor,
         )
-        if as_json:
-            output.show_json(page)
-            return
-        _show_commits(opened, page["commits"])
-    if not page["commits"]:
-        output.note("No changes.")
-    output.note_cursor(page["next_cursor"])
+        lines = partial(_commit_lines, name=_names(opened, page["commits"]))
+        _show_page(page, page["commits"], lines, as_json)
 
 
 @app.command(cls=OfHistory, rich_help_panel=HISTORY)
@@ -159,9 +145,7 @@ def undo(
     session: Annotated[str | None, typer.Option(help="Undo the commits of a session.")] = None,
     source: Annotated[str | None, typer.Option(help="Undo statements with this source.")] = None,
     skip: Annotated[bool, typer.Option("--skip", help="Skip conflicts, undo the rest.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would change, write nothing.")
-    ] = False,
+    dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Undo a commit, a session or a source by a new commit.
@@ -186,13 +170,11 @@ def undo(
         is_written = report["reverted"] and not dry_run
         done = () if not is_written else opened.changes(since=report["seq"] - 1)["commits"]
         lines = _with_names((item["id"] for item in report["reverted"]), _names(opened, done))
+    shown = [f"{lines[item['id']]}: {item['change']}" for item in report["reverted"]]
+    shown += [f"conflict: {json.dumps(one, ensure_ascii=False)}" for one in report["conflicts"]]
+    output.show_answer(as_json, report, map(printable, shown))
     if as_json:
-        output.show_json(report)
         return
-    for item in report["reverted"]:
-        output.show_text(printable(f"{lines[item['id']]}: {item['change']}"))
-    for conflict in report["conflicts"]:
-        output.show_text(printable(f"conflict: {json.dumps(conflict, ensure_ascii=False)}"))
     if not report["reverted"]:
         output.note("Nothing to undo.")
     if dry_run:
@@ -234,13 +216,11 @@ def forget(
             links = opened.forget(text, dry_run=True, **parameters)["links"]
             lines = _with_names(links, _names(opened))
         report = opened.forget(text, dry_run=dry_run, **parameters)
+    shown = [printable(lines.get(id, id)) for id in (*report["elements"], *report["links"])]
+    shown += [f"mentioned by {id}" for id in report["mentions"]]
+    output.show_answer(as_json, report, shown)
     if as_json:
-        output.show_json(report)
         return
-    for id in (*report["elements"], *report["links"]):
-        output.show_text(printable(lines.get(id, id)))
-    for id in report["mentions"]:
-        output.show_text(f"mentioned by {id}")
     if not report["elements"]:
         output.note("Nothing to forget.")
     if dry_run:
@@ -265,22 +245,41 @@ def compact_history(
         place_of(ctx).server() or place_of(ctx).existing() as opened,
     ):
         report = opened.compact_history(_moment(before))
+    line = f"The history begins at commit {report['earliest_seq']}."
+    output.show_answer(as_json, report, line)
+
+
+def _show_page(
+    page: dict[str, Any],
+    items: list[dict[str, Any]],
+    lines: Callable[[dict[str, Any]], Iterator[str]],
+    as_json: bool,
+) -> None:
+    """Print a page of a history as JSON, or the lines of its items and how to get the next one."""
+    output.show_answer(as_json, page, (line for item in items for line in lines(item)))
     if as_json:
-        output.show_json(report)
-    else:
-        output.show_text(f"The history begins at commit {report['earliest_seq']}.")
+        return
+    if not items:
+        output.note("No changes.")
+    output.note_cursor(page["next_cursor"])
 
 
-def _show_commits(nexus: Nexus, commits: list[dict[str, Any]]) -> None:
-    name = _names(nexus, commits)
-    for commit in commits:
-        output.show_text(f"{_head(commit)}: {commit['kind']}")
-        if "forgotten" in commit:
-            output.show_text(f"    {output.counted(commit['forgotten'], 'element')} forgotten")
-        for title in ("concepts", "propositions"):
-            for sign, kind in (("+", "added"), ("-", "removed"), ("~", "changed")):
-                for element in commit[title][kind]:
-                    output.show_text(f"    {sign} {name(element['id'])}")
+def _entry_lines(entry: dict[str, Any]) -> Iterator[str]:
+    yield f"{_head(entry)}: {entry['change']} by {entry['statement']['kind']}"
+    for item in entry["keys"]:
+        values = [json.dumps(item[side], ensure_ascii=False) for side in _SIDES if side in item]
+        sign = "~" if len(values) == 2 else "+" if "after" in item else "-"
+        yield printable(f"    {sign} {item['key']}: {' -> '.join(values)}")
+
+
+def _commit_lines(commit: dict[str, Any], name: Callable[[str], str]) -> Iterator[str]:
+    yield f"{_head(commit)}: {commit['kind']}"
+    if "forgotten" in commit:
+        yield f"    {output.counted(commit['forgotten'], 'element')} forgotten"
+    for title in ("concepts", "propositions"):
+        for sign, kind in (("+", "added"), ("-", "removed"), ("~", "changed")):
+            for element in commit[title][kind]:
+                yield f"    {sign} {name(element['id'])}"
 
 
 def _names(nexus: Any, commits: Iterable[dict[str, Any]] = ()) -> Callable[[str], str]:

@@ -190,12 +190,9 @@ class _Importer:
         if links_only and not report["propositions"]["created"]:
             return
         # Printed now, because the next file may fail.
-        if self._as_json:
-            output.show_json({"file": name, **({"again": True} if links_only else {}), **report})
-        else:
-            title = f"{name}, links to later files" if links_only else name
-            for line in report_lines(title, report):
-                output.show_text(output.printable(line))
+        title = f"{name}, links to later files" if links_only else name
+        document = {"file": name, **({"again": True} if links_only else {}), **report}
+        output.show_answer(self._as_json, document, report_lines(title, report))
 
 
 # Report ---------------------------------------------------------------------------------------

@@ -13,10 +13,12 @@ from typing import Any, NamedTuple, NoReturn
 import typer
 
 from kiprdf import arguments, resources
-from kiprdf.cli.failures import Failure
+from kiprdf.cli import output
+from kiprdf.cli.failures import Failure, writing
 from kiprdf.cli.options import RdfFormat
 from kiprdf.errors import KipError
 from kiprdf.interchange import formats
+from kiprdf.interchange.files import write_text
 from kiprdf.interchange.formats.parsing import decoded
 from kiprdf.interchange.formats.reading import base_of
 from kiprdf.interchange.mapping.contexts import Mapping
@@ -94,6 +96,16 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise Failure(f"{name} is not UTF-8 text: see line {line}.") from None
+
+
+def write_document(path: Path, text: str) -> None:
+    """Write a text to a file and note that, or print it for ``-``."""
+    if path == STDIN:
+        output.write_exactly(text)
+        return
+    with writing(path):
+        write_text(path, text)
+    output.note(f"Wrote {path}, {output.counted(text.count(chr(10)), 'line')}.")
 
 
 def command_text(command: str | None, file: Path | None) -> str:

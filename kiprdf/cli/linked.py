@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from kiprdf.cli import inputs, output
-from kiprdf.cli.failures import Failure, PlainCommand, writing
+from kiprdf.cli.failures import Failure, PlainCommand
 from kiprdf.cli.opening import Creates, Place, Reads, place_of
 from kiprdf.cli.options import (
     EXCHANGE,
@@ -73,7 +73,11 @@ def diff(
             changes = old.patch_to(new)
             text, status = changes.text, int(any(changes))
         else:
-            text, status = _difference(old, new, "json" if as_json else form.value, engine_metadata)
+            from kiprdf.interchange.differences.difference import exit_status, render
+
+            difference = old.diff(new, engine_metadata=engine_metadata)
+            text = render(difference, "json" if as_json else "text")
+            status = exit_status(difference)
     output.write_exactly(text)
     sys.stdout.flush()
     if not status:
@@ -82,21 +86,14 @@ def diff(
 
 
 def _opened(place: str, default_graph: str | None) -> Nexus:
-    nexus, path = Place(place, default_graph=default_graph), Path(place)
-    if nexus.is_url:
-        return nexus.connect(writes=False, embedder=None)
+    store, path = Place(place, default_graph=default_graph), Path(place)
+    if store.is_url:
+        return store.connect(writes=False, embedder=None)
     if path.is_dir():
         return Place(place).to_read()
     if path != inputs.STDIN and not path.exists():
         raise Failure(f"There is no nexus and no snapshot {path}.")
     return inputs.restored(path)
-
-
-def _difference(before: Nexus, after: Nexus, form: str, engine_metadata: bool) -> tuple[str, int]:
-    from kiprdf.interchange.differences.difference import exit_status, render
-
-    difference = before.diff(after, engine_metadata=engine_metadata)
-    return render(difference, form), exit_status(difference)  # type: ignore[arg-type]
 
 
 @app.command(cls=Creates, rich_help_panel=EXCHANGE)
@@ -125,11 +122,11 @@ def patch(
         output.errors_as_json(as_json),
     ):
         changes = opened.apply_patch(text, dry_run=dry_run)
+    deleted, added = (output.counted(changes[kind], "triple") for kind in ("deleted", "added"))
     if as_json:
         output.show_json(changes)
-        return
-    deleted, added = (output.counted(changes[kind], "triple") for kind in ("deleted", "added"))
-    output.note(f"{deleted} deleted, {added} added.")
+    else:
+        output.note(f"{deleted} deleted, {added} added.")
 
 
 @app.command(cls=Reads, rich_help_panel=EXCHANGE)
@@ -160,16 +157,13 @@ def schema(
         raise typer.BadParameter("--profile requires --shapes.")
     if mapping and shapes:
         raise typer.BadParameter("--mapping cannot be combined with --shapes.")
-    target, names = None if file == inputs.STDIN else file, inputs.mapping_of(mapping)
-    with place_of(ctx).to_read() as opened, writing(file):
+    names = inputs.mapping_of(mapping)
+    with place_of(ctx).to_read() as opened:
         if shapes:
-            text = opened.shapes(target, (profile or Profile.RDF11).value)
+            text = opened.shapes(None, (profile or Profile.RDF11).value)
         else:
-            text = opened.schema(target, mapping=names)
-    if target is None:
-        output.write_exactly(text)
-    else:
-        output.note(f"Wrote {file}, {output.counted(text.count(chr(10)), 'line')}.")
+            text = opened.schema(None, mapping=names)
+    inputs.write_document(file, text)
 
 
 @app.command(cls=Reads, rich_help_panel=EXCHANGE)
@@ -184,14 +178,9 @@ def context(ctx: typer.Context, file: TargetArgument = inputs.STDIN) -> None:
       kiprdf context
       kiprdf context own.jsonld && kiprdf snapshot out.ttl --mapping own.jsonld
     """
-    with place_of(ctx).to_read() as opened, writing(file):
+    with place_of(ctx).to_read() as opened:
         text = json.dumps(opened.context(), ensure_ascii=False, indent=2) + "\n"
-        if file != inputs.STDIN:
-            file.write_text(text, "utf-8")
-    if file == inputs.STDIN:
-        output.write_exactly(text)
-    else:
-        output.note(f"Wrote {file}, {output.counted(text.count(chr(10)), 'line')}.")
+    inputs.write_document(file, text)
 
 
 @app.command(cls=Reads, rich_help_panel=EXCHANGE)
@@ -254,12 +243,10 @@ def publish(
                 mapping=names,
                 advance=advance,
             )
-    if as_json:
-        counts = {"elements": result.elements, "files": result.files}
-        output.show_json({"folder": str(folder), **counts})
-        return
     elements = output.counted(result.elements, "element")
     files = output.counted(result.files, "file")
-    output.show_text(f"{folder}: {elements} in {files}; open {folder / 'index.html'}")
-    if address is None and "://" not in opened.base_iri:
+    document = {"folder": str(folder), "elements": result.elements, "files": result.files}
+    line = f"{folder}: {elements} in {files}; open {folder / 'index.html'}"
+    output.show_answer(as_json, document, line)
+    if not as_json and address is None and "://" not in opened.base_iri:
         output.note("void.ttl contains no download addresses; set them with --address.")

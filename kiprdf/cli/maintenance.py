@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -52,10 +53,9 @@ def check(
     with _open_to_check(place, repair) as opened, output.progress_bar() as advance:
         advance(0, f"checking {place}")
         report = opened.check(repair=not opened.read_only)
-    if as_json:
-        output.show_json(report)
-    else:
-        _show(place, report)
+    output.show_answer(as_json, report, _lines(place, report))
+    if not as_json and len(report["faults"]) > SHOWN_FAULTS and report["concepts"] is not None:
+        output.note(f"{len(report['faults']) - SHOWN_FAULTS} more; --json shows all of them.")
     has_history_faults = bool(report["history"] and report["history"]["faults"])
     is_wrong = bool(report["faults"]) or report["index"] == "wrong" or has_history_faults
     raise typer.Exit(int(is_wrong))
@@ -101,30 +101,24 @@ def _open_to_check(place: Place, repair: bool) -> Nexus:
         return Nexus.open(folder, read_only=True)
 
 
-def _show(place: Place, report: dict[str, Any]) -> None:
+def _lines(place: Place, report: dict[str, Any]) -> Iterator[str]:
     faults = report["faults"]
     if report["concepts"] is None:
-        output.show_text(f"{place}: {faults[0]}")
+        yield f"{place}: {faults[0]}"
         return
     concepts = output.counted(report["concepts"], "concept")
     propositions = output.counted(report["propositions"], "proposition")
     verdict = output.counted(len(faults), "fault") if faults else "no faults"
-    output.show_text(
-        f"{place}: {concepts}, {propositions}; {verdict}. The text index is {report['index']}."
-    )
+    yield f"{place}: {concepts}, {propositions}; {verdict}. The text index is {report['index']}."
     total = report["concepts"] + report["propositions"]
     if report["vectors"]:
-        output.show_text(f"{report['vectors']} of {total} elements have vectors.")
+        yield f"{report['vectors']} of {total} elements have vectors."
     history = report["history"]
     if history and history["state"] != "sound":
         begins = "" if history["faults"] else f"; it begins at commit {history['earliest_seq']}"
-        output.show_text(f"The history is {_HISTORY[history['state']]}{begins}.")
-        for fault in history["faults"]:
-            output.show_text(f"  {fault}")
-    for fault in faults[:SHOWN_FAULTS]:
-        output.show_text(f"  {fault}")
-    if len(faults) > SHOWN_FAULTS:
-        output.note(f"{len(faults) - SHOWN_FAULTS} more; --json shows all of them.")
+        yield f"The history is {_HISTORY[history['state']]}{begins}."
+        yield from (f"  {fault}" for fault in history["faults"])
+    yield from (f"  {fault}" for fault in faults[:SHOWN_FAULTS])
 
 
 _HISTORY = {"gap": "not complete", "wrong": "damaged"}

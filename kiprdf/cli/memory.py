@@ -100,10 +100,7 @@ def add(
         id = opened.add(
             content, tags=tag or (), session=session, speaker=speaker, timestamp=timestamp
         )
-    if as_json:
-        output.show_json({"id": id})
-    else:
-        output.show_text(id)
+    output.show_answer(as_json, {"id": id}, id)
 
 
 @memory_app.command(cls=Reads)
@@ -143,11 +140,8 @@ def list_(
     """
     with _opened(place_of(ctx).to_read()) as opened:
         items = list(opened.items(session=session, newest=limit + 1))[::-1]
-    if as_json:
-        output.show_json([asdict(item) for item in items[:limit]])
-    else:
-        for item in items[:limit]:
-            output.show_text(_line(item))
+    shown = items[:limit]
+    output.show_answer(as_json, list(map(asdict, shown)), map(_line, shown))
     if not items:
         place = "memory has no notes" if session is None else "session has no notes"
         output.note(f"The {place}.")
@@ -160,7 +154,7 @@ def _line(item: Item) -> str:
     text = text if len(text) <= _LINE else f"{text[: _LINE - 1]}…"
     place = f" {item.session}" if item.session else ""
     speaker = f"{item.speaker}: " if item.speaker else ""
-    return output.printable(f"{item.id} {item.timestamp}{place} {speaker}{text}")
+    return f"{item.id} {item.timestamp}{place} {speaker}{text}"
 
 
 @memory_app.command(cls=Writes)
@@ -184,15 +178,10 @@ def forget(
         receipt |= opened.erase(id) if for_good else {"forgotten": opened.forget(id)}
     if not receipt["erased" if for_good else "forgotten"]:
         raise Failure(f"There is no memory {id}; kiprdf memory list shows the ids.")
-    if as_json:
-        output.show_json(receipt)
-        return
-    output.show_text(id)
-    for entity in receipt.get("entities", ()):
-        output.show_text(output.printable(f"[{entity['type']}] {entity['name']}"))
+    lines = [id, *(f"[{one['type']}] {one['name']}" for one in receipt.get("entities", ()))]
     for edge in receipt.get("edges", ()):
-        shown = f"{edge['subject']} --[{edge['predicate']}]--> {edge['object']}"
-        output.show_text(output.printable(shown))
+        lines.append(f"{edge['subject']} --[{edge['predicate']}]--> {edge['object']}")
+    output.show_answer(as_json, receipt, lines)
 
 
 @memory_app.command(cls=Writes)
@@ -210,10 +199,7 @@ def merge(
     """
     with _opened(place_of(ctx).existing()) as opened:
         id = opened.merge(source, target)
-    if as_json:
-        output.show_json({"id": id})
-    else:
-        output.show_text(id)
+    output.show_answer(as_json, {"id": id}, id)
 
 
 @memory_app.command(cls=Reads)
@@ -221,13 +207,11 @@ def contradictions(ctx: typer.Context, as_json: JsonOption = False) -> None:
     """Show the pairs of statements of which the newer contradicts the older."""
     with _opened(place_of(ctx).to_read()) as opened:
         pairs = opened.contradictions()
-    if as_json:
-        output.show_json([asdict(pair) for pair in pairs])
-        return
+    lines = []
     for pair in pairs:
-        line = f"{_shown(pair.older)} | {_shown(pair.newer)}"
         memories = f" ({', '.join(pair.memories)})" if pair.memories else ""
-        output.show_text(output.printable(line + memories))
+        lines.append(f"{_shown(pair.older)} | {_shown(pair.newer)}{memories}")
+    output.show_answer(as_json, list(map(asdict, pairs)), lines)
 
 
 @memory_app.command(cls=Writes)
@@ -244,10 +228,7 @@ def decay(
     """
     with _opened(place_of(ctx).existing()) as opened:
         count = opened.decay(days)
-    if as_json:
-        output.show_json({"changed": count})
-    else:
-        output.show_text(f"{output.counted(count, 'edge')} changed.")
+    output.show_answer(as_json, {"changed": count}, f"{output.counted(count, 'edge')} changed.")
 
 
 @memory_app.command(cls=Reads)
@@ -255,15 +236,10 @@ def stats(ctx: typer.Context, as_json: JsonOption = False) -> None:
     """Count memories, entities by type, and edges by predicate."""
     with _opened(place_of(ctx).to_read()) as opened:
         counts = opened.stats()
-    if as_json:
-        output.show_json(counts)
-        return
-    for name in ("memories", "entities", "edges"):
-        output.show_text(f"{name}: {counts[name]}")
-    for type, count in counts["entities_by_type"].items():
-        output.show_text(f"  [{type}] {count}")
-    for predicate, count in counts["top_predicates"]:
-        output.show_text(f"  {predicate}: {count}")
+    lines = [f"{name}: {counts[name]}" for name in ("memories", "entities", "edges")]
+    lines += [f"  [{type}] {count}" for type, count in counts["entities_by_type"].items()]
+    lines += [f"  {predicate}: {count}" for predicate, count in counts["top_predicates"]]
+    output.show_answer(as_json, counts, lines)
 
 
 @memory_app.command(cls=Reads)
@@ -282,11 +258,9 @@ def search(
     """
     with _opened(place_of(ctx).to_read()) as opened:
         hits = opened.search(text, type=type, limit=limit)
-    if as_json:
-        output.show_json([{"entity": hit.entity.to_dict(), "score": hit.score} for hit in hits])
-        return
-    for hit in hits:
-        output.show_text(f"{_shown(hit.entity)} (Score: {hit.score})")
+    document = [{"entity": hit.entity.to_dict(), "score": hit.score} for hit in hits]
+    lines = (f"{_shown(hit.entity)} (Score: {hit.score})" for hit in hits)
+    output.show_answer(as_json, document, lines)
 
 
 @memory_app.command("neighbors", cls=Reads)
@@ -308,16 +282,15 @@ def show_neighbors(
     if entity is None:
         hint = "kiprdf memory search finds one by a part of its name"
         raise Failure(f"There is no entity {name}; {hint}.")
-    if as_json:
-        output.show_json([asdict(neighbor) for neighbor in neighbors])
-        return
+    lines = []
     for neighbor in neighbors:
         ends = [_shown(entity), _shown(neighbor.entity)]
         if neighbor.direction == "incoming":
             ends.reverse()
         edge = neighbor.edge
         weight = round(edge.weight, 2)
-        output.show_text(f"{ends[0]} --[{edge.predicate}]--> {ends[1]} (weight: {weight})")
+        lines.append(f"{ends[0]} --[{edge.predicate}]--> {ends[1]} (weight: {weight})")
+    output.show_answer(as_json, list(map(asdict, neighbors)), lines)
 
 
 @memory_app.command(cls=Reads)
@@ -388,8 +361,7 @@ def export(
         snapshot = opened.export()
         with writing(file):
             opened.export_file(file)
-    counts = {key: len(snapshot[key]) for key in ("entities", "edges")}
-    _show_counts(counts, as_json)
+    _show_counts({key: len(snapshot[key]) for key in ("entities", "edges")}, as_json)
 
 
 @memory_app.command("import", cls=Creates)
@@ -424,10 +396,8 @@ def rebuild(
 
 
 def _show_counts(counts: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        output.show_json(counts)
-    else:
-        output.show_text(", ".join(f"{name}: {count}" for name, count in counts.items()))
+    line = ", ".join(f"{name}: {count}" for name, count in counts.items())
+    output.show_answer(as_json, counts, line)
 
 
 def _shown(entity: Entity) -> str:

@@ -90,6 +90,12 @@ StrictOption = Annotated[
 TimeoutOption = Annotated[
     float | None, typer.Option(metavar="SECONDS", help="Timeout in seconds (default 30).")
 ]
+FileOption = Annotated[
+    Path | None, typer.Option("--file", "-f", metavar="FILE", help="Read the command here.")
+]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Show what would change, write nothing.")
+]
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print JSON for programs instead of text for people.")
 ]

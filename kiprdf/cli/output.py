@@ -177,6 +177,15 @@ def show_json(document: Any) -> None:
     sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=indent) + "\n")
 
 
+def show_answer(as_json: bool, document: Any, lines: str | Iterable[str]) -> None:
+    """Print a JSON document for programs, or lines for people."""
+    if as_json:
+        show_json(document)
+        return
+    for line in (lines,) if isinstance(lines, str) else lines:
+        show_text(printable(line))
+
+
 def show_response(result: Any, next_cursor: str | None, warnings: Sequence[KipWarning]) -> None:
     """Print the KIP response to a command that has succeeded."""
     # The models of the protocol take a quarter of the start, and most commands need none.

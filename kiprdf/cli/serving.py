@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import signal
 import sys
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -103,12 +103,20 @@ def serve(
         "mcp": not no_mcp,
         "host": host,
     }
-    budget = {"timeout_s": timeout, "max_rows": max_rows}
     place = place_of(ctx)
     if memory and place.sync is not None:
         raise Failure("--sync belongs to a folder, and this nexus is in memory.")
-    service = _Service(options, port, budget, shutdown_timeout, log_format, audit_log)
-    service.run(None if memory else place, create=create, is_open_to_all=insecure_no_token)
+    _serve(
+        None if memory else place,
+        options,
+        port,
+        create=create,
+        is_open_to_all=insecure_no_token,
+        budget={"timeout_s": timeout, "max_rows": max_rows},
+        shutdown_timeout=shutdown_timeout,
+        log_format=log_format,
+        audit_log=audit_log,
+    )
 
 
 @app.command(cls=Creates, rich_help_panel=SERVE)
@@ -139,7 +147,7 @@ def mcp(
             "explorer": False,
             "host": host,
         }
-        _Service(options, port).run(place_of(ctx), create=create)
+        _serve(place_of(ctx), options, port, create=create)
         return
     try:
         from kiprdf.mcp import server
@@ -175,50 +183,48 @@ def instructions(
         print(text, end="")
 
 
-@dataclass
-class _Service:
-    """A server for the command line; ``options`` are the arguments of ``kiprdf.serve.app``."""
+def _serve(
+    place: Place | None,
+    arguments: dict[str, Any],
+    port: int,
+    *,
+    create: bool,
+    is_open_to_all: bool = False,
+    budget: Mapping[str, Any] = MappingProxyType({}),
+    shutdown_timeout: float = 30,
+    log_format: LogFormat = LogFormat.TEXT,
+    audit_log: Path | None = None,
+) -> None:
+    """Serve the nexus in a place, or a new one in memory, until a signal.
 
-    options: dict[str, Any]
-    port: int
-    budget: dict[str, Any] = field(default_factory=dict)
-    shutdown_timeout: float = 30
-    log_format: LogFormat = LogFormat.TEXT
-    audit_log: Path | None = None
-
-    def run(self, place: Place | None, *, create: bool, is_open_to_all: bool = False) -> None:
-        """Serve the nexus in a place, or a new one in memory, until a signal."""
-        try:
-            from kiprdf.serve import observation, server
-            from kiprdf.serve.options import Options
-            from kiprdf.serve.state import Server
-        except ImportError as fault:
-            raise Failure(str(fault)) from None
-        try:
-            options = Options(**self.options)
-            budget = Budget(**self.budget)
-        except ValueError as fault:
-            _refuse(str(fault))
-        if not (options.is_loopback or options.has_token or is_open_to_all):
-            _refuse(
-                f"Anyone who can reach {options.host} could write; set --token or --read-token."
-            )
-        _log_requests(observation, self.log_format)
-        audit = None if self.audit_log is None else observation.AuditLog(self.audit_log)
-        with _opened(place, options.read_only, budget, create) as opened:
-            server.serve(Server(opened, options, audit), self.port, self.shutdown_timeout)
+    ``arguments`` are those of ``kiprdf.serve.app``.
+    """
+    try:
+        from kiprdf.serve import observation, server
+        from kiprdf.serve.options import Options
+        from kiprdf.serve.state import Server
+    except ImportError as fault:
+        raise Failure(str(fault)) from None
+    try:
+        options, limits = Options(**arguments), Budget(**budget)
+    except ValueError as fault:
+        _refuse(str(fault))
+    if not (options.is_loopback or options.has_token or is_open_to_all):
+        _refuse(f"Anyone who can reach {options.host} could write; set --token or --read-token.")
+    _log_requests(observation, log_format)
+    audit = None if audit_log is None else observation.AuditLog(audit_log)
+    if place is None:
+        opened = Nexus.memory(embedder=opening.embedder(), budget=limits)
+    else:
+        opened = place.served(options.read_only, create, limits)
+    with opened:
+        server.serve(Server(opened, options, audit), port, shutdown_timeout)
 
 
 def _refuse(message: str) -> NoReturn:
     """End with the status of wrong usage."""
     print(message, file=sys.stderr)
     raise typer.Exit(2)
-
-
-def _opened(place: Place | None, read_only: bool, budget: Budget, create: bool) -> Nexus:
-    if place is None:
-        return Nexus.memory(embedder=opening.embedder(), budget=budget)
-    return place.served(read_only, create, budget)
 
 
 def _log_requests(observation: ModuleType, log_format: LogFormat) -> None:

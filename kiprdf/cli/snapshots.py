@@ -11,7 +11,7 @@ import typer
 
 from kiprdf.cli import answers, inputs, output
 from kiprdf.cli.failures import Failure, writing
-from kiprdf.cli.opening import Creates, Place, Reads, place_of
+from kiprdf.cli.opening import Creates, Reads, place_of
 from kiprdf.cli.options import (
     EXCHANGE,
     BaseOption,
@@ -28,7 +28,6 @@ from kiprdf.cli.options import (
     TargetArgument,
 )
 from kiprdf.cli.root import app
-from kiprdf.interchange.files import write_text
 
 _MEMORY_BYTES = 2**24
 """A larger snapshot is spooled to a temporary file before it is printed."""
@@ -87,10 +86,14 @@ def snapshot(
         "only": only and only.value,
         "engine_metadata": not no_engine_metadata,
     }
-    if history is not None:
-        _snapshot_with_history(place_of(ctx), file, history, options)
-        return
+    if history is not None and file == inputs.STDIN:
+        raise Failure("A snapshot with its history needs a file.")
     with place_of(ctx).to_read() as opened:
+        if history is not None:
+            with writing(file):
+                opened.snapshot(file, history=history, **options)
+            output.note(f"Wrote {file} and {history}.")
+            return
         if file != inputs.STDIN:
             with writing(file), output.triple_counter("writing") as advance:
                 triples = opened.write_snapshot(file, advance=advance, **options)
@@ -102,14 +105,6 @@ def snapshot(
                 opened.write_snapshot(content, advance=advance, **options)
             content.seek(0)
             output.write_bytes(content)
-
-
-def _snapshot_with_history(place: Place, file: Path, log: Path, options: dict[str, Any]) -> None:
-    if file == inputs.STDIN:
-        raise Failure("A snapshot with its history needs a file.")
-    with place.to_read() as opened, writing(file):
-        opened.snapshot(file, history=log, **options)
-    output.note(f"Wrote {file} and {log}.")
 
 
 @app.command(cls=Creates, rich_help_panel=EXCHANGE)
@@ -154,10 +149,8 @@ def restore(
             mapping=names,
             history=history,
         )
-    if as_json:
-        output.show_json({"file": str(file), "elements": count})
-    else:
-        output.show_text(f"{file}: {count} concepts and propositions restored into {place_of(ctx)}")
+    line = f"{file}: {count} concepts and propositions restored into {place_of(ctx)}"
+    output.show_answer(as_json, {"file": str(file), "elements": count}, line)
 
 
 @app.command(cls=Reads, rich_help_panel=EXCHANGE)
@@ -196,10 +189,5 @@ def export(
         text, cursor = answers.exported(opened, select, parameters)
     if not text:
         raise Failure("Nothing was selected; nothing was written.")
-    if file == inputs.STDIN:
-        output.write_exactly(text)
-    else:
-        with writing(file):
-            write_text(file, text)
-        output.note(f"Wrote {file}, {output.counted(text.count(chr(10)), 'line')}.")
+    inputs.write_document(file, text)
     output.note_cursor(cursor)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 import kiprdf
-from kiprdf.cli.completion import Completer
+from kiprdf.cli.shell import Completer
 from tests.nexus.support import medical
 
 
