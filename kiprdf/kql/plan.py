@@ -11,10 +11,9 @@ from pyoxigraph import NamedNode, Variable
 
 from kiprdf.budget import WIDTH
 from kiprdf.kql import results
-from kiprdf.kql.by_value import ByValue, plan_by_value
+from kiprdf.kql.by_value import ByValue, NewestPlan, plan_by_value, plan_newest
 from kiprdf.kql.clauses import names_only_elements
 from kiprdf.kql.lookup import LookupPlan, plan_lookup
-from kiprdf.kql.newest import NewestPlan, plan_newest
 from kiprdf.kql.one_value import OneValue, one_value
 from kiprdf.kql.optimize import JsonValues, KeyValues, SortedValue, standard_order
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
@@ -133,15 +132,7 @@ class Plan:
         where = self.where
         if self.find is None or self.needed is None or not self.abilities.lookups:
             return None
-        return plan_newest(
-            self.find,
-            where.translation,
-            where.pushed,
-            self.variables,
-            self.cells,
-            self.needed,
-            where.iris,
-        )
+        return plan_newest(self.find, where, self.variables, self.cells, self.needed)
 
     @cached_property
     def by_value(self) -> ByValue | None:
@@ -153,18 +144,9 @@ class Plan:
             return None
         if find is not None and has_pages and results.is_grouped(find):
             return None
-        return plan_by_value(
-            find,
-            where.translation,
-            where.pushed,
-            self.variables,
-            self.cells,
-            self.counts,
-            where.carriers(where.names),
-            None if self.newest else self.needed,
-            self.limit,
-            where.iris,
-        )
+        needed = None if self.newest else self.needed
+        chosen = find, where, self.variables, self.cells, self.counts, needed, self.limit
+        return plan_by_value(*chosen)
 
     def without(
         self,

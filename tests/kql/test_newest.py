@@ -11,8 +11,8 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 
 import kiprdf
-from kiprdf.kql import newest
-from kiprdf.kql.newest import NewestPlan
+from kiprdf.kql import by_value
+from kiprdf.kql.by_value import NewestPlan
 from kiprdf.rdf import vocab
 from kiprdf.store import Delta, OxigraphStore
 from kiprdf.store.update_times import UPDATED_AT, UpdateTimes
@@ -263,7 +263,7 @@ def test_a_rare_condition_sorts_all_rows(
     clock: StoppedClock, calls: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nexus = opened(clock)
-    monkeypatch.setattr(newest, "MOST_READS", 5)
+    monkeypatch.setattr(by_value, "MOST_READS", 5)
     where = 'WHERE { ?x {type: "Drug"} FILTER(ENDS_WITH(?x.name, "0")) }'
     assert nexus.execute(f"FIND(?x.name) {where} {NEWEST} 1") == ["D0"]
     assert (calls.indexed, calls.others) == (0, 1)
@@ -303,7 +303,7 @@ def test_links_of_other_predicates_are_not_looked_up(
         pain = '("eases", {type: "Symptom", name: "Pain"})'
         drug = f'{{type: "Drug", name: "E{number}"}}'
         nexus.execute(f"UPSERT {{ CONCEPT {{ {drug} SET PROPOSITIONS {{ {pain} }} }} }}")
-    monkeypatch.setattr(newest, "MOST_READS", 100)
+    monkeypatch.setattr(by_value, "MOST_READS", 100)
     command = f'FIND(?x.subject) WHERE {{ ?x (?s, "treats", ?o) }} {NEWEST} 2'
     assert nexus.execute(command) == ["C:Drug/D4", "C:Drug/D3"]
     assert (calls.indexed, calls.others) == (1, 0)
