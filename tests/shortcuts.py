@@ -15,20 +15,17 @@ from kiprdf.kql import plan
 from kiprdf.kql.by_value import ByValue, NewestPlan
 from kiprdf.kql.reader import read_catalog
 from kiprdf.language import Template
-from kiprdf.meta import indexing
 
 
 @contextmanager
 def no_shortcuts() -> Iterator[None]:
-    """Parse, check and compile each command again, ask the store in SPARQL for everything, and
-    index what is read there."""
+    """Parse, check and compile each command again, and ask the store in SPARQL for everything."""
     with pytest.MonkeyPatch.context() as patch, no_lookups():
         patch.setattr(Statements, "template", lambda self, text: Template(kiprdf.parse(text)))
         patch.setattr(Statements, "find", lambda *_: None)
         patch.setattr(Statements, "write", lambda self, command, *_: Write(command))
         patch.setattr(Statements, "write_by_shape", lambda *_: None)
         patch.setattr(CatalogCache, "catalog", lambda self: read_catalog(self._store))
-        patch.setattr(indexing, "KEPT_ELEMENTS", 0)
         yield
 
 

@@ -9,11 +9,10 @@ import threading
 import time
 import weakref
 from _thread import get_ident, start_new_thread
-from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
@@ -37,9 +36,9 @@ from kiprdf.meta.search import (
     rankings,
     search,
 )
-from kiprdf.rdf.elements import Element
 from kiprdf.search import (
     KINDS,
+    Commits,
     Embedder,
     EmbeddingError,
     Hit,
@@ -47,6 +46,7 @@ from kiprdf.search import (
     Kind,
     TextIndex,
     batches,
+    characters,
     commit_of_file,
     count_embedded,
     overtaken,
@@ -63,11 +63,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-KEPT_ELEMENTS = 1_000
-KEPT_COMMITS = 256
-KEPT_CHARACTERS = 1_000_000
-"""The noted elements, and characters of their texts, that are kept until the index needs them; the
-others are read again."""
 INDEXED_AT_CLOSE = 500
 INDEXED_CHARACTERS_AT_CLOSE = 100_000
 """The most that ``close`` adds to the index, a few hundredths of a second of work."""
@@ -98,13 +93,10 @@ class Indexer:
         self._vectors_path = path.with_name(VECTORS) if path else None
         self._ranks: SemanticIndex | None = None
         self._index: TextIndex | None = None
-        self._pending: dict[NamedNode, Element | None] = {}
-        self._kept_characters = 0
-        self._noted_from: int | None = None
-        self._noted_to: int | None = None
-        self._is_behind = False
-        self._touched = deque[tuple[int, tuple[NamedNode, ...]]](maxlen=KEPT_COMMITS)
-        """The last commits that were noted, each with the elements that it touched."""
+        self._commits = Commits[NamedNode]()
+        """The elements that commits touched."""
+        self._behind = 0.0
+        """How many elements commits have touched that are not in the index."""
         self._own_lock = FairLock()
         self._rebuilt_at: int | None = None
         """The commit at which the index is to be emptied, and all rows written."""
@@ -151,42 +143,19 @@ class Indexer:
 
     def note(self, delta: Delta, commit: int) -> None:
         """Remember what a commit touched; called under the writer's lock."""
-        self._is_behind = True
-        if len(delta.touched) <= KEPT_ELEMENTS:  # after a gap, readers read everything again
-            self._touched.append((commit, tuple(delta.touched)))
-        if self._noted_to != commit - 1:
-            # The first commit, or the note of the one before was interrupted.
-            self._forget()
-            self._noted_from = commit - 1
-        self._pending.update(dict.fromkeys(delta.touched))
-        if len(self._pending) <= KEPT_ELEMENTS:
-            self._keep(delta.elements)
-        # Last: an interrupt before this line leaves a gap, which is noticed.
-        self._noted_to = commit
-
-    def _keep(self, elements: Iterable[Element]) -> None:
-        for element in elements:
-            if element.attributes:
-                sizes = [len(term.value) for term in element.attributes.values()]
-                self._kept_characters += sum(sizes)
-            if self._kept_characters > KEPT_CHARACTERS:
-                return
-            self._pending[element.node] = element
+        self._behind += len(delta.touched) or 1
+        # An interrupt before this line leaves a gap, which is noticed.
+        self._commits.note(commit - 1, commit, delta.touched)
 
     def changed_since(self, number: int) -> Collection[NamedNode] | None:
         """The elements that the commits after one touched; None where that is not known."""
-        if self._store.is_shared:
-            return self._store.changed_since(number)
-        later = [(commit, nodes) for commit, nodes in tuple(self._touched) if commit > number]
-        if [commit for commit, _ in later] != [*range(number + 1, self._store.commit() + 1)]:
-            return None
-        return {node for _, nodes in later for node in nodes}
+        touched = self._commits.since(number, self._store.commit())
+        return self._store.changed_since(number) if touched is None else touched
 
     def outdate(self) -> None:
         """Note that a commit replaced the dataset; called under the writer's lock."""
-        self._is_behind = True
-        self._touched.clear()
-        self._forget()
+        self._behind = math.inf
+        self._commits = Commits()
 
     def current(self, advance: Callable[[int], object] | None = None) -> TextIndex:
         """The index as of the store's last commit.
@@ -196,7 +165,7 @@ class Indexer:
         """
         while True:
             index = self._index
-            is_noted = self._pending or self._rebuilt_at is not None
+            is_noted = self._behind or self._rebuilt_at is not None
             if index is not None and not is_noted and index.commit == self._store.commit():
                 return index
             try:
@@ -217,8 +186,7 @@ class Indexer:
 
         ``only_after_much`` does so only if ``close`` would leave what this process has written.
         """
-        is_much = self._noted_to is None or len(self._pending) > INDEXED_AT_CLOSE
-        if only_after_much and not (self._path and self._is_behind and is_much):
+        if only_after_much and not (self._path and self._behind > INDEXED_AT_CLOSE):
             return
         if not self._keeps_file:
             self._keeps_file = True
@@ -240,7 +208,6 @@ class Indexer:
     def rebuild(self) -> None:
         """Rebuild the index from the graph."""
         with self._lock():
-            self._forget()
             if self._path is not None and not (self._is_reader or is_sound(self._path)):
                 if self._index is not None:
                     self._index.close()
@@ -273,14 +240,13 @@ class Indexer:
         if self._index is not None:
             self._index.close()
         self._ranks = self._index = self._rebuilt_at = None
-        self._forget()
         if self._path is None or self._vectors_path is None:
             return
         erase_file(self._path)
         if self._vectors_path.exists():
             index = budget.without_limit(self.current)
-            digests = [digest for kind in KINDS for digest in index.entries(kind).digests]
-            keep_vectors(self._vectors_path, set(digests))
+            rows = chain.from_iterable(index.changes(kind).rows.values() for kind in KINDS)
+            keep_vectors(self._vectors_path, {row[1] for row in rows if row})
 
     def search(self, command: ast.Search) -> Hits:
         """Answer a SEARCH."""
@@ -342,7 +308,7 @@ class Indexer:
         if self._embedder is None:
             raise StoreError(f"Vectors need an embedder; one is installed by: {INSTALL}.")
         semantic = self._semantic(self._store.read(self.current), self._embedder)
-        total = sum(len(semantic.index.entries(kind).keys) for kind in KINDS)
+        total = sum(len(semantic.index.changes(kind).rows) for kind in KINDS)
         done = 0
 
         def add(number: int) -> None:
@@ -371,7 +337,7 @@ class Indexer:
         def rows(keys: Iterable[str]) -> Iterable[IndexRow]:
             remaining = map(NamedNode, keys)
             while nodes := list(islice(remaining, READ_AT_ONCE)):
-                yield from self._store.read(partial(_listed, self._store, nodes))
+                yield from self._store.read(partial(_rows_of, self._store, nodes))
 
         return Semantic(self._semantic_index(embedder), index, rows)
 
@@ -404,7 +370,7 @@ class Indexer:
         try:
             is_kept = self._path is not None and not self._is_reader
             # A shared store notes itself what its commits touch.
-            if self._is_behind and is_kept and not self._store.is_shared:
+            if self._behind and is_kept and not self._store.is_shared:
                 self._catch_up_or_postpone()
             if self._index is not None:
                 self._index.close()
@@ -421,9 +387,8 @@ class Indexer:
     def _catch_up_or_postpone(self) -> None:
         """Leave an index that the next SEARCH does not need to rebuild."""
         index = self._opened()
-        if self._touched_since(index.state().commit) is not None:
-            is_short = self._kept_characters <= INDEXED_CHARACTERS_AT_CLOSE
-            self._catch_up(index, INDEXED_AT_CLOSE if is_short else 0)
+        if self.changed_since(index.state().commit) is not None:
+            self._catch_up(index, INDEXED_CHARACTERS_AT_CLOSE)
             return
         some = list(islice(all_elements(self._store), INDEXED_AT_CLOSE + 1))
         if len(some) <= INDEXED_AT_CLOSE:
@@ -463,40 +428,29 @@ class Indexer:
         folder = self._store.folder
         return self._path is not None and folder is not None and not is_written(folder)
 
-    def _catch_up(self, index: TextIndex, most: int = INDEXED_AT_CLOSE) -> bool:
+    def _catch_up(self, index: TextIndex, most_characters: float = math.inf) -> bool:
         """Bring the index to the last commit, at most some rows; whether none are missing.
 
         Called under the lock.
         """
         (reached, missing), commit = index.state(), self._store.commit()
-        touched = self._touched_since(reached)
+        touched = self.changed_since(reached)
         if touched is None:
-            if self._rebuilt_at is None or self._noted_from != self._rebuilt_at:
-                self._forget()
+            if self._rebuilt_at is None or self.changed_since(self._rebuilt_at) is None:
                 # What is committed from now on is noted.
-                self._noted_from = self._noted_to = self._rebuilt_at = commit
+                self._rebuilt_at = commit
             return False
-        is_complete = not missing and len(touched) <= most
-        if reached != commit and not is_complete:
-            index.postpone((node.value for node in touched), commit)
-        elif reached != commit:
-            rows = index_rows(self._store, touched, self._pending)
-            index.update(rows, (node.value for node in touched), commit)
-        self._is_behind = False
-        self._forget()
+        is_complete = not missing and len(touched) <= INDEXED_AT_CLOSE
+        if reached != commit:
+            rows = _rows_of(self._store, touched) if is_complete else []
+            is_complete = is_complete and characters(rows) <= most_characters
+            if is_complete:
+                index.update(rows, (node.value for node in touched), commit)
+            else:
+                index.postpone((node.value for node in touched), commit)
+        self._behind = 0
+        self._commits.trim()
         return is_complete
-
-    def _touched_since(self, reached: int) -> Collection[NamedNode] | None:
-        """The elements touched since a commit of the index, if every commit after it was noted."""
-        commit = self._store.commit()
-        if reached == commit and self._noted_to in (None, commit):
-            return ()
-        if (reached, commit) == (self._noted_from, self._noted_to):
-            return self._pending
-        if not self._store.is_shared:
-            return None
-        self._forget()  # another process may have changed the same elements
-        return self._store.changed_since(reached)
 
     # Building ---------------------------------------------------------------------------------
 
@@ -569,16 +523,9 @@ class Indexer:
         """Drop the index; the next SEARCH opens or rebuilds it."""
         _log.warning("The text index is unusable and will be rebuilt: %s", fault)
         self._index = self._rebuilt_at = None
-        self._forget()
-
-    def _forget(self) -> None:
-        """Forget the noted commits."""
-        self._pending.clear()
-        self._kept_characters = 0
-        self._noted_from = self._noted_to = None
 
 
-def _listed(store: NexusStore, nodes: list[NamedNode]) -> list[IndexRow]:
+def _rows_of(store: NexusStore, nodes: Iterable[NamedNode]) -> list[IndexRow]:
     return list(index_rows(store, nodes))
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextvars import copy_context
 from dataclasses import dataclass
 from itertools import islice
-from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from pyoxigraph import NamedNode
@@ -247,18 +246,14 @@ def _hit(shown: dict[str, Json], score: float) -> Json:
     return shown
 
 
-def index_rows(
-    store: Store,
-    nodes: Iterable[NamedNode],
-    elements: Mapping[NamedNode, Element | None] = MappingProxyType({}),
-) -> Iterator[IndexRow]:
-    """The index rows of the nodes that are elements; those in ``elements`` are not read again."""
+def index_rows(store: Store, nodes: Iterable[NamedNode]) -> Iterator[IndexRow]:
+    """The index rows of the nodes that are elements."""
     rows = _Rows(store)
     remaining = iter(nodes)
     while some := list(islice(remaining, READ_AT_ONCE)):
-        store.prefetch(node for node in some if node not in elements)
+        store.prefetch(some)
         for node in some:
-            element = elements.get(node) or read_element(store.iris, node, store.describe(node))
+            element = read_element(store.iris, node, store.describe(node))
             if element is not None:
                 yield rows.of(element)
 

@@ -6,13 +6,13 @@ FTS5 gets finished tokens: `segment` cuts the texts, and the `ascii` tokenizer k
 import os
 import re
 import sqlite3
-from bisect import bisect_left
+import sys
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import chain, count, islice
+from itertools import chain, count, islice, takewhile
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from kiprdf.derived_file import DerivedFile, is_sound, uri_to_read
 from kiprdf.search.dates import date_tokens
@@ -41,7 +41,7 @@ INDEX_VERSION = f"10, segmenter {SEGMENTER_VERSION}"
 T = TypeVar("T")
 
 AT_ONCE = 500  # rows written by one statement
-CHANGES = 100  # updates whose keys are remembered
+KEPT_COMMITS, KEPT_KEYS = 256, 1000  # commits whose changes are kept one by one, and their keys
 AT_ONCE_CHARACTERS = 1_000_000  # of the texts of these rows, without the last one
 MERGED_PAGES = 500  # of the words, that one step of `merge` writes
 _TIME = re.compile(r"T(?<=\d{4}-\d\d-\d\dT)\d\d:\d\d(?:[:.\d]*)(?:Z|[+-]\d\d:?\d\d)?")
@@ -70,21 +70,62 @@ _SCHEMA = (
 )
 
 
-class Entries(NamedTuple):
-    """The rows of one kind, ordered by key; the digest is that of what an embedder reads."""
+class Changes(NamedTuple):
+    """Rows of a kind, by key, as of a commit: the type, and the digest of what an embedder reads.
+
+    They are those that changed since another commit, None for one that was deleted, or all.
+    """
 
     commit: int
-    keys: tuple[str, ...]
-    types: tuple[str, ...]
-    digests: tuple[bytes, ...]
+    rows: dict[str, tuple[str, bytes] | None]
+    are_all: bool
 
 
-class _Change(NamedTuple):
-    """The keys of the rows that an update replaced or deleted."""
+class Commits(Generic[T]):
+    """What the last commits changed; those of which this is not known leave a gap.
 
+    >>> commits = Commits[str]()
+    >>> commits.note(1, 2, ["a"])
+    >>> commits.note(2, 3, ["b"])
+    >>> sorted(commits.since(1, until=3) or ()), commits.since(0, until=3)
+    (['a', 'b'], None)
+    """
+
+    def __init__(self) -> None:
+        self._noted = deque[_Commit[T]]()
+
+    def note(self, before: int, commit: int, keys: Iterable[T]) -> None:
+        """Note the keys that a commit changed."""
+        self._noted.append(_Commit(before, commit, set(keys)))
+        if len(self._noted) > KEPT_COMMITS:
+            first, second = self._noted.popleft(), self._noted.popleft()
+            if first.commit == second.before:
+                first.keys.update(second.keys)
+                second = _Commit(first.before, second.commit, first.keys)
+            self._noted.appendleft(second)
+
+    def since(self, since: int, until: int) -> set[T] | None:
+        """The keys that changed between two commits; None if that is not known."""
+        keys: set[T] = set()
+        for before, commit, changed in reversed(tuple(self._noted)):
+            if until == since:
+                break
+            if commit != until:
+                return None
+            keys |= changed
+            until = before
+        return keys if 0 <= since == until else None
+
+    def trim(self) -> None:
+        """Forget the last large commit, and those before it."""
+        small = takewhile(lambda each: len(each.keys) <= KEPT_KEYS, reversed(self._noted))
+        self._noted = deque([*small][::-1])
+
+
+class _Commit(NamedTuple, Generic[T]):
     before: int
     commit: int
-    keys: set[str]
+    keys: set[T]
 
 
 class State(NamedTuple):
@@ -115,7 +156,7 @@ class TextIndex:
         `sqlite3.Error` is raised if it is absent, damaged or of another version.
         """
         self._file = DerivedFile(path, INDEX_VERSION, _create, read_only)
-        self._changes: deque[_Change] = deque(maxlen=CHANGES)
+        self._commits = Commits[str]()
         self._postings = {kind: Postings(kind) for kind in KINDS}
 
     @property
@@ -130,16 +171,17 @@ class TextIndex:
     def update(self, rows: Iterable[IndexRow], removed: Iterable[str], commit: int) -> None:
         """Delete the `removed` keys and replace the rows of other keys, in one transaction."""
 
-        def updated(connection: sqlite3.Connection) -> _Change:
+        def updated(connection: sqlite3.Connection) -> tuple[int, int, set[str]]:
             before, keys = _commit(connection), set(removed)
             self._delete(connection, keys)
             for batch in batches(rows):
                 self._put(connection, batch)
                 keys.update(batch)
             connection.execute("UPDATE about SET store_commit = ?", (commit,))
-            return _Change(before, commit, keys)
+            return before, commit, keys
 
-        self._changes.append(self._file.change(updated))
+        self._commits.note(*self._file.change(updated))
+        self._commits.trim()
 
     def begin(self, keys: Iterable[str], commit: int, state: State) -> None:
         """Empty the index, whose rows are all missing then; `fill` writes them.
@@ -159,7 +201,7 @@ class TextIndex:
             _miss(connection, batches, commit)
 
         self._file.change(begun)
-        self._changes.clear()
+        self._commits = Commits()
         for postings in self._postings.values():
             postings.forget()
 
@@ -190,7 +232,7 @@ class TextIndex:
         keys = _text(chunk[2]).split("\n")
         batch = rows_of(keys)
         # A batch of long texts ends before the last key; elements that are gone have no row.
-        is_whole = len(batch) < AT_ONCE and _characters(batch.values()) <= AT_ONCE_CHARACTERS
+        is_whole = len(batch) < AT_ONCE and characters(batch.values()) <= AT_ONCE_CHARACTERS
         done = len(keys) if is_whole else keys.index(next(reversed(batch))) + 1
 
         def filled(connection: sqlite3.Connection) -> None:
@@ -266,43 +308,24 @@ class TextIndex:
 
         return self._file.use(compared)
 
-    def entries(self, kind: Kind, earlier: Entries | None = None) -> Entries:
-        """Every row of a kind, and the commit they reflect; what is in ``earlier`` is not read."""
+    def changes(self, kind: Kind, since: int = -1) -> Changes:
+        """The rows of a kind that changed since a commit; all of them, if these are not known."""
         statement = "SELECT key, type, digest FROM element WHERE kind = ?"
 
-        def read(connection: sqlite3.Connection) -> Entries:
+        def read(connection: sqlite3.Connection) -> Changes:
             commit = _commit(connection)
-            changed = None if earlier is None else self.changed(earlier.commit, commit)
-            if earlier is None or changed is None:
-                rows = connection.execute(statement, (kind,)).fetchall()
-                rows.sort()  # faster than in SQLite, which would look up each row
-                keys, types, digests = map(list, zip(*rows, strict=True)) if rows else ([], [], [])
-                names = {type: _text(type) for type in set(types)}
-                of_type = tuple(map(names.__getitem__, types))
-                return Entries(commit, tuple(map(_text, keys)), of_type, tuple(digests))
-            columns: list[list[Any]] = [*map(list, earlier[1:])]
-            for key in changed:
-                row = connection.execute(f"{statement} AND key = ?", (kind, _blob(key))).fetchone()
-                at = bisect_left(columns[0], key)
-                is_there = columns[0][at : at + 1] == [key]
-                values = (key, _text(row[1]), row[2]) if row else ()
-                for place, column in enumerate(columns):
-                    column[at : at + is_there] = values[place : place + 1]
-            return Entries(commit, *map(tuple, columns))
+            keys = self._commits.since(since, commit)
+            if keys is None:
+                selected = connection.execute(statement, (kind,)).fetchall()
+            else:
+                one = f"{statement} AND key = ?"
+                selected = [row for k in keys for row in connection.execute(one, (kind, _blob(k)))]
+            rows: dict[str, tuple[str, bytes] | None] = dict.fromkeys(keys or ())
+            for key, type, of_text in selected:
+                rows[_text(key)] = sys.intern(_text(type)), of_text
+            return Changes(commit, rows, keys is None)
 
         return self._file.use(read)
-
-    def changed(self, since: int, until: int) -> set[str] | None:
-        """The keys of the rows that changed between two commits, None if that is not known."""
-        keys: set[str] = set()
-        for change in reversed(self._changes):
-            if until == since:
-                break
-            if change.commit != until:
-                return None
-            keys |= change.keys
-            until = change.before
-        return keys if 0 <= since == until and len(keys) <= AT_ONCE else None
 
     def _delete(self, connection: sqlite3.Connection, keys: Iterable[str]) -> None:
         remaining = map(_blob, keys)
@@ -445,18 +468,19 @@ def _miss(
 def batches(rows: Iterable[IndexRow]) -> Iterator[dict[str, IndexRow]]:
     """The rows in batches that are written at once; of equal keys the last row."""
     batch: dict[str, IndexRow] = {}
-    characters = 0
+    size = 0
     for row in rows:
         batch[row.key] = row
-        characters += _characters((row,))
-        if len(batch) == AT_ONCE or characters > AT_ONCE_CHARACTERS:
+        size += characters((row,))
+        if len(batch) == AT_ONCE or size > AT_ONCE_CHARACTERS:
             yield batch
-            batch, characters = {}, 0
+            batch, size = {}, 0
     if batch:
         yield batch
 
 
-def _characters(rows: Iterable[IndexRow]) -> int:
+def characters(rows: Iterable[IndexRow]) -> int:
+    """The characters of the texts of rows."""
     return sum(len(r.description) + len(r.text) + sum(map(len, r.aliases)) for r in rows)
 
 

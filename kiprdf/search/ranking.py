@@ -9,7 +9,7 @@ import re
 import sqlite3
 import sys
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import chain, compress, islice
 from operator import eq
@@ -57,6 +57,8 @@ _MANY = 1000  # rows with equal scores of which the first by key are looked for 
 _ENGLISH = stem_token("", "en")
 _SIZE_OF_WORD = 30  # what is kept for a word, in rows
 _KEYS_AT_ONCE = 500
+_SAMPLED = 16
+"""One of so many scores is looked at to guess the least of the best."""
 _HANGUL = re.compile("[\uac00-\ud7a3]{2}")
 _ALPHABETS = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщъыьэюя")
 
@@ -163,7 +165,7 @@ def _best(
     """The keys with the best scores, ties by key; all rows are read whose score may be one."""
     most = limit
     while True:
-        rows = sorted(scores, key=scores.__getitem__, reverse=True)
+        rows = sorted(_among_best(scores, most), key=scores.__getitem__, reverse=True)
         least = scores[rows[most - 1]] if 0 < most < len(rows) else 0.0
         if least:
             # And those that are equal to the last one.
@@ -178,22 +180,31 @@ def _best(
         if type is not None:
             rows = [row for row in rows if types[row] == type]
         if len(rows) + len(tied) >= limit or least == 0.0:
-            _order_ties(rows, scores, keys)
+            order_ties(rows, [*map(scores.__getitem__, rows)], keys.__getitem__)
             ranked = {keys[row]: scores[row] for row in rows[:limit]}
             return dict(islice((ranked | tied).items(), limit)) if tied else ranked
         most *= 8
 
 
-def _order_ties(rows: list[int], scores: dict[int, float], keys: dict[int, str]) -> None:
-    """Order rows with the same score, which are beside each other, by key."""
-    values = [*map(scores.__getitem__, rows)]
+def _among_best(scores: dict[int, float], most: int) -> Collection[int]:
+    """The rows with the highest scores, and some others: to sort all rows would take longer."""
+    some = sorted(islice(scores.values(), 0, None, _SAMPLED), reverse=True)
+    place = 2 * most // _SAMPLED + 4
+    if place >= len(some):
+        return scores
+    rows = [row for row, score in scores.items() if score >= some[place]]
+    return rows if len(rows) > most else scores
+
+
+def order_ties(rows: list[int], values: Sequence[float], key: Callable[[int], str]) -> None:
+    """Order rows with the same value, which are beside each other, by key."""
     end = 0
     for at in compress(range(len(rows)), map(eq, values, values[1:])):
         if at >= end:
             value, end = values[at], at + 2
             while end < len(rows) and values[end] == value:
                 end += 1
-            rows[at:end] = sorted(rows[at:end], key=keys.__getitem__)
+            rows[at:end] = sorted(rows[at:end], key=key)
 
 
 class Postings:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import threading
-from bisect import bisect_left
+from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain, compress, islice, starmap
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain, islice, starmap
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kiprdf.search.embedders import Embedder
-from kiprdf.search.index import Entries, TextIndex
+from kiprdf.search.index import TextIndex
+from kiprdf.search.ranking import order_ties
 from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind, clean, digest, embedded_text
 from kiprdf.search.segment import segment_term
 from kiprdf.search.vectors import Vector, Vectors, Words, timed_lock
@@ -47,42 +47,154 @@ class Ranking(NamedTuple):
         return [*starmap(Hit, self.cosines.items())]
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """The vectors of the rows of a kind that have vectors, as of one commit.
+class _Row(NamedTuple):
+    """The place of a row, its type, and the digest of its text."""
 
-    A later table may share the matrix, and have used more of its rows.
+    place: int
+    type: str
+    text: bytes
+
+
+class _Table:
+    """The rows of a kind as of a commit, and the vectors of their texts.
+
+    A row keeps its place. The place of a deleted row, and of a vector that no row needs, is used
+    again; so a write costs as much as the rows that it changes. Threads may share a table.
     """
 
-    commit: int
-    vectors: int  # that there were when it was made
-    keys: Sequence[str]  # in their order
-    counts: Counter[str]  # of their types
-    types: NDArray[np.intp]  # the place of each key's type in these
-    matrix: NDArray[np.float32]  # one row a text, and spare rows
-    used: int  # its rows that have, or had, a text
-    numbers: dict[bytes, int]  # of the rows of texts, by digest
-    texts: NDArray[np.intp]  # which text a key has
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self.matrix: NDArray[np.float32] = np.zeros((0, 0), np.float32)
+        self.numbers: dict[bytes, int] = {}
+        """The row of the matrix that is the vector of a text."""
+        self._used = 0
+        self._holes: list[int] = []
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget the rows; the vectors are kept."""
+        self.commit = -1
+        self.rows: dict[str, _Row] = {}
+        self.counts = Counter[str]()
+        self._keys: list[str] = []
+        self._types, self._vectors = array("q"), array("q")
+        """By place: the number of a type, and that of a vector, or -1."""
+        self._numbers_of_types: dict[str, int] = {}
+        self._free: list[int] = []
+        self._rows_of_texts = Counter[bytes]()
+        self.unused = set(self.numbers)
+        """Texts with a vector that no row has any more."""
+        self.lacking: dict[bytes, set[str]] = {}
+        """The rows of each text without a vector."""
+        self.unread: set[bytes] = set()
+        """Those of these texts that were not looked for in the file."""
+
+    def follow(self, index: TextIndex, kind: Kind) -> None:
+        """Bring the rows to the last commit of the index."""
+        with self._lock:
+            if self.commit == index.commit >= 0:
+                return
+            commit, rows, are_all = index.changes(kind, self.commit)
+            self.commit = -1  # an interrupt leaves a table whose rows are all read again
+            if are_all:
+                self.clear()
+            for key, row in rows.items():
+                self._put(key, row)
+            self.commit = commit
+
+    def _put(self, key: str, row: tuple[str, bytes] | None) -> None:
+        """Replace a row, or delete it."""
+        before = self.rows.pop(key, None)
+        if before is not None:
+            place, type, text = before
+            self.counts[type] -= 1
+            self._vectors[place] = -1
+            self._free.append(place)
+            self.lacking.get(text, set()).discard(key)
+            self._rows_of_texts[text] -= 1
+            if not self._rows_of_texts[text]:
+                del self._rows_of_texts[text]
+                self.lacking.pop(text, None)
+                if text in self.numbers:
+                    self.unused.add(text)
+        if row is None:
+            return
+        if not self._free:
+            self._free.append(len(self._keys))
+            self._keys.append(key)
+            self._types.append(-1)
+            self._vectors.append(-1)
+        (type, text), place = row, self._free.pop()
+        self.rows[key] = _Row(place, type, text)
+        self.counts[type] += 1
+        self._rows_of_texts[text] += 1
+        self.unused.discard(text)
+        self._keys[place] = key
+        self._types[place] = self._numbers_of_types.setdefault(type, len(self._numbers_of_types))
+        self._vectors[place] = self.numbers.get(text, -1)
+        if text not in self.numbers:
+            self.lacking.setdefault(text, set()).add(key)
+            self.unread.add(text)
+
+    def add(self, vectors: Mapping[bytes, Vector]) -> None:
+        """Add the vectors of some texts."""
+        new = [text for text in vectors if text not in self.numbers]
+        with self._lock:
+            most = self._used + len(new)
+            if new and most > len(self.matrix):
+                size = most + most // 8 + _SPARE, len(vectors[new[0]])
+                matrix = np.zeros(size, np.float32)
+                matrix[: len(self.matrix), : self.matrix.shape[1]] = self.matrix
+                self.matrix = matrix
+            for text in new:
+                if not self._holes:
+                    self._holes.append(self._used)
+                    self._used += 1
+                number = self._holes.pop()
+                self.matrix[number] = vectors[text]
+                self.numbers[text] = number
+                for key in self.lacking.pop(text, ()):
+                    self._vectors[self.rows[key].place] = number
+                if text not in self._rows_of_texts:
+                    self.unused.add(text)
+
+    def drop_unused(self) -> set[bytes]:
+        """Drop the vectors of texts that no row has any more; these texts."""
+        with self._lock:
+            unused, self.unused = self.unused, set()
+            self._holes += map(self.numbers.pop, unused)
+            return unused
 
     def count(self, type: str | None) -> int:
         """The number of rows of a type."""
-        return len(self.keys) if type is None else self.counts[type]
+        return len(self.rows) if type is None else self.counts[type]
 
-    def rank(self, vector: Vector, type: str | None, limit: int) -> dict[str, float]:
-        """Return the keys with the largest positive cosines, ties by key."""
-        if not self.keys:
-            return {}
-        # Not the product of numpy, whose threads wait for each other on a busy machine.
-        products = np.einsum("ij,j->i", self.matrix[: self.used], vector)
-        cosines = np.round(products[self.texts].astype(np.float64), DIGITS)
-        if type is not None:
-            place = [*self.counts].index(type) if type in self.counts else -1
-            cosines[self.types != place] = 0
-        least = np.partition(cosines, -limit)[-limit] if 0 < limit < len(cosines) else 0
-        rows = np.flatnonzero(cosines >= max(least, 10**-DIGITS / 2))
-        rows = rows[np.argsort(-cosines[rows], kind="stable")[:limit]]
-        keys = map(self.keys.__getitem__, rows.tolist())
-        return dict(zip(keys, cosines[rows].tolist(), strict=True))
+    def without_vectors(self, type: str | None) -> dict[str, bytes]:
+        """The rows of a type that have no vector, with their texts."""
+        with self._lock:
+            rows = ((key, text) for text, keys in self.lacking.items() for key in keys)
+            return {key: text for key, text in rows if type in (None, self.rows[key].type)}
+
+    def rank(self, vector: Vector, type: str | None, limit: int) -> Ranking:
+        """The keys with the largest positive cosines, ties by key."""
+        with self._lock:
+            # Not the product of numpy, whose threads wait for each other on a busy machine.
+            products = np.zeros(self._used + 1)
+            if self._used:
+                products[:-1] = np.einsum("ij,j->i", self.matrix[: self._used], vector)
+            cosines = np.round(products, DIGITS)[np.frombuffer(self._vectors, np.int64)]
+            if type is not None:
+                number = self._numbers_of_types.get(type, -1)
+                cosines[np.frombuffer(self._types, np.int64) != number] = 0
+            least = np.partition(cosines, -limit)[-limit] if 0 < limit < len(cosines) else 0
+            places = np.flatnonzero(cosines >= max(least, 10**-DIGITS / 2))
+            places = places[np.argsort(-cosines[places])]
+            rows, values = places.tolist(), cosines[places].tolist()
+            order_ties(rows, values, self._keys.__getitem__)
+            best = zip(map(self._keys.__getitem__, rows), values, strict=True)
+            total = self.count(type)
+            embedded = total - len(self.without_vectors(type))
+            return Ranking(dict(islice(best, limit)), embedded, total)
 
 
 class SemanticIndex:
@@ -104,13 +216,7 @@ class SemanticIndex:
         """Store vectors in the file `path`, or only in memory; see `Vectors`."""
         self._vectors = Vectors(embedder, path, read_only, yields=yields)
         self._building = threading.Lock()
-        self._entries: dict[Kind, Entries] = {}
-        self._vectors_of: dict[Kind, dict[bytes, Vector]] = {}
-        self._loaded: dict[Kind, int] = {}
-        """The commit for which the stored vectors of a kind were loaded."""
-        self._tables: dict[Kind, _Table] = {}
-        self._finished: dict[tuple[Kind, str | None], int] = {}
-        """The commit at which every row of a kind and type had a vector."""
+        self._tables: dict[Kind, _Table] = {kind: _Table() for kind in KINDS}
         self._is_compared = False  # the file with the index
         self._is_closed = False
 
@@ -123,8 +229,7 @@ class SemanticIndex:
         and `sqlite3.Error` for a fault of the text index.
         """
         self._vectors.refuse_own_embedder()
-        types = self._current_entries(index, kind).types
-        if type in types or (type is None and types):
+        if self._current(index, kind).count(type):
             self._vectors.term(clean(term), self._words(index, kind, term))
             if not self._is_finished(index, kind, type):
                 self.build(index, rows_of, kind, type)
@@ -136,8 +241,15 @@ class SemanticIndex:
         )
 
     def _is_finished(self, index: TextIndex, kind: Kind, type: str | None) -> bool:
-        commit = self._current_entries(index, kind).commit
-        return any(self._finished.get((kind, of)) == commit for of in (type, None))
+        table = self._current(index, kind)
+        is_clean = self._is_compared and not table.unused
+        return not table.without_vectors(type) and (is_clean or bool(table.lacking))
+
+    def _current(self, index: TextIndex, kind: Kind) -> _Table:
+        """The table of a kind as of the last commit."""
+        table = self._tables[kind]
+        table.follow(index, kind)
+        return table
 
     def _words(self, index: TextIndex, kind: Kind, term: str) -> Words:
         """The words of a term that count, weighted by their rarity (docs/decisions/135).
@@ -173,18 +285,40 @@ class SemanticIndex:
         """Embed the rows of a kind and type that have no vectors; `advance` counts all rows."""
         with timed_lock(self._building):
             try:
-                entries = self._current_entries(index, kind)
-                if self._is_finished(index, kind, type):
-                    advance(_count(entries.types, type))
-                    return
-                if self._follow(index, rows_of, kind, type, entries):
-                    advance(_count(entries.types, type))
-                    return
-                self._add_missing(kind, entries, rows_of, type, advance)
-                self._finish(index, kind, type, entries)
+                table = self._current(index, kind)
+                if table.unread:
+                    unread, table.unread = table.unread, set()
+                    table.add(self._vectors.load(unread))
+                missing = table.without_vectors(type)
+                advance(table.count(type) - len(missing))
+                rows_of_text = Counter(missing.values())
+                # Batch by batch, so that a text of two rows is embedded once, and nothing is lost
+                # when the embedder fails later.
+                texts = map(embedded_text, rows_of(sorted(missing)))
+                new_texts = (text for text in texts if digest(text) not in table.numbers)
+                for batch in self._vectors.make(new_texts) if missing else ():
+                    table.add(batch)
+                    advance(sum(rows_of_text[of_text] for of_text in batch))
+                self._drop_unused(index, table)
             finally:
                 if self._is_closed:
                     self._vectors.close()
+
+    def _drop_unused(self, index: TextIndex, table: _Table) -> None:
+        """Once every row has a vector, delete those of texts that no row has any more."""
+        # An index that was emptied, or is unfinished, is of no commit.
+        if table.commit < 0 or table.lacking:
+            return
+        unused = table.drop_unused()
+        if not self._is_compared:
+            # The file may contain such vectors from earlier processes.
+            changes = [index.changes(kind) for kind in KINDS]
+            if any(of_kind.commit != table.commit for of_kind in changes):
+                return
+            used = {row[1] for of_kind in changes for row in of_kind.rows.values() if row}
+            unused = self._vectors.stored() - used
+            self._is_compared = True
+        self._vectors.forget(unused)
 
     def rank(
         self,
@@ -198,21 +332,18 @@ class SemanticIndex:
 
         None if the term has no vector, because `prepare` ended too early.
         """
-        entries = self._current_entries(index, kind)
-        table = self._table(kind, entries)
-        embedded = table.count(type)
-        is_whole = len(table.keys) == len(entries.keys)
-        total = embedded if is_whole else _count(entries.types, type)
-        if not total:
+        table = self._current(index, kind)
+        if not table.count(type):
             return Ranking({}, 0, 0)
         vector = self._vectors.cached_term(clean(term))
         if vector is None:
             return None
-        return Ranking(table.rank(vector, type, limit), embedded, total)
+        return table.rank(vector, type, limit)
 
     def embedded(self) -> int:
-        """The number of rows that had vectors when their kind was last built."""
-        return sum(len(self._table(kind, of_kind).keys) for kind, of_kind in self._entries.items())
+        """The number of rows that had vectors when they were last read."""
+        tables = self._tables.values()
+        return sum(len(table.rows) - len(table.without_vectors(None)) for table in tables)
 
     def close(self) -> None:
         """Close the file of vectors; a thread that waits for the embedder closes it later."""
@@ -220,169 +351,3 @@ class SemanticIndex:
         if not self._building.locked():
             with self._building:
                 self._vectors.close()
-
-    def _current_entries(self, index: TextIndex, kind: Kind) -> Entries:
-        entries = self._entries.get(kind)
-        if entries is None or entries.commit != index.commit:
-            entries = self._entries[kind] = index.entries(kind, entries)
-        return entries
-
-    def _table(self, kind: Kind, entries: Entries) -> _Table:
-        """The table of the rows that have vectors now."""
-        vectors = self._vectors_of.get(kind, {})
-        table = self._tables.get(kind)
-        if table is None or (table.commit, table.vectors) != (entries.commit, len(vectors)):
-            table = self._tables[kind] = _table_of(entries, vectors)
-        return table
-
-    def _add_missing(
-        self, kind: Kind, entries: Entries, rows_of: RowsOf, type: str | None, advance: Advance
-    ) -> None:
-        """Add the missing vectors: stored ones, then those of new texts."""
-        vectors = self._vectors_of.setdefault(kind, {})
-        if self._loaded.get(kind) != entries.commit:
-            vectors.update(self._vectors.load(set(entries.digests) - vectors.keys()))
-            self._loaded[kind] = entries.commit
-        missing = {}
-        if without := set(entries.digests).difference(vectors):
-            rows = zip(entries.keys, entries.types, entries.digests, strict=True)
-            missing = {
-                key: of_text
-                for key, of, of_text in rows
-                if of_text in without and type in (None, of)
-            }
-        advance(_count(entries.types, type) - len(missing))
-        rows_of_text = Counter(missing.values())
-        texts = map(embedded_text, rows_of(missing))
-        # Batch by batch, so that a text of two rows is embedded once, and nothing is lost when the
-        # embedder fails later.
-        new_texts = (text for text in texts if digest(text) not in vectors)
-        for batch in self._vectors.make(new_texts):
-            vectors.update(batch)
-            advance(sum(rows_of_text[of_text] for of_text in batch))
-
-    def _follow(
-        self, index: TextIndex, rows_of: RowsOf, kind: Kind, type: str | None, entries: Entries
-    ) -> bool:
-        """Bring a finished table to a later commit by the rows that changed; whether it could."""
-        table = self._tables.get(kind)
-        if table is None or self._finished.get((kind, type)) != table.commit:
-            return False
-        changed = index.changed(table.commit, entries.commit)
-        if changed is None or table.used + len(changed) > len(table.matrix):
-            return False
-        places = {key: bisect_left(entries.keys, key) for key in sorted(changed)}
-        rows = {
-            key: (entries.types[at], entries.digests[at])
-            for key, at in places.items()
-            if entries.keys[at : at + 1] == (key,)
-        }
-        vectors = self._vectors_of[kind]
-        of_type = {key: text for key, (of, text) in rows.items() if type in (None, of)}
-        missing = [key for key, text in of_type.items() if text not in vectors]
-        vectors.update(self._vectors.load({of_type[key] for key in missing}))
-        new_texts = (t for t in map(embedded_text, rows_of(missing)) if digest(t) not in vectors)
-        for batch in self._vectors.make(new_texts):
-            vectors.update(batch)
-        if not vectors.keys() >= set(of_type.values()):
-            return False  # a row was written meanwhile
-        self._tables[kind], unused = _followed(table, entries, changed, rows, vectors)
-        if self._is_compared:
-            self._vectors.forget(unused)
-        self._loaded[kind] = self._finished[kind, type] = entries.commit
-        return True
-
-    def _finish(self, index: TextIndex, kind: Kind, type: str | None, entries: Entries) -> None:
-        """Once every row has a vector, delete those of texts that no row has any more."""
-        table = self._table(kind, entries)
-        # If the index was emptied or is unfinished, or a row changed meanwhile, this is not the
-        # state of a commit, and its vectors must not be deleted.
-        if entries.commit >= 0 and table.count(type) == _count(entries.types, type):
-            self._finished[kind, type] = entries.commit
-        if entries.commit < 0 or len(table.keys) < len(entries.keys):
-            return
-        vectors = self._vectors_of[kind]
-        # Views of the new matrix, so that the old one is freed.
-        self._vectors_of[kind] = dict(
-            zip(dict.fromkeys(entries.digests), table.matrix[: table.used], strict=True)
-        )
-        self._tables[kind] = replace(table, vectors=len(self._vectors_of[kind]))
-        if self._is_compared:
-            self._vectors.forget(vectors.keys() - set(entries.digests))
-            return
-        # The file may contain such vectors from earlier processes.
-        all_entries = [index.entries(kind) for kind in KINDS]
-        if all(of_kind.commit == entries.commit for of_kind in all_entries):
-            used = {of_text for of_kind in all_entries for of_text in of_kind.digests}
-            self._vectors.forget(self._vectors.stored() - used)
-            self._is_compared = True
-
-
-def _count(types: tuple[str, ...], type: str | None) -> int:
-    return len(types) if type is None else types.count(type)
-
-
-def _table_of(entries: Entries, vectors: dict[bytes, Vector]) -> _Table:
-    """Return the table of the rows that have vectors."""
-    keys, types, digests = entries[1:]
-    if not vectors.keys() >= set(digests):
-        has_vector = [of_text in vectors for of_text in digests]
-        keys, types = tuple(compress(keys, has_vector)), tuple(compress(types, has_vector))
-        digests = tuple(compress(digests, has_vector))
-    numbers = {of_text: number for number, of_text in enumerate(dict.fromkeys(digests))}
-    counts = Counter(types)
-    places = {type: place for place, type in enumerate(counts)}
-    matrix = np.empty((0, 0), np.float32)
-    if numbers:
-        first = vectors[digests[0]]
-        matrix = np.empty((len(numbers) + len(numbers) // 8 + _SPARE, len(first)), np.float32)
-        np.stack([*map(vectors.__getitem__, numbers)], out=matrix[: len(numbers)])
-    return _Table(
-        entries.commit,
-        len(vectors),
-        keys,
-        counts,
-        np.fromiter(map(places.__getitem__, types), np.intp, len(types)),
-        matrix,
-        len(numbers),
-        numbers,
-        np.fromiter(map(numbers.__getitem__, digests), np.intp, len(digests)),
-    )
-
-
-def _followed(
-    table: _Table,
-    entries: Entries,
-    changed: Iterable[str],
-    rows: dict[str, tuple[str, bytes]],
-    vectors: dict[bytes, Vector],
-) -> tuple[_Table, list[bytes]]:
-    """A table with the vectors of some rows, which have these types and texts, or are deleted; and
-    the texts that no row has any more, whose vectors are removed."""
-    keys, counts, used = list(table.keys), table.counts.copy(), table.used
-    types, texts, numbers = table.types, table.texts, dict(table.numbers)
-    removed = set[int]()
-    for key in changed:
-        at = bisect_left(keys, key)
-        if keys[at : at + 1] == [key]:
-            counts[[*counts][types[at]]] -= 1
-            removed.add(int(texts[at]))
-            del keys[at]
-            types, texts = np.delete(types, at), np.delete(texts, at)
-        type, of_text = rows.get(key, ("", b""))
-        if of_text in vectors:
-            if of_text not in numbers:
-                numbers[of_text] = used
-                table.matrix[used] = vectors[of_text]
-                used += 1
-            counts[type] += 1
-            keys.insert(at, key)
-            types = np.insert(types, at, [*counts].index(type))
-            texts = np.insert(texts, at, numbers[of_text])
-    removed = {number for number in removed if not (texts == number).any()}
-    unused = [text for text, number in numbers.items() if number in removed] if removed else []
-    for of_text in unused:
-        del vectors[of_text], numbers[of_text]
-    return _Table(
-        entries.commit, len(vectors), keys, counts, types, table.matrix, used, numbers, texts
-    ), unused

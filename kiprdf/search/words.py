@@ -217,7 +217,17 @@ def words_of(term: str, languages: tuple[str, ...], names: Names | None = None) 
     >>> [word.token for word in words_of("When did she go to the circus with Will?", ())]
     ['go', 'circus', 'will']
     """
-    term = term[:LONGEST_READ]
+    tokens, stop_words, acronyms, plain = _read(term[:LONGEST_READ])
+    kept = _without(tokens, stop_words, names) or tokens if stop_words else tokens
+    return [
+        Word(token) if token in acronyms else word_of(token, plain.get(token, ""), languages)
+        for token in reversed(dict.fromkeys(reversed(kept)))
+    ]
+
+
+@lru_cache(maxsize=16)  # a term is ranked by words and by meaning, and looked for in what is found
+def _read(term: str) -> tuple[list[str], set[str], set[str], dict[str, str]]:
+    """The tokens of a term, its stop words and acronyms, and its words with their accents."""
     tokens = segment_term(term)[:MOST_TOKENS]
     acronyms: set[str] = set()
     capitals: set[str] = set()
@@ -225,13 +235,9 @@ def words_of(term: str, languages: tuple[str, ...], names: Names | None = None) 
         acronyms.update(word.lower() for word in _ACRONYM.findall(term))
         capitals = _capitals(term, tokens)
     stop_words = _stop_words(tokens, capitals) - acronyms - capitals.difference(tokens[:1])
-    kept = _without(tokens, stop_words, names) or tokens if stop_words else tokens
     words = plain_words(term)
     plain = dict(zip(words if term.isascii() else map(folded_name, words), words, strict=True))
-    return [
-        Word(token) if token in acronyms else word_of(token, plain.get(token, ""), languages)
-        for token in reversed(dict.fromkeys(reversed(kept)))
-    ]
+    return tokens, stop_words, acronyms, plain
 
 
 def _without(tokens: list[str], stop_words: Collection[str], names: Names | None) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import kiprdf
-from kiprdf.meta import indexing
+from kiprdf.search import index
 from tests.nexus.support import code, untouched
 
 SCHEMA = """
@@ -355,12 +355,11 @@ def test_a_link_about_a_link_is_found_by_its_predicate(nexus: kiprdf.Nexus) -> N
 # What is noted of writes until the next SEARCH
 
 
-@pytest.mark.parametrize(("kept", "characters"), [(1_000, 1_000_000), (3, 1_000_000), (1_000, 8)])
+@pytest.mark.parametrize("kept", [index.KEPT_COMMITS, 2])
 def test_the_result_of_several_writes_is_found(
-    nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch, kept: int, characters: int
+    nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch, kept: int
 ) -> None:
-    monkeypatch.setattr(indexing, "KEPT_ELEMENTS", kept)
-    monkeypatch.setattr(indexing, "KEPT_CHARACTERS", characters)
+    monkeypatch.setattr(index, "KEPT_COMMITS", kept)
     assert names(nexus, "red") == []
     for name in ("A", "B", "C", "D"):
         put(nexus, name, note="red")

@@ -10,6 +10,7 @@ import pytest
 
 from kiprdf.checksums import drop_note
 from kiprdf.search import IndexRow, Kind, TextIndex, index, is_exact, ranking
+from kiprdf.search.index import Changes
 from tests.search.toys import rebuild
 from tests.threads import together
 
@@ -452,35 +453,44 @@ def test_an_index_that_was_asked_answers_like_a_new_one(
         assert answers(writers[0]) == answers(index_of(*rows.values()))
 
 
-def test_entries_after_updates_are_those_of_a_new_reading() -> None:
+def followed(index: TextIndex, earlier: Changes) -> tuple[dict[str, object], bool]:
+    """The rows after another reading, and whether all were read."""
+    later = index.changes("concept", earlier.commit)
+    rows = later.rows if later.are_all else earlier.rows | later.rows
+    return {key: row for key, row in rows.items() if row is not None}, later.are_all
+
+
+def test_changes_after_updates_lead_to_the_rows_of_a_new_reading() -> None:
     index = index_of(*(concept(f"k{n}", text="tea", type=f"T{n % 3}") for n in range(9)))
-    earlier = index.entries("concept")
+    earlier = index.changes("concept")
     index.update([concept("k3", text="cup"), concept("k1a", text="new")], ["k5"], commit=2)
     index.update([proposition("k7", "treats"), concept("\ud800", text="last")], [], commit=4)
-    later = index.entries("concept", earlier)
-    assert later == index.entries("concept")
+    later = index.changes("concept")
+    assert followed(index, earlier) == (later.rows, False)
     assert later.commit == 4
-    assert later.keys == ("k0", "k1", "k1a", "k2", "k3", "k4", "k6", "k8", "\ud800")
+    assert sorted(later.rows) == ["k0", "k1", "k1a", "k2", "k3", "k4", "k6", "k8", "\ud800"]
+    assert index.changes("concept", 4).rows == {}
     rebuild(index, [concept("b", "tea")], commit=9)
-    assert index.entries("concept", later).keys == ("b",)
+    assert followed(index, later) == (index.changes("concept").rows, True)
+    assert list(index.changes("concept").rows) == ["b"]
 
 
-def test_entries_after_an_update_of_another_program_are_all_read(path: Path) -> None:
+def test_after_an_update_of_another_program_all_rows_are_read(path: Path) -> None:
     index = TextIndex(path)
     index.update([concept("a", "tea")], [], commit=8)
-    earlier = index.entries("concept")
+    earlier = index.changes("concept")
     TextIndex(path).update([], ["17"], commit=9)
     index.update([concept("b", "tea")], [], commit=10)
-    assert index.entries("concept", earlier) == index.entries("concept")
-    assert "17" not in index.entries("concept", earlier).keys
+    assert followed(index, earlier) == (index.changes("concept").rows, True)
+    assert "17" not in index.changes("concept").rows
 
 
-def test_entries_after_an_update_take_a_fifth_of_the_time() -> None:
+def test_changes_after_an_update_take_a_fifth_of_the_time() -> None:
     index = index_of(*(concept(f"k{n:04}", text=f"tea {n}") for n in range(5000)))
-    earlier = index.entries("concept")
+    earlier = index.changes("concept").commit
     index.update([concept("new", "tea")], [], commit=2)
-    assert fastest(lambda: index.entries("concept", earlier)) < 0.2 * fastest(
-        lambda: index.entries("concept")
+    assert fastest(lambda: index.changes("concept", earlier)) < 0.2 * fastest(
+        lambda: index.changes("concept")
     )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from kiprdf.search import EmbeddingError, Hit, IndexRow, Kind, TextIndex, vectors
-from kiprdf.search import semantic as semantic_module
+from kiprdf.search.index import Changes
 from kiprdf.search.rows import digest, embedded_text
 from kiprdf.search.semantic import SemanticIndex
 from kiprdf.search.vectors import BATCH, SAMPLE
@@ -618,40 +618,40 @@ def test_a_term_of_many_words_is_bounded() -> None:
     assert len(embedder.words) == 64
 
 
-def test_a_table_is_made_once_for_each_commit(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[int] = []
-    table_of = semantic_module._table_of
-    monkeypatch.setattr(
-        semantic_module, "_table_of", lambda *of: (made.append(of[0].commit), table_of(*of))[1]
-    )
+@pytest.fixture
+def readings(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """For each reading of the rows of an index, whether all were read."""
+    made: list[bool] = []
+    changes = TextIndex.changes
+
+    def noted(index: TextIndex, kind: Kind, since: int = -1) -> Changes:
+        made.append((result := changes(index, kind, since)).are_all)
+        return result
+
+    monkeypatch.setattr(TextIndex, "changes", noted)
+    return made
+
+
+def test_rows_are_read_once_for_each_commit(readings: list[bool]) -> None:
     # Of another type nothing is embedded, so that vectors of earlier texts are kept.
     shelf = Shelf(concept("a", "tea"), concept("b", "bread", type="Food"))
     semantic = SemanticIndex(by_meaning, None)
     for text in ("fever", "aspirin", "coffee"):
         shelf.put(concept("a", text))
         assert shelf.keys(semantic, text, type="Drug") == ["a"]
-    before = len(made)
+    assert readings == [True, False, False]
     for _ in range(3):
         assert shelf.keys(semantic, "espresso", type="Drug") == ["a"]
-    assert len(made) == before
+    assert len(readings) == 3
 
 
-def test_a_table_that_follows_writes_ranks_like_a_new_one(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_table_that_follows_writes_ranks_like_a_new_one(path: Path, readings: list[bool]) -> None:
     """A write adds its rows to the matrix; every row was copied before."""
-    made, make = [0], semantic_module._table_of
-
-    def counted(*arguments: Any) -> Any:
-        made[0] += 1
-        return make(*arguments)
-
-    monkeypatch.setattr(semantic_module, "_table_of", counted)
     words, types = [word for words in MEANINGS for word in words], ("Drug", "Plant", "Tool")
     shelf = Shelf(*(concept(f"{n:02}", words[n % len(words)]) for n in range(40)))
     followed, chosen = SemanticIndex(by_meaning, path), Random(7)
     shelf.hits(followed, "headache")
-    after_first = made[0]
+    readings.clear()
     for step in range(60):
         keys = [f"{chosen.randrange(60):02}" for _ in range(chosen.randint(1, 3))]
         removed = tuple(key for key in set(keys[1:]) if key in shelf.rows and key != keys[0])
@@ -660,10 +660,9 @@ def test_a_table_that_follows_writes_ranks_like_a_new_one(
         for type in (None, "Plant"):
             asked = {"term": "headache fever", "type": type, "limit": 9}
             hits = shelf.hits(followed, **asked)
-            before = made[0]
+            assert not any(readings), step
             assert hits == shelf.hits(SemanticIndex(by_meaning, None), **asked), step
-            made[0] = before
-    assert made[0] - after_first < 10
+            readings.clear()
     followed.close()
     texts = {digest(embedded_text(row)) for row in shelf.rows.values()}
     with closing(sqlite3.connect(path)) as file:
