@@ -20,7 +20,7 @@ from kiprdf.cli.options import (
 )
 from kiprdf.cli.root import app
 from kiprdf.execution.history import DIGITS
-from kiprdf.interchange.differences.changes import DEEPEST_SHOWN, printable, shown
+from kiprdf.interchange.differences.difference import DEEPEST_SHOWN, printable, shown
 from kiprdf.nexus import Nexus
 from kiprdf.rdf.iris import ConceptName
 

@@ -80,10 +80,10 @@ def _require(concept: ConceptName, find: Find) -> None:
 
 def _several(text: str, concepts: list[ConceptName]) -> KipError:
     message = f"{shown(text)!r} is the name of {len(concepts)} elements."
-    load("kiprdf.interchange.differences.changes")
-    from kiprdf.interchange.differences import changes
+    load("kiprdf.interchange.differences.difference")
+    from kiprdf.interchange.differences import difference
 
-    names = [changes.shown(concept) for concept in concepts[:_SHOWN]]
+    names = [difference.shown(concept) for concept in concepts[:_SHOWN]]
     more = " or another one" if len(concepts) > _SHOWN else ""
     return KipError("KIP_3003", message, f"Write {' or '.join(names)}{more}.")
 

@@ -16,20 +16,21 @@ from typing import cast
 from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.errors import KipError, shown
-from kiprdf.interchange.provenance import DCTERMS, dcterms, time_literal
+from kiprdf.interchange.forms import iri_of
+from kiprdf.interchange.provenance import time_literal
+from kiprdf.interchange.vocabularies.standards import Namespace, dcterms, foaf
 from kiprdf.rdf import vocab
 
-VOID = "http://rdfs.org/ns/void#"
-FOAF = "http://xmlns.com/foaf/0.1/"
-DCAT = "http://www.w3.org/ns/dcat#"
+void = Namespace("http://rdfs.org/ns/void#")
+dcat = Namespace("http://www.w3.org/ns/dcat#")
 MEDIA_TYPE = "https://www.iana.org/assignments/media-types/"
 SYNTAX = "http://www.w3.org/ns/formats/"
 
-PREFIXES = {
-    "void": VOID,
-    "dcat": DCAT,
-    "foaf": FOAF,
-    "dcterms": DCTERMS,
+PREFIXES: dict[str, str] = {
+    "void": void,
+    "dcat": dcat,
+    "foaf": foaf,
+    "dcterms": dcterms,
     "rdf": vocab.RDF,
     "xsd": vocab.XSD,
 }
@@ -86,7 +87,7 @@ class Dump:
     title: str
     media_type: str
     syntax: str
-    size: int
+    size: int = 0
     triples: int | None = None
 
 
@@ -103,7 +104,7 @@ class About:
     license: str | None = None
 
     def __post_init__(self) -> None:
-        if self.license is not None and not _is_iri(self.license):
+        if self.license is not None and iri_of(self.license) is None:
             message = f"The license {shown(self.license)!r} is not an IRI."
             hint = 'Give its address, such as "https://creativecommons.org/licenses/by/4.0/".'
             raise KipError("KIP_1001", message, hint)
@@ -111,14 +112,6 @@ class About:
     def titled(self, title: str) -> About:
         """The same, with this title if it has none."""
         return self if self.title else replace(self, title=title)
-
-
-def _is_iri(text: str) -> bool:
-    try:
-        NamedNode(text)
-    except ValueError:
-        return False
-    return True
 
 
 def describe(
@@ -166,7 +159,7 @@ class _Description:
         document = NamedNode(f"{self._address}void.ttl")
         yield Triple(document, vocab.TYPE, void("DatasetDescription"))
         yield Triple(document, dcterms("title"), Literal(self._about.title))
-        yield Triple(document, NamedNode(FOAF + "primaryTopic"), self._dataset)
+        yield Triple(document, foaf("primaryTopic"), self._dataset)
         yield from self._of_dataset(dumps, examples, roots)
         members = {iri: len(nodes) for iri, nodes in self._counts.classes.items()}
         yield from self._partitions("class", members)
@@ -205,13 +198,13 @@ class _Description:
             yield Triple(self._dataset, dcterms("description"), Literal(about.description))
         if about.license:
             yield Triple(self._dataset, dcterms("license"), NamedNode(about.license))
-        if publisher and _is_iri(publisher):
+        if publisher and iri_of(publisher):
             yield Triple(self._dataset, dcterms("publisher"), NamedNode(publisher))
         elif publisher:
             agent = self._node("publisher")
             yield Triple(self._dataset, dcterms("publisher"), agent)
-            yield Triple(agent, vocab.TYPE, NamedNode(FOAF + "Agent"))
-            yield Triple(agent, NamedNode(FOAF + "name"), Literal(publisher))
+            yield Triple(agent, vocab.TYPE, foaf("Agent"))
+            yield Triple(agent, foaf("name"), Literal(publisher))
 
     def _numbers(self) -> Iterator[Triple]:
         counts = self._counts
@@ -265,14 +258,6 @@ class _Description:
 
     def _node(self, name: str) -> NamedNode:
         return NamedNode(f"{self._address}void.ttl#{name}")
-
-
-def void(name: str) -> NamedNode:
-    return NamedNode(VOID + name)
-
-
-def dcat(name: str) -> NamedNode:
-    return NamedNode(DCAT + name)
 
 
 def _number(subject: NamedNode, term: NamedNode, number: int) -> Triple:

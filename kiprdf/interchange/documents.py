@@ -9,7 +9,7 @@ from kiprdf.interchange import provenance as prov
 from kiprdf.interchange.formats import Profile, turtle
 from kiprdf.interchange.formats.writing import Serializer
 from kiprdf.interchange.knowledge import Knowledge
-from kiprdf.interchange.vocabularies import own_context
+from kiprdf.interchange.vocabularies import schema as definitions
 from kiprdf.interchange.vocabularies import shapes as shacl
 from kiprdf.interchange.vocabularies.schema import schema_triples
 from kiprdf.interchange.vocabularies.standards import PREFIXES
@@ -51,7 +51,7 @@ def provenance(store: Store, intervals: bool = False) -> str:
 
 def context(store: Store) -> dict[str, Any]:
     """The IRIs that types, predicates and keys came with, as a JSON-LD context."""
-    return store.read(lambda: own_context.context(store))
+    return store.read(lambda: definitions.context(store))
 
 
 def wikibase(store: Store) -> str:

@@ -48,11 +48,11 @@ def term_of(form: Mapping[str, Json]) -> Object:
     Raises ValueError, TypeError, KeyError or AttributeError for JSON that was changed by hand.
     """
     if "@list" in form:
-        terms = tuple(term_of(cast("dict[str, Json]", item)) for item in _items(form["@list"]))
-        cells = tuple(name and NamedNode(name).value for name in _items(form.get("cells")))
+        terms = tuple(term_of(cast("dict[str, Json]", item)) for item in listed(form["@list"]))
+        cells = tuple(name and NamedNode(name).value for name in listed(form.get("cells")))
         typed = tuple(
             (number, NamedNode(iri).value)
-            for one in _items(form.get("typed"))
+            for one in listed(form.get("typed"))
             for number, iri in [one if isinstance(one, list) else (one, LIST.value)]
             if number in range(len(terms))
         )
@@ -66,7 +66,8 @@ def term_of(form: Mapping[str, Json]) -> Object:
     return Literal(text, datatype=None if datatype is None else NamedNode(cast(str, datatype)))
 
 
-def _items(value: Json) -> list[Json]:
+def listed(value: Json) -> list[Json]:
+    """The items of a list; one value as a list, null as none."""
     return value if isinstance(value, list) else [] if value is None else [value]
 
 

@@ -17,13 +17,12 @@ from kiprdf.interchange.formats import graphs
 from kiprdf.interchange.formats.reading import base_of
 from kiprdf.interchange.importing import importer
 from kiprdf.interchange.importing.element_index import IMPORTED_AT, read_element_index
-from kiprdf.interchange.importing.ontology_parts import ONTOLOGY
+from kiprdf.interchange.importing.external import ONTOLOGY
 from kiprdf.interchange.importing.plan import ImportPlan, JsonMap
 from kiprdf.interchange.importing.values import examples
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.vocabularies.axioms import record_axioms, with_carrier
-from kiprdf.interchange.vocabularies.definition_plan import plan_definitions
-from kiprdf.interchange.vocabularies.definitions import read_definitions
+from kiprdf.interchange.vocabularies.definitions import plan_definitions, read_definitions
 from kiprdf.interchange.vocabularies.ontology import definitions_of
 from kiprdf.interchange.wikibase import reading
 from kiprdf.interchange.wikibase.elements import ITEM
@@ -34,11 +33,11 @@ from kiprdf.store import Store
 if TYPE_CHECKING:
     import rdflib
 
-    from kiprdf.interchange.formats import given_contexts, languages
+    from kiprdf.interchange.formats import given_contexts, parsing
     from kiprdf.options import DocumentOptions, ImportOptions, OntologyOptions
 else:
     given_contexts = Lazy("kiprdf.interchange.formats.given_contexts")
-    languages = Lazy("kiprdf.interchange.formats.languages")
+    parsing = Lazy("kiprdf.interchange.formats.parsing")
 
 T = TypeVar("T")
 
@@ -89,7 +88,7 @@ class Document:
         loader = self._options.loader
         if self._options.context is not None:
             loader = given_contexts.GivenContexts(self._options.context, loader)
-        return languages.parse_foreign(
+        return parsing.parse_foreign(
             self._content, self._format, base_iri=self._base_iri, loader=loader
         )
 

@@ -15,6 +15,7 @@ from typing import TypeAlias
 from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.budget import paced
+from kiprdf.interchange.forms import iri_of
 from kiprdf.interchange.knowledge import (
     DOMAIN,
     Knowledge,
@@ -22,18 +23,14 @@ from kiprdf.interchange.knowledge import (
     metadata,
     text_of,
 )
-from kiprdf.interchange.vocabularies.standards import skos, xsd
+from kiprdf.interchange.vocabularies.standards import dc, dcterms, prov, skos, xsd
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Element, Proposition
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, to_json
 from kiprdf.semantics import periods
 
-PROV = "http://www.w3.org/ns/prov#"
-DCTERMS = "http://purl.org/dc/terms/"
-DC = "http://purl.org/dc/elements/1.1/"
-
-PREFIXES = {"prov": PROV, "dcterms": DCTERMS, "dc": DC, "skos": skos}
+PREFIXES: dict[str, str] = {"prov": prov, "dcterms": dcterms, "dc": dc, "skos": skos}
 """The prefixes for these triples."""
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -138,7 +135,7 @@ def _source(knowledge: Knowledge, node: NamedNode, element: Element) -> Iterator
         for text in dict.fromkeys(_texts(metadata(element, key))):
             resource = resource_of(knowledge, text)
             if resource is None:
-                yield Triple(node, NamedNode(DC + "source"), Literal(text))
+                yield Triple(node, dc("source"), Literal(text))
             else:
                 yield Triple(node, dcterms(iri_term), resource)
                 yield Triple(node, prov("wasDerivedFrom"), resource)
@@ -149,7 +146,7 @@ def _author(knowledge: Knowledge, node: NamedNode, element: Element) -> Iterator
     for text in dict.fromkeys(_texts(metadata(element, "author"))):
         agent = knowledge.person(text) or resource_of(knowledge, text)
         if agent is None:
-            yield Triple(node, NamedNode(DC + "creator"), Literal(text))
+            yield Triple(node, dc("creator"), Literal(text))
         else:
             yield Triple(node, dcterms("creator"), agent)
             yield Triple(node, prov("wasAttributedTo"), agent)
@@ -207,23 +204,13 @@ _TERMS: tuple[_Terms, ...] = (_source, _author, _times, _validity, _succession)
 # Terms and values -----------------------------------------------------------------------------
 
 
-def prov(name: str) -> NamedNode:
-    return NamedNode(PROV + name)
-
-
-def dcterms(name: str) -> NamedNode:
-    return NamedNode(DCTERMS + name)
-
-
 def resource_of(knowledge: Knowledge, text: str) -> NamedNode | None:
     """The IRI of an element with this id or IRI, or the text itself if it is a web IRI."""
     node = knowledge.element_named(text)
     if node is not None or not _WEB.fullmatch(text):
         return node
-    try:
-        return NamedNode(text)
-    except ValueError:
-        return None
+    iri = iri_of(text)
+    return None if iri is None else NamedNode(iri)
 
 
 def time_literal(value: Json) -> Literal | None:

@@ -1,4 +1,8 @@
-"""Writes and reads snapshots, and compares two of them."""
+"""Writes and reads snapshots, of a whole nexus or a part, and compares two of them.
+
+A part, a domain or the result of a selection, includes what its elements need: the ends of
+propositions, and the definitions of types and predicates. So its snapshot can be restored.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +17,106 @@ from pyoxigraph import NamedNode, Triple
 
 from kiprdf import collector
 from kiprdf.budget import paced
-from kiprdf.errors import KipError
+from kiprdf.errors import KipError, nearest
 from kiprdf.interchange import files, formats
 from kiprdf.interchange.formats.ordering import normalized
+from kiprdf.interchange.knowledge import DOMAIN, MEMBERSHIP
+from kiprdf.kql.reader import link_of
 from kiprdf.loading import Lazy
-from kiprdf.rdf.iris import Iris
-from kiprdf.store import NexusStore, is_store
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import ConceptName, Iris
+from kiprdf.store import NexusStore, Store, is_store
+
+
+def domain(store: Store, name: str) -> list[Triple]:
+    """The triples of a domain: the domain, its members, and the propositions among these.
+
+    A proposition about a proposition is among them when both of its ends are. Raises KIP_3002 when
+    there is no such domain.
+    """
+    node = store.iris.concept(DOMAIN, name)
+    if not store.describe(node):
+        message = f"There is no domain '{name}'."
+        near = nearest(name, _domains(store))
+        hint = f"Did you mean '{near[0]}'?" if near else "List them with DESCRIBE DOMAINS."
+        raise KipError("KIP_3002", message, hint)
+    memberships = store.match(None, store.iris.predicate(MEMBERSHIP), node)
+    members = [cast(NamedNode, triple.subject) for triple in memberships]
+    return elements(store, [node, *members, *_among(store, [node, *members])])
+
+
+def elements(store: Store, nodes: Iterable[NamedNode]) -> list[Triple]:
+    """The triples of some elements and of what they need, each once.
+
+    Raises KIP_3002 for a node that is not an element of the store.
+    """
+    selected: dict[Triple, None] = {}
+    pending = list(nodes)
+    visited = set(pending)
+    while pending:
+        node = pending.pop()
+        triples, needed = _element(store, node)
+        selected.update(dict.fromkeys(triples))
+        pending.extend(dict.fromkeys(other for other in needed if other not in visited))
+        visited.update(needed)
+    return list(selected)
+
+
+def _element(store: Store, node: NamedNode) -> tuple[list[Triple], list[NamedNode]]:
+    """The triples of one element, and the elements that it needs."""
+    own = store.describe(node)
+    if not own:
+        message = f"There is no element {node}."
+        raise KipError("KIP_3002", message, "Select elements of this nexus.")
+    needed: list[NamedNode] = []
+    for triple in own:
+        if triple.predicate == vocab.REIFIES:
+            fact = cast(Triple, triple.object)
+            ends = cast(NamedNode, fact.subject), cast(NamedNode, fact.object)
+            return [*own, fact], [fact.predicate, *ends]
+        if triple.predicate == vocab.TYPE:
+            needed.append(cast(NamedNode, triple.object))
+    # A nexus that was opened without its capsules has no definitions of the meta-types.
+    return own, [definition for definition in needed if store.describe(definition)]
+
+
+def _among(store: Store, nodes: Iterable[NamedNode]) -> list[NamedNode]:
+    """The propositions between elements, those about these propositions included."""
+    selected = set(nodes)
+    pending = sorted(selected, key=str)
+    links: dict[NamedNode, None] = {}
+    while pending:
+        for fact in store.facts(pending.pop()):
+            if fact.subject not in selected or fact.object not in selected:
+                continue
+            link = link_of(store, fact)
+            assert link is not None, fact
+            if link not in selected:
+                selected.add(link)
+                links[link] = None
+                pending.append(link)
+            elif link not in links:
+                links[link] = None
+    return list(links)
+
+
+def _domains(store: Store) -> list[str]:
+    typed = store.match(None, vocab.TYPE, store.iris.type(DOMAIN))
+    names = (store.iris.name(cast(NamedNode, triple.subject).value) for triple in typed)
+    return [name.name for name in names if isinstance(name, ConceptName)]
+
+
+# Snapshots ------------------------------------------------------------------------------------
+
 
 if TYPE_CHECKING:
     import rdflib
 
     from kiprdf.interchange import dataset as dataset_checks
-    from kiprdf.interchange import selection, staging_store
+    from kiprdf.interchange import staging_store
     from kiprdf.interchange.differences import difference as differences
     from kiprdf.interchange.differences.difference import Difference
-    from kiprdf.interchange.formats import foreign, graphs, reading, writing
+    from kiprdf.interchange.formats import graphs, reading, writing
     from kiprdf.interchange.formats.writing import Serializer
     from kiprdf.interchange.mapping.contexts import Mapping
     from kiprdf.interchange.original import writing as original
@@ -36,12 +125,10 @@ if TYPE_CHECKING:
 else:
     dataset_checks = Lazy("kiprdf.interchange.dataset")
     differences = Lazy("kiprdf.interchange.differences.difference")
-    foreign = Lazy("kiprdf.interchange.formats.foreign")
     graphs = Lazy("kiprdf.interchange.formats.graphs")
     reading = Lazy("kiprdf.interchange.formats.reading")
     writing = Lazy("kiprdf.interchange.formats.writing")
     original = Lazy("kiprdf.interchange.original.writing")
-    selection = Lazy("kiprdf.interchange.selection")
     staging_store = Lazy("kiprdf.interchange.staging_store")
 
 T = TypeVar("T")
@@ -104,7 +191,7 @@ def _write_imported(
     assert options.vocabulary is not None
     rdf11 = options.profile == "rdf11" or format in ("jsonld", "rdfxml")
     imported = original.only_imported(normalized(part), iris, rdf11=rdf11)
-    triples = foreign.write_foreign(
+    triples = writing.write_foreign(
         imported.quads,
         output,
         format,
@@ -124,9 +211,9 @@ def _part(
         message = "A snapshot takes a domain or a selection, not both."
         raise KipError("KIP_1001", message, "Leave one of them out.")
     if options.domain is not None:
-        return selection.domain(store, options.domain)
+        return domain(store, options.domain)
     if options.select is not None:
-        return selection.elements(store, select(options.select))
+        return elements(store, select(options.select))
     return staging_store.StagingStore(store.engine)
 
 

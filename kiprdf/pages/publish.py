@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import shutil
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from pyoxigraph import NamedNode, Triple
+from pyoxigraph import NamedNode, RdfFormat, Triple, serialize
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, StoreError, shown
@@ -29,21 +30,69 @@ from kiprdf.interchange.formats.writing import Serializer
 from kiprdf.interchange.knowledge import DOMAIN, Knowledge, is_definition
 from kiprdf.interchange.mapped import applied, names
 from kiprdf.interchange.mapping.contexts import Mapping
-from kiprdf.interchange.vocabularies.own_context import context
-from kiprdf.interchange.vocabularies.schema import schema_triples
+from kiprdf.interchange.vocabularies.schema import context, schema_triples
 from kiprdf.interchange.vocabularies.standards import PREFIXES as STANDARDS
 from kiprdf.interchange.vocabularies.standards import owl
-from kiprdf.pages import overview
-from kiprdf.pages.element_turtle import ElementTriples, turtle_text
+from kiprdf.pages import elements as pages
 from kiprdf.pages.elements import element_page
 from kiprdf.pages.file_names import Paths
-from kiprdf.pages.page import CompactSite, Page, Site
-from kiprdf.pages.rendering import ASSETS
+from kiprdf.pages.page import ASSETS, CompactSite, Page, Site
 from kiprdf.rdf import vocab
 from kiprdf.store import Store
 
 if TYPE_CHECKING:
     from kiprdf.options import PublishOptions
+
+
+_PREFIX = re.compile(r"@prefix [^:]*: <[^>]*> \.\n")
+_PREFIXED = re.compile(r"(?<![:\w])([A-Za-z][\w.-]*):")
+_SUBJECT = re.compile(r"^(?=\S)", re.MULTILINE)
+
+
+class ElementTriples:
+    """The triples of each element: those about it, and the facts that refer to it."""
+
+    def __init__(
+        self, elements: Container[object], dataset: Iterable[Triple], provenance: Iterable[Triple]
+    ) -> None:
+        self._by_subject: dict[str, list[Triple]] = defaultdict(list)
+        self._by_object: dict[str, list[Triple]] = defaultdict(list)
+        structural = (vocab.TYPE, vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT)
+        for triple in dataset:
+            self._by_subject[cast(NamedNode, triple.subject).value].append(triple)
+            if triple.object in elements and triple.predicate not in structural:
+                self._by_object[cast(NamedNode, triple.object).value].append(triple)
+        for triple in provenance:
+            self._by_subject[cast(NamedNode, triple.subject).value].append(triple)
+
+    def of(self, nodes: Sequence[NamedNode]) -> Iterator[Triple]:
+        """The triples of one file; those about its elements come first."""
+        for index in (self._by_subject, self._by_object):
+            yield from sorted({t for node in nodes for t in index.get(node.value, ())}, key=_order)
+
+
+def _order(triple: Triple) -> tuple[str, bool, str, str]:
+    subject, predicate = cast(NamedNode, triple.subject).value, triple.predicate
+    return subject, predicate != vocab.TYPE, predicate.value, str(triple.object)
+
+
+def turtle_text(triples: Iterable[Triple], prefixes: dict[str, str]) -> str:
+    """Triples as Turtle in the given order, with the prefixes that are used.
+
+    The engine lists prefixes in an arbitrary order; here the same triples give the same text.
+    """
+    text = cast(bytes, serialize(triples, format=RdfFormat.TURTLE, prefixes=prefixes)).decode()
+    end = 0
+    while match := _PREFIX.match(text, end):
+        end = match.end()
+    body = text[end:]
+    used = set(_PREFIXED.findall(body))
+    head = "".join(f"@prefix {name}: <{prefixes[name]}> .\n" for name in sorted(used & {*prefixes}))
+    return head + _SUBJECT.sub("\n", body)
+
+
+# The folder ------------------------------------------------------------------------------------
+
 
 Facts = Literal["pages", "inline"]
 """Where facts are shown: on pages of their own, or on that of the concept where they begin."""
@@ -64,27 +113,14 @@ class Published:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class _DumpFormat:
-    """A file with the whole dataset."""
-
-    name: str
-    title: str
-    format: Format
-    media_type: str
-    syntax: str
-    profile: Profile = "rdf11"
-
-
 _TURTLE = "text/turtle"
-_DUMPS = (
-    _DumpFormat("nexus.ttl", "Turtle, for every tool", "turtle", _TURTLE, "Turtle"),
-    _DumpFormat(
-        "nexus.rdf12.ttl", "Turtle 1.2 with reifiers", "turtle", _TURTLE, "Turtle", "rdf12"
-    ),
-    _DumpFormat("nexus.nt", "N-Triples", "ntriples", "application/n-triples", "N-Triples"),
-    _DumpFormat("nexus.jsonld", "JSON-LD 1.1", "jsonld", "application/ld+json", "JSON-LD"),
+_DUMPS: tuple[tuple[Format, Profile, Dump], ...] = (
+    ("turtle", "rdf11", Dump("nexus.ttl", "Turtle, for every tool", _TURTLE, "Turtle")),
+    ("turtle", "rdf12", Dump("nexus.rdf12.ttl", "Turtle 1.2 with reifiers", _TURTLE, "Turtle")),
+    ("ntriples", "rdf11", Dump("nexus.nt", "N-Triples", "application/n-triples", "N-Triples")),
+    ("jsonld", "rdf11", Dump("nexus.jsonld", "JSON-LD 1.1", "application/ld+json", "JSON-LD")),
 )
+"""The files with the whole dataset."""
 
 
 def publish(
@@ -255,7 +291,7 @@ class _Writer:
         knowledge = Knowledge.of(triples, self._iris)
         site = self._site(knowledge)
         own = names(triples, self._iris, self._mapping)
-        dumps = [self._write_dump(dump_format, triples) for dump_format in _DUMPS]
+        dumps = [self._write_dump(*dump, triples) for dump in _DUMPS]
         # The RDF 1.1 graph, which is described. Two keys mapped to one name can be equal triples.
         mapped = applied(normalized(triples), self._iris, self._mapping)
         graph = list(dict.fromkeys(to_profile(mapped, "rdf11")))
@@ -287,9 +323,9 @@ class _Writer:
 
     def _write_frame(self, site: Site, documents: list[Dump]) -> None:
         """Write the pages about all elements, and what every page needs."""
-        self._write_text("index.html", overview.index_page(site, documents))
-        self._write_text("vocabulary.html", overview.vocabulary_page(site))
-        self._write_text("names.js", overview.names_script(site))
+        self._write_text("index.html", pages.index_page(site, documents))
+        self._write_text("vocabulary.html", pages.vocabulary_page(site))
+        self._write_text("names.js", pages.names_script(site))
         self._write_text("style.css", (ASSETS / "style.css").read_text("utf-8"))
         # Without this file, GitHub Pages would omit names that begin with an underscore.
         self._write_text(".nojekyll", "")
@@ -325,18 +361,17 @@ class _Writer:
         kind = CompactSite if is_compact else Site
         return kind(knowledge, paths, self._about.title, self._words)
 
-    def _write_dump(self, dump: _DumpFormat, triples: Iterable[Triple]) -> Dump:
+    def _write_dump(
+        self, format: Format, profile: Profile, dump: Dump, triples: Iterable[Triple]
+    ) -> Dump:
         path = self._folder / dump.name
         # The RDF 1.2 file is a snapshot of the nexus, without the mapping.
-        is_snapshot = dump.profile == "rdf12"
+        is_snapshot = profile == "rdf12"
         mapping = None if is_snapshot else self._mapping
+        serializer = Serializer(triples, format, self._iris, profile=profile, mapping=mapping)
         with path.open("wb") as file:
-            number = Serializer(
-                triples, dump.format, self._iris, profile=dump.profile, mapping=mapping
-            ).write(file)
-        size = self._count(path)
-        own_number = number if is_snapshot else None
-        return Dump(dump.name, dump.title, dump.media_type, dump.syntax, size, own_number)
+            number = serializer.write(file)
+        return replace(dump, size=self._count(path), triples=number if is_snapshot else None)
 
     def _write_description(
         self, knowledge: Knowledge, counts: Counts, dumps: Sequence[Dump]

@@ -20,9 +20,8 @@ from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.nexus import Nexus
 from kiprdf.pages.elements import element_page
 from kiprdf.pages.file_names import Paths
-from kiprdf.pages.page import Page, Site, View, count, words
-from kiprdf.pages.rendering import ASSETS as FILES
-from kiprdf.pages.rendering import render
+from kiprdf.pages.page import ASSETS as FILES
+from kiprdf.pages.page import Page, Site, View, count, render, words
 from kiprdf.rdf.elements import Concept, Proposition, read_element
 from kiprdf.serve import time_pages
 from kiprdf.serve.drawing import DRAWN, Arrow, Node, drawing

@@ -15,8 +15,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kiprdf
-from kiprdf.interchange.differences.changes import Change, Fact, printable, shown
-from kiprdf.interchange.differences.difference import Difference, difference, exit_status, render
+from kiprdf.interchange.differences.difference import (
+    Change,
+    Difference,
+    Fact,
+    difference,
+    exit_status,
+    printable,
+    render,
+    shown,
+)
 from kiprdf.interchange.formats import reading
 from kiprdf.rdf.iris import ConceptName, Iris
 from tests.interchange import nexuses

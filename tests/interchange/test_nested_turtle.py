@@ -10,8 +10,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 import kiprdf
 from kiprdf.interchange.formats.turtle import nested
-from kiprdf.interchange.vocabularies.nested import Each, Members, described
-from kiprdf.interchange.vocabularies.schema import schema_triples
+from kiprdf.interchange.vocabularies.schema import Each, Members, described, schema_triples
 from kiprdf.interchange.vocabularies.shapes import shapes
 from kiprdf.rdf.iris import Iris
 from tests.interchange.graphs import isomorphic

@@ -19,11 +19,11 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
 import kiprdf
 from kiprdf import Mapping
 from kiprdf.interchange.importing.plan import to_upsert
-from kiprdf.interchange.vocabularies.definition_plan import plan_definitions
 from kiprdf.interchange.vocabularies.definitions import (
     Definitions,
     PredicateDefinition,
     TypeDefinition,
+    plan_definitions,
     read_definitions,
 )
 from kiprdf.language import to_text

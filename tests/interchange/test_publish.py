@@ -24,8 +24,8 @@ from kiprdf import Mapping
 from kiprdf.errors import StoreError
 from kiprdf.pages import publish as module
 from kiprdf.pages.file_names import LONGEST, Paths, file_name, href
+from kiprdf.pages.page import ASSETS, TEMPLATES, render
 from kiprdf.pages.publish import MARKER, Facts
-from kiprdf.pages.rendering import ASSETS, TEMPLATES, render
 from kiprdf.rdf.iris import encode
 from tests.interchange.nexuses import (
     HOSTILE_NAMES,

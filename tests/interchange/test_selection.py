@@ -10,7 +10,7 @@ from pyoxigraph import NamedNode, Triple
 import kiprdf
 from kiprdf.interchange.dataset import check_dataset
 from kiprdf.interchange.formats.ordering import normalized
-from kiprdf.interchange.selection import domain, elements
+from kiprdf.interchange.snapshots import domain, elements
 from tests.interchange.nexuses import demonstration, hostile, small, turtle_of
 from tests.nexus.support import empty, restored_from
 

@@ -9,7 +9,7 @@ import pytest
 from rdflib import Graph
 from rdflib.compare import isomorphic
 
-from kiprdf.interchange.formats.languages import parse_foreign
+from kiprdf.interchange.formats.parsing import parse_foreign
 
 THING = {"@id": "https://example.org/thing", "@container": "@type"}
 CONTEXT: dict[str, Any] = {"@vocab": "https://example.org/", "things": THING, "kind": "@type"}

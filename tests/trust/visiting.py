@@ -12,7 +12,7 @@ from typing import Any
 
 import kiprdf
 import kiprdf.interchange.formats.writing
-import kiprdf.interchange.selection
+import kiprdf.interchange.snapshots
 import kiprdf.language.commands
 import kiprdf.maintenance
 

@@ -1,20 +1,27 @@
 """Reads external RDF as triples: lists become one value, reifiers are separated from facts.
 
 ``collect`` reads quads, ``gather_lists`` turns ``rdf:List`` cells into values (RDF Schema 5.2),
-``separate_reifiers`` finds out what reifiers stand for.
+``separate_reifiers`` finds out what reifiers stand for, ``with_periods`` turns their intervals into
+Periods. ``recorded_and_inner`` divides statements into those of ontologies and those of data.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from kiprdf.budget import check, paced
+from kiprdf.interchange.vocabularies.standards import dcterms, owl, prov, rdfs, sh
 from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import Iris
+from kiprdf.semantics import periods
+from kiprdf.semantics.periods import Interval
 
 PARTS = (vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT)
 
@@ -325,3 +332,210 @@ def _items(
         names.append(head.value if isinstance(head, NamedNode) else None)
         head = cells[head][vocab.REST]
     return Items(tuple(items), tuple(names) if any(names) else (), tuple(typed))
+
+
+# Intervals ------------------------------------------------------------------------------------
+#
+# An interval is a ``dcterms:valid``, as a DCMI Period or in ISO 8601. Where a triple has several
+# reifiers and one of them ends, it is also ``prov:generatedAtTime`` and ``prov:invalidatedAtTime``,
+# or the metadata ``valid_from`` and ``valid_until`` of another nexus (docs/decisions/101).
+
+
+_VALID = dcterms("valid")
+_STARTS = (prov("generatedAtTime"), vocab.metadata(periods.VALID_FROM))
+_ENDS = (prov("invalidatedAtTime"), vocab.metadata(periods.VALID_UNTIL))
+_DCMI_END = re.compile(r"\b(start|end)=([^;]*)")
+
+
+def with_periods(external: ExternalData, iris: Iris) -> None:
+    """Replace the intervals of reifiers by facts about their facts; in place."""
+    about: dict[Node, list[ExternalTriple]] = defaultdict(list)
+    reifiers: dict[ExternalTriple, list[Node]] = defaultdict(list)
+    for statement in external.statements:
+        if statement.subject in external.reified:
+            about[statement.subject].append(statement)
+    for reifier, fact in external.reified.items():
+        if isinstance(fact.object, NamedNode | BlankNode):
+            reifiers[fact].append(reifier)
+    used: set[ExternalTriple] = set()
+    added: dict[ExternalTriple, None] = {}
+    for nodes in reifiers.values():
+        ends = any(_value(about[node], _ENDS) for node in nodes) and len(nodes) > 1
+        for node in nodes:
+            interval = _interval(about[node], reads_ends=ends)
+            if interval is None:
+                continue
+            own = [one for one in about[node] if _states(one, interval)]
+            used.update(own)
+            for statement in _period(node, interval, iris):
+                external.graphs[statement] = external.graphs[own[0]]
+                added[statement] = None
+    if added:
+        kept = (statement for statement in external.statements if statement not in used)
+        external.statements = sorted({*kept, *added}, key=statement_text)
+
+
+def _interval(statements: list[ExternalTriple], *, reads_ends: bool) -> Interval | None:
+    """The interval that the statements about a reifier give it."""
+    for statement in statements:
+        if statement.predicate == _VALID and isinstance(statement.object, Literal):
+            return _valid(statement.object)
+    if not reads_ends:
+        return None
+    start, end = _value(statements, _STARTS), _value(statements, _ENDS)
+    return periods.interval(Interval(start, end).name) if start or end else None
+
+
+def _valid(literal: Literal) -> Interval | None:
+    ends = dict(_DCMI_END.findall(literal.value))
+    if not ends:
+        return periods.interval(literal.value)
+    start, end = (ends.get(name, periods.OPEN).strip() for name in ("start", "end"))
+    return periods.interval(f"{start}/{end}")
+
+
+def _value(statements: list[ExternalTriple], predicates: tuple[NamedNode, ...]) -> str | None:
+    """The first time under some predicates."""
+    for statement in statements:
+        if statement.predicate in predicates and isinstance(statement.object, Literal):
+            return periods.moment(statement.object.value)
+    return None
+
+
+def _states(statement: ExternalTriple, interval: Interval) -> bool:
+    """Whether a statement is the interval, or one of its ends."""
+    if not isinstance(statement.object, Literal):
+        return False
+    if statement.predicate == _VALID:
+        return _valid(statement.object) == interval
+    moment = periods.moment(statement.object.value)
+    ends = (_STARTS, interval.start), (_ENDS, interval.end)
+    return any(statement.predicate in names and moment == end for names, end in ends)
+
+
+def _period(reifier: Node, interval: Interval, iris: Iris) -> list[ExternalTriple]:
+    """That a reifier is valid during a Period, and what the Period is."""
+    period = iris.concept(periods.TYPE, interval.name)
+    return [
+        ExternalTriple(reifier, iris.predicate(periods.PREDICATE), period),
+        ExternalTriple(period, vocab.TYPE, iris.type(periods.TYPE)),
+        ExternalTriple(period, vocab.LABEL, Literal(interval.name)),
+    ]
+
+
+# Ontologies and data --------------------------------------------------------------------------
+#
+# An import of data and an import of an ontology take one part each, so that nothing of a file with
+# both is read twice (docs/decisions/127).
+
+
+ONTOLOGY = owl("Ontology")
+GENERIC = frozenset((f"{owl}Thing", f"{owl}NamedIndividual", f"{vocab.RDFS}Resource"))
+"""Classes of everything: the type of a resource only if it has no other."""
+_OF_TERMS = frozenset(map(rdfs, ("subClassOf", "subPropertyOf", "domain", "range")))
+_OF_DATA = frozenset(map(owl, ("sameAs", "differentFrom", "versionInfo", "deprecated")))
+
+
+def is_definition_class(iri: str) -> bool:
+    """Whether the members of a class are classes, properties, shapes or ontologies."""
+    if iri in GENERIC:
+        return False
+    return iri == f"{vocab.RDF}Property" or iri.startswith((vocab.RDFS, owl, sh))
+
+
+def is_of_ontology(about: Collection[ExternalTriple]) -> bool:
+    """Whether a subject is an ontology, a class, a property, a shape, an axiom, or a part of one.
+
+    It has such a class; without any class, a property that only they have.
+    """
+    classes = [s.object for s in about if s.predicate == vocab.TYPE]
+    if classes:
+        return any(isinstance(c, NamedNode) and is_definition_class(c.value) for c in classes)
+    return any(_is_of_terms(s.predicate) for s in about)
+
+
+@lru_cache(maxsize=1_024)
+def _is_of_terms(predicate: NamedNode) -> bool:
+    """Whether only classes, properties, shapes and axioms have a property."""
+    is_standard = predicate.value.startswith((owl, sh)) and predicate not in _OF_DATA
+    return is_standard or predicate in _OF_TERMS
+
+
+def _is_hint(statement: ExternalTriple) -> bool:
+    """Whether a statement alone may say that its subject belongs to an ontology."""
+    if statement.predicate != vocab.TYPE:
+        return _is_of_terms(statement.predicate)
+    return isinstance(statement.object, NamedNode) and is_definition_class(statement.object.value)
+
+
+def below(roots: Iterable[Node], groups: Mapping[Node, list[ExternalTriple]]) -> set[Node]:
+    """Some nodes, and the blank nodes and cells of lists that they lead to."""
+    pending = list(roots)
+    visited = set(pending)
+    while pending:
+        for statement in groups.get(pending.pop(), ()):
+            node = statement.object
+            if isinstance(node, Node) and node not in visited and is_inner(node, groups):
+                visited.add(node)
+                pending.append(node)
+    return visited
+
+
+def is_inner(node: Node, groups: Mapping[Node, Collection[ExternalTriple]]) -> bool:
+    """Whether a node belongs to what leads to it: a blank node, or a cell of a list."""
+    is_cell = any(statement.predicate == vocab.FIRST for statement in groups.get(node, ()))
+    return is_cell or _is_blank(node)
+
+
+def _is_blank(node: Node) -> bool:
+    return isinstance(node, BlankNode) or node.value.startswith(vocab.BLANK)
+
+
+def unlinked_lists(groups: Mapping[Node, list[ExternalTriple]]) -> set[Node]:
+    """The heads of lists that nothing refers to, with parts of axioms: values for ``sh:or``."""
+    cells = {
+        s.subject
+        for about in groups.values()
+        for s in about
+        if s.predicate == vocab.FIRST and isinstance(s.object, Node) and _is_blank(s.object)
+        if is_of_ontology(groups.get(s.object, ()))
+    }
+    if not cells:
+        return cells
+    every = [statement for about in groups.values() for statement in about]
+    before = {s.object: s.subject for s in every if s.predicate == vocab.REST}
+    heads: set[Node] = set()
+    for cell in cells:
+        visited = {cell}
+        while cell in before and before[cell] not in visited:
+            cell = before[cell]
+            visited.add(cell)
+        heads.add(cell)
+    return heads - {s.object for s in every}
+
+
+def recorded_and_inner(
+    statements: Collection[ExternalTriple], is_recorded: Callable[[str], bool]
+) -> tuple[set[Node], set[Node]]:
+    """The nodes that an import of data does not read: recorded heads, and insides of axioms.
+
+    Blank nodes below the head of an ontology belong to it. A head that the nexus has not recorded
+    is data.
+    """
+    candidates = dict.fromkeys(s.subject for s in statements if _is_hint(s))
+    if not candidates:
+        return set(), set()
+    groups = by_subject(statements)
+    heads: list[Node] = []
+    roots: list[Node] = []
+    for node in candidates:
+        about = groups[node]
+        if not is_of_ontology(about):
+            continue
+        if isinstance(node, BlankNode) or all(s.object != ONTOLOGY for s in about):
+            roots.append(node)
+        elif is_recorded(node.value):
+            heads.append(node)
+    roots += unlinked_lists(groups)
+    recorded = below(heads, groups)
+    return recorded, {one for one in below(roots, groups) - recorded if is_inner(one, groups)}

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, cast
 from pyoxigraph import BlankNode, NamedNode
 
 from kiprdf.budget import paced
+from kiprdf.interchange.forms import listed
 from kiprdf.interchange.importing.blank_nodes import is_blank
 from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.external import (
@@ -29,7 +30,7 @@ from kiprdf.interchange.importing.identities import Context, claimed
 from kiprdf.interchange.importing.node_values import GRAPH, ValueReader
 from kiprdf.interchange.importing.origins import REIFIED_IN, Part
 from kiprdf.interchange.importing.plan import JsonMap, Proposition
-from kiprdf.interchange.importing.values import NodeValues, listed
+from kiprdf.interchange.importing.values import NodeValues
 from kiprdf.kml.merged_origins import (
     ORIGINAL,
     OWN,

@@ -11,33 +11,32 @@ from typing import TypeAlias
 from pyoxigraph import NamedNode
 
 from kiprdf.errors import shown
+from kiprdf.interchange.forms import listed
 from kiprdf.interchange.importing.blank_nodes import is_blank
 from kiprdf.interchange.importing.element_index import ElementIndex, meta_type
 from kiprdf.interchange.importing.external import (
+    GENERIC,
+    ONTOLOGY,
     ExternalData,
     ExternalTriple,
     Items,
     Node,
     Object,
+    is_definition_class,
+    is_of_ontology,
     leaves,
 )
 from kiprdf.interchange.importing.names import (
     OWL_SAME_AS,
+    Naming,
     concept_name,
     name_candidates,
     name_texts,
     names_by_iri,
     unique_name,
 )
-from kiprdf.interchange.importing.naming import Naming
-from kiprdf.interchange.importing.ontology_parts import (
-    GENERIC,
-    ONTOLOGY,
-    is_definition_class,
-    is_of_ontology,
-)
 from kiprdf.interchange.importing.plan import JsonMap
-from kiprdf.interchange.importing.values import listed, to_value
+from kiprdf.interchange.importing.values import to_value
 from kiprdf.language.names import (
     META_TYPES,
     is_definition_name,

@@ -20,6 +20,7 @@ from pyoxigraph import NamedNode, Quad
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
+from kiprdf.interchange.forms import listed
 from kiprdf.interchange.importing.blank_nodes import blank_names, is_blank
 from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
 from kiprdf.interchange.importing.external import (
@@ -33,9 +34,11 @@ from kiprdf.interchange.importing.external import (
     by_subject,
     collect,
     gather_lists,
+    recorded_and_inner,
     replaced_in,
     separate_reifiers,
     statement_text,
+    with_periods,
 )
 from kiprdf.interchange.importing.facts import (
     NO_ELEMENT,
@@ -54,11 +57,8 @@ from kiprdf.interchange.importing.identities import (
     ends_of,
     stubs,
 )
-from kiprdf.interchange.importing.intervals import with_periods
-from kiprdf.interchange.importing.names import names_by_label
-from kiprdf.interchange.importing.naming import Naming
+from kiprdf.interchange.importing.names import Naming, names_by_label
 from kiprdf.interchange.importing.node_values import GRAPH, GRAPH_VALUES, ValueReader
-from kiprdf.interchange.importing.ontology_parts import recorded_and_inner
 from kiprdf.interchange.importing.origins import Imported, Part, record, recorded_subjects
 from kiprdf.interchange.importing.plan import (
     Concept,
@@ -69,7 +69,7 @@ from kiprdf.interchange.importing.plan import (
     ReplacedText,
     concept,
 )
-from kiprdf.interchange.importing.values import NodeValues, examples, listed, one_or_all, together
+from kiprdf.interchange.importing.values import NodeValues, examples, one_or_all, together
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.kml import statements
 from kiprdf.kml.merged_origins import ORIGINAL, STATEMENTS, merged_parts

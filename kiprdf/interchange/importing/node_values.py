@@ -13,8 +13,7 @@ from kiprdf.interchange.importing.blank_nodes import is_blank
 from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.external import ExternalTriple, Items, Node, Object
 from kiprdf.interchange.importing.identities import Context, Resource
-from kiprdf.interchange.importing.names import OTHER_TYPES
-from kiprdf.interchange.importing.naming import Key
+from kiprdf.interchange.importing.names import OTHER_TYPES, Key
 from kiprdf.interchange.importing.values import NodeValues, Origin, examples, is_number, to_value
 from kiprdf.kml.merged_origins import ORIGINAL, merged_name
 from kiprdf.rdf import vocab

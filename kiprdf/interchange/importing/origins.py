@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, TypeAlias
 from pyoxigraph import Literal, NamedNode
 
 from kiprdf.budget import paced
-from kiprdf.interchange.forms import UNCHANGED, form, usual_value
+from kiprdf.interchange.forms import UNCHANGED, form, listed, usual_value
 from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
 from kiprdf.interchange.importing.external import Items, Object
 from kiprdf.interchange.importing.plan import Concept, Element, JsonMap, concept
-from kiprdf.interchange.importing.values import NodeValues, Origin, listed, to_value
+from kiprdf.interchange.importing.values import NodeValues, Origin, to_value
 from kiprdf.kml.merged_origins import OF_MERGES, ORIGINAL, STATEMENTS
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf.iris import ConceptName

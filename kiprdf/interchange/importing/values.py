@@ -20,7 +20,7 @@ from kiprdf.interchange.mapping.contexts import Term
 from kiprdf.interchange.mapping.datatypes import INTEGER_TYPES
 from kiprdf.language import limits
 from kiprdf.rdf import vocab
-from kiprdf.rdf.literals import Json, canonical_json, to_json
+from kiprdf.rdf.literals import DIRECTIONS, Json, canonical_json, to_json
 
 _FRACTIONS = frozenset(f"{vocab.XSD}{name}" for name in ("decimal", "double", "float"))
 _TIMES = frozenset(
@@ -81,18 +81,12 @@ def _checked(text: str) -> str:
 def _is_brought_back(literal: Literal, mapped: Term) -> bool:
     """Whether the mapping gives a plain string the language or datatype of this literal."""
     if literal.language is not None:
-        return literal.language == (mapped.language or "").lower() and _direction(literal) == (
-            mapped.direction
-        )
+        direction = DIRECTIONS.get(mapped.direction or "")
+        tag = (mapped.language or "").lower()
+        return (literal.language, literal.direction) == (tag, direction)
     if mapped.is_iri:
         return literal.datatype.value == _ANY_URI
     return mapped.datatype is not None and literal.datatype == mapped.datatype
-
-
-def _direction(literal: Literal) -> str | None:
-    if literal.direction is None:
-        return None
-    return str(literal.direction).rsplit(".", maxsplit=1)[-1].lower()
 
 
 def _plain(literal: Literal, text: str | None) -> Json:
@@ -170,11 +164,6 @@ def examples(texts: Iterable[str]) -> str:
     distinct = list(dict.fromkeys(texts))
     more = len(distinct) - EXAMPLES
     return ", ".join(distinct[:EXAMPLES]) + (f" and {more} more" if more > 0 else "")
-
-
-def listed(value: Json) -> list[Json]:
-    """The items of a list; one value as a list, null as none."""
-    return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def one_or_all(values: Sequence[Json]) -> Json:

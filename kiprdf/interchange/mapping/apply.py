@@ -246,9 +246,6 @@ class _Element:
         return Triple(self._subject, triple.predicate, Triple(fact.subject, after, fact.object))
 
 
-_FIRST = NamedNode(vocab.RDF + "first")
-_REST = NamedNode(vocab.RDF + "rest")
-_NIL = NamedNode(vocab.RDF + "nil")
 _NATIVE = (vocab.STRING, vocab.INTEGER, vocab.DOUBLE, vocab.BOOLEAN, vocab.JSON)
 """Datatypes of which a literal is a value of KIP as it stands."""
 _OF_LANGUAGES = (vocab.LANG_STRING, vocab.DIR_LANG_STRING)
@@ -377,10 +374,11 @@ def list_cells(
 ) -> tuple[NamedNode, list[Triple]]:
     """The head of an ``rdf:List`` and its cells, whose IRIs are given or made from the seed."""
     digits = hashlib.sha256(seed.encode()).hexdigest()[:16]
-    nodes = [NamedNode(f"{vocab.LIST}{digits}/{number}") for number in range(len(items))] + [_NIL]
+    nodes = [NamedNode(f"{vocab.LIST}{digits}/{number}") for number in range(len(items))]
+    nodes.append(vocab.NIL)
     for number, name in enumerate(names[: len(items)]):
         nodes[number] = nodes[number] if name is None else NamedNode(name)
     cells: list[Triple] = []
     for node, item, rest in zip(nodes, items, nodes[1:], strict=False):
-        cells += (Triple(node, _FIRST, item), Triple(node, _REST, rest))
+        cells += (Triple(node, vocab.FIRST, item), Triple(node, vocab.REST, rest))
     return nodes[0], cells

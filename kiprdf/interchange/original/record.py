@@ -13,13 +13,13 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
-from kiprdf.interchange.forms import iri_of, term_of, usual_value
+from kiprdf.interchange.forms import iri_of, listed, term_of, usual_value
 from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.external import Items, Object
 from kiprdf.interchange.importing.names import OTHER_TYPES
 from kiprdf.interchange.importing.origins import IRI, LISTS, NAME_IRI, SCHEMAS
 from kiprdf.interchange.importing.plan import JsonMap
-from kiprdf.interchange.importing.values import listed, to_value, together
+from kiprdf.interchange.importing.values import to_value, together
 from kiprdf.interchange.mapping.apply import list_cells
 from kiprdf.kml.merged_origins import ORIGINAL
 from kiprdf.language.names import META_TYPES
@@ -316,6 +316,16 @@ def value_of(triple: Triple) -> Json:
     """The value of an attribute or metadata triple."""
     value: Json = to_json(normal(cast("Literal | NamedNode", triple.object)))
     return value
+
+
+def values_of(triples: Iterable[Triple]) -> tuple[JsonMap, JsonMap]:
+    """The attributes and the metadata among some triples."""
+    values: tuple[JsonMap, JsonMap] = {}, {}
+    for triple in triples:
+        place = place_of(triple)
+        if place is not None:
+            values[place[0]][place[1]] = value_of(triple)
+    return values
 
 
 def read_back(terms: Iterable[Object], is_array: bool) -> Json:

@@ -16,18 +16,16 @@ from pyoxigraph import Literal, NamedNode, Quad
 from kiprdf.interchange.importing.blank_nodes import blank_names, is_blank
 from kiprdf.interchange.importing.element_index import ElementIndex
 from kiprdf.interchange.importing.external import (
+    ONTOLOGY,
     ExternalTriple,
     Node,
     Object,
     by_subject,
     collect,
-    replaced_in,
-    statement_text,
-)
-from kiprdf.interchange.importing.ontology_parts import (
-    ONTOLOGY,
     is_inner,
     is_of_ontology,
+    replaced_in,
+    statement_text,
     unlinked_lists,
 )
 from kiprdf.interchange.importing.origins import AXIOMS, IRI

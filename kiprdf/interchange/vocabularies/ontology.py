@@ -32,19 +32,17 @@ from kiprdf.interchange.vocabularies.definitions import (
     TypeDefinition,
     preferred,
 )
-from kiprdf.interchange.vocabularies.ontology_graph import (
-    OntologyGraph,
-    OntologyTriple,
-    Term,
-    Values,
-)
 from kiprdf.interchange.vocabularies.ontology_terms import (
     Given,
     Homonyms,
+    OntologyGraph,
     OntologyTerms,
+    OntologyTriple,
     PropertiesOf,
     Property,
+    Term,
     Use,
+    Values,
     rule_of,
     term_of,
 )

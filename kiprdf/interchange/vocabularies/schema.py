@@ -3,28 +3,31 @@
 A concept type is a class, a predicate an object property, an attribute of an ``instance_schema`` a
 datatype property. The IRIs are those of the dataset, so that the schema can be loaded together with
 any snapshot. Restrictions, unions and lists are blank nodes, as OWL 2 requires.
+
+The hierarchy of types and of predicates is in propositions between definitions, ``subclass_of`` and
+``subproperty_of`` (docs/decisions/083). ``context`` has the IRIs that types, predicates and keys
+came with (docs/decisions/079).
 """
 
 from __future__ import annotations
 
+import functools
+import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from kiprdf.budget import paced
+from kiprdf.budget import check, paced
+from kiprdf.errors import KipError
+from kiprdf.interchange.forms import iri_of
+from kiprdf.interchange.importing.element_index import SAME_AS
+from kiprdf.interchange.importing.plan import JsonMap
 from kiprdf.interchange.mapping.contexts import Mapping
-from kiprdf.interchange.vocabularies.hierarchy import read_parents
-from kiprdf.interchange.vocabularies.nested import (
-    Description,
-    Each,
-    Members,
-    anonymous,
-    described,
-)
+from kiprdf.interchange.mapping.reader import iri_fault
+from kiprdf.interchange.mapping.terms import MAPS
 from kiprdf.interchange.vocabularies.standards import (
     STANDARDS,
     owl,
@@ -34,12 +37,212 @@ from kiprdf.interchange.vocabularies.standards import (
     skos,
     xsd,
 )
-from kiprdf.language.names import is_key
+from kiprdf.language.names import META_TYPES, is_key
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, json_map, read_element
 from kiprdf.rdf.iris import ConceptName, Iris, encode
 from kiprdf.rdf.literals import Json, to_term
 from kiprdf.store import Store
+
+ABOVE = {META_TYPES[0]: "subclass_of", META_TYPES[1]: "subproperty_of"}
+"""The predicate from a definition to those directly above it, by meta-type."""
+ORIGINALS = {META_TYPES[0]: rdfs("subClassOf"), META_TYPES[1]: rdfs("subPropertyOf")}
+"""The properties of RDFS that state the same."""
+_DESCRIPTIONS = {
+    META_TYPES[0]: "Every instance of the first concept type is one of the second, too.",
+    META_TYPES[1]: "What the first predicate links, the second one links, too.",
+}
+
+
+def link_definition(meta_type: str) -> JsonMap:
+    """The attributes of the predicate between the definitions of a meta-type.
+
+    >>> link_definition("$ConceptType")["same_as"]
+    'http://www.w3.org/2000/01/rdf-schema#subClassOf'
+    """
+    return {
+        "description": _DESCRIPTIONS[meta_type],
+        "subject_types": [meta_type],
+        "object_types": [meta_type],
+        "is_symmetric": False,
+        "is_transitive": True,
+        SAME_AS: ORIGINALS[meta_type].value,
+    }
+
+
+def read_parents(store: Store) -> dict[ConceptName, set[str]]:
+    """The names of the definitions directly above each definition that has some."""
+    parents: dict[ConceptName, set[str]] = defaultdict(set)
+    for meta_type, predicate in ABOVE.items():
+        for triple in store.match(None, store.iris.predicate(predicate), None):
+            ends = [
+                store.iris.name(term.value) if isinstance(term, NamedNode) else None
+                for term in (triple.subject, triple.object)
+            ]
+            match ends:
+                case [ConceptName() as below, ConceptName() as above]:
+                    if below.type == above.type == meta_type:
+                        parents[below].add(above.name)
+    return parents
+
+
+# Descriptions ---------------------------------------------------------------------------------
+#
+# A description is data: predicates with their objects. A description among the objects becomes a
+# blank node, a list an RDF list, as is usual for OWL and SHACL. The label of a blank node comes
+# from its place, so that the same definition gives the same triples. Nodes that others refer to
+# are named by ``part`` instead.
+
+
+Description: TypeAlias = dict[NamedNode, Any]
+"""Each predicate with one object or a set of them: a term, a ``Description``, a ``Members``."""
+
+
+class Members(tuple[Any, ...]):
+    """The members of an RDF list, in order."""
+
+    __slots__ = ()
+
+
+class Each(tuple[Any, ...]):
+    """Several objects of one predicate."""
+
+    __slots__ = ()
+
+
+def part(node: NamedNode, name: str) -> NamedNode:
+    """The IRI of a part: a fragment of the definition's IRI, which has none.
+
+    >>> part(NamedNode("urn:x:Drug"), "shape").value
+    'urn:x:Drug#shape'
+    >>> part(NamedNode("urn:x:Drug#shape"), "risk level").value
+    'urn:x:Drug#shape-risk%20level'
+    """
+    separator = "-" if "#" in node.value else "#"
+    return NamedNode(f"{node.value}{separator}{encode(name)}")
+
+
+def anonymous(place: str) -> BlankNode:
+    """The blank node of a place; a place is an IRI, longer by each step into the description."""
+    return BlankNode(f"b{hashlib.sha256(place.encode()).hexdigest()[:24]}")
+
+
+def described(node: NamedNode | BlankNode, description: Description) -> Iterator[Triple]:
+    """The triples of a description, followed by those of its nested nodes."""
+    return _described(node, description, node.value)
+
+
+def _described(
+    node: NamedNode | BlankNode, description: Description, place: str
+) -> Iterator[Triple]:
+    for predicate, value in description.items():
+        check()
+        members = value if isinstance(value, Each) else (value,)
+        for number, member in enumerate(members):
+            yield from _object(node, predicate, member, f"{place} {predicate.value} {number}")
+
+
+def _object(
+    node: NamedNode | BlankNode, predicate: NamedNode, value: Any, place: str
+) -> Iterator[Triple]:
+    if isinstance(value, dict):
+        inner = anonymous(place)
+        yield Triple(node, predicate, inner)
+        yield from _described(inner, value, place)
+    elif isinstance(value, Members):
+        yield from _list(node, predicate, value, place)
+    else:
+        yield Triple(node, predicate, cast(NamedNode | BlankNode | Literal, value))
+
+
+def _list(
+    node: NamedNode | BlankNode, predicate: NamedNode, members: Sequence[Any], place: str
+) -> Iterator[Triple]:
+    for number, member in enumerate(members):
+        cell = anonymous(f"{place} {number}")
+        yield Triple(node, predicate, cell)
+        yield from _object(cell, vocab.FIRST, member, f"{place} {number} first")
+        node, predicate = cell, vocab.REST
+    yield Triple(node, predicate, vocab.NIL)
+
+
+# The context of a nexus ----------------------------------------------------------------------
+
+
+_COERCIONS = {"datatype": "@type", "language": "@language", "direction": "@direction"}
+
+
+def context(store: Store) -> dict[str, Any]:
+    """The context of a nexus as JSON-LD, terms in alphabetical order.
+
+    A rule that several definitions have for metadata, or for attributes of propositions, is that
+    of the first of them. What is not a usable IRI is left out;
+    so are datatypes that a mapping may not have: their values keep them.
+    """
+    top: dict[str, Any] = {}
+    nested: dict[str, dict[str, Any]] = {"attributes": {}, "metadata": {}}
+    for concept, attributes in definitions(store, "$ConceptType"):
+        rules = dict(_rules(attributes, "instance_schema"))
+        name = _term({"iri": attributes.get("name_iri")})
+        if name is not None:
+            rules.setdefault("name", name)
+        term = _term(attributes)
+        if term is not None:
+            top[concept.name] = {**term, "@context": rules} if rules else term
+        _add(nested["metadata"], _rules(attributes, "metadata_schema"))
+    for concept, attributes in definitions(store, "$PropositionType"):
+        term = _term(attributes)
+        if term is not None:
+            top.setdefault(concept.name, {**term, "@type": "@id"})
+        _add(nested["attributes"], _rules(attributes, "instance_schema"))
+        _add(nested["metadata"], _rules(attributes, "metadata_schema"))
+    for part, rules in nested.items():
+        inner = {"@context": dict(sorted(rules.items()))} if rules else {}
+        top[part] = {"@id": "@nest", **inner}
+    return {"@context": {"@version": 1.1, **dict(sorted(top.items()))}}
+
+
+def _add(terms: dict[str, Any], rules: Iterator[tuple[str, dict[str, str]]]) -> None:
+    for key, term in rules:
+        terms.setdefault(key, term)
+
+
+def _rules(attributes: dict[str, Json], schema: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """The terms of the keys of one schema."""
+    rules = attributes.get(schema)
+    for key, rule in sorted(rules.items()) if isinstance(rules, dict) else ():
+        term = _term(rule) if isinstance(rule, dict) else None
+        if term is not None and key not in MAPS:
+            yield key, term
+
+
+@functools.lru_cache(maxsize=1_024)
+def _is_usable(keyword: str, value: str) -> bool:
+    """Whether a mapping may have a datatype, a language or a direction, as data may."""
+    try:
+        Mapping.load({"@context": {"key": {"@id": vocab.LABEL.value, keyword: value}}})
+    except KipError:
+        return False
+    return True
+
+
+def _term(rule: dict[str, Json]) -> dict[str, str] | None:
+    """The definition of a term; None without an IRI that a mapping may have."""
+    iri = rule.get("iri")
+    if not isinstance(iri, str) or iri_fault(iri) is not None:
+        return None
+    term = {"@id": iri}
+    for name, keyword in _COERCIONS.items():
+        value = rule.get(name)
+        if isinstance(value, str) and _is_usable(keyword, value):
+            term[keyword] = value
+    if rule.get("container") == "@list":
+        term["@container"] = "@list"
+    return term
+
+
+# Schema ---------------------------------------------------------------------------------------
+
 
 RANGES: dict[str, tuple[NamedNode, ...]] = {
     "string": (vocab.STRING,),
@@ -190,11 +393,7 @@ def _texts(concept: Concept, attributes: dict[str, Json]) -> Description:
 def _iris_of(value: Json) -> list[NamedNode]:
     """The absolute IRIs among the strings of a value."""
     texts = value if isinstance(value, list) else [value]
-    nodes = []
-    for text in paced(texts):
-        with suppress(TypeError, ValueError):
-            nodes.append(NamedNode(text))
-    return nodes
+    return [NamedNode(iri) for text in paced(texts) if (iri := iri_of(text)) is not None]
 
 
 def _equivalent(node: NamedNode, attributes: dict[str, Json], mapped: NamedNode | None) -> Each:

@@ -15,12 +15,16 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.errors import KipError
 from kiprdf.interchange.formats import Profile
-from kiprdf.interchange.vocabularies.nested import Description, Each, Members, described, part
 from kiprdf.interchange.vocabularies.schema import (
+    Description,
+    Each,
+    Members,
     attribute,
     attribute_rules,
     definitions,
+    described,
     end_types,
+    part,
 )
 from kiprdf.interchange.vocabularies.standards import sh
 from kiprdf.rdf import vocab

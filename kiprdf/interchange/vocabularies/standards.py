@@ -25,6 +25,10 @@ rdf, rdfs, xsd = Namespace(vocab.RDF), Namespace(vocab.RDFS), Namespace(vocab.XS
 owl = Namespace("http://www.w3.org/2002/07/owl#")
 sh = Namespace("http://www.w3.org/ns/shacl#")
 skos = Namespace("http://www.w3.org/2004/02/skos/core#")
+prov = Namespace("http://www.w3.org/ns/prov#")
+dc = Namespace("http://purl.org/dc/elements/1.1/")
+dcterms = Namespace("http://purl.org/dc/terms/")
+foaf = Namespace("http://xmlns.com/foaf/0.1/")
 SCHEMA = (Namespace("https://schema.org/"), Namespace("http://schema.org/"))
 """schema.org has two namespaces; the first is written, both are read."""
 schema = SCHEMA[0]
@@ -59,9 +63,8 @@ LABELS = (vocab.LABEL, skos("prefLabel"))
 DESCRIPTIONS = (
     skos("definition"),
     rdfs("comment"),
-    NamedNode("http://purl.org/dc/terms/description"),
-    NamedNode("http://purl.org/dc/elements/1.1/description"),
-    NamedNode("http://www.w3.org/ns/prov#definition"),
+    *(space("description") for space in (dcterms, dc)),
+    prov("definition"),
     NamedNode("http://purl.obolibrary.org/obo/IAO_0000115"),
 )
 """The properties that describe a term, in the order in which their texts are joined."""

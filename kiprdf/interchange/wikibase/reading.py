@@ -16,9 +16,14 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 from kiprdf.budget import paced
 from kiprdf.interchange.importing.element_index import ElementIndex
 from kiprdf.interchange.importing.external import Node, Skipped
-from kiprdf.interchange.wikibase.elements import Elements, digest
-from kiprdf.interchange.wikibase.properties import Properties
-from kiprdf.interchange.wikibase.source import GraphName, Source, WikibaseTriple
+from kiprdf.interchange.wikibase.elements import (
+    Elements,
+    GraphName,
+    Properties,
+    Source,
+    WikibaseTriple,
+    digest,
+)
 from kiprdf.interchange.wikibase.terms import (
     ALIAS,
     COPIES,

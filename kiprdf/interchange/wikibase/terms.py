@@ -9,13 +9,13 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from kiprdf.interchange.forms import term_of
 from kiprdf.interchange.mapping.datatypes import INTEGER_TYPES, fits
-from kiprdf.interchange.vocabularies.standards import Namespace, skos
+from kiprdf.interchange.vocabularies.standards import Namespace, prov, skos
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json
 
 wikibase = Namespace("http://wikiba.se/ontology#")
 schema = Namespace("http://schema.org/")
-DERIVED_FROM = NamedNode("http://www.w3.org/ns/prov#wasDerivedFrom")
+DERIVED_FROM = prov("wasDerivedFrom")
 LABEL, DESCRIPTION, ALIAS = vocab.LABEL, schema("description"), skos("altLabel")
 COPIES = (skos("prefLabel"), schema("name"))
 """Wikibase writes each label a second and a third time under these properties."""

@@ -13,18 +13,25 @@ from contextlib import suppress
 from itertools import count
 from typing import Any, NamedTuple
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, parse, serialize
+from pyoxigraph import BlankNode, NamedNode, Quad, RdfFormat, Triple, parse, serialize
 
 from kiprdf.budget import paced
+from kiprdf.interchange.forms import listed
 from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.external import Node
 from kiprdf.interchange.importing.names import OTHER_TYPES
 from kiprdf.interchange.importing.plan import JsonMap
-from kiprdf.interchange.importing.values import listed
 from kiprdf.interchange.mapping.apply import mapped_values
 from kiprdf.interchange.mapping.contexts import Mapping
-from kiprdf.interchange.wikibase.elements import FIELD_TYPES, ITEM, VALUE_FIELDS
-from kiprdf.interchange.wikibase.properties import PREDICATE, STRUCTURE, turtle_prefixes
+from kiprdf.interchange.original.record import values_of
+from kiprdf.interchange.wikibase.elements import (
+    FIELD_TYPES,
+    ITEM,
+    PREDICATE,
+    STRUCTURE,
+    VALUE_FIELDS,
+    turtle_prefixes,
+)
 from kiprdf.interchange.wikibase.reading import RANK, REFERENCE, usual_types
 from kiprdf.interchange.wikibase.terms import (
     ALIAS,
@@ -42,7 +49,7 @@ from kiprdf.interchange.wikibase.terms import (
 )
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris
-from kiprdf.rdf.literals import Json, to_json, to_term
+from kiprdf.rdf.literals import Json, to_term
 
 _TEXTS = {"label": LABEL, "description": DESCRIPTION, "aliases": ALIAS}
 _PREFIXES = {"prov": DERIVED_FROM.value.removesuffix("wasDerivedFrom"), "xsd": vocab.XSD}
@@ -352,15 +359,7 @@ def _parsed(text: str) -> list[Quad]:
 
 def _element(triples: Iterable[Triple]) -> Element:
     """The attributes and metadata of an element, and its first original IRI."""
-    attributes: JsonMap = {}
-    metadata: JsonMap = {}
-    for triple in triples:
-        predicate, value = triple.predicate.value, triple.object
-        if isinstance(value, Literal | NamedNode):
-            if predicate.startswith(vocab.ATTRIBUTE):
-                attributes[predicate.removeprefix(vocab.ATTRIBUTE)] = to_json(value)
-            elif predicate.startswith(vocab.METADATA):
-                metadata[predicate.removeprefix(vocab.METADATA)] = to_json(value)
+    attributes, metadata = values_of(triples)
     originals = listed(attributes.get(SAME_AS))
     own: NamedNode | None = next(_terms(originals[:1], IRI_TYPE), None)
     is_named = own is not None and not own.value.startswith(vocab.BLANK)

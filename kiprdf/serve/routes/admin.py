@@ -31,7 +31,7 @@ from starlette.types import Receive, Scope, Send
 import kiprdf
 from kiprdf.interchange.mapping.contexts import ORIGINAL, packs
 from kiprdf.nexus import Nexus
-from kiprdf.pages.rendering import ASSETS, render
+from kiprdf.pages.page import ASSETS, render
 from kiprdf.serve.body import read_body, require_json, run_for
 from kiprdf.serve.replies import HttpError, json_response
 from kiprdf.serve.security import CONTENT_POLICY, COOKIE, Gate, session_of
