@@ -5,18 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pyoxigraph import CanonicalizationAlgorithm, Dataset, RdfFormat, parse
 
 import kiprdf
-from tests.nexus.support import empty, facts
+from tests.interchange.originals import PREFIXES, canonical, imported, original
+from tests.nexus.support import facts, restored
 
-PREFIXES = """
-@prefix : <https://example.org/> .
-@prefix foaf: <http://xmlns.com/foaf/0.1/> .
-@prefix owl: <http://www.w3.org/2002/07/owl#> .
-@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-"""
 DOCUMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "values that contradict, and values of one alone": (
         """:a a :T ; rdfs:label "A" ; :p 1.10 ; :q 5 . :b a :T ; rdfs:label "B" ; :p 2, 3 .""",
@@ -85,22 +78,6 @@ DOCUMENTS: dict[str, tuple[str, dict[str, Any]]] = {
 MERGE = "MERGE CONCEPT ?a INTO ?b WHERE { ?a {name: :source} ?b {name: :target} }"
 
 
-def home(nexus: kiprdf.Nexus) -> Dataset:
-    return dataset(nexus.snapshot(mapping="original", only="imported", profile="rdf12"))
-
-
-def dataset(text: str) -> Dataset:
-    triples = Dataset(parse(text, format=RdfFormat.TURTLE))
-    triples.canonicalize(CanonicalizationAlgorithm.UNSTABLE)
-    return triples
-
-
-def imported(text: str, **options: Any) -> kiprdf.Nexus:
-    nexus = empty()
-    assert nexus.import_rdf(PREFIXES + text, define=True, **options)["skipped"] == []
-    return nexus
-
-
 def merge(nexus: kiprdf.Nexus, source: str = "A", target: str = "B") -> None:
     assert nexus.execute(MERGE, source=source, target=target)["merged"]
 
@@ -113,14 +90,15 @@ def test_two_merged_concepts_leave_as_they_came_and_a_second_import_changes_noth
     text, options = DOCUMENTS[case]
     nexus = imported(text, **options)
     merge(nexus, *direction)
-    assert home(nexus) == dataset(PREFIXES + text)
+    assert original(nexus) == canonical(text)
     before = facts(nexus)
     again = nexus.import_rdf(PREFIXES + text, **options)
     assert again["skipped"] == []
     for kind in ("concepts", "propositions"):
         assert again[kind]["created"] == again[kind]["updated"] == 0, kind
     assert facts(nexus) == before
-    assert home(nexus) == dataset(PREFIXES + text)
+    assert original(nexus) == canonical(text)
+    assert restored(nexus).snapshot() == nexus.snapshot()
     assert nexus.check()["faults"] == []
 
 
@@ -150,7 +128,7 @@ def test_only_links_of_merged_concepts_that_do_not_come_home_are_in_the_report(
     assert (report["skipped"] == []) is comes_home
     if comes_home:
         both = things + before + ("" if after == before else after)
-        assert home(nexus) == dataset(PREFIXES + both)
+        assert original(nexus) == canonical(both)
 
 
 def test_a_merged_concept_has_both_iris() -> None:
@@ -176,7 +154,7 @@ def test_merges_one_after_the_other_keep_every_concept_apart() -> None:
     nexus = imported(text)
     merge(nexus, "A", "B")
     merge(nexus, "B", "C")
-    assert home(nexus) == dataset(PREFIXES + text)
+    assert original(nexus) == canonical(text)
     before = facts(nexus)
     nexus.import_rdf(PREFIXES + text)
     assert facts(nexus) == before
@@ -187,7 +165,7 @@ def test_a_new_concept_that_takes_over_an_imported_one_leaves_as_that_one() -> N
     nexus = imported(text)
     nexus.execute('UPSERT { CONCEPT { {type: "T", name: "B"} SET ATTRIBUTES { p: 2, mine: 9 } } }')
     merge(nexus)
-    assert home(nexus) == dataset(PREFIXES + text)
+    assert original(nexus) == canonical(text)
     before = facts(nexus)
     nexus.import_rdf(PREFIXES + text)
     assert facts(nexus) == before
@@ -198,7 +176,7 @@ def test_what_changes_after_a_merge_is_written_under_the_first_iri() -> None:
     merge(nexus)
     nexus.execute('UPDATE ?b SET ATTRIBUTES { p: 7 } WHERE { ?b {name: "B"} }')
     expected = ':a a :T ; rdfs:label "A" ; :p 1 . :b a :T ; rdfs:label "B" ; :p 7 .'
-    assert home(nexus) == dataset(PREFIXES + expected)
+    assert original(nexus) == canonical(expected)
 
 
 def test_a_merge_of_concepts_that_no_import_brought_notes_nothing() -> None:
@@ -213,17 +191,11 @@ def test_a_merge_of_concepts_that_no_import_brought_notes_nothing() -> None:
 
 @pytest.mark.parametrize("direction", [("A", "B"), ("B", "A")])
 def test_links_of_merged_concepts_stay_in_their_graphs(direction: tuple[str, str]) -> None:
-    text = (
-        PREFIXES
-        + """:a a :T ; rdfs:label "A" . :b a :T ; rdfs:label "B" . :d a :T .
+    text = """:a a :T ; rdfs:label "A" . :b a :T ; rdfs:label "B" . :d a :T .
         :g { :a :knows :d . } :h { :b :knows :d . }"""
-    )
-    nexus = empty()
-    nexus.import_rdf(text, define=True, format="trig")
+    nexus = imported(text)
     merge(nexus, *direction)
-    expected = set(parse(text, format=RdfFormat.TRIG))
     for _ in range(2):
-        written = nexus.snapshot(mapping="original", only="imported", format="nquads")
-        assert set(parse(written, format=RdfFormat.N_QUADS)) == expected
-        again = nexus.import_rdf(text, format="trig")
+        assert original(nexus) == canonical(text)
+        again = nexus.import_rdf(PREFIXES + text, format="trig")
         assert again["propositions"] == {"created": 0, "updated": 0, "unchanged": 1}

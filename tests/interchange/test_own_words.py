@@ -10,6 +10,7 @@ import rdflib
 
 import kiprdf
 from tests.interchange.graphs import isomorphic
+from tests.nexus.support import restored
 
 WORDS = (
     *("other_types", "other-types", "attributes", "metadata", "graph", "graph_values", "original"),
@@ -42,10 +43,7 @@ def original(nexus: kiprdf.Nexus) -> rdflib.Graph:
 def test_an_own_word_comes_home_as_the_property_it_was(word: str) -> None:
     nexus = imported(document(word))
     assert isomorphic(original(nexus), rdflib.Graph().parse(data=document(word)))
-    for mapping in ("original", nexus.context()):
-        copy = kiprdf.Nexus.memory("https://data.example.org/kb/", genesis=False)
-        copy.restore(nexus.snapshot(mapping=mapping), mapping=mapping)
-        assert copy.snapshot() == nexus.snapshot()
+    assert restored(nexus, mapping=nexus.context()).snapshot() == nexus.snapshot()
 
 
 def test_the_names_of_maps_and_the_key_of_classes_are_not_given_to_others() -> None:

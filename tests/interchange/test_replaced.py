@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.interchange.test_merged_origins import PREFIXES, merge
+from tests.interchange.originals import PREFIXES
+from tests.interchange.test_merged_origins import merge
 from tests.nexus.support import empty
 
 NAMES = """:a a :T ; rdfs:label "A" . :b a :T ; rdfs:label "B" . :c a :T . :d a :T . """

@@ -250,8 +250,6 @@ def checked(text: str) -> str:
         raise KipError("KIP_1001", message, "Check the file at this place.", span, text) from None
     read = _with_plain_space(read)
     if _LITERALS.search(read):
-        from kiprdf.interchange.formats.guard_xml import with_xml_literals
-
         read = with_xml_literals(read, ALLOWANCE + GROWTH * len(text))
     declaration = _XML_DECLARATION.match(read)
     # The text is decoded already, regardless of the encoding it declares.

@@ -226,12 +226,6 @@ class Element:
             if place is not None:
                 yield place, triple
 
-    def used(self, place: KeyPlace) -> set[NamedNode]:
-        """All properties that may have values of a key."""
-        rule = self._rule(place)
-        noted = {cast(str, e["property"]) for e in self._entries(place) if "property" in e}
-        return {NamedNode(iri) for iri in ((noted | {rule["iri"]}) if rule else noted)}
-
     def forms(self, place: KeyPlace, triple: Triple) -> list[OriginalValue]:
         """The original forms of the value of a key; none where its IRI is not known."""
         if place == (False, SAME_AS):
