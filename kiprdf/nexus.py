@@ -13,14 +13,16 @@ from kiprdf.arguments import check, check_opening, check_sync, mapping_of
 from kiprdf.budget import Budget
 from kiprdf.errors import DamagedGraphError, StoreError, clear_frames
 from kiprdf.execution import bootstrap, summary
-from kiprdf.execution.acting import acting
 from kiprdf.execution.empty_answers import Diagnosis
 from kiprdf.execution.engine import Answer, CommandEngine
-from kiprdf.execution.history import changes, history
+from kiprdf.execution.forgetting import forget
+from kiprdf.execution.history import changes, compact_history, history
 from kiprdf.execution.naming import id_of
 from kiprdf.execution.requests import respond
 from kiprdf.execution.transaction import Transaction, transact
+from kiprdf.execution.undo import undo
 from kiprdf.execution.validity import validity
+from kiprdf.execution.writer import acting
 from kiprdf.interchange import files, formats
 from kiprdf.kml.draft import Clock
 from kiprdf.language.parameters import refuse_misspelt_options
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 
     from kiprdf import maintenance, options
     from kiprdf.arguments import MappingSources
-    from kiprdf.execution import imports
+    from kiprdf.execution import imports, replacing
     from kiprdf.interchange import documents, rdflib_store, snapshots
     from kiprdf.interchange.differences import patch_log
     from kiprdf.interchange.differences.difference import Difference
@@ -63,6 +65,7 @@ else:
     patch_log = Lazy("kiprdf.interchange.differences.patch_log")
     publishing = Lazy("kiprdf.pages.publish")
     rdflib_store = Lazy("kiprdf.interchange.rdflib_store")
+    replacing = Lazy("kiprdf.execution.replacing")
     snapshots = Lazy("kiprdf.interchange.snapshots")
 
 T = TypeVar("T")
@@ -431,8 +434,8 @@ class Nexus:
         would be, ``deleted`` and ``added``. Raises KIP_2002 for a patch of another state.
         """
         text = files.capsule_text(patch)
-        writer = self._engine.writer
-        return self._engine.boundary.run(lambda: writer.apply_patch(text, dry_run), text)
+        apply = functools.partial(replacing.apply_patch, self._engine.writer, text, dry_run)
+        return self._engine.boundary.run(apply, text)
 
     @timed
     def export(self, command: str | None = None, /, **parameters: Any) -> str:
@@ -615,7 +618,8 @@ class Nexus:
         self._engine.writer.require_writable()
         read = functools.partial(snapshots.read, source, format=format, source_base=base_iri)
         return self._run_on_files(
-            lambda: self._engine.writer.restore(
+            lambda: replacing.restore(
+                self._engine.writer,
                 lambda: read(self.base_iri, mapping=mapping_of(mapping)),
                 None if history is None else functools.partial(patch_log.read, history),
             )
@@ -634,7 +638,8 @@ class Nexus:
         nexus = cls.memory(base_iri, genesis=False)
         vocabulary = mapping_of(mapping)
         read = functools.partial(graphs.from_rdflib, graph, nexus.base_iri, vocabulary)
-        nexus._engine.boundary.run(lambda: nexus._engine.writer.restore(read))
+        engine = nexus._engine
+        engine.boundary.run(lambda: replacing.restore(engine.writer, read))
         return nexus
 
     @timed
@@ -855,8 +860,8 @@ class Nexus:
         [{'id': 'C:Person/Ada', 'change': 'deleted', 'keys': []}]
         """
         chosen = {"seq": seq, "seqs": seqs, "session": session, "source": source}
-        undo = functools.partial(self._engine.writer.undo, conflicts, dry_run, **chosen)
-        return self._engine.boundary.run(undo)
+        run = functools.partial(undo, self._engine.writer, conflicts, dry_run, **chosen)
+        return self._engine.boundary.run(run)
 
     def validity(self, id: str) -> list[dict[str, str | None]]:
         """The intervals in which a fact is valid: its Periods and its metadata, united.
@@ -896,7 +901,7 @@ class Nexus:
         check(dry_run=dry_run)
         select = functools.partial(self._engine.select_nodes, command, parameters)
         return self._engine.boundary.run(
-            lambda: self._engine.writer.forget(select, dry_run), command
+            lambda: forget(self._engine.writer, select, dry_run), command
         )
 
     @timed
@@ -906,7 +911,7 @@ class Nexus:
         That state becomes the earliest one: what is before it is KIP_3002 from now on. Returns
         its number as ``earliest_seq``, and how many ``commits`` left the history.
         """
-        return self._engine.boundary.run(lambda: self._engine.writer.compact_history(before))
+        return self._engine.boundary.run(lambda: compact_history(self._engine.writer, before))
 
     # Maintenance ------------------------------------------------------------------------------
 

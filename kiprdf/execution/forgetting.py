@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -16,16 +16,18 @@ from urllib.parse import quote
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from kiprdf.budget import paced
+from kiprdf.execution.writer import Writer
 from kiprdf.kml.draft import Clock, Draft
 from kiprdf.kql.identities import exists
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Proposition, Term
 from kiprdf.rdf.iris import ConceptName, encode
 from kiprdf.rdf.literals import to_json
+from kiprdf.source import NOWHERE
 from kiprdf.store import Origin, OxigraphStore
 from kiprdf.store.commit_log import commit_note, note, record
 from kiprdf.store.journal_files import Commit, decoded, encoded
-from kiprdf.store.past import base_record
+from kiprdf.store.past import base_record, require_embedded
 
 KIND = "FORGET"
 """What the history calls the commit that forgets."""
@@ -264,3 +266,24 @@ def _pattern(name: str) -> str:
     """A regular expression of a name; a short one must be a whole word."""
     escaped = re.escape(name)
     return escaped if len(name) >= SHORT else rf"(?<![0-9A-Za-z]){escaped}(?![0-9A-Za-z])"
+
+
+def forget(
+    writer: Writer, select: Callable[[], Collection[NamedNode]], dry_run: bool
+) -> dict[str, Any]:
+    """Forget elements for good, and return what was, or would be, forgotten."""
+    store = require_embedded(writer.store, "forget")
+
+    def plan() -> ErasurePlan:
+        plan = ErasurePlan(store, writer.clock, select())
+        writer.check(plan.draft, NOWHERE, remedy="Forget")
+        return plan
+
+    def write(plan: ErasurePlan) -> dict[str, Any]:
+        report = plan.report()
+        if plan.changes_nothing:
+            return {**report, "seq": None}
+        origin = writer.origin(KIND)
+        return {**report, "seq": writer.rewrite(store, lambda: plan.apply(origin))}
+
+    return writer.run_planned(plan, write, dry_run=dry_run)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -18,6 +18,7 @@ from kiprdf.budget import paced
 from kiprdf.errors import KipError, StoreError, shown
 from kiprdf.execution.forgetting import FORGOTTEN
 from kiprdf.execution.forgetting import KIND as FORGET
+from kiprdf.execution.writer import Writer
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import read_object
 from kiprdf.rdf.iris import ConceptName
@@ -25,7 +26,7 @@ from kiprdf.rdf.literals import Json, normal, to_json, to_term
 from kiprdf.store import NexusStore, Origin
 from kiprdf.store.commit_index import LOCATED, SOURCE, CommitIndex, type_of
 from kiprdf.store.journal_files import Commit
-from kiprdf.store.past import journal_of, number_at
+from kiprdf.store.past import compact, journal_of, number_at
 
 BEGIN_AGAIN = (
     "Restore a backup; or begin the history at commit {number}, from which on it is whole: "
@@ -171,6 +172,13 @@ def changes(
         return {**page, "earliest_seq": log.earliest}
 
     return store.read(run)
+
+
+def compact_history(writer: Writer, before: int | str | date) -> dict[str, int]:
+    """Replace the beginning of the history by one record; see ``compact``."""
+    journal = journal_of(writer.store)
+    writer.require_writable()
+    return writer.store.write(lambda: compact(writer.store, journal, before))
 
 
 # States ---------------------------------------------------------------------------------------

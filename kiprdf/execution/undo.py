@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from functools import partial
 from typing import Any, TypeAlias, cast
 
 from pyoxigraph import NamedNode, Triple
@@ -23,6 +24,7 @@ from kiprdf.execution.history import (
     keys,
     state_of,
 )
+from kiprdf.execution.writer import Writer
 from kiprdf.kml.draft import Clock, Draft, Edit, copied
 from kiprdf.kml.protection import check_protection
 from kiprdf.kql.identities import exists
@@ -31,6 +33,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Element, read_element
 from kiprdf.rdf.iris import ConceptName, PropositionName
 from kiprdf.rdf.literals import Json, to_json
+from kiprdf.source import NOWHERE
 from kiprdf.store import NexusStore, Origin
 from kiprdf.store.commit_index import SOURCE
 from kiprdf.store.past import number_at
@@ -247,6 +250,29 @@ class UndoPlan:
         elif before is not None:
             self.draft.edits[node] = Edit(before, copied(before))
             self.draft.deleted[node] = before
+
+
+def undo(writer: Writer, conflicts: str, dry_run: bool, **selection: Any) -> dict[str, Any]:
+    """Undo commits by another one, and return what was, or would be, reverted."""
+    if conflicts not in ("refuse", "skip"):
+        message = f'conflicts is "refuse" or "skip", not {conflicts!r}.'
+        raise KipError("KIP_1001", message, "Leave it out to refuse conflicts.")
+
+    def write(plan: UndoPlan) -> dict[str, Any]:
+        report = plan.report()
+        if plan.conflicts and conflicts == "refuse":
+            count = len(plan.conflicts)
+            noun = "conflict" if count == 1 else "conflicts"
+            message = f"The undo has {count} {noun}: {plan.conflicts[:3]}."
+            hint = 'See them all with dry_run=True; conflicts="skip" undoes the others.'
+            raise KipError("KIP_2002", message, hint)
+        writer.check(plan.draft, NOWHERE)
+        delta = plan.draft.delta()
+        writer.commit(delta, "UNDO", plan.seqs)
+        return {**report, "seq": writer.store.commit() if delta else None}
+
+    plan = partial(planned, writer.store, writer.clock, **selection)
+    return writer.run_planned(plan, write, dry_run=dry_run)
 
 
 def planned(

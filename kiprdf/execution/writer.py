@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
-from datetime import date
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 from weakref import ref
 
-from pyoxigraph import NamedNode
+from pyoxigraph import Store as Engine
 
 from kiprdf import collector
 from kiprdf.errors import KipError, StoreError
-from kiprdf.execution.acting import acting_on
 from kiprdf.execution.catalog_cache import CatalogCache
-from kiprdf.execution.forgetting import KIND as FORGET
-from kiprdf.execution.forgetting import ErasurePlan
 from kiprdf.execution.statements import FindTargets, Write
-from kiprdf.execution.undo import planned
 from kiprdf.kml.delete import check_unused, delete
 from kiprdf.kml.draft import Clock, Draft, timestamp
 from kiprdf.kml.merge import merge
@@ -28,25 +25,28 @@ from kiprdf.kml.upsert import upsert
 from kiprdf.kql.reader import read_catalog
 from kiprdf.language import ast, bind, parse
 from kiprdf.language.printer import outline
-from kiprdf.loading import load
 from kiprdf.meta.indexing import Indexer
 from kiprdf.semantics import check
 from kiprdf.semantics.check import check_written
 from kiprdf.source import NOWHERE, Span
-from kiprdf.store import Delta, NexusStore, Origin, RecordedReads, Store
-from kiprdf.store.past import PastStore, compact, journal_of, replay, require_embedded
-
-if TYPE_CHECKING:
-    from kiprdf.interchange.differences.patch_log import Log
-    from kiprdf.interchange.staging_store import StagingStore
+from kiprdf.store import Delta, NexusStore, Origin, OxigraphStore, RecordedReads, Store
+from kiprdf.store.past import PastStore
 
 T = TypeVar("T")
+P = TypeVar("P", bound="Plan")
 BOOTSTRAP = "bootstrap"
 """The record of the commit up to which only opening has written."""
 RESTORED = "restored"
 """The record of a dataset that a snapshot replaced."""
 STRICT_SCHEMA = "strict_schema"
 """The record of whether instance schemas are enforced; "false" where it is absent."""
+
+
+class Plan(Protocol):
+    """What is going to be written."""
+
+    def report(self) -> dict[str, Any]:
+        """What is, or would be, changed."""
 
 
 class Writer:
@@ -59,10 +59,10 @@ class Writer:
         catalogs: CatalogCache,
         clock: Clock,
     ) -> None:
-        self._store = store
+        self.store = store
         self._indexer = indexer
         self._catalogs = catalogs
-        self._clock = clock
+        self.clock = clock
         self._preparations: list[ref[RecordedReads]] = []
         self.strict_schema = store.records().get(STRICT_SCHEMA) == "true"
 
@@ -70,17 +70,17 @@ class Writer:
         """Store whether instance schemas are enforced; ``StoreError`` if that is not possible."""
         if strict_schema == self.strict_schema:
             return
-        if self._store.read_only:
+        if self.store.read_only:
             state = "strict" if self.strict_schema else "not strict"
             raise StoreError(f"The nexus is {state}; open it for writing to change that.")
 
         def write() -> None:
             records = {STRICT_SCHEMA: str(strict_schema).lower()}
             if self.is_empty():
-                records[BOOTSTRAP] = str(self._store.commit() + 1)
+                records[BOOTSTRAP] = str(self.store.commit() + 1)
             self.commit(Delta(records=records))
 
-        self._store.write(write)
+        self.store.write(write)
         self.strict_schema = strict_schema
 
     def run(self, statement: Write, *, dry_run: bool = False) -> dict[str, Any]:
@@ -93,80 +93,27 @@ class Writer:
             return self.draft(statement.command, find_targets=statement.find_targets)
 
         if dry_run:
-            return self._store.read(lambda: draft()[0])
+            return self.store.read(lambda: draft()[0])
 
         def write() -> dict[str, Any]:
             receipt, drafted = draft()
             self.commit(drafted.delta(), statement=statement.outline)
             return receipt
 
-        return self._store.write(lambda: collector.paused(write))
+        return self.store.write(lambda: collector.paused(write))
 
-    def undo(self, conflicts: str, dry_run: bool, **selection: Any) -> dict[str, Any]:
-        """Undo commits by another one, and return what was, or would be, reverted."""
-        if conflicts not in ("refuse", "skip"):
-            message = f'conflicts is "refuse" or "skip", not {conflicts!r}.'
-            raise KipError("KIP_1001", message, "Leave it out to refuse conflicts.")
+    def run_planned(
+        self, plan: Callable[[], P], write: Callable[[P], dict[str, Any]], *, dry_run: bool
+    ) -> dict[str, Any]:
+        """The report of ``write`` on a plan; a dry run only reads, and returns the plan's own."""
         if dry_run:
-            return self._store.read(lambda: planned(self._store, self._clock, **selection).report())
+            return self.store.read(lambda: plan().report())
         self.require_writable()
-
-        def write() -> dict[str, Any]:
-            plan = planned(self._store, self._clock, **selection)
-            report = plan.report()
-            if plan.conflicts and conflicts == "refuse":
-                count = len(plan.conflicts)
-                noun = "conflict" if count == 1 else "conflicts"
-                message = f"The undo has {count} {noun}: {plan.conflicts[:3]}."
-                hint = 'See them all with dry_run=True; conflicts="skip" undoes the others.'
-                raise KipError("KIP_2002", message, hint)
-            self._check(plan.draft, NOWHERE)
-            delta = plan.draft.delta()
-            self.commit(delta, "UNDO", plan.seqs)
-            return {**report, "seq": self._store.commit() if delta else None}
-
-        return self._store.write(write)
-
-    def forget(self, select: Callable[[], list[NamedNode]], dry_run: bool) -> dict[str, Any]:
-        """Forget elements for good, and return what was, or would be, forgotten."""
-        store = require_embedded(self._store, "forget")
-
-        def plan() -> ErasurePlan:
-            plan = ErasurePlan(store, self._clock, select())
-            self._check(plan.draft, NOWHERE, remedy="Forget")
-            return plan
-
-        if dry_run:
-            return self._store.read(lambda: plan().report())
-        self.require_writable()
-
-        def write() -> dict[str, Any]:
-            planned = plan()
-            report = planned.report()
-            if planned.changes_nothing:
-                return {**report, "seq": None}
-            self._announce(None)
-            number = planned.apply(self._origin(FORGET))
-            self._end_erasing()
-            return {**report, "seq": number}
-
-        return self._store.write(write)
-
-    def _end_erasing(self) -> None:
-        """Erase what is derived from a dataset that was written afresh."""
-        self._indexer.erase()
-        if self._store.embedded is not None:
-            self._store.embedded.erased()
-
-    def compact_history(self, before: int | str | date) -> dict[str, int]:
-        """Replace the beginning of the history by one record; see ``compact``."""
-        journal = journal_of(self._store)
-        self.require_writable()
-        return self._store.write(lambda: compact(self._store, journal, before))
+        return self.store.write(lambda: write(plan()))
 
     def commit_draft(self, draft: Draft, *, dry_run: bool = False) -> None:
         """Check a draft of several statements, and commit it unless this is a dry run."""
-        self._check(draft, NOWHERE)
+        self.check(draft, NOWHERE)
         if not dry_run:
             self.commit(draft.delta())
 
@@ -185,21 +132,21 @@ class Writer:
         may edit the draft before it is checked; a ``privileged`` statement may change what is
         protected.
         """
-        store = store or self._store
+        store = store or self.store
         targets = None if find_targets is None else find_targets()
         if targets is None:
-            is_cached = store is self._store
+            is_cached = store is self.store
             check(command, self._catalogs.catalog() if is_cached else read_catalog(store))
         elif isinstance(command, ast.Update):
             check_written(command, targets.kinds)
-        draft = Draft(store, self._clock, targets)
+        draft = Draft(store, self.clock, targets)
         receipt = run_in(draft, command)
         if correct is not None:
             correct(draft)
-        self._check(draft, command.span, privileged=privileged)
+        self.check(draft, command.span, privileged=privileged)
         return receipt, draft
 
-    def _check(
+    def check(
         self, draft: Draft, span: Span, *, privileged: bool = False, remedy: str = "Delete"
     ) -> None:
         """Raise ``KipError`` for a draft that breaks a rule of the nexus."""
@@ -218,14 +165,14 @@ class Writer:
         """
 
         def write() -> T:
-            result, delta = prepare(self._store)
+            result, delta = prepare(self.store)
             self.commit(delta)
             return result
 
-        if self._store.is_shared:
-            return self._store.write(write)
-        reads = RecordedReads(self._store)
-        with self._store.writing():
+        if self.store.is_shared:
+            return self.store.write(write)
+        reads = RecordedReads(self.store)
+        with self.store.writing():
             self._preparations.append(ref(reads))
         fault: Exception | None = None
         try:
@@ -233,9 +180,9 @@ class Writer:
         except Exception as error:
             # An error on a mix of two states may be wrong.
             fault = error
-        with self._store.writing():
+        with self.store.writing():
             if reads.is_outdated():
-                result, delta = prepare(self._store)
+                result, delta = prepare(self.store)
             elif fault is not None:
                 raise fault
             self.commit(delta)
@@ -246,8 +193,8 @@ class Writer:
 
         If a commit came in between, it is repeated on a copy of the dataset in memory.
         """
-        reading = self._store.try_read(lambda: judge(self._store))
-        return judge(self._store.copy()) if reading is None else reading.result
+        reading = self.store.try_read(lambda: judge(self.store))
+        return judge(self.store.copy()) if reading is None else reading.result
 
     def commit(
         self,
@@ -263,20 +210,34 @@ class Writer:
         """
         if delta:
             kind = kind or next(map(_kind, delta.commands), "SETTING")
-            origin = self._origin(kind, delta.origin.at)
-            if self._store.journal is not None and delta.commands:
+            origin = self.origin(kind, delta.origin.at)
+            if self.store.journal is not None and delta.commands:
                 text = statement or "\n\n".join(map(outline, delta.commands))
-                origin = origin._replace(digest=self._store.journal.note_statement(text))
+                origin = origin._replace(digest=self.store.journal.note_statement(text))
             delta = replace(delta, origin=origin._replace(undoes=undoes))
-            self._announce(delta)
-            commit = self._store.apply(delta)
+            self._invalidate(delta)
+            commit = self.store.apply(delta)
             self._indexer.note(delta, commit)
 
-    def _origin(self, kind: str, at: str = "") -> Origin:
-        return Origin(at or timestamp(self._clock()), kind, *acting_on(self))
+    def origin(self, kind: str, at: str = "") -> Origin:
+        return Origin(at or timestamp(self.clock()), kind, *acting_on(self))
 
-    def _announce(self, delta: Delta | None) -> None:
-        """Announce a commit, before it happens, to caches and preparations; None for a restore."""
+    def replace(self, dataset: Engine, kind: str, records: dict[str, str] | None = None) -> None:
+        """Replace the whole dataset, as one commit; the writer's lock is held."""
+        self._invalidate(None)
+        self.store.replace(dataset, records or {}, self.origin(kind))
+        self._indexer.outdate()
+
+    def rewrite(self, store: OxigraphStore, function: Callable[[], T]) -> T:
+        """Call what writes the dataset afresh, and erase what is derived from the one before."""
+        self._invalidate(None)
+        result = function()
+        self._indexer.erase()
+        store.erased()
+        return result
+
+    def _invalidate(self, delta: Delta | None) -> None:
+        """Tell caches and preparations of a commit before it happens; None may be any change."""
         self._catalogs.expire(delta)
         # Weak references: an interrupted preparation removes nothing from a list.
         running = [reads for reads in self._preparations if reads() is not None]
@@ -300,104 +261,19 @@ class Writer:
 
         return collector.paused(run)
 
-    def restore(
-        self, read: Callable[[], StagingStore], read_log: Callable[[], Log] | None = None
-    ) -> int:
-        """Replace an empty nexus by a dataset and return the number of elements.
-
-        The dataset is read and validated without the writer's lock. With a log, which must lead to
-        the dataset, its commits replace the history and the settings; what was strict stays strict.
-        """
-        load("kiprdf.interchange.dataset")
-        from kiprdf.interchange.dataset import check_dataset
-
-        def run() -> int:
-            self._require_empty()
-            dataset = read()
-            count = check_dataset(dataset, self._store.iris)
-            log = None if read_log is None else read_log()
-
-            def write() -> None:
-                self._require_empty()
-                if log is not None:
-                    log.require(dataset, self._store.commit())
-                self._announce(None)
-                if log is not None:
-                    replay(self._store, dataset.engine, *log)
-                    self._end_erasing()
-                    is_strict = self.strict_schema
-                    self.strict_schema = self._store.records().get(STRICT_SCHEMA) == "true"
-                    self.set_strict_schema(is_strict or self.strict_schema)
-                    return
-                origin = self._origin("RESTORE")
-                self._store.replace(dataset.engine, {RESTORED: "true"}, origin)
-                self._indexer.outdate()
-
-            self._store.write(write)
-            return count
-
-        return collector.paused(run)
-
-    def apply_patch(self, text: str, dry_run: bool) -> dict[str, int]:
-        """Change the dataset triple by triple, as one commit, if a statement may change that.
-
-        Returns how many triples were, or would be, ``deleted`` and ``added``.
-        """
-        load("kiprdf.execution.patching", "kiprdf.interchange.dataset")
-        load("kiprdf.interchange.differences.patch")
-        from kiprdf.execution.patching import draft_changes, draft_deletions
-        from kiprdf.interchange.dataset import check_dataset
-        from kiprdf.interchange.differences.patch import read
-
-        patch = read(text)
-
-        def checked() -> StagingStore:
-            dataset = patch.applied(self._store.match(None, None, None))
-            draft = Draft(self._store, self._clock)
-            draft_deletions(patch, draft)
-            self._check(draft, NOWHERE)
-            check_dataset(dataset, self._store.iris)
-            draft = Draft(self._store, self._clock)
-            draft_changes(patch, dataset, draft)
-            self._check(draft, NOWHERE)
-            return dataset
-
-        def run() -> None:
-            if dry_run:
-                self._store.read(checked)
-                return
-            self.require_writable()
-
-            def write() -> None:
-                dataset = checked()
-                if any(patch):
-                    self._announce(None)
-                    self._store.replace(dataset.engine, {}, self._origin("PATCH"))
-                    self._indexer.outdate()
-
-            self._store.write(write)
-
-        collector.paused(run)
-        return {"deleted": len(patch.removed), "added": len(patch.added)}
-
     def is_empty(self) -> bool:
         """Whether nothing was written since opening wrote the bundled capsules."""
-        return self._store.records().get(BOOTSTRAP, "0") == str(self._store.commit())
-
-    def _require_empty(self) -> None:
-        if not self.is_empty():
-            message = "The nexus already contains other knowledge."
-            raise KipError("KIP_2002", message, "Restore into a new nexus.")
+        return self.store.records().get(BOOTSTRAP, "0") == str(self.store.commit())
 
     def require_writable(
         self, command: ast.Manipulation | None = None, hint: str = "Open it for writing."
     ) -> None:
         """Raise KIP_1001, at the keyword of a command, when the nexus is open read-only."""
-        if self._store.read_only:
+        if self.store.read_only:
             span = NOWHERE if command is None else keyword(command)
             message = "The nexus is open read-only."
-            if isinstance(self._store, PastStore):
-                message = f"This is the nexus as of commit {self._store.commit()}."
+            if isinstance(self.store, PastStore):
+                message = f"This is the nexus as of commit {self.store.commit()}."
                 hint = "Write to the nexus itself."
             raise KipError("KIP_1001", message, hint, span)
 
@@ -447,3 +323,40 @@ def _is_comment(text: str) -> bool:
     """Whether a text holds only comments and white space."""
     lines = map(str.lstrip, text.split("\n"))
     return all(not line or line.startswith("//") for line in lines)
+
+
+# Who writes -----------------------------------------------------------------------------------
+
+
+class _Actor(NamedTuple):
+    """An author and a session, for the commits of one writer."""
+
+    writer: Any
+    author: str | None
+    session: str | None
+
+
+_actors: ContextVar[tuple[_Actor, ...]] = ContextVar("actors", default=())
+
+
+@contextmanager
+def acting(writer: Any, author: str | None, session: str | None) -> Iterator[None]:
+    """Commits of a writer in this block, thread and task have an author and a session.
+
+    What an inner block leaves out is that of the outer one.
+    """
+    outer = acting_on(writer)
+    actor = _Actor(writer, author or outer[0], session or outer[1])
+    token = _actors.set((*_actors.get(), actor))
+    try:
+        yield
+    finally:
+        _actors.reset(token)
+
+
+def acting_on(writer: Any) -> tuple[str | None, str | None]:
+    """The author and the session of the innermost block of a writer."""
+    for actor in reversed(_actors.get()):
+        if actor.writer is writer:
+            return actor.author, actor.session
+    return None, None

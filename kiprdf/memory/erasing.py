@@ -7,6 +7,7 @@ from typing import Any
 from pyoxigraph import NamedNode, Triple
 
 from kiprdf.budget import paced
+from kiprdf.execution.forgetting import forget
 from kiprdf.kql.identities import exists
 from kiprdf.memory.graph import ITEM, MENTIONS, STATES, Graph
 from kiprdf.memory.upserts import forgetting
@@ -39,7 +40,7 @@ def erase(graph: Graph, id: str) -> dict[str, Any]:
         facts = _facts(store)
         nodes += _only_earlier(store, facts, note)
         links = {node: facts[node] for node in nodes if node in facts}
-        report = engine.boundary.run(lambda: engine.writer.forget(lambda: nodes, False))
+        report = engine.boundary.run(lambda: forget(engine.writer, lambda: nodes, False))
     is_erased = was_there or bool(report["commits"])
     return {
         "id": id,

@@ -1,0 +1,163 @@
+"""Replaces the dataset: an empty one by a snapshot, any by what a patch makes of it.
+
+A patch is checked like a statement: what it does to elements is drafted (docs/decisions/118).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, cast
+
+from pyoxigraph import DefaultGraph, NamedNode, Triple
+
+from kiprdf import collector
+from kiprdf.budget import paced
+from kiprdf.errors import KipError
+from kiprdf.execution.writer import RESTORED, STRICT_SCHEMA, Writer
+from kiprdf.interchange.dataset import check_dataset
+from kiprdf.interchange.differences.patch import Patch
+from kiprdf.interchange.differences.patch import read as read_patch
+from kiprdf.interchange.differences.patch_log import Log
+from kiprdf.interchange.staging_store import StagingStore
+from kiprdf.kml.draft import Draft, Edit
+from kiprdf.rdf import vocab
+from kiprdf.rdf.elements import Element, Proposition, Terms, read_element
+from kiprdf.rdf.literals import Json, to_json
+from kiprdf.source import NOWHERE
+from kiprdf.store.past import replay, require_embedded
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+
+
+def restore(
+    writer: Writer, read: Callable[[], StagingStore], read_log: Callable[[], Log] | None = None
+) -> int:
+    """Replace an empty nexus by a dataset and return the number of elements.
+
+    The dataset is read and validated without the writer's lock. With a log, which must lead to
+    the dataset, its commits replace the history and the settings; what was strict stays strict.
+    """
+    store = writer.store
+
+    def run() -> int:
+        _require_empty(writer)
+        dataset = read()
+        count = check_dataset(dataset, store.iris)
+        log = None if read_log is None else read_log()
+
+        def write() -> None:
+            _require_empty(writer)
+            if log is None:
+                writer.replace(dataset.engine, "RESTORE", {RESTORED: "true"})
+                return
+            log.require(dataset, store.commit())
+            embedded = require_embedded(store, "have a history")
+            writer.rewrite(embedded, lambda: replay(embedded, dataset.engine, *log))
+            is_strict = writer.strict_schema
+            writer.strict_schema = store.records().get(STRICT_SCHEMA) == "true"
+            writer.set_strict_schema(is_strict or writer.strict_schema)
+
+        store.write(write)
+        return count
+
+    return collector.paused(run)
+
+
+def _require_empty(writer: Writer) -> None:
+    if not writer.is_empty():
+        message = "The nexus already contains other knowledge."
+        raise KipError("KIP_2002", message, "Restore into a new nexus.")
+
+
+class PatchPlan(NamedTuple):
+    """A patch, and the dataset that it leads to."""
+
+    patch: Patch
+    dataset: StagingStore
+
+    def report(self) -> dict[str, int]:
+        """How many triples are, or would be, ``deleted`` and ``added``."""
+        return {"deleted": len(self.patch.removed), "added": len(self.patch.added)}
+
+
+def apply_patch(writer: Writer, text: str, dry_run: bool) -> dict[str, int]:
+    """Change the dataset triple by triple, as one commit, if a statement may change that."""
+    patch, store = read_patch(text), writer.store
+
+    def plan() -> PatchPlan:
+        dataset = patch.applied(store.match(None, None, None))
+        draft = Draft(store, writer.clock)
+        _draft_deletions(patch, draft)
+        writer.check(draft, NOWHERE)
+        check_dataset(dataset, store.iris)
+        draft = Draft(store, writer.clock)
+        _draft_changes(patch, dataset, draft)
+        writer.check(draft, NOWHERE)
+        return PatchPlan(patch, dataset)
+
+    def write(plan: PatchPlan) -> dict[str, int]:
+        if any(patch):
+            writer.replace(plan.dataset.engine, "PATCH")
+        return plan.report()
+
+    return collector.paused(lambda: writer.run_planned(plan, write, dry_run=dry_run))
+
+
+def _draft_deletions(patch: Patch, draft: Draft) -> None:
+    """Draft the elements that a patch deletes, and the links that it gives other ends."""
+    identities = (vocab.TYPE, vocab.REIFIES)
+    nodes = _subjects(row for row in patch.removed if row.predicate in identities)
+    draft.store.prefetch(nodes)
+    for node in paced(nodes):
+        element = draft.element(node)
+        assert element is not None, node
+        draft.deleted[node] = element
+        if isinstance(element, Proposition) and draft.fact(element) not in patch.removed:
+            draft.superseded.add(node)
+
+
+def _draft_changes(patch: Patch, dataset: StagingStore, draft: Draft) -> None:
+    """Draft the elements that a patch creates and changes; ``dataset`` is its sound result.
+
+    Versions and times are those of the patch, and no changes. Raises KIP_2002 for metadata of the
+    engine that no engine writes.
+    """
+    iris = draft.store.iris
+    rows = (*patch.removed, *patch.added)
+    nodes = _subjects(row for row in rows if not row.predicate.value.startswith(iris.predicates))
+    draft.store.prefetch(nodes)
+    for node in paced(nodes):
+        before = draft.element(node)
+        quads = dataset.engine.quads_for_pattern(node, None, None, DefaultGraph())
+        after = read_element(iris, node, quads)
+        if after is not None:
+            _check_metadata(
+                {} if before is None else before.metadata, after.metadata, draft.id(node)
+            )
+            draft.edits[node] = Edit(before and _without_times(before), _without_times(after))
+
+
+def _subjects(rows: Iterable[Triple]) -> list[NamedNode]:
+    return sorted({cast(NamedNode, row.subject) for row in rows}, key=str)
+
+
+def _without_times(element: Element) -> Element:
+    for key in vocab.ENGINE_KEYS:
+        element.metadata.pop(key, None)
+    return element
+
+
+def _check_metadata(before: Terms, after: Terms, id: str) -> None:
+    """Raise KIP_2002 for a new time, or a new trail of merges, that no engine writes."""
+    for key in (vocab.CREATED_AT, vocab.UPDATED_AT, vocab.MERGED_FROM):
+        term = after.get(key)
+        if term is not None and term != before.get(key) and not _is_usual(key, to_json(term)):
+            message = f"The metadata key '{key}' of {id} is maintained by the engine."
+            raise KipError("KIP_2002", message, "Leave it out, or write it as the engine does.")
+
+
+def _is_usual(key: str, value: Json) -> bool:
+    if key == vocab.MERGED_FROM:
+        return isinstance(value, list) and all(isinstance(name, str) for name in value)
+    return isinstance(value, str) and _TIME.fullmatch(value) is not None
