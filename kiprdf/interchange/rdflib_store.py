@@ -30,7 +30,7 @@ from kiprdf.search import INDEX_FILE
 from kiprdf.search.erasing import erase_file
 from kiprdf.store import Delta, Origin, OxigraphStore, Written
 from kiprdf.store.base import Reading
-from kiprdf.store.delta import UNKNOWN
+from kiprdf.store.delta import UNKNOWN, difference
 from kiprdf.store.folder import checked_base, index_folder, notes_of
 from kiprdf.store.lock import FairLock
 from kiprdf.store.sparql_worker import SparqlAnswer
@@ -351,7 +351,8 @@ class RdflibStore(OxigraphStore):
 
     def replace(self, dataset: Engine, records: dict[str, str], origin: Origin = UNKNOWN) -> int:
         with self.writing():
-            number = self.apply(self._difference(dataset, records, origin))
+            triples = self.match(None, None, None)
+            number = self.apply(difference(triples, dataset, records, origin))
             self._touched = {number: ()}
             return number
 

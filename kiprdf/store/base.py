@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Cell: TypeAlias = NamedNode | Literal | BlankNode | Triple | None
+Iri: TypeAlias = NamedNode | None
+Nodes: TypeAlias = Iterable[NamedNode]
 Row: TypeAlias = tuple[Cell, ...]
 Keep: TypeAlias = Callable[[list[Row]], list[Row]]
 """Selects, of the rows fetched so far, those that an answer needs."""
@@ -92,21 +94,11 @@ class Store(Protocol):
         More rows than the budget allows are KIP_4002.
         """
 
-    def match(
-        self,
-        subject: NamedNode | None,
-        predicate: NamedNode | None,
-        object: NamedNode | Literal | Triple | None,
-    ) -> Iterator[Triple]:
+    def match(self, subject: Iri, predicate: Iri, object: Cell) -> Iterator[Triple]:
         """The triples of the default graph that match a pattern; None matches any term."""
 
     def lookup(
-        self,
-        subject: Cell,
-        predicate: Cell,
-        object: Cell,
-        most: int,
-        graph: NamedNode | None = None,
+        self, subject: Cell, predicate: Cell, object: Cell, most: int, graph: Iri = None
     ) -> list[Statement]:
         """The first triples, at most ``most``, that match a pattern; without a deadline check.
 
@@ -138,12 +130,7 @@ class Store(Protocol):
     def facts(self, node: NamedNode) -> list[Triple]:
         """The triples that propositions state of a node, as subject or object."""
 
-    def prefetch(
-        self,
-        nodes: Iterable[NamedNode],
-        facts: Iterable[Triple] = (),
-        ends: Iterable[NamedNode] = (),
-    ) -> None:
+    def prefetch(self, nodes: Nodes, facts: Iterable[Triple] = (), ends: Nodes = ()) -> None:
         """Read ahead what describes some nodes, the links of some facts, and the facts that have
         some nodes as ends. Nothing where a read takes no request.
         """

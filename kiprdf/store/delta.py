@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from pyoxigraph import Literal, NamedNode, Triple
+from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from kiprdf.language import ast
 from kiprdf.rdf.elements import Element
@@ -53,3 +53,13 @@ class Delta:
 
     def __bool__(self) -> bool:
         return bool(self.removed or self.added or self.records)
+
+
+def difference(
+    before: Iterable[Triple], dataset: Iterable[Quad], records: dict[str, str], origin: Origin
+) -> Delta:
+    """What leads from some triples to those of a dataset."""
+    earlier, after = set(before), {quad.triple: None for quad in dataset}
+    removed = tuple(triple for triple in earlier if triple not in after)
+    added = tuple(triple for triple in after if triple not in earlier)
+    return Delta(removed, added, records=records, origin=origin)

@@ -45,7 +45,7 @@ from kiprdf.rdf.iris import Iris, decode
 from kiprdf.sparql.abilities import EMBEDDED
 from kiprdf.sparql.algebra import BGP, Select, TriplePattern
 from kiprdf.sparql.text import render, render_update
-from kiprdf.store.base import SIMPLE, Cell, Reading, Request, Row, Solutions, Statement
+from kiprdf.store.base import SIMPLE, Cell, Iri, Nodes, Reading, Request, Row, Solutions, Statement
 from kiprdf.store.cancellation import CancellationToken, is_any_abandoned, run_cancellable
 from kiprdf.store.commit_log import (
     ENGINE_FAULTS,
@@ -61,7 +61,7 @@ from kiprdf.store.commit_log import (
     remove_earlier_number,
     unreadable,
 )
-from kiprdf.store.delta import UNKNOWN, Delta, Origin, Written
+from kiprdf.store.delta import UNKNOWN, Delta, Origin, Written, difference
 from kiprdf.store.folder import (
     DAMAGED,
     FORMAT,
@@ -493,22 +493,12 @@ class OxigraphStore:
 
         return run_cancellable(run, budget.current())
 
-    def match(
-        self,
-        subject: NamedNode | None,
-        predicate: NamedNode | None,
-        object: NamedNode | Literal | Triple | None,
-    ) -> Iterator[Triple]:
+    def match(self, subject: Iri, predicate: Iri, object: Cell) -> Iterator[Triple]:
         budget.check()
         return _triples(self, self.engine, subject, predicate, object, _DEFAULT)
 
     def lookup(
-        self,
-        subject: Cell,
-        predicate: Cell,
-        object: Cell,
-        most: int,
-        graph: NamedNode | None = None,
+        self, subject: Cell, predicate: Cell, object: Cell, most: int, graph: Iri = None
     ) -> list[Statement]:
         try:
             if graph is None and type(object) is NamedNode and subject and predicate:
@@ -605,12 +595,7 @@ class OxigraphStore:
             if triple.predicate.value.startswith(self.iris.predicates)
         ]
 
-    def prefetch(
-        self,
-        nodes: Iterable[NamedNode],
-        facts: Iterable[Triple] = (),
-        ends: Iterable[NamedNode] = (),
-    ) -> None:
+    def prefetch(self, nodes: Nodes, facts: Iterable[Triple] = (), ends: Nodes = ()) -> None:
         """Nothing: each read takes microseconds."""
 
     def _quads(self, *pattern: Any) -> Iterator[Quad]:
@@ -960,11 +945,13 @@ class OxigraphStore:
         """
         with self.writing():
             if self._folder is not None:
-                return self.apply(self._difference(dataset, records, origin))
+                return self.apply(
+                    difference(self.match(None, None, None), dataset, records, origin)
+                )
             graph, number = vocab.BOOKKEEPING, self.commit() + 1
             if self.journal is not None:
-                difference = self._difference(dataset, records, origin)
-                self._note_in_journal(self.journal, number, difference)
+                changes = difference(self.match(None, None, None), dataset, records, origin)
+                self._note_in_journal(self.journal, number, changes)
             notes = {quad.predicate: quad.object for quad in self._quads(graph, None, None, graph)}
             notes |= {vocab.FORMAT: FORMAT_NOTE.object, vocab.BASE: Literal(self.iris.base)}
             notes |= {record(key): Literal(value) for key, value in records.items()}
@@ -1034,14 +1021,6 @@ class OxigraphStore:
         if self._folder is not None:
             shutil.rmtree(self._folder / DAMAGED, ignore_errors=True)
             write_manifest(self._folder, self.iris.base, graph_folder(self._folder).name)
-
-    def _difference(self, dataset: Engine, records: dict[str, str], origin: Origin) -> Delta:
-        """What leads to a dataset: on disk only an update removes and adds in one transaction."""
-        after = {quad.triple: None for quad in dataset}
-        before = set(self.match(None, None, None))
-        removed = tuple(triple for triple in before if triple not in after)
-        added = tuple(triple for triple in after if triple not in before)
-        return Delta(removed, added, records=records, origin=origin)
 
 
 def _triples(store: OxigraphStore, engine: Engine, *pattern: Any) -> Iterator[Triple]:

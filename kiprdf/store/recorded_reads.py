@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from typing import TypeAlias, TypeVar
 
-from pyoxigraph import Literal, NamedNode, Triple
+from pyoxigraph import NamedNode, Triple
 
-from kiprdf.store.base import SIMPLE, Cell, Request, Row, Statement, Store
+from kiprdf.store.base import SIMPLE, Cell, Iri, Nodes, Request, Row, Statement, Store
 from kiprdf.store.delta import Delta
 from kiprdf.store.sorted_values import Scope, SortedValues
 from kiprdf.store.update_times import UPDATED_AT, Range
@@ -55,22 +55,12 @@ class RecordedReads:
         self._patterns.add(_ANY)
         return self._store.in_memory()
 
-    def match(
-        self,
-        subject: NamedNode | None,
-        predicate: NamedNode | None,
-        object: NamedNode | Literal | Triple | None,
-    ) -> Iterator[Triple]:
+    def match(self, subject: Iri, predicate: Iri, object: Cell) -> Iterator[Triple]:
         self._patterns.add((subject, predicate, object))
         return self._store.match(subject, predicate, object)
 
     def lookup(
-        self,
-        subject: Cell,
-        predicate: Cell,
-        object: Cell,
-        most: int,
-        graph: NamedNode | None = None,
+        self, subject: Cell, predicate: Cell, object: Cell, most: int, graph: Iri = None
     ) -> list[Statement]:
         # In the graph of texts, an object is part of a value.
         self._patterns.add((subject, predicate, object if graph is None else None))
@@ -99,12 +89,7 @@ class RecordedReads:
         self._patterns.update(((node, None, None), (None, None, node)))
         return self._store.facts(node)
 
-    def prefetch(
-        self,
-        nodes: Iterable[NamedNode],
-        facts: Iterable[Triple] = (),
-        ends: Iterable[NamedNode] = (),
-    ) -> None:
+    def prefetch(self, nodes: Nodes, facts: Iterable[Triple] = (), ends: Nodes = ()) -> None:
         self._store.prefetch(nodes, facts, ends)
 
     def commit(self) -> int:

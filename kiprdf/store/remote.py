@@ -26,9 +26,20 @@ from kiprdf.sparql.algebra import BGP, Select, TriplePattern, TripleTerm
 from kiprdf.sparql.text import render
 from kiprdf.store import remote_copy
 from kiprdf.store.answers import Answers
-from kiprdf.store.base import SIMPLE, Cell, Moved, Reading, Request, Row, Solutions, Statement
+from kiprdf.store.base import (
+    SIMPLE,
+    Cell,
+    Iri,
+    Moved,
+    Nodes,
+    Reading,
+    Request,
+    Row,
+    Solutions,
+    Statement,
+)
 from kiprdf.store.commit_log import RECORD
-from kiprdf.store.delta import UNKNOWN, Delta, Origin
+from kiprdf.store.delta import UNKNOWN, Delta, Origin, difference
 from kiprdf.store.endpoint import Dataset, Endpoint
 from kiprdf.store.guard import refuse_extensions, returns_triples
 from kiprdf.store.http import EndpointFault
@@ -397,22 +408,12 @@ class RemoteStore:
             raise KipError("KIP_4002", message, "Page with ORDER BY, LIMIT and OFFSET.")
         return answer
 
-    def match(
-        self,
-        subject: NamedNode | None,
-        predicate: NamedNode | None,
-        object: NamedNode | Literal | Triple | None,
-    ) -> Iterator[Triple]:
+    def match(self, subject: Iri, predicate: Iri, object: Cell) -> Iterator[Triple]:
         budget.check()
         return iter(self._matching(subject, predicate, object))
 
     def lookup(
-        self,
-        subject: Cell,
-        predicate: Cell,
-        object: Cell,
-        most: int,
-        graph: NamedNode | None = None,
+        self, subject: Cell, predicate: Cell, object: Cell, most: int, graph: Iri = None
     ) -> list[Statement]:
         if graph is not None:
             texts = self._texts(cast(Any, subject), cast(Any, predicate))
@@ -607,12 +608,7 @@ class RemoteStore:
             session.state.facts.update(facts)
         return facts
 
-    def prefetch(
-        self,
-        nodes: Iterable[NamedNode],
-        facts: Iterable[Triple] = (),
-        ends: Iterable[NamedNode] = (),
-    ) -> None:
+    def prefetch(self, nodes: Nodes, facts: Iterable[Triple] = (), ends: Nodes = ()) -> None:
         """Read each kind in one request, where a reading function runs."""
         session = self._session
         nodes, facts, ends = dict.fromkeys(nodes), dict.fromkeys(facts), dict.fromkeys(ends)
@@ -745,11 +741,8 @@ class RemoteStore:
             pass
 
     def replace(self, dataset: Engine, records: dict[str, str], origin: Origin = UNKNOWN) -> int:
-        after = {quad.triple: None for quad in dataset}
-        before = set(self.match(None, None, None))
-        removed = tuple(triple for triple in before if triple not in after)
-        added = tuple(triple for triple in after if triple not in before)
-        return self._commit(Delta(removed, added, records=records), None)
+        delta = difference(self.match(None, None, None), dataset, records, origin)
+        return self._commit(delta, None)
 
     # The whole dataset ------------------------------------------------------------------------
 
