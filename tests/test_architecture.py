@@ -95,6 +95,6 @@ def test_exception_is_caught_only_at_the_boundaries() -> None:
         "kiprdf/memory/memory.py",  # a memory is stored even if the graph cannot grow
         "kiprdf/execution/writer.py",  # a preparation fails when a commit comes in between
         "kiprdf/search/embedders.py",  # an embedder is foreign code
-        "kiprdf/store/remote.py",  # the same
+        "kiprdf/store/remote_session.py",  # the same
         "kiprdf/store/oxigraph.py",  # a reading function fails when a commit comes in between
     }

@@ -237,7 +237,7 @@ class Writer:
         return result
 
     def _invalidate(self, delta: Delta | None) -> None:
-        """Tell caches and preparations of a commit before it happens; None may be any change."""
+        """Expire caches, and note in preparations a commit that begins; None may be any change."""
         self._catalogs.expire(delta)
         # Weak references: an interrupted preparation removes nothing from a list.
         running = [reads for reads in self._preparations if reads() is not None]

@@ -9,8 +9,9 @@ to, and a damaged graph from the journal), ``folder`` (manifest, claims, opening
 written afresh),
 ``update_times`` (elements in the order of their updates), ``oxigraph`` (the embedded store, in
 memory or in a folder), ``connecting`` (opens a store that speaks SPARQL: recognizes its
-engine, then ``remote``, which reads it through ``answers``, ``endpoint`` and ``http`` and keeps
-what it read in ``remote_state``; ``layout`` converts its triples), ``cancellation`` (of long
+engine, then ``remote``, over ``remote_session``, its commits and what is known of them,
+``remote_reads`` and ``remote_commits``; ``endpoint`` and ``http`` send, ``layout`` converts its
+triples), ``cancellation`` (of long
 queries), ``guard`` (limits of raw SPARQL), ``sparql_worker`` and ``sparql_child`` (the processes
 that answer it).
 """

@@ -19,6 +19,7 @@ import hashlib
 import io
 import itertools
 import json
+import logging
 import os
 import shutil
 import sys
@@ -70,6 +71,7 @@ _REPAIR_TEXTS = (
     "Restore a backup; or show the others without them: kiprdf check --repair --nexus FOLDER"
 )
 _NO_HASH = "0" * 64
+_log = logging.getLogger("kiprdf")
 
 
 @dataclass(slots=True)
@@ -103,6 +105,8 @@ class Journal:
         self._file: io.FileIO | None = None
         """The log, open to be written."""
         self._broken = self._syncs = False
+        self._unsealed: Path | None = None
+        """The log that could not be sealed, which is said once."""
         self._begun = 0
         """The first commit of the record that was appended last, or was not finished."""
         self._time = ""
@@ -383,6 +387,9 @@ class Journal:
                     sealed.unlink(missing_ok=True)
             if not isinstance(fault, OSError | ValueError):
                 raise
+            if self._unsealed != log.path:
+                _log.warning("The file %s of the history is not sealed: %s", log.path, fault)
+            self._unsealed = log.path
             return
         with suppress(OSError):
             log.path.unlink()

@@ -344,12 +344,13 @@ class OxigraphStore:
         if journal.last < number and (journal.last or (is_lost and not journal.faults)):
             if is_lost:
                 _log.warning(LOST_RECORDS, journal.last + 1, number, folder)
-            with suppress(StoreError):
-                triples = self.match(None, None, None)
-                kind = LOST if is_lost else GAP
+            triples, kind = self.match(None, None, None), LOST if is_lost else GAP
+            try:
                 commit = gap_record(journal, number, triples, self.records(), kind)
                 if commit is not None:
                     journal.append(commit)
+            except StoreError as fault:
+                _log.warning("The gap in the history of %s is not recorded: %s", folder, fault)
         if journal.last and not notes_history(folder):
             graph = graph_folder(folder).name
             write_manifest(folder, self.iris.base, graph, is_erasing(folder), history=True)

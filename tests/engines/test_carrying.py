@@ -8,7 +8,7 @@ import pytest
 
 from kiprdf import KipError, Nexus, progress
 from kiprdf.memory import Memory
-from kiprdf.store import remote, remote_commits
+from kiprdf.store import remote_commits, remote_reads
 from tests.benchmarks import data
 from tests.engines.forwarding import at, forward
 from tests.engines.servers import Engine
@@ -31,7 +31,7 @@ def snapshot() -> bytes:
 def test_a_restore_and_a_snapshot_go_in_batches_and_report_them(
     server: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote, "READ_AT_ONCE", 200)
+    monkeypatch.setattr(remote_reads, "READ_AT_ONCE", 200)
     monkeypatch.setattr(remote_commits, "BATCH", 500)
     whole = snapshot()
     counts: Counter[str] = Counter()

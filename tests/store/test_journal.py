@@ -225,6 +225,19 @@ def test_kill_between_sealing_and_removing_the_log_loses_nothing(
     assert not (tmp_path / "history" / "000003.klog").exists()
 
 
+def test_a_log_that_cannot_be_sealed_grows_and_is_said_once(
+    sealed: Journal, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    *_, log = sorted((tmp_path / "history").glob("*.klog"))
+    log.with_suffix(".kseg").mkdir()
+    for number in range(31, 61):
+        sealed.append(note(number))
+    assert numbers(sealed) == list(range(1, 61))
+    said = [record.getMessage() for record in caplog.records]
+    assert len(said) == 1
+    assert f"The file {log} of the history is not sealed:" in said[0]
+
+
 # In a nexus -----------------------------------------------------------------------------------
 
 
