@@ -98,11 +98,11 @@ class RemoteReads(RemoteSession):
 
     def _texts(self, subject: NamedNode | None, predicate: NamedNode) -> list[Quad]:
         """The texts in the values of a predicate, which other stores have in a graph."""
-        known, pattern = self._known.texts, (subject, predicate)
-        if pattern not in known:
+        cached, pattern = self._cached.texts, (subject, predicate)
+        if pattern not in cached:
             texts = texts_of(self._matching(subject, predicate, None))
-            known[pattern] = [Quad(*text) for text in texts]
-        return known[pattern]
+            cached[pattern] = [Quad(*text) for text in texts]
+        return cached[pattern]
 
     def _matching(
         self,
@@ -231,20 +231,20 @@ class RemoteReads(RemoteSession):
 
     def _defined(self) -> dict[NamedNode, list[NamedNode]]:
         """The definitions of types and of predicates, by their meta-type."""
-        known = self._known
-        if known.definitions is None:
+        cached = self._cached
+        if cached.definitions is None:
             defined: dict[NamedNode, list[NamedNode]] = {type: [] for type in self._meta_types}
             for node, type in cast(Any, self._select(requests.typed(self._meta_types)).rows):
                 defined[type].append(node)
-            known.definitions = defined
-        return known.definitions
+            cached.definitions = defined
+        return cached.definitions
 
     def _reifying(self, fact: Any) -> list[Triple]:
         """The reifying triples of a fact, or of all."""
         if fact is None:
             rows: Any = self._select(requests.reifiers(None, self.abilities.links)).rows
             return [Triple(link, vocab.REIFIES, Triple(*ends)) for link, *ends in rows]
-        links = self._known.links
+        links = self._cached.links
         if fact not in links:
             links[fact] = self._links_of([fact])[fact]
         return [Triple(link, vocab.REIFIES, fact) for link in links[fact]]
@@ -259,29 +259,29 @@ class RemoteReads(RemoteSession):
 
     def describe(self, node: NamedNode) -> list[Triple]:
         budget.check()
-        triples = self._known.described.get(node)
+        triples = self._cached.described.get(node)
         return self._ask([node])[node] if triples is None else triples
 
     def statements(self, node: NamedNode) -> list[Triple]:
         return self.describe(node)
 
     def facts(self, node: NamedNode) -> list[Triple]:
-        facts = self._known.facts.get(node)
+        facts = self._cached.facts.get(node)
         return self._facts_at([node])[node] if facts is None else facts
 
     def _facts_at(self, nodes: Sequence[NamedNode]) -> dict[NamedNode, list[Triple]]:
         """The facts that have one of some nodes as an end; their links are kept, too."""
         facts: dict[NamedNode, list[Triple]] = {node: [] for node in nodes}
-        known = self._known
+        cached = self._cached
         rows: Any = self._select(requests.links_at(nodes, self.layout.links)).rows
         for link, subject, predicate, object_ in rows:
             fact = Triple(subject, predicate, object_)
             for end in (subject, object_):
                 if end in facts and fact not in facts[end]:
                     facts[end].append(fact)
-            if link not in known.links.setdefault(fact, []):
-                known.links[fact].append(link)
-        known.facts.update(facts)
+            if link not in cached.links.setdefault(fact, []):
+                cached.links[fact].append(link)
+        cached.facts.update(facts)
         return facts
 
     def prefetch(self, nodes: Nodes, facts: Iterable[Triple] = (), ends: Nodes = ()) -> None:
@@ -289,12 +289,12 @@ class RemoteReads(RemoteSession):
         nodes, facts, ends = dict.fromkeys(nodes), dict.fromkeys(facts), dict.fromkeys(ends)
         if self._session is None or not (nodes or facts or ends):
             return
-        known = self._known
-        for some in _unread(ends, known.facts):
+        cached = self._cached
+        for some in _unread(ends, cached.facts):
             self._facts_at(some)
-        for some_facts in _unread(facts, known.links):
-            known.links.update(self._links_of(some_facts))
-        for some in _unread(nodes, known.described):
+        for some_facts in _unread(facts, cached.links):
+            cached.links.update(self._links_of(some_facts))
+        for some in _unread(nodes, cached.described):
             self._ask(some)
 
     def _ask(self, nodes: Sequence[NamedNode]) -> dict[NamedNode, list[Triple]]:
@@ -303,7 +303,7 @@ class RemoteReads(RemoteSession):
         described: dict[NamedNode, list[Triple]] = {node: [] for node in nodes}
         for triple in self.layout.folded(rows):
             described[cast(NamedNode, triple.subject)].append(triple)
-        self._known.described.update(described)
+        self._cached.described.update(described)
         return described
 
     def newest(self, ranges: Sequence[Range]) -> Iterator[tuple[str, list[str]]]:
@@ -347,8 +347,8 @@ def _in_pattern(term: Any) -> Any:
     return TripleTerm(*term) if isinstance(term, Triple) else term
 
 
-def _unread(wanted: Iterable[K], known: Mapping[K, object]) -> Iterator[list[K]]:
-    """Those of which nothing is known, as many at once as one request reads."""
-    missing = iter([one for one in wanted if one not in known])
+def _unread(wanted: Iterable[K], cached: Mapping[K, object]) -> Iterator[list[K]]:
+    """Those of which nothing is cached, as many at once as one request reads."""
+    missing = iter([one for one in wanted if one not in cached])
     while some := list(itertools.islice(missing, DESCRIBED_AT_ONCE)):
         yield some

@@ -294,7 +294,7 @@ class RemoteSession:
         return getattr(self._local, "session", None)
 
     @property
-    def _known(self) -> State:
+    def _cached(self) -> State:
         """What was read of the commit on which a function runs; nothing outside of one."""
         session = self._session
         return State(0) if session is None else session.state

@@ -233,9 +233,9 @@ def test_a_log_that_cannot_be_sealed_grows_and_is_said_once(
     for number in range(31, 61):
         sealed.append(note(number))
     assert numbers(sealed) == list(range(1, 61))
-    said = [record.getMessage() for record in caplog.records]
-    assert len(said) == 1
-    assert f"The file {log} of the history is not sealed:" in said[0]
+    lines = [record.getMessage() for record in caplog.records]
+    assert len(lines) == 1
+    assert f"The file {log} of the history is not sealed:" in lines[0]
 
 
 # In a nexus -----------------------------------------------------------------------------------
