@@ -3,7 +3,7 @@
 ``application`` joins the ``routes``, whose handlers share the ``state``, behind ``security`` (host,
 origin, token) and ``observation`` (log, numbers, audit); handlers answer on threads. ``explorer``
 makes the pages for people; ``server`` runs the application with uvicorn, and ``connections`` limits
-what is open. Their parts: ``negotiation``, ``body``, ``replies`` and ``options``.
+what is open. ``http`` has what they share: accepted types, bodies, replies.
 """
 
 from __future__ import annotations
@@ -47,20 +47,8 @@ def app(
     another one without a token also those to this machine's names and addresses. Raises
     ``ValueError`` for unusable arguments.
     """
-    options = Options(
-        token=token,
-        read_token=read_token,
-        read_only=read_only,
-        base_url=base_url,
-        title=title,
-        max_body=max_body,
-        allow_hosts=tuple(allow_hosts),
-        cors=tuple(cors),
-        explorer=explorer,
-        mcp=mcp,
-        host=host,
-    )
-    return asgi_app(Server(nexus, options))
+    given = locals()
+    return asgi_app(Server(given.pop("nexus"), Options(**given)))
 
 
 def run(nexus: Nexus, *, port: int = 8080, host: str = "127.0.0.1", **options: Any) -> None:

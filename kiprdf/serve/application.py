@@ -18,9 +18,9 @@ from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kiprdf.errors import KipError, StoreError, without_folder
+from kiprdf.serve.http import HttpError
 from kiprdf.serve.mcp_route import McpEndpoint
 from kiprdf.serve.observation import LOGGER, Observer
-from kiprdf.serve.replies import HttpError
 from kiprdf.serve.routes import admin, kip, linked, openapi, pages, sparql
 from kiprdf.serve.security import Gate
 from kiprdf.serve.state import Server, may_write

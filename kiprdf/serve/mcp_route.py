@@ -14,8 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from kiprdf.serve.body import read_body, require_json, until_gone
-from kiprdf.serve.replies import HttpError, error_response
+from kiprdf.serve.http import HttpError, error_response, read_body, require_json, until_gone
 
 if TYPE_CHECKING:
     from kiprdf.mcp import NexusServer

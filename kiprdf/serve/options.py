@@ -29,6 +29,8 @@ class Options:
     host: str = "127.0.0.1"
 
     def __post_init__(self) -> None:
+        for name in ("allow_hosts", "cors"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("token", "read_token"):
             token = getattr(self, name)
             if token is not None and not token.strip():

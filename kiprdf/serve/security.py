@@ -12,10 +12,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from kiprdf.serve.negotiation import choose
+from kiprdf.serve.http import HttpError, choose, error_response
 from kiprdf.serve.observation import Access, info_of
 from kiprdf.serve.options import Options, host_name, is_own_address
-from kiprdf.serve.replies import HttpError, error_response
 
 COOKIE = "kiprdf_session"
 OPEN_PATHS = ("/health", "/ready", "/login")

@@ -18,7 +18,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from kiprdf.serve.application import asgi_app
 from kiprdf.serve.connections import ACCEPTED_AT_ONCE, Connections, most_connections
-from kiprdf.serve.replies import HttpError, error_response
+from kiprdf.serve.http import HttpError, error_response
 from kiprdf.serve.state import Server
 
 HEAD_BYTES = 65_536

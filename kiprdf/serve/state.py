@@ -18,11 +18,9 @@ from starlette.types import Scope
 from kiprdf.async_nexus import AsyncNexus
 from kiprdf.errors import KipError, StoreError
 from kiprdf.nexus import Nexus
-from kiprdf.serve.body import run_for
-from kiprdf.serve.negotiation import choose
+from kiprdf.serve.http import Answer, HttpError, choose, run_for
 from kiprdf.serve.observation import LOGGER, AuditLog, Metrics, info_of
 from kiprdf.serve.options import Options
-from kiprdf.serve.replies import HttpError
 from kiprdf.serve.security import Gate
 
 T = TypeVar("T")
@@ -92,6 +90,12 @@ class Server:
     def audit_of(self, scope: Scope) -> Audit | None:
         """What records the writes of a request."""
         return None if self.audit is None else partial(self.audit.write, info_of(scope).label)
+
+    def send(self, request: Request, answer: Answer, **headers: str) -> Response:
+        """The response with an answer, which the log line counts."""
+        self.note(request.scope, answer.rows)
+        sent = {"Content-Type": answer.media_type, **headers}
+        return Response(answer.content, answer.status, sent)
 
     def note(self, scope: Scope, rows: int | None, commit: int | None = None) -> None:
         """Note the numbers of a request for its log line."""

@@ -32,8 +32,7 @@ import kiprdf
 from kiprdf.interchange.mapping.contexts import ORIGINAL, packs
 from kiprdf.nexus import Nexus
 from kiprdf.pages.page import ASSETS, render
-from kiprdf.serve.body import read_body, require_json, run_for
-from kiprdf.serve.replies import HttpError, json_response
+from kiprdf.serve.http import HttpError, json_response, read_body, require_json, run_for
 from kiprdf.serve.security import CONTENT_POLICY, COOKIE, Gate, session_of
 from kiprdf.serve.state import Routes, Server, prefers_html, require_write, root_of
 from kiprdf.store.folder import MANIFEST

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,8 +15,15 @@ from kiprdf.errors import KipError
 from kiprdf.language import ast, parse
 from kiprdf.nexus import Nexus
 from kiprdf.protocol import read_request
-from kiprdf.serve.body import read_body, require_json, run_for
-from kiprdf.serve.replies import STATUS_OF, HttpError, to_json
+from kiprdf.serve.http import (
+    STATUS_OF,
+    Answer,
+    HttpError,
+    read_body,
+    require_json,
+    run_for,
+    to_json,
+)
 from kiprdf.serve.state import Audit, Routes, Server, may_write
 
 _METHODS = ("execute_kip", "execute_kip_readonly")
@@ -36,21 +43,12 @@ async def post(server: Server, request: Request) -> Response:
         audit=server.audit_of(request.scope),
     )
     reply = await run_for(request, server.threads, call)
-    server.note(request.scope, reply.rows)
-    return Response(reply.content, reply.status, media_type="application/json")
-
-
-class KipReply(NamedTuple):
-    """The status and the body of a response, and the number of rows in it."""
-
-    status: int
-    content: bytes
-    rows: int
+    return server.send(request, reply)
 
 
 def answer(
     nexus: Nexus, body: bytes, *, may_write: bool, read_only: bool, audit: Audit | None = None
-) -> KipReply:
+) -> Answer:
     """Answer the body of a request; a server that is ``read_only`` runs no command that writes.
 
     Raises ``HttpError`` for a body that is no request (400), and for a command that writes without
@@ -63,7 +61,7 @@ def answer(
     response = call(nexus, params, readonly=readonly or read_only, audit=audit)
     error = response.get("error")
     status = 200 if error is None else STATUS_OF.get(error["code"], 400)
-    return KipReply(status, to_json(response), rows_of(response))
+    return Answer(to_json(response), "application/json", rows_of(response), status)
 
 
 def rows_of(response: Mapping[str, Any]) -> int:

@@ -12,7 +12,7 @@ from typing import IO, Any, NamedTuple, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.parsers import expat
 
-from pyoxigraph import NamedNode, RdfFormat, Triple, serialize
+from pyoxigraph import NamedNode, Triple, serialize
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
@@ -20,23 +20,16 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from kiprdf.interchange import description
 from kiprdf.interchange.formats import Format, Profile
 from kiprdf.interchange.formats.ordering import normalized
+from kiprdf.interchange.formats.parsing import OXIGRAPH_FORMATS
 from kiprdf.interchange.formats.profiles import to_profile
 from kiprdf.interchange.formats.writing import Serializer
 from kiprdf.kql.reader import links_at
 from kiprdf.nexus import Nexus
 from kiprdf.rdf import vocab
-from kiprdf.serve.body import run_for
-from kiprdf.serve.negotiation import choose
-from kiprdf.serve.replies import HttpError
+from kiprdf.serve.http import HttpError, choose, run_for
 from kiprdf.serve.state import Routes, Server, path_after, root_of
 from kiprdf.store import Store
 
-RDF_FORMATS = {
-    "text/turtle": RdfFormat.TURTLE,
-    "application/n-triples": RdfFormat.N_TRIPLES,
-    "application/ld+json": RdfFormat.JSON_LD,
-    "application/rdf+xml": RdfFormat.RDF_XML,
-}
 _RDF11_ONLY = ("application/ld+json", "application/rdf+xml")
 FORMAT_OF: dict[str, Format] = {
     "text/turtle": "turtle",
@@ -44,8 +37,7 @@ FORMAT_OF: dict[str, Format] = {
     "application/ld+json": "jsonld",
     "application/rdf+xml": "rdfxml",
 }
-
-
+RDF_FORMATS = {name: OXIGRAPH_FORMATS[format] for name, format in FORMAT_OF.items()}
 SPOOLED_BYTES = 2**20
 """A larger document is in a temporary file until it is sent."""
 SENT_BYTES = 2**18

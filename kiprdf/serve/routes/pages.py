@@ -12,9 +12,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from kiprdf.serve.body import read_body, run_for
 from kiprdf.serve.explorer import ASSETS, Absent, Explorer
-from kiprdf.serve.replies import error_response
+from kiprdf.serve.http import error_response, read_body, run_for
 from kiprdf.serve.routes import linked
 from kiprdf.serve.state import Routes, Server, is_for_people, path_after, root_of
 from kiprdf.serve.time_pages import moment_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qsl
 
 from pyoxigraph import QueryResultsFormat, parse_query_results
@@ -13,9 +13,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from kiprdf.nexus import Nexus
-from kiprdf.serve.body import media_type, read_body, run_for
-from kiprdf.serve.negotiation import choose
-from kiprdf.serve.replies import HttpError
+from kiprdf.serve.http import Answer, HttpError, choose, media_type, read_body, run_for
 from kiprdf.serve.routes import linked
 from kiprdf.serve.routes.linked import RDF_FORMATS, write_triples
 from kiprdf.serve.state import Routes, Server, root_of
@@ -39,14 +37,6 @@ _QUERY = "application/sparql-query"
 _DATASET = ("default-graph-uri", "named-graph-uri")
 
 
-class SparqlReply(NamedTuple):
-    """The body of an answer, its media type, and the number of its rows."""
-
-    content: bytes
-    media_type: str
-    rows: int
-
-
 async def get_or_post(server: Server, request: Request) -> Response:
     """/sparql by GET and POST."""
     sent, body = None, b""
@@ -59,9 +49,7 @@ async def get_or_post(server: Server, request: Request) -> Response:
         return _service_description(server, request)
     call = partial(answer, server.nexus, query, accept)
     reply = await run_for(request, server.sparql_threads, call)
-    server.note(request.scope, reply.rows)
-    headers = {"Vary": "Accept", "Content-Type": reply.media_type}
-    return Response(reply.content, 200, headers)
+    return server.send(request, reply, Vary="Accept")
 
 
 def _service_description(server: Server, request: Request) -> Response:
@@ -105,7 +93,7 @@ def query_of(query_string: str, media_type: str | None, body: bytes) -> str | No
     return queries[0]
 
 
-def answer(nexus: Nexus, query: str, accept: str | None) -> SparqlReply:
+def answer(nexus: Nexus, query: str, accept: str | None) -> Answer:
     """Run a query and write its answer in an acceptable format; 406 if there is none."""
     offers: Sequence[str] = [*SELECT_FORMATS, *RDF_FORMATS]
     # A query that nobody can read is not run.
@@ -122,10 +110,10 @@ def answer(nexus: Nexus, query: str, accept: str | None) -> SparqlReply:
         answered = parse_query_results(truth, QueryResultsFormat.JSON)
         return _reply(answered.serialize(format=ASK_FORMATS[chosen]) or b"", chosen, 1)
     chosen = _chosen(RDF_FORMATS, accept)
-    return SparqlReply(write_triples(result, chosen), chosen, len(result))
+    return Answer(write_triples(result, chosen), chosen, len(result))
 
 
-def _reply(content: bytes, chosen: str, rows: int) -> SparqlReply:
+def _reply(content: bytes, chosen: str, rows: int) -> Answer:
     """Results; 406 for XML with characters that it does not have."""
     if chosen.endswith("xml"):
         if _NOT_XML.search(content):
@@ -133,7 +121,7 @@ def _reply(content: bytes, chosen: str, rows: int) -> SparqlReply:
             raise HttpError(406, message, f"Ask for {next(iter(SELECT_FORMATS))}.")
         # A parser would read a carriage return as a newline.
         content = content.replace(b"\r", b"&#13;")
-    return SparqlReply(content, _NAMES.get(chosen, chosen), rows)
+    return Answer(content, _NAMES.get(chosen, chosen), rows)
 
 
 def _chosen(formats: Mapping[str, Any], accept: str | None) -> str:
