@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.programs import start
+
 from .conftest import Invoke, Run
 from .runner import ROOT, environment
 
@@ -28,6 +30,8 @@ def test_the_demo_shows_answers_and_writes_a_snapshot(run: Run, tmp_path: Path) 
     assert "What to try next:" in done.stdout
     assert "\x1b" not in done.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["medical.ttl"]
+    # It overwrites its own snapshot.
+    assert run("demo").returncode == 0
 
 
 DEMO_FAILURES = {
@@ -44,26 +48,20 @@ DEMO_FAILURES = {
 
 @pytest.mark.parametrize(("command", "sentence"), DEMO_FAILURES.values(), ids=DEMO_FAILURES)
 def test_the_demo_overwrites_no_other_file(
-    run: Run, tmp_path: Path, command: tuple[str, ...], sentence: str
+    invoke: Invoke, tmp_path: Path, command: tuple[str, ...], sentence: str
 ) -> None:
     (tmp_path / "medical.ttl").write_text("my own work", "utf-8")
-    done = run(*command)
-    assert (done.returncode, done.stderr) == (1, sentence)
+    answer = invoke(*command)
+    assert (answer.exit_code, answer.stderr) == (1, sentence)
     assert (tmp_path / "medical.ttl").read_text("utf-8") == "my own work"
 
 
-def test_the_demo_overwrites_its_own_snapshot(run: Run) -> None:
-    run("demo")
-    assert run("demo").returncode == 0
-
-
 def test_the_script_runs_the_same_program(tmp_path: Path) -> None:
-    program = [sys.executable, "-c", "from kiprdf.cli import main; main()"]
-    done = subprocess.run(
-        program, capture_output=True, cwd=tmp_path, env=environment(), check=False
-    )
-    assert done.returncode == 2
-    assert b"Usage: kiprdf" in done.stdout + done.stderr
+    output = tmp_path / "output"
+    program = start(["-c", "from kiprdf.cli import main; main()"], output)
+    program.join(60)
+    assert program.exitcode == 2
+    assert "Usage: kiprdf" in output.read_text("utf-8")
 
 
 @pytest.mark.parametrize("argument", [(), ("-",)])
@@ -72,9 +70,9 @@ def test_a_command_comes_from_standard_input(run: Run, argument: tuple[str, ...]
     assert (done.returncode, done.stdout) == (0, "Archived\nCoreSchema\nSystem\nUnsorted\n")
 
 
-def test_a_command_comes_from_a_file(run: Run, tmp_path: Path) -> None:
+def test_a_command_comes_from_a_file(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "ask.kip").write_text("// all of them\nDESCRIBE DOMAINS\n", "utf-8")
-    done = run("run", "--file", "ask.kip", "--memory", "--json")
+    done = invoke("run", "--file", "ask.kip", "--memory", "--json")
     assert done.stdout == '{"result": ["Archived", "CoreSchema", "System", "Unsorted"]}\n'
 
 
@@ -141,28 +139,25 @@ def test_a_closed_pipe_is_not_an_error(run_afresh: Run) -> None:
     assert (done.returncode, done.stderr) == (1, "")
 
 
-def test_a_snapshot_is_utf8_in_any_locale(
-    run: Run, run_afresh: Run, drugs: Path, tmp_path: Path
-) -> None:
-    run("load", "drugs.kip")
-    foreign = {"PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
-    done = run_afresh("snapshot", env=foreign)
-    run("snapshot", "a.ttl")
+FOREIGN = {"PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+
+
+def test_a_snapshot_is_utf8_in_any_locale(loaded: Invoke, run_afresh: Run, tmp_path: Path) -> None:
+    done = run_afresh("snapshot", env=FOREIGN)
+    loaded("snapshot", "a.ttl")
     assert done.stdout == (tmp_path / "a.ttl").read_text("utf-8")
 
 
 def test_a_character_that_the_terminal_lacks_is_shown_as_its_code(
-    run: Run, run_afresh: Run, drugs: Path
+    loaded: Invoke, run_afresh: Run
 ) -> None:
-    run("load", "drugs.kip")
     ask = 'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.name != "Aspirin") }'
-    done = run_afresh("run", ask, env={"PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"})
+    done = run_afresh("run", ask, env=FOREIGN)
     assert done.returncode == 0
     assert "\\u963f\\u53f8" in done.stdout
 
 
-def test_json_is_one_document_for_a_pipe(run: Run, drugs: Path) -> None:
-    run("load", "drugs.kip")
+def test_json_is_one_document_for_a_pipe(loaded: Invoke, run: Run) -> None:
     done = run("run", 'FIND(?d) WHERE { ?d {type: "Drug"} } LIMIT 1', "--json")
     document = json.loads(done.stdout)
     assert list(document) == ["result", "next_cursor"]
@@ -170,9 +165,8 @@ def test_json_is_one_document_for_a_pipe(run: Run, drugs: Path) -> None:
 
 
 def test_reading_works_beside_a_writer_and_writing_does_not(
-    run: Run, drugs: Path, tmp_path: Path
+    loaded: Invoke, run: Run, drugs: Path, tmp_path: Path
 ) -> None:
-    run("load", "drugs.kip")
     (tmp_path / "drugs.ttl").write_text("<urn:x:1> a <http://xmlns.com/foaf/0.1/Person> .")
     with subprocess.Popen(
         [sys.executable, "-m", "kiprdf", "shell"],
@@ -187,34 +181,33 @@ def test_reading_works_beside_a_writer_and_writing_does_not(
         shell.stdin.flush()
         assert shell.stdout.readline().startswith(b'{"result"')
         assert run("run", COUNT, "--json").stdout == '{"result": 2}\n'
+        served = [run("serve", "--port", "0"), run("mcp")]
         refused = {
-            "run": run("run", 'UPSERT { CONCEPT { {type: "Drug", name: "x"} } }'),
-            "serve": run("serve", "--port", "0"),
-            "mcp": run("mcp"),
-            "shell": run("shell"),
-            "forget": run("forget", COUNT),
-            "import": run("import", "drugs.ttl", "--mapping", "foaf"),
-            "optimize": run("optimize"),
-            "compact-history": run("compact-history", "--before", "1"),
-            "load": run("load", "drugs.kip"),
-            "undo": run("undo", "--seq", "2"),
-            "memory": run("memory", "add", "I prefer tea."),
-            "rebuild": run("rebuild"),
-            "check": run("check", "--repair"),
+            "run": loaded("run", 'UPSERT { CONCEPT { {type: "Drug", name: "x"} } }'),
+            "shell": loaded("shell"),
+            "forget": loaded("forget", COUNT),
+            "import": loaded("import", "drugs.ttl", "--mapping", "foaf"),
+            "optimize": loaded("optimize"),
+            "compact-history": loaded("compact-history", "--before", "1"),
+            "load": loaded("load", "drugs.kip"),
+            "undo": loaded("undo", "--seq", "2"),
+            "memory": loaded("memory", "add", "I prefer tea."),
+            "rebuild": loaded("rebuild"),
+            "check": loaded("check", "--repair"),
         }
         shell.stdin.close()
         assert shell.wait(30) == 0
-    assert {each.returncode for each in refused.values()} == {1}
+    assert {each.exit_code for each in refused.values()} == {1}
+    assert [each.returncode for each in served] == [1, 1]
     where = f"kiprdf: Another process has the nexus in {tmp_path}/nexus open: close it there"
     to_serve = ", or serve the state of now with --read-only.\n"
     over = ", or, if that is kiprdf serve, name its address: "
     over += "--nexus http://HOST:PORT/ (and its --token).\n"
     stop = " first; if that is kiprdf serve, stop it, "
     stop += "because a server does not run this command.\n"
+    assert [each.stderr.removeprefix(where) for each in served] == [to_serve, to_serve]
     assert {name: each.stderr.removeprefix(where) for name, each in refused.items()} == {
         "run": ", or, if that is kiprdf serve, send the command to its address, POST /kip.\n",
-        "serve": to_serve,
-        "mcp": to_serve,
         "shell": ", or read the state of now with --read-only.\n",
         **dict.fromkeys(("forget", "import", "optimize", "compact-history"), over),
         **dict.fromkeys(("load", "undo", "memory", "rebuild", "check"), stop),

@@ -160,6 +160,13 @@ class Terminal:
             return False
         return True
 
+    def rest(self) -> None:
+        """Begin a new command; what was printed before is not expected any more."""
+        self.type("\x15\n")  # Ctrl-U empties the line
+        while not self._output.endswith("kip> ") or select.select([self._end], [], [], 0.05)[0]:
+            self._output += os.read(self._end, 4096).decode("utf-8", "replace")
+        self._output = "kip> "
+
     def status(self) -> int:
         return self._process.wait(20)
 
@@ -182,18 +189,25 @@ def _own_terminal() -> None:
 
 
 @pytest.fixture
-def terminal(tmp_path: Path) -> Iterator[Terminal]:
+def own_terminal(tmp_path: Path) -> Iterator[Terminal]:
     opened = Terminal(tmp_path)
     yield opened
     opened.close()
 
 
 @pytest.fixture(scope="module")
-def shared_terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
     opened = Terminal(tmp_path_factory.mktemp("home"))
     opened.expect("kip> ")
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def terminal(shared: Terminal) -> Terminal:
+    """A terminal for tests that write nothing and do not leave the shell."""
+    shared.rest()
+    return shared
 
 
 def test_the_shell_on_a_terminal_prompts_and_answers(terminal: Terminal) -> None:
@@ -207,13 +221,29 @@ def test_the_shell_on_a_terminal_prompts_and_answers(terminal: Terminal) -> None
     terminal.expect("1 row")
 
 
-def test_metadata_typed_on_the_next_line_belongs_to_the_upsert(terminal: Terminal) -> None:
+def test_what_is_typed_is_written_completed_and_kept(
+    own_terminal: Terminal, tmp_path: Path
+) -> None:
+    terminal = own_terminal
     terminal.expect("kip> ")
+    # Metadata on the next line belong to the UPSERT.
     terminal.type('UPSERT {\nCONCEPT { {type: "Domain", name: "Mine"} }\n}\n')
     terminal.type('WITH METADATA {source: "typed"};\n')
     terminal.expect("upsert_concept_nodes")
     terminal.type('FIND(?d.metadata.source) WHERE { ?d {type: "Domain", name: "Mine"} }\n')
     terminal.expect("│ typed")
+    pytest.importorskip("readline")
+    terminal.expect("kip> ")
+    # A new type is completed at once.
+    terminal.type('UPSERT { CONCEPT { {type: "$ConceptType", name: "Zebra"} } }\n')
+    terminal.expect("kip> ")
+    terminal.type('FIND(?z) WHERE { ?z {type: "Zeb\t} }\n')
+    terminal.expect('type: "Zebra"} }')
+    terminal.expect("0 rows")
+    # The history is kept in the home folder.
+    terminal.type("DESCRIBE DOMAINS\n.quit\n")
+    assert terminal.status() == 0
+    assert "DESCRIBE DOMAINS" in (tmp_path / ".kiprdf_history").read_text("utf-8")
 
 
 def test_a_pasted_command_is_one_command(terminal: Terminal) -> None:
@@ -225,7 +255,8 @@ def test_a_pasted_command_is_one_command(terminal: Terminal) -> None:
     terminal.expect("Unsorted +│\r\n│ System +│\r\n│ CoreSchema │\r\n│ Archived")
 
 
-def test_ctrl_c_drops_the_input_and_ctrl_d_leaves(terminal: Terminal) -> None:
+def test_ctrl_c_drops_the_input_and_ctrl_d_leaves(own_terminal: Terminal) -> None:
+    terminal = own_terminal
     terminal.expect("kip> ")
     terminal.type("FIND(?x")
     terminal.expect(r"FIND\(\?x")
@@ -253,10 +284,10 @@ def test_ctrl_c_drops_the_input_and_ctrl_d_leaves(terminal: Terminal) -> None:
         (".ne\t", ".next"),
     ],
 )
-def test_tab_completes_a_word(shared_terminal: Terminal, typed: str, completed: str) -> None:
+def test_tab_completes_a_word(terminal: Terminal, typed: str, completed: str) -> None:
     pytest.importorskip("readline")
-    shared_terminal.type("\x15" + typed)  # Ctrl-U empties the line
-    shared_terminal.expect(re.escape(completed))
+    terminal.type(typed)
+    terminal.expect(re.escape(completed))
 
 
 def test_a_name_on_the_second_line_is_completed(terminal: Terminal) -> None:
@@ -267,16 +298,6 @@ def test_a_name_on_the_second_line_is_completed(terminal: Terminal) -> None:
     terminal.type('WH\t { ?dom\t {type: "Dom\t, name: "Unsorted"} };\n')
     terminal.expect('WHERE { [?]domain {type: "Domain", name')
     terminal.expect("│ Unsorted")
-
-
-def test_a_new_type_is_completed_at_once(terminal: Terminal) -> None:
-    pytest.importorskip("readline")
-    terminal.expect("kip> ")
-    terminal.type('UPSERT { CONCEPT { {type: "$ConceptType", name: "Zebra"} } }\n')
-    terminal.expect("kip> ")
-    terminal.type('FIND(?z) WHERE { ?z {type: "Zeb\t} }\n')
-    terminal.expect('type: "Zebra"} }')
-    terminal.expect("0 rows")
 
 
 def test_next_on_a_terminal_shows_the_next_page(terminal: Terminal) -> None:
@@ -300,11 +321,3 @@ def test_the_shell_works_without_readline(tmp_path: Path) -> None:
         terminal.expect("CoreSchema")
     finally:
         terminal.close()
-
-
-def test_the_history_is_kept_in_the_home_folder(terminal: Terminal, tmp_path: Path) -> None:
-    pytest.importorskip("readline")
-    terminal.expect("kip> ")
-    terminal.type("DESCRIBE DOMAINS\n.quit\n")
-    assert terminal.status() == 0
-    assert "DESCRIBE DOMAINS" in (tmp_path / ".kiprdf_history").read_text("utf-8")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import statistics
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -16,7 +14,7 @@ import httpx
 import pytest
 
 import kiprdf
-from tests.cli.runner import invoke
+from tests.cli.runner import invoke, run_process
 from tests.nexus.support import FACTS, SCHEMA
 from tests.serve.raw import connect, until_closed
 from tests.serve.running import serving
@@ -70,15 +68,6 @@ def test_running_requests_end_before_the_server(nexus_folder: Path, number: sign
         assert nexus.execute('FIND(?d.name) WHERE { ?d {name: "Written"} }') == ["Written"]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "kiprdf", "serve", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -98,21 +87,15 @@ def test_unusable_options_end_with_2_and_a_sentence(arguments: list[str]) -> Non
 
 @pytest.mark.parametrize("command", ["serve", "mcp"])
 def test_an_address_is_no_folder(tmp_path: Path, command: str) -> None:
-    process = subprocess.run(
-        [sys.executable, "-m", "kiprdf", command, "http://127.0.0.1:9/kb"],
-        capture_output=True,
-        cwd=tmp_path,
-        stdin=subprocess.DEVNULL,
-        text=True,
-        timeout=60,
-    )
+    process = run_process(command, "http://127.0.0.1:9/kb", folder=tmp_path)
     assert process.returncode == 1
     assert process.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_missing_folder_is_not_created_to_read() -> None:
-    process = run("/nonexistent/kb", "--read-only", "--port", "0")
+def test_a_missing_folder_is_not_created_to_read(tmp_path: Path) -> None:
+    arguments = ("serve", "/nonexistent/kb", "--read-only", "--port", "0")
+    process = run_process(*arguments, folder=tmp_path)
     assert process.returncode == 1
     assert "no nexus" in process.stderr
 
@@ -120,13 +103,7 @@ def test_a_missing_folder_is_not_created_to_read() -> None:
 @pytest.mark.parametrize("command", ["serve", "mcp"])
 def test_a_missing_folder_is_created_only_on_request(tmp_path: Path, command: str) -> None:
     missing = tmp_path / "brian"
-    process = subprocess.run(
-        [sys.executable, "-m", "kiprdf", command, str(missing)],
-        capture_output=True,
-        stdin=subprocess.DEVNULL,
-        text=True,
-        timeout=60,
-    )
+    process = run_process(command, str(missing), folder=tmp_path)
     assert (process.returncode, process.stdout) == (1, "")
     assert process.stderr == (
         f"kiprdf: There is no nexus in {missing}; check the name, or add --create.\n"
@@ -147,13 +124,7 @@ def test_a_new_nexus_is_served_on_request_and_said(tmp_path: Path) -> None:
 
 
 def test_mcp_creates_a_nexus_on_request(tmp_path: Path) -> None:
-    process = subprocess.run(
-        [sys.executable, "-m", "kiprdf", "mcp", str(tmp_path / "brain"), "--create"],
-        capture_output=True,
-        stdin=subprocess.DEVNULL,
-        text=True,
-        timeout=60,
-    )
+    process = run_process("mcp", str(tmp_path / "brain"), "--create", folder=tmp_path)
     assert (process.returncode, process.stdout) == (0, "")
     assert (tmp_path / "brain").is_dir()
 
@@ -161,7 +132,8 @@ def test_mcp_creates_a_nexus_on_request(tmp_path: Path) -> None:
 def test_a_port_in_use_is_one_sentence(nexus_folder: Path) -> None:
     with serving(nexus_folder, "--read-only") as server:
         port = server.address.strip("/").rpartition(":")[2]
-        process = run(str(nexus_folder), "--read-only", "--port", port)
+        arguments = ("serve", str(nexus_folder), "--read-only", "--port", port)
+        process = run_process(*arguments, folder=nexus_folder)
     assert process.returncode == 1
     assert "Traceback" not in process.stderr
     assert port in process.stderr
@@ -188,23 +160,22 @@ def test_a_line_is_logged_for_each_request_without_values(nexus_folder: Path) ->
     assert not any(word in text for word in ("Aspirin", "secret", "s3cret"))
 
 
-def test_the_text_log_is_one_line_a_request(nexus_folder: Path) -> None:
-    with serving(nexus_folder) as server:
-        server.kip("DESCRIBE DOMAINS")
-        server.stop()
-        lines = server.errors.read_text().splitlines()
-    assert len(lines) == 1
-    assert lines[0].startswith("POST /kip 200 ")
-    assert lines[0].endswith(" token=none")
-
-
-def test_the_audit_log_has_a_line_for_each_write(nexus_folder: Path, tmp_path: Path) -> None:
+def test_the_text_and_the_audit_log_have_a_line_for_each_request_or_write(
+    nexus_folder: Path, tmp_path: Path
+) -> None:
     audit = tmp_path / "audit.jsonl"
     with serving(nexus_folder, "--audit-log", str(audit)) as server:
+        server.kip("DESCRIBE DOMAINS")
         server.kip(WRITE)
         server.kip(WRITE, dry_run=True)
-        server.kip("DESCRIBE DOMAINS")
         server.kip('UPSERT { CONCEPT { {type: "Nope", name: "x"} } }')
+        server.stop()
+        lines = server.errors.read_text().splitlines()
+    assert [line.split()[:3] for line in lines] == [
+        *(["POST", "/kip", "200"] for _ in range(3)),
+        ["POST", "/kip", "400"],
+    ]
+    assert all(line.endswith(" token=none") for line in lines)
     (line,) = [json.loads(line) for line in audit.read_text().splitlines()]
     assert line["token"] == "none"
     assert line["receipt"]["upsert_concept_nodes"] == ["C:Drug/Written"]
@@ -226,7 +197,9 @@ def test_the_audit_log_is_rotated_at_10_mb(nexus_folder: Path, tmp_path: Path) -
 
 
 def test_an_audit_log_that_cannot_be_written_is_one_sentence(nexus_folder: Path) -> None:
-    process = run(str(nexus_folder), "--port", "0", "--audit-log", "/nonexistent/audit.jsonl")
+    arguments = ("serve", str(nexus_folder), "--port", "0")
+    options = ("--audit-log", "/nonexistent/audit.jsonl")
+    process = run_process(*arguments, *options, folder=nexus_folder)
     assert process.returncode == 1
     assert "Traceback" not in process.stderr
     assert "/nonexistent/audit.jsonl" in process.stderr
