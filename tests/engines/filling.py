@@ -9,7 +9,7 @@ from kiprdf.rdf import vocab
 from kiprdf.sparql.abilities import Links
 from kiprdf.store.connecting import ENGINES
 from kiprdf.store.layout import Layout
-from kiprdf.store.remote import Place
+from kiprdf.store.layout import Place
 from tests.engines.servers import Engine
 
 AT_ONCE = 2_000
