@@ -8,8 +8,7 @@ from kiprdf import Nexus
 from kiprdf.rdf import vocab
 from kiprdf.sparql.abilities import Links
 from kiprdf.store.connecting import ENGINES
-from kiprdf.store.layout import Layout
-from kiprdf.store.layout import Place
+from kiprdf.store.layout import Layout, Place
 from tests.engines.servers import Engine
 
 AT_ONCE = 2_000
