@@ -29,10 +29,9 @@ from kiprdf.kql.results import Lack
 from kiprdf.kql.valid_at import with_moment
 from kiprdf.language import ast
 from kiprdf.meta.counts import total
-from kiprdf.meta.describe import describe
+from kiprdf.meta.describe import describe, names_in_use
 from kiprdf.meta.export import capsule, export
 from kiprdf.meta.indexing import Indexer
-from kiprdf.meta.names import names_in_use
 from kiprdf.meta.search import all_elements
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json

@@ -19,6 +19,7 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 from pyoxigraph import Store as Engine
 from rdflib.graph import ConjunctiveGraph, ReadOnlyGraphAggregate
 
+from kiprdf.derived_file import remove
 from kiprdf.errors import KipError, StoreError
 from kiprdf.interchange.formats.graphs import rdf_term, rdflib_term
 from kiprdf.interchange.formats.profiles import to_profile
@@ -27,7 +28,6 @@ from kiprdf.rdf.directions import read_value
 from kiprdf.rdf.iris import encode
 from kiprdf.rdf.literals import is_value
 from kiprdf.search import INDEX_FILE
-from kiprdf.search.erasing import erase_file
 from kiprdf.store import Delta, Origin, OxigraphStore, Written
 from kiprdf.store.base import Reading
 from kiprdf.store.delta import UNKNOWN, difference
@@ -90,7 +90,7 @@ def connect_graph(target: rdflib.Graph, options: ConnectOptions) -> RdflibStore:
     folder = index_folder(options.index)
     if folder is not None:
         # It may be that of another graph, and is built as fast as the graph is copied.
-        erase_file(folder / INDEX_FILE)
+        remove(folder / INDEX_FILE)
     return RdflibStore(graph, notes, noted, chosen, folder, read_only)
 
 

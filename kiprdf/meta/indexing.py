@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 from pyoxigraph import NamedNode
 
 from kiprdf import budget
-from kiprdf.derived_file import is_sound
+from kiprdf.derived_file import is_sound, remove
 from kiprdf.errors import ClosedError, KipError, KipWarning, StoreError, clear_frames
 from kiprdf.language import ast
 from kiprdf.loading import load
@@ -49,10 +49,10 @@ from kiprdf.search import (
     characters,
     commit_of_file,
     count_embedded,
+    keep_vectors,
     overtaken,
 )
 from kiprdf.search.embedders import INSTALL
-from kiprdf.search.erasing import erase_file, keep_vectors
 from kiprdf.semantics.arguments import Mode
 from kiprdf.store import Delta, NexusStore
 from kiprdf.store.folder import VECTORS, is_written
@@ -212,7 +212,7 @@ class Indexer:
                 if self._index is not None:
                     self._index.close()
                 self._index = None
-                erase_file(self._path)
+                remove(self._path)
             self._empty()
             budget.without_limit(self.current)
 
@@ -227,7 +227,7 @@ class Indexer:
                 if self._ranks is not None:
                     self._ranks.close()
                 self._ranks = None
-                erase_file(path)
+                remove(path)
         return is_right or repair
 
     def erase(self) -> None:
@@ -242,7 +242,7 @@ class Indexer:
         self._ranks = self._index = self._rebuilt_at = None
         if self._path is None or self._vectors_path is None:
             return
-        erase_file(self._path)
+        remove(self._path)
         if self._vectors_path.exists():
             index = budget.without_limit(self.current)
             rows = chain.from_iterable(index.changes(kind).rows.values() for kind in KINDS)

@@ -17,6 +17,7 @@ from kiprdf.search.index import (
     commit_of_file,
     count_embedded,
     is_exact,
+    keep_vectors,
     overtaken,
 )
 from kiprdf.search.ranking import EXACT, LONGEST_TERM, NoWordError, RankedRows
@@ -45,6 +46,7 @@ __all__ = [
     "count_embedded",
     "fuse",
     "is_exact",
+    "keep_vectors",
     "matches",
     "means",
     "overtaken",

@@ -9,12 +9,14 @@ import sqlite3
 import sys
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import closing
 from functools import lru_cache
 from itertools import chain, count, islice, takewhile
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from kiprdf.derived_file import DerivedFile, is_sound, uri_to_read
+from kiprdf.checksums import drop_note, note
+from kiprdf.derived_file import DerivedFile, is_sound, remove, uri_to_read
 from kiprdf.search.dates import date_tokens
 from kiprdf.search.ranking import (
     COUNT,
@@ -394,18 +396,9 @@ def is_exact(hit: Hit) -> bool:
     return hit.score >= EXACT / (1 + EXACT)
 
 
-def commit_of_file(path: str | os.PathLike[str]) -> int:
+def commit_of_file(path: Path) -> int:
     """The commit that the index in a file reflects; -1 if unknown."""
-    if not is_sound(Path(path), every_byte=False):
-        return -1
-    try:
-        connection = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=rw", uri=True)
-        try:
-            return _state(connection).commit
-        finally:
-            connection.close()
-    except (sqlite3.Error, UnicodeDecodeError, TypeError, ValueError):
-        return -1
+    return _number_in("SELECT store_commit FROM about", path)
 
 
 def count_embedded(path: Path, vectors_path: Path) -> int:
@@ -413,21 +406,45 @@ def count_embedded(path: Path, vectors_path: Path) -> int:
 
     0 if one of the files is absent or damaged.
     """
-    if not all(is_sound(file, every_byte=False) for file in (path, vectors_path)):
-        return 0
+    condition = "digest IN (SELECT digest FROM vectors.vector)"
+    statement = f"SELECT count(*) FROM element WHERE {condition}"
+    return max(0, _number_in(statement, path, vectors_path))
+
+
+def _number_in(statement: str, path: Path, *vectors: Path) -> int:
+    """A number in the file of an index, with that of its vectors; -1 if one is damaged."""
     try:
-        connection = sqlite3.connect(uri_to_read(path), uri=True)
-        try:
-            connection.execute("ATTACH ? AS vectors", (uri_to_read(vectors_path),))
-            condition = "digest IN (SELECT digest FROM vectors.vector)"
-            (count,) = connection.execute(
-                f"SELECT count(*) FROM element WHERE {condition}"
-            ).fetchone()
-            return int(count)
-        finally:
-            connection.close()
+        if not all(is_sound(file, every_byte=False) for file in (path, *vectors)):
+            return -1
+        with closing(sqlite3.connect(uri_to_read(path), uri=True)) as connection:
+            for file in vectors:
+                connection.execute("ATTACH ? AS vectors", (uri_to_read(file),))
+            return int(connection.execute(statement).fetchone()[0])
+    except (sqlite3.Error, UnicodeDecodeError, TypeError, ValueError):
+        return -1
+
+
+def keep_vectors(path: Path, digests: Collection[bytes]) -> None:
+    """Keep only the vectors of some texts in a file; removed if it is damaged.
+
+    No process has the file open. Computing vectors costs money, so the others are kept.
+    """
+    if not is_sound(path):
+        remove(path)
+    if not path.exists():
+        return
+    drop_note(path)
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            stored = {key for (key,) in connection.execute("SELECT digest FROM vector")}
+            unused = [(key,) for key in stored.difference(digests)]
+            connection.executemany("DELETE FROM vector WHERE digest = ?", unused)
+            # Deleted rows stay in free pages until the file is written afresh.
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        note(path)
     except sqlite3.Error:
-        return 0
+        remove(path)
 
 
 def overtaken() -> sqlite3.Error:

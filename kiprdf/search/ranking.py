@@ -224,7 +224,6 @@ class Postings:
         self._values: dict[tuple[int, float], _Values] = {}
         self._words: dict[Word, dict[int, float]] = {}
         self._size_of_words = 0
-        self._is_name: dict[str, bool] = {}
         self.languages: tuple[str, ...] = ()
 
     def read(self, connection: sqlite3.Connection) -> "Postings":
@@ -241,10 +240,9 @@ class Postings:
             " WHERE kind = ?",
             (self._kind,),
         ).fetchone()
-        self._norms = _Norms(max(1.0, length / max(1, self._total)))
+        self._average = max(1.0, length / max(1, self._total))
         self._values.clear()
         self._words.clear()
-        self._is_name.clear()
         self._size_of_words = 0
         self.languages = tuple(sorted(codes.decode().split(","))) if codes else ()
         return self
@@ -392,7 +390,7 @@ class Postings:
         for stored, (numbers, lengths) in rows.items():
             values = self._values.get((count or stored, weight))
             if values is None:
-                values = _Values(self._norms, count or stored, weight)
+                values = _Values(self._average, count or stored, weight)
                 self._values[count or stored, weight] = values
             matching.update(zip(numbers, map(values.__getitem__, lengths), strict=True))
         return matching
@@ -422,10 +420,7 @@ class Postings:
 
     def names(self, texts: Collection[str]) -> list[str]:
         """Those of some texts of stop words that are the name or an alias of a row."""
-        for text in texts:
-            if text not in self._is_name:
-                self._is_name[text] = self.has(whole("name", text), whole("alias", text))
-        return [text for text in texts if self._is_name[text]]
+        return [text for text in texts if self.has(whole("name", text), whole("alias", text))]
 
     def near(self, word: str) -> list[str]:
         """The words of rows that are a word with one letter more, less, changed or moved.
@@ -467,26 +462,15 @@ def _raise(matching: dict[int, float], other: dict[int, float]) -> None:
     matching.update(zip(both, highest, strict=True))
 
 
-class _Norms(dict[int, float]):
-    """What BM25 adds to a count for the length of a row, by this length."""
-
-    def __init__(self, average: float) -> None:
-        self._average = average
-
-    def __missing__(self, length: int) -> float:
-        norm = self[length] = _K1 * (1 - _B + _B * length / self._average)
-        return norm
-
-
 class _Values(dict[int, float]):
     """The weighted value of a count in a row, by its length."""
 
-    def __init__(self, norms: _Norms, count: int, weight: float) -> None:
-        self._norms, self._count, self._weight = norms, count, weight
+    def __init__(self, average: float, count: int, weight: float) -> None:
+        self._average, self._count, self._weight = average, count, weight
 
     def __missing__(self, length: int) -> float:
-        value = self._weight * (self._count / (self._count + self._norms[length]))
-        self[length] = value
+        norm = _K1 * (1 - _B + _B * length / self._average)
+        value = self[length] = self._weight * (self._count / (self._count + norm))
         return value
 
 

@@ -9,6 +9,7 @@ A token contains letters, digits and the marks that belong to them; only `exact_
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -37,10 +38,7 @@ def segment(text: str) -> list[str]:
         if _are_plain(runs):
             return [*runs]
         return [token for run in runs for token in (_word_tokens(run) if "_" in run else (run,))]
-    tokens: list[str] = []
-    for run in runs:
-        tokens += _pairs(run) + list(run) if _is_unspaced(run) else _word_tokens(run)
-    return tokens
+    return _cut(runs, lambda run: [*_pairs(run), *run])
 
 
 def segment_term(term: str) -> list[str]:
@@ -51,10 +49,12 @@ def segment_term(term: str) -> list[str]:
 
     A term without a word gives the empty list.
     """
-    tokens: list[str] = []
-    for run in _runs(term):
-        tokens += (_pairs(run) or [run]) if _is_unspaced(run) else _word_tokens(run)
-    return tokens
+    return _cut(_runs(term), lambda run: _pairs(run) or [run])
+
+
+def _cut(runs: list[str], unspaced: Callable[[str], list[str]]) -> list[str]:
+    parts = (unspaced(run) if _is_unspaced(run) else _word_tokens(run) for run in runs)
+    return [token for tokens in parts for token in tokens]
 
 
 def plain_words(text: str) -> list[str]:
@@ -107,15 +107,11 @@ def _word_tokens(run: str) -> list[str]:
     """Return the parts of a word, after the word itself when it has several."""
     if "_" not in run:
         return [run[:LONGEST_WORD]]
-    parts = _parts(run)
+    parts = [part[:LONGEST_WORD] for part in run.split("_") if part]
     if len(parts) < 2:
         return parts
     # Joined without `_`: has_side_effect, hasSideEffect and hassideeffect find each other.
     return ["".join(parts)[:LONGEST_WORD], *parts]
-
-
-def _parts(run: str) -> list[str]:
-    return [part[:LONGEST_WORD] for part in run.split("_") if part]
 
 
 def _pairs(run: str) -> list[str]:

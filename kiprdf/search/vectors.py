@@ -244,28 +244,19 @@ class Vectors:
 def timed_lock(lock: threading.Lock) -> AbstractContextManager[Any]:
     """A lock that waits until the running request is out of time (KIP_4001)."""
     spending = budget.current()
-    if spending is None or spending.deadline == math.inf:
-        return lock
-    return _TimedLock(lock, spending)
+    return lock if spending is None or spending.deadline == math.inf else _held(lock, spending)
 
 
-class _TimedLock:
-    """Only for threads that kiprdf starts.
-
-    In the main thread, a signal handler between two lines could leave it locked.
-    """
-
-    def __init__(self, lock: threading.Lock, spending: Spending) -> None:
-        self._lock = lock
-        self._spending = spending
-
-    def __enter__(self) -> None:
-        seconds = min(self._spending.seconds_left(), threading.TIMEOUT_MAX)
-        if not self._lock.acquire(timeout=seconds):
-            raise self._spending.expired()
-
-    def __exit__(self, *fault: object) -> None:
-        self._lock.release()
+@contextmanager
+def _held(lock: threading.Lock, spending: Spending) -> Iterator[None]:
+    """Only for threads that kiprdf starts: in the main thread, a signal handler between two lines
+    could leave the lock locked."""
+    if not lock.acquire(timeout=min(spending.seconds_left(), threading.TIMEOUT_MAX)):
+        raise spending.expired()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _create(connection: sqlite3.Connection) -> None:

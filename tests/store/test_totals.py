@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import kiprdf
-from kiprdf.meta.totals import count_uses
+from kiprdf.meta.counts import count_uses
 from kiprdf.store import OxigraphStore
 from kiprdf.store.totals import Totals
 
