@@ -1,16 +1,20 @@
 """SEARCH finds what it should, best first; an unusable file costs a rebuild and no more."""
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from time import process_time
+from typing import NamedTuple
 
 import pytest
 
 from kiprdf.checksums import drop_note
 from kiprdf.search import IndexRow, Kind, TextIndex, index, is_exact, ranking
-from kiprdf.search.index import Changes
+from kiprdf.search.index import Changes, Commits
 from tests.search.toys import rebuild
 from tests.threads import together
 
@@ -47,7 +51,25 @@ def keys(
     return [hit.key for hit in index.search(kind, term, type, limit)]
 
 
-# Words
+class Ask(NamedTuple):
+    """What is searched."""
+
+    term: str
+    kind: Kind = "concept"
+    type: str | None = None
+    limit: int = 100
+
+
+Answers = dict[str | Ask, list[str]]
+
+
+def check(index: TextIndex, answers: Answers) -> None:
+    """Compare the keys of hits with the expected ones."""
+    for ask, expected in answers.items():
+        assert keys(index, *(ask if isinstance(ask, Ask) else (ask,))) == expected, ask
+
+
+# What is found, and its order
 
 
 @pytest.mark.parametrize(
@@ -71,76 +93,157 @@ def keys(
     ],
 )
 def test_a_name_is_found_by_a_word_of_it(name: str, term: str) -> None:
-    index = index_of(concept("a", name), concept("b", "other"))
-    assert keys(index, term) == ["a"]
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        concept("a", "pain relief"),
-        concept("a", aliases=("first", "pain relief")),
-        concept("a", description="pain relief"),
-        concept("a", text="pain relief"),
-    ],
-)
-def test_every_field_is_searched(row: IndexRow) -> None:
-    assert keys(index_of(row), "relief") == ["a"]
-
-
-def test_the_type_is_not_searched() -> None:
-    assert keys(index_of(concept("a", "Aspirin", type="Drug")), "drug") == []
-
-
-def test_two_aliases_form_no_word_together() -> None:
-    index = index_of(concept("a", aliases=("阿司", "匹林")))
-    assert keys(index, "司匹") == []
-    assert keys(index, "匹林") == ["a"]
-
-
-def test_any_matching_word_counts() -> None:
-    index = index_of(concept("a", "aspirin"), concept("b", "ibuprofen"), concept("c", "tea"))
-    assert keys(index, "aspirin ibuprofen unknown") == ["a", "b"]
-
-
-def test_the_last_word_finds_longer_words() -> None:
-    index = index_of(concept("a", "aspirin"), concept("b", "tea"))
-    assert keys(index, "asp") == ["a"]
-    assert keys(index, "asp coffee") == []
-
-
-def test_a_last_word_of_two_characters_finds_itself_only() -> None:
-    index = index_of(concept("a", "aspirin"), concept("b", "as"))
-    assert keys(index, "as") == ["b"]
-
-
-# Ranking
-
-
-def test_the_exact_name_is_first() -> None:
-    index = index_of(
-        concept("a", "Aspirin Plus"), concept("b", "Aspirin"), concept("c", "Plus Aspirin")
-    )
-    assert keys(index, "ASPIRIN") == ["b", "a", "c"]
-
-
-def test_the_exact_name_is_first_even_with_a_long_description() -> None:
-    index = index_of(
-        concept("a", "Aspirin Plus"), concept("b", "Aspirin", description="a common drug " * 100)
-    )
-    assert keys(index, "aspirin") == ["b", "a"]
+    check(index_of(concept("a", name), concept("b", "other")), {term: ["a"]})
 
 
 LONG = "aspirin " * 2_000
+SEARCHES: dict[str, tuple[list[IndexRow], Answers]] = {
+    "a name": ([concept("a", "pain relief")], {"relief": ["a"]}),
+    "an alias": ([concept("a", aliases=("first", "pain relief"))], {"relief": ["a"]}),
+    "a description": ([concept("a", description="pain relief")], {"relief": ["a"]}),
+    "other text": ([concept("a", text="pain relief")], {"relief": ["a"]}),
+    "the type is not searched": ([concept("a", "Aspirin", type="Drug")], {"drug": []}),
+    "two aliases form no word together": (
+        [concept("a", aliases=("阿司", "匹林"))],
+        {"司匹": [], "匹林": ["a"]},
+    ),
+    "any matching word counts": (
+        [concept("a", "aspirin"), concept("b", "ibuprofen"), concept("c", "tea")],
+        {"aspirin ibuprofen unknown": ["a", "b"]},
+    ),
+    "the last word finds longer words": (
+        [concept("a", "aspirin"), concept("b", "tea")],
+        {"asp": ["a"], "asp coffee": []},
+    ),
+    "a last word of two characters finds itself only": (
+        [concept("a", "aspirin"), concept("b", "as")],
+        {"as": ["b"]},
+    ),
+    "the exact name is first": (
+        [concept("a", "Aspirin Plus"), concept("b", "Aspirin"), concept("c", "Plus Aspirin")],
+        {"ASPIRIN": ["b", "a", "c"]},
+    ),
+    "with a long description, too": (
+        [
+            concept("a", "Aspirin Plus"),
+            concept("b", "Aspirin", description="a common drug " * 100),
+        ],
+        {"aspirin": ["b", "a"]},
+    ),
+    "an exact name is first with any other text in the rows": (
+        [
+            concept("a", "Aspirin aspirin", aliases=("aspirin plus",), description=LONG, text=LONG),
+            concept("b", "Aspirin", description="another word " * 5_000),
+            concept("c", "Aspirin Plus"),
+        ],
+        {Ask("aspirin", limit=1): ["b"]},
+    ),
+    "of names that differ in case the one that is the term is first": (
+        [concept("a", "US"), concept("b", "Us"), concept("c", "us")],
+        {"us": ["c", "a", "b"], "Us": ["b", "a", "c"], "uS": ["a", "b", "c"]},
+    ),
+    "an exact predicate is before an exact end and this before mentions": (
+        [
+            proposition("a", "cures", "Fever", "Heat", description="treats " * 500),
+            proposition("b", "cites", "Treats", "Book"),
+            proposition("c", "treats", "Aspirin", "Fever", description="word " * 500),
+            proposition("d", "treats_well", "Tea", "Treats of All"),
+        ],
+        {Ask("treats", "proposition", limit=2): ["c", "b"]},
+    ),
+    "the type and the limit apply to exact names": (
+        [
+            *(concept(f"{n:03}", "Aspirin", type=f"T{n % 3}") for n in range(9)),
+            concept("z", "Aspirin plus", type="T1"),
+        ],
+        {
+            Ask("aspirin", type="T1", limit=2): ["001", "004"],
+            Ask("aspirin", type="T1"): ["001", "004", "007", "z"],
+        },
+    ),
+    "the fields weigh name aliases description text": (
+        [
+            concept("a", "tea tea", text="pain other"),
+            concept("b", "tea tea", description="pain other"),
+            concept("c", "tea tea", aliases=("pain other",)),
+            concept("d", "pain tea", text="other tea"),
+            concept("e", "pain", text="other tea tea"),
+        ],
+        {"pain": ["e", "d", "c", "b", "a"]},
+    ),
+    "more words score more": (
+        [
+            concept("a", "low dose tea"),
+            concept("b", "low dose aspirin"),
+            concept("c", "low tea tea"),
+        ],
+        {"low dose aspirin": ["b", "a", "c"]},
+    ),
+    "a rarer word scores more": (
+        [*(concept(f"common{n}", "drug one") for n in range(3)), concept("rare", "aspirin one")],
+        {Ask("drug aspirin", limit=1): ["rare"]},
+    ),
+    "equal scores are ordered by key": (
+        [concept(key, "aspirin dose") for key in "dacb"],
+        {"aspirin dose": ["a", "b", "c", "d"]},
+    ),
+    "of common words rows with all of them come first": (
+        [
+            *(concept(f"{n:04}", text=f"{'tea' if n % 2 else 'cup'} x{n}") for n in range(900)),
+            concept("both", text="cup tea"),
+        ],
+        {Ask("tea cup", limit=1): ["both"]},
+    ),
+    "the kind filters": (
+        [concept("a", "treats"), proposition("b", "treats", "Aspirin", "Pain")],
+        {"treats": ["a"], Ask("treats", "proposition"): ["b"]},
+    ),
+    "a proposition is found by predicate, endpoint and description": (
+        [proposition("a", "has_side_effect", "Aspirin", "Nausea", description="It may cause.")],
+        {Ask(term, "proposition"): ["a"] for term in ("side effect", "nausea", "cause")},
+    ),
+    "the type filters and is case-sensitive": (
+        [concept("a", "tea", type="Drug"), concept("b", "tea", type="Food")],
+        {Ask("tea", type="Food"): ["b"], Ask("tea", type="food"): [], "tea": ["a", "b"]},
+    ),
+    "the limit keeps the best": (
+        [concept(str(n), "tea " + "x " * n) for n in range(5)],
+        {
+            Ask("tea", limit=2): ["0", "1"],
+            Ask("tea", limit=5): ["0", "1", "2", "3", "4"],
+            Ask("tea", limit=6): ["0", "1", "2", "3", "4"],
+        },
+    ),
+    "the limit counts after the type filter": (
+        [concept("a", "tea", type="Food"), concept("b", "tea cup", type="Drug")],
+        {Ask("tea", type="Drug", limit=1): ["b"]},
+    ),
+    "of many equal scores the first keys are found": (
+        [
+            *(proposition(f"{n:04}", "treats") for n in reversed(range(1500))),
+            *(concept(f"0{n:04}", "tea") for n in range(300)),
+            proposition("x", "treats", "treats"),
+        ],
+        {
+            Ask("treats", "proposition", None, 4): ["x", "0000", "0001", "0002"],
+            Ask("treats", "proposition", "treats", 4): ["x", "0000", "0001", "0002"],
+            Ask("treats", "proposition", "cures"): [],
+        },
+    ),
+    "the last row of a key wins": (
+        [concept("a", "tea"), concept("a", "coffee")],
+        {"tea coffee": ["a"], "tea": []},
+    ),
+    "operators are words": (
+        [concept("a", "not near"), concept("b", "tea")],
+        {"NOT": ["a"], "NEAR": ["a"]},
+    ),
+}
 
 
-def test_an_exact_name_is_first_with_any_other_text_in_the_rows() -> None:
-    index = index_of(
-        concept("a", "Aspirin aspirin", aliases=("aspirin plus",), description=LONG, text=LONG),
-        concept("b", "Aspirin", description="another word " * 5_000),
-        concept("c", "Aspirin Plus"),
-    )
-    assert keys(index, "aspirin")[0] == "b"
+@pytest.mark.parametrize(("rows", "answers"), SEARCHES.values(), ids=SEARCHES)
+def test_what_is_found_best_first(rows: list[IndexRow], answers: Answers) -> None:
+    check(index_of(*rows), answers)
 
 
 def test_an_exact_alias_is_second_with_any_other_text_in_the_rows() -> None:
@@ -170,19 +273,12 @@ def test_an_exact_alias_is_second_with_any_other_text_in_the_rows() -> None:
     ],
 )
 def test_an_exact_name_is_the_whole_name_with_its_punctuation(term: str, best: list[str]) -> None:
+    names = "C|C#|C++|See|node.js|node js|O'Neil|Crème Brûlée|阿司匹林|caf\u00e9|is_part_of|STRASSE"
     index = index_of(
-        concept("a", "C"),
-        concept("b", "C#"),
-        concept("c", "C++"),
-        concept("d", "See", aliases=("C++",)),
-        concept("e", "node.js"),
-        concept("f", "node js"),
-        concept("g", "O'Neil"),
-        concept("h", "Crème Brûlée"),
-        concept("i", "阿司匹林"),
-        concept("j", "caf\u00e9"),
-        concept("k", "is_part_of"),
-        concept("l", "STRASSE"),
+        *(
+            concept(key, name, aliases=("C++",) if key == "d" else ())
+            for key, name in zip("abcdefghijkl", names.split("|"), strict=True)
+        ),
         concept("z", "all", text="c node js o neil creme brulee 阿司匹林 cafe is part of strasse"),
     )
     hits = index.search("concept", term)
@@ -190,52 +286,7 @@ def test_an_exact_name_is_the_whole_name_with_its_punctuation(term: str, best: l
     assert [hit.key for hit in hits][: len(best)] == best
 
 
-def test_of_names_that_differ_in_case_the_one_that_is_the_term_is_first() -> None:
-    index = index_of(concept("a", "US"), concept("b", "Us"), concept("c", "us"))
-    assert keys(index, "us") == ["c", "a", "b"]
-    assert keys(index, "Us") == ["b", "a", "c"]
-    assert keys(index, "uS") == ["a", "b", "c"]
-
-
-def test_an_exact_predicate_is_before_an_exact_end_and_this_before_mentions() -> None:
-    index = index_of(
-        proposition("a", "cures", "Fever", "Heat", description="treats " * 500),
-        proposition("b", "cites", "Treats", "Book"),
-        proposition("c", "treats", "Aspirin", "Fever", description="word " * 500),
-        proposition("d", "treats_well", "Tea", "Treats of All"),
-    )
-    assert keys(index, "treats", kind="proposition")[:2] == ["c", "b"]
-
-
-def test_the_type_and_the_limit_apply_to_exact_names() -> None:
-    rows = [concept(f"{n:03}", "Aspirin", type=f"T{n % 3}") for n in range(9)]
-    index = index_of(*rows, concept("z", "Aspirin plus", type="T1"))
-    assert keys(index, "aspirin", type="T1", limit=2) == ["001", "004"]
-    assert keys(index, "aspirin", type="T1") == ["001", "004", "007", "z"]
-
-
-def test_the_fields_weigh_name_aliases_description_text() -> None:
-    index = index_of(
-        concept("a", "tea tea", text="pain other"),
-        concept("b", "tea tea", description="pain other"),
-        concept("c", "tea tea", aliases=("pain other",)),
-        concept("d", "pain tea", text="other tea"),
-        concept("e", "pain", text="other tea tea"),
-    )
-    assert keys(index, "pain") == ["e", "d", "c", "b", "a"]
-
-
-def test_more_words_score_more() -> None:
-    index = index_of(
-        concept("a", "low dose tea"), concept("b", "low dose aspirin"), concept("c", "low tea tea")
-    )
-    assert keys(index, "low dose aspirin") == ["b", "a", "c"]
-
-
-def test_a_rarer_word_scores_more() -> None:
-    common = [concept(f"common{n}", "drug one") for n in range(3)]
-    index = index_of(*common, concept("rare", "aspirin one"))
-    assert keys(index, "drug aspirin")[0] == "rare"
+# Scores
 
 
 def test_a_longer_word_scores_well_below_the_whole_word() -> None:
@@ -243,11 +294,6 @@ def test_a_longer_word_scores_well_below_the_whole_word() -> None:
     whole, longer = index.search("concept", "aspirin")
     assert (whole.key, longer.key) == ("b", "a")
     assert longer.score < whole.score / 2
-
-
-def test_equal_scores_are_ordered_by_key() -> None:
-    index = index_of(*(concept(key, "aspirin dose") for key in "dacb"))
-    assert keys(index, "aspirin dose") == ["a", "b", "c", "d"]
 
 
 def test_scores_lie_between_zero_and_one() -> None:
@@ -273,93 +319,29 @@ def test_the_score_falls_slowly_as_a_word_gets_common() -> None:
     assert all(0.5 < step < 1 for step in steps)
 
 
-# Filters
-
-
-def common(number: int) -> list[IndexRow]:
-    """Rows that mention a word, more than are ranked, and a few that are named so."""
-    rows = [concept(f"{n:04}", f"x{n}", text="tea cup") for n in range(number)]
-    return [*rows, concept("named", "green tea"), concept("exact", "Tea", type="Food")]
-
-
-def test_of_a_common_word_names_come_before_mentions() -> None:
-    assert keys(index_of(*common(500)), "tea", limit=3)[:2] == ["exact", "named"]
-    assert keys(index_of(*common(500)), "tea", type="Drug", limit=2)[0] == "named"
-
-
-def test_of_common_words_rows_with_all_of_them_come_first() -> None:
-    rows = [concept(f"{n:04}", text=f"{'tea' if n % 2 else 'cup'} x{n}") for n in range(900)]
-    index = index_of(*rows, concept("both", text="cup tea"))
-    assert keys(index, "tea cup", limit=2)[0] == "both"
-
-
-def test_a_rare_word_beside_a_common_one_is_found() -> None:
-    index = index_of(*common(500), concept("rare", text="tea infuser"))
-    assert keys(index, "infuser tea", limit=1) == ["rare"]
-
-
-def test_the_hits_of_a_common_word_do_not_depend_on_the_order_of_writing() -> None:
-    rows = common(500)
-    index = TextIndex(None)
-    for row in reversed(rows):
-        index.update([row], removed=[], commit=1)
-    assert index.search("concept", "tea", limit=10) == index_of(*rows).search(
-        "concept", "tea", limit=10
+def test_a_common_word() -> None:
+    """Names come before mentions, in any order of writing; a rare word beside it is found."""
+    rows = [concept(f"{n:04}", f"x{n}", text="tea cup") for n in range(500)]
+    rows += [concept("named", "green tea"), concept("exact", "Tea", type="Food")]
+    index = index_of(*rows)
+    check(
+        index,
+        {Ask("tea", limit=2): ["exact", "named"], Ask("tea", "concept", "Drug", 1): ["named"]},
     )
-
-
-def test_a_common_word_gives_as_many_hits_as_are_asked_for() -> None:
-    for limit in (1, 10, 100):
-        assert len(keys(index_of(*common(500)), "tea", limit=limit)) == limit
-
-
-def test_of_many_equal_scores_the_first_keys_are_found() -> None:
-    rows = [proposition(f"{n:04}", "treats") for n in reversed(range(1500))]
-    others = [concept(f"0{n:04}", "tea") for n in range(300)]
-    index = index_of(*rows, *others, proposition("x", "treats", "treats"))
-    for type in (None, "treats"):
-        first = keys(index, "treats", "proposition", type, limit=4)
-        assert first == ["x", "0000", "0001", "0002"]
-    assert keys(index, "treats", "proposition", "cures") == []
+    assert [len(keys(index, "tea", limit=limit)) for limit in (1, 10, 100)] == [1, 10, 100]
+    reversed_index = TextIndex(None)
+    for row in reversed(rows):
+        reversed_index.update([row], removed=[], commit=1)
+    hits = [each.search("concept", "tea", limit=10) for each in (index, reversed_index)]
+    assert hits[0] == hits[1]
+    index.update([concept("rare", text="tea infuser")], [], commit=2)
+    check(index, {Ask("infuser tea", limit=1): ["rare"]})
 
 
 def test_a_predicate_of_all_rows_takes_a_few_microseconds_for_each_row() -> None:
     index = index_of(*(proposition(f"{n}", "treats", f"A{n}", f"B{n % 9}") for n in range(5000)))
     several = fastest(lambda: index.search("proposition", "treats"))
     assert several < 5 * fastest(lambda: [n / (n + 1) for n in range(50_000)])
-
-
-def test_the_kind_filters() -> None:
-    index = index_of(concept("a", "treats"), proposition("b", "treats", "Aspirin", "Pain"))
-    assert keys(index, "treats", "concept") == ["a"]
-    assert keys(index, "treats", "proposition") == ["b"]
-
-
-def test_a_proposition_is_found_by_predicate_endpoint_and_description() -> None:
-    index = index_of(
-        proposition("a", "has_side_effect", "Aspirin", "Nausea", description="What it may cause.")
-    )
-    for term in ("side effect", "nausea", "cause"):
-        assert keys(index, term, "proposition") == ["a"]
-
-
-def test_the_type_filters_and_is_case_sensitive() -> None:
-    index = index_of(concept("a", "tea", type="Drug"), concept("b", "tea", type="Food"))
-    assert keys(index, "tea", type="Food") == ["b"]
-    assert keys(index, "tea", type="food") == []
-    assert keys(index, "tea", type=None) == ["a", "b"]
-
-
-def test_the_limit_keeps_the_best() -> None:
-    index = index_of(*(concept(str(n), "tea " + "x " * n) for n in range(5)))
-    assert keys(index, "tea", limit=2) == ["0", "1"]
-    assert keys(index, "tea", limit=5) == ["0", "1", "2", "3", "4"]
-    assert keys(index, "tea", limit=6) == ["0", "1", "2", "3", "4"]
-
-
-def test_the_limit_counts_after_the_type_filter() -> None:
-    index = index_of(concept("a", "tea", type="Food"), concept("b", "tea cup", type="Drug"))
-    assert keys(index, "tea", type="Drug", limit=1) == ["b"]
 
 
 # Changes
@@ -371,31 +353,28 @@ def test_a_new_index_is_empty_and_knows_no_commit() -> None:
     assert keys(index, "aspirin") == []
 
 
-def test_an_update_adds_rows_and_stores_its_commit() -> None:
-    index = index_of(concept("a", "tea"))
-    index.update([concept("b", "green tea")], [], commit=2)
-    assert keys(index, "tea") == ["a", "b"]
+@pytest.mark.parametrize(
+    ("rows", "removed", "answers"),
+    [
+        ([concept("b", "green tea")], [], {"tea": ["a", "b"]}),
+        ([], ["a", "unknown"], {"tea": []}),
+        (
+            [concept("a", "coffee", type="Food")],
+            [],
+            {"tea": [], Ask("coffee", type="Food"): ["a"]},
+        ),
+        ([proposition("a", "tea")], [], {"tea": [], Ask("tea", "proposition"): ["a"]}),
+        ([concept("a", "coffee")], ["a"], {"coffee": ["a"]}),
+    ],
+    ids=["added", "removed", "replaced", "replaced by another kind", "removed and given"],
+)
+def test_an_update_changes_rows_and_stores_its_commit(
+    rows: list[IndexRow], removed: list[str], answers: Answers
+) -> None:
+    index = index_of(concept("a", "tea"), concept("other", "cup"))
+    index.update(rows, removed, commit=2)
+    check(index, {**answers, "cup": ["other"]})
     assert index.commit == 2
-
-
-def test_a_removed_row_is_not_found() -> None:
-    index = index_of(concept("a", "tea"), concept("b", "tea"))
-    index.update([], ["a", "unknown"], commit=2)
-    assert keys(index, "tea") == ["b"]
-
-
-def test_a_row_replaces_the_row_of_its_key() -> None:
-    index = index_of(concept("a", "tea"))
-    index.update([concept("a", "coffee", type="Food")], [], commit=2)
-    assert keys(index, "tea") == []
-    assert keys(index, "coffee", type="Food") == ["a"]
-
-
-def test_a_row_of_another_kind_replaces_the_row_of_its_key() -> None:
-    index = index_of(concept("a", "tea"))
-    index.update([proposition("a", "tea")], [], commit=2)
-    assert keys(index, "tea", "concept") == []
-    assert keys(index, "tea", "proposition") == ["a"]
 
 
 def test_rows_of_long_texts_are_written_in_several_batches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -405,23 +384,10 @@ def test_rows_of_long_texts_are_written_in_several_batches(monkeypatch: pytest.M
     assert [keys(texts, f"cup{n}") for n in range(6)] == [[], [], ["2"], ["3"], ["0"], ["1"]]
 
 
-def test_a_key_removed_and_given_is_kept() -> None:
-    index = index_of(concept("a", "tea"))
-    index.update([concept("a", "coffee")], ["a"], commit=2)
-    assert keys(index, "coffee") == ["a"]
-
-
-def test_the_last_row_of_a_key_wins() -> None:
-    index = index_of(concept("a", "tea"), concept("a", "coffee"))
-    assert keys(index, "tea coffee") == ["a"]
-    assert keys(index, "tea") == []
-
-
 def test_a_rebuild_replaces_everything() -> None:
     index = index_of(concept("a", "tea"), proposition("p", "treats"))
     rebuild(index, [concept("b", "tea")], commit=9)
-    assert keys(index, "tea") == ["b"]
-    assert keys(index, "treats", "proposition") == []
+    check(index, {"tea": ["b"], Ask("treats", "proposition"): []})
     assert index.commit == 9
 
 
@@ -504,6 +470,24 @@ def fastest(work: Callable[[], object]) -> float:
     return min(times)
 
 
+def test_commits_are_joined_where_many_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "KEPT_COMMITS", 2)
+    monkeypatch.setattr(index, "KEPT_KEYS", 2)
+    commits = Commits[str]()
+    for before, keys in enumerate(("a", "bc", "d", "e")):
+        commits.note(before, before + 1, keys)
+    expected = {4: "", 3: "e", 2: None, 1: None, 0: "abcde", -1: None}
+    assert {n: commits.since(n, until=4) for n in expected} == {
+        n: None if keys is None else set(keys) for n, keys in expected.items()
+    }
+    commits.note(7, 8, "f")  # after a gap
+    assert (commits.since(7, until=8), commits.since(3, until=8)) == ({"f"}, None)
+    commits.note(8, 9, "ghi")
+    commits.note(9, 10, "k")
+    commits.trim()  # before and with the last large one
+    assert (commits.since(9, until=10), commits.since(8, until=10)) == ({"k"}, None)
+
+
 def failing_rows() -> Iterator[IndexRow]:
     yield concept("b", "tea")
     raise sqlite3.OperationalError("the rows cannot be read")
@@ -542,59 +526,52 @@ def test_the_file_keeps_a_write_ahead_log(path: Path) -> None:
     assert mode == "wal"
 
 
-def assert_empty_and_usable(path: Path) -> None:
+def with_another_table(path: Path) -> None:
+    path.unlink()
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("CREATE TABLE about (something)")
+
+
+def with_an_older_segmenter(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as older:
+        older.execute("UPDATE about SET version = '1, segmenter 0, Unicode 13.0.0'")
+        older.commit()
+
+
+def with_a_stray_log(path: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        Path(f"{path}{suffix}").write_bytes(b"damaged " * 1000)
+
+
+def with_damaged_pages(path: Path) -> None:
+    content = path.read_bytes()
+    # The first two pages, the schema and the version, stay; so does the length.
+    path.write_bytes(content[:8192].ljust(len(content), b"\xff"))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *(
+            partial(Path.write_bytes, data=content)
+            for content in (b"", b"not a database at all, but text " * 100, b"\x00" * 5000)
+        ),
+        *(partial(os.truncate, length=kept) for kept in (10, 100, 4096, 5000, 20000)),
+        with_another_table,
+        with_an_older_segmenter,
+        with_a_stray_log,
+        with_damaged_pages,
+    ],
+)
+def test_a_file_that_is_no_index_is_recreated(path: Path, damage: Callable[[Path], object]) -> None:
+    assert path.stat().st_size > 20000
+    damage(path)
     index = TextIndex(str(path))
     assert index.commit == -1
     assert keys(index, "tea") == []
     rebuild(index, [concept("a", "tea")], commit=8)
     index.close()
     assert keys(TextIndex(path), "tea") == ["a"]
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b"not a database at all, but text " * 100, b"\x00" * 5000]
-)
-def test_a_file_that_is_no_index_is_recreated(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
-    assert_empty_and_usable(path)
-
-
-@pytest.mark.parametrize("kept", [10, 100, 4096, 5000, 20000])
-def test_a_truncated_file_is_recreated(path: Path, kept: int) -> None:
-    content = path.read_bytes()
-    assert len(content) > kept
-    path.write_bytes(content[:kept])
-    assert_empty_and_usable(path)
-
-
-def test_another_database_is_recreated(path: Path) -> None:
-    path.unlink()
-    other = sqlite3.connect(path)
-    other.execute("CREATE TABLE about (something)")
-    other.close()
-    assert_empty_and_usable(path)
-
-
-def test_the_index_of_an_older_segmenter_is_recreated(path: Path) -> None:
-    older = sqlite3.connect(path)
-    older.execute("UPDATE about SET version = '1, segmenter 0, Unicode 13.0.0'")
-    older.commit()
-    older.close()
-    assert_empty_and_usable(path)
-
-
-def test_a_stray_log_of_a_discarded_file_is_discarded_with_it(path: Path) -> None:
-    path.write_bytes(b"damaged " * 1000)
-    Path(f"{path}-wal").write_bytes(b"damaged " * 1000)
-    Path(f"{path}-shm").write_bytes(b"damaged " * 1000)
-    assert_empty_and_usable(path)
-
-
-def test_a_damaged_page_is_found_at_opening(path: Path) -> None:
-    content = path.read_bytes()
-    # The first two pages, the schema and the version, stay; so does the length.
-    path.write_bytes(content[:8192].ljust(len(content), b"\xff"))
-    assert_empty_and_usable(path)
 
 
 @pytest.mark.parametrize(
@@ -683,12 +660,6 @@ def test_a_closed_index_fails() -> None:
 def test_no_term_is_syntax(term: str) -> None:
     index = index_of(concept("a", "green tea"), concept("b", "coffee"))
     assert keys(index, term) == ["a"]
-
-
-def test_operators_are_words() -> None:
-    index = index_of(concept("a", "not near"), concept("b", "tea"))
-    assert keys(index, "NOT") == ["a"]
-    assert keys(index, "NEAR") == ["a"]
 
 
 @pytest.mark.parametrize("term", ["", " ", '"', "*", "()", "\x00", "\ud800", "_", "…", "😀" * 1000])
