@@ -7,3 +7,6 @@ from kiprdf.interchange import formats  # noqa: F401
 from tests.nexus import support  # noqa: F401
 
 kiprdf.parse("FIND(?a) WHERE { ?a {} }")
+
+# Last, because it may not be installed; it takes a second to load, and many servers need it.
+import kiprdf.mcp  # noqa: E402

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
@@ -36,18 +37,24 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def run_process(
-    *arguments: str, folder: Path, stdin: bytes = b""
+    *arguments: str,
+    folder: Path,
+    stdin: bytes = b"",
+    program: Sequence[str] = ("-m", "kiprdf"),
+    stdout: Path | None = None,
+    **variables: str,
 ) -> subprocess.CompletedProcess[str]:
-    """Run ``kiprdf`` as a child process in a folder."""
+    """Run ``kiprdf``, or another program of Python, as a child process in a folder."""
     with tempfile.TemporaryDirectory() as others:
         given, output, errors = (Path(others) / name for name in ("given", "output", "errors"))
         given.write_bytes(stdin)
-        process = start(["-m", "kiprdf", *arguments], output, errors, environment(), folder, given)
+        files = (stdout or output, errors)
+        process = start([*program, *arguments], *files, environment(**variables), folder, given)
         process.join(60)
         if process.exitcode is None:
             process.kill()
             raise AssertionError(f"{arguments} did not end: {errors.read_text('utf-8')}")
-        printed = [path.read_bytes().decode() for path in (output, errors)]
+        printed = [path.read_bytes().decode() if path.exists() else "" for path in (output, errors)]
         return subprocess.CompletedProcess(arguments, process.exitcode, *printed)
 
 

@@ -11,10 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.programs import start
-
 from .conftest import Invoke, Run
-from .runner import ROOT, environment
+from .runner import environment, run_process
 
 COUNT = 'FIND(COUNT(?d)) WHERE { ?d {type: "Drug"} }'
 
@@ -57,11 +55,9 @@ def test_the_demo_overwrites_no_other_file(
 
 
 def test_the_script_runs_the_same_program(tmp_path: Path) -> None:
-    output = tmp_path / "output"
-    program = start(["-c", "from kiprdf.cli import main; main()"], output)
-    program.join(60)
-    assert program.exitcode == 2
-    assert "Usage: kiprdf" in output.read_text("utf-8")
+    done = run_process(program=["-c", "from kiprdf.cli import main; main()"], folder=tmp_path)
+    assert done.returncode == 2
+    assert "Usage: kiprdf" in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("argument", [(), ("-",)])
@@ -100,24 +96,28 @@ def test_invalid_input_shows_no_traceback(run: Run, stdin: bytes, error: str) ->
     assert "Traceback" not in done.stderr
 
 
-def test_an_argument_that_is_no_text_is_a_kip_error(run_afresh: Run) -> None:
-    done = run_afresh("run", "FIND(\udcff)", "--memory")
+def test_an_argument_that_is_no_text_is_a_kip_error(run: Run) -> None:
+    done = run("run", "FIND(\udcff)", "--memory")
     assert done.returncode == 1
     assert done.stderr.startswith("KIP_1001 1:6 ")
 
 
 @pytest.mark.parametrize(("options", "logged"), [((), False), (("--debug",), True)])
 def test_a_failing_engine_shows_its_traceback_on_demand(
-    run_afresh: Run, tmp_path: Path, options: tuple[str, ...], logged: bool
+    tmp_path: Path, options: tuple[str, ...], logged: bool
 ) -> None:
-    broken = "raise RuntimeError('broken')"
-    (tmp_path / "sitecustomize.py").write_text(
-        f"import kiprdf.kql.find\ndef find(*_):\n    {broken}\nkiprdf.kql.find.run = find\n",
-        "utf-8",
-    )
-    path = f"{tmp_path}{os.pathsep}{ROOT}"
-    ask = 'FIND(?d) WHERE { ?d {type: "Domain"} }'
-    done = run_afresh(*options, "run", ask, "--memory", env={"PYTHONPATH": path})
+    code = """if True:
+        import kiprdf.kql.find
+        from kiprdf.cli import main
+
+        def find(*_):
+            raise RuntimeError("broken")
+
+        kiprdf.kql.find.run = find
+        main()
+    """
+    arguments = (*options, "run", 'FIND(?d) WHERE { ?d {type: "Domain"} }', "--memory")
+    done = run_process(*arguments, program=["-c", code], folder=tmp_path)
     assert done.returncode == 1
     assert "KIP_4003 The engine failed: RuntimeError." in done.stderr
     assert ("Traceback" in done.stderr) is logged
@@ -125,9 +125,8 @@ def test_a_failing_engine_shows_its_traceback_on_demand(
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 @pytest.mark.parametrize("command", [("run", "DESCRIBE PRIMER", "--memory"), ("demo",)])
-def test_a_full_disk_is_one_sentence(run_afresh: Run, command: tuple[str, ...]) -> None:
-    with open("/dev/full", "wb") as full:
-        done = run_afresh(*command, stdout=full)
+def test_a_full_disk_is_one_sentence(run: Run, command: tuple[str, ...]) -> None:
+    done = run(*command, stdout=Path("/dev/full"))
     assert (done.returncode, done.stderr) == (1, "kiprdf: No space left on device.\n")
 
 

@@ -19,6 +19,7 @@ import httpx
 import pytest
 
 from tests.adapters.pages import HOW_TO
+from tests.cli.runner import run_process
 from tests.serve.running import RunningServer, serving
 
 PAGE = (HOW_TO / "deploy.md").read_text("utf-8")
@@ -47,13 +48,8 @@ def test_the_container_runs_without_root_and_needs_a_token(tmp_path: Path) -> No
     assert last["USER"] not in ("root", "0")
     command = json.loads(last["CMD"])
     assert command[:4] == ["kiprdf", "serve", "--host", "0.0.0.0"]
-    refused = subprocess.run(
-        [PROGRAM + command[0], *command[1:-1], "0"],
-        env={"KIPRDF_NEXUS": str(tmp_path / "brain")},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    nexus = str(tmp_path / "brain")
+    refused = run_process(*command[1:-1], "0", folder=tmp_path, KIPRDF_NEXUS=nexus)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "--token" in refused.stderr
 
