@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from heapq import nsmallest
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, cast
@@ -175,21 +175,25 @@ def _first_facts(command: ast.Export, store: Store, most: int) -> list[Triple] |
     pattern = _pattern_of(command)
     if pattern is None:
         return None
-    first: list[Triple] = []
-    has_higher = False
-    for fact in paced(_facts_in_order(*pattern, store)):
-        ends = (cast(NamedNode, fact.subject), cast(NamedNode, fact.object))
-        if any(end.value.startswith(store.iris.propositions) for end in ends):
-            has_higher = True
-            continue
-        first.append(fact)
-        if len(first) == most:
-            return first
-    return None if has_higher else first
+    block, clause = pattern
+    matcher: Any = clause.matcher
+    facts: set[tuple[NamedNode, ...]] = set()
+    for alternative in matcher.predicate.alternatives:
+        one = replace(clause, matcher=replace(matcher, predicate=ast.Predicates((alternative,))))
+        clauses = tuple(one if part is clause else part for part in block.clauses)
+        predicate = store.iris.predicate(alternative.name)
+        ends = bindings([matcher.subject, matcher.object], replace(block, clauses=clauses), store)
+        facts.update((subject, predicate, object) for subject, object in ends)
+    links = store.iris.propositions
+    of_concepts = [f for f in paced(facts) if not any(end.value.startswith(links) for end in f)]
+    if len(of_concepts) < min(most, len(facts)):
+        return None
+    first = nsmallest(most, of_concepts, key=lambda fact: [*map(_VALUE, fact)])
+    return [Triple(*fact) for fact in first]
 
 
-def _pattern_of(command: ast.Export) -> tuple[ast.Export, ast.PropositionClause] | None:
-    """The command with variables as the ends of the clause that binds the target, and the clause.
+def _pattern_of(command: ast.Export) -> tuple[ast.Block, ast.PropositionClause] | None:
+    """The WHERE with variables as the ends of the clause that binds the target, and the clause.
 
     None where several clauses bind it, or where it may bind other elements.
     """
@@ -208,12 +212,13 @@ def _pattern_of(command: ast.Export) -> tuple[ast.Export, ast.PropositionClause]
         or any(predicate.hops for predicate in matcher.predicate.alternatives)
     ):
         return None
+    text = to_text(command)
     ends: list[ast.Variable] = []
     for end, name in ((matcher.subject, "subject"), (matcher.object, "object")):
         if isinstance(end, ast.PropositionClause):
             return None
         if isinstance(end, ast.ConceptClause):
-            while _mentions(ast.Variable(name), command):
+            while f"?{name}" in text:
                 name += "_"
             end = replace(end, variable=end.variable or ast.Variable(name))
             clauses.append(end)
@@ -222,42 +227,7 @@ def _pattern_of(command: ast.Export) -> tuple[ast.Export, ast.PropositionClause]
         return None
     clause = replace(binding[0], matcher=replace(matcher, subject=ends[0], object=ends[1]))
     clauses[clauses.index(binding[0])] = clause
-    return replace(command, where=replace(command.where, clauses=tuple(clauses))), clause
-
-
-def _mentions(variable: ast.Variable, command: ast.Export) -> int:
-    """How often a command mentions a variable."""
-    return len(re.findall(rf"\?{variable.name}\b", to_text(command)))
-
-
-def _facts_in_order(
-    command: ast.Export, clause: ast.PropositionClause, store: Store
-) -> Iterator[Triple]:
-    """The facts of one clause of a command, by subject, predicate and object."""
-    matcher: Any = clause.matcher
-    ends = [matcher.subject, matcher.object]
-    # Where nothing else is asked of them, all objects of a subject belong to the selection.
-    reads_subjects = (
-        store.abilities.lookups
-        and _mentions(matcher.object, command) == 1
-        and _mentions(command.target, command) == 2
-    )
-    facts: set[tuple[NamedNode, ...]] = set()
-    for alternative in matcher.predicate.alternatives:
-        one = replace(matcher, predicate=ast.Predicates((alternative,)))
-        clauses = (
-            replace(part, matcher=one) if part is clause else part for part in command.where.clauses
-        )
-        block = replace(command.where, clauses=tuple(clauses))
-        predicate = store.iris.predicate(alternative.name)
-        for first, *last in bindings(ends[: 1 if reads_subjects else 2], block, store):
-            facts.add((first, predicate, *last))
-    for fact in sorted(facts, key=lambda fact: [*map(_VALUE, fact)]):
-        if reads_subjects:
-            triples = store.match(fact[0], fact[1], None)
-            yield from sorted(triples, key=lambda triple: cast(NamedNode, triple.object).value)
-        else:
-            yield Triple(*fact)
+    return replace(command.where, clauses=tuple(clauses)), clause
 
 
 def _links_of(facts: list[Triple], store: Store) -> list[NamedNode]:
