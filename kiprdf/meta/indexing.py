@@ -36,15 +36,10 @@ from kiprdf.meta.search import (
     rankings,
     search,
 )
-from kiprdf.search import (
-    KINDS,
+from kiprdf.search import Embedder, Hit, IndexRow, Kind, TextIndex
+from kiprdf.search.embedders import INSTALL, EmbeddingError
+from kiprdf.search.index import (
     Commits,
-    Embedder,
-    EmbeddingError,
-    Hit,
-    IndexRow,
-    Kind,
-    TextIndex,
     batches,
     characters,
     commit_of_file,
@@ -52,7 +47,7 @@ from kiprdf.search import (
     keep_vectors,
     overtaken,
 )
-from kiprdf.search.embedders import INSTALL
+from kiprdf.search.rows import KINDS
 from kiprdf.semantics.arguments import Mode
 from kiprdf.store import Delta, NexusStore
 from kiprdf.store.folder import VECTORS, is_written

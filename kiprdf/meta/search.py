@@ -19,19 +19,11 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Element, Proposition, Term, Terms, read_element, read_object
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, to_json
-from kiprdf.search import (
-    LONGEST_TERM,
-    EmbeddingError,
-    Hit,
-    IndexRow,
-    Kind,
-    NoWordError,
-    RankedRows,
-    TextIndex,
-    fuse,
-    is_exact,
-)
-from kiprdf.search.embedders import INSTALL
+from kiprdf.search import Hit, IndexRow, Kind, NoWordError, TextIndex
+from kiprdf.search.embedders import INSTALL, EmbeddingError
+from kiprdf.search.fusion import fuse
+from kiprdf.search.index import is_exact
+from kiprdf.search.ranking import LONGEST_TERM, RankedRows
 from kiprdf.semantics.arguments import Mode, page_size, search_mode, text_of, threshold
 from kiprdf.store import Store
 from kiprdf.store.cancellation import run_cancellable

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kiprdf.search import Hit, fuse
+from kiprdf.search import Hit
+from kiprdf.search.fusion import fuse
 
 
 def words(**sums: float) -> list[Hit]:

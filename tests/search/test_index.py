@@ -13,8 +13,8 @@ from typing import NamedTuple
 import pytest
 
 from kiprdf.checksums import drop_note
-from kiprdf.search import IndexRow, Kind, TextIndex, index, is_exact, ranking
-from kiprdf.search.index import Changes, Commits
+from kiprdf.search import IndexRow, Kind, TextIndex, index, ranking
+from kiprdf.search.index import Changes, Commits, is_exact
 from tests.search.toys import rebuild
 from tests.threads import together
 

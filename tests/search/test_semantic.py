@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kiprdf.search import EmbeddingError, Hit, IndexRow, Kind, TextIndex, vectors
+from kiprdf.search import Hit, IndexRow, Kind, TextIndex, vectors
+from kiprdf.search.embedders import EmbeddingError
 from kiprdf.search.index import Changes
 from kiprdf.search.rows import digest, embedded_text
 from kiprdf.search.semantic import SemanticIndex

@@ -12,7 +12,8 @@ import pytest
 
 import kiprdf
 from kiprdf.budget import Budget, spend
-from kiprdf.search import IndexRow, TextIndex, asked_tokens, is_exact, matches
+from kiprdf.search import IndexRow, TextIndex, asked_tokens, matches
+from kiprdf.search.index import is_exact
 from kiprdf.search.ranking import LONGEST_TERM
 from tests.memory import recall
 

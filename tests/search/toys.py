@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from kiprdf.search import IndexRow, TextIndex, batches
+from kiprdf.search import IndexRow, TextIndex
+from kiprdf.search.index import batches
 
 # Words of one line mean the same.
 MEANINGS = (
