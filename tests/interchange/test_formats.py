@@ -35,6 +35,7 @@ from kiprdf.interchange.formats.parsing import parse
 from kiprdf.interchange.formats.writing import Serializer
 from kiprdf.rdf.iris import Iris
 from tests.interchange.nexuses import SMALL, SMALL_BASE, small
+from tests.interchange.pairs import triples as triples_of
 from tests.interchange.test_restore import NEXUSES
 from tests.long_runs import amount
 from tests.nexus.support import StoppedClock
@@ -141,12 +142,6 @@ def mapping(name: str) -> Mapping | None:
     if name == "none":
         return None
     return Mapping.load("schema-org" if name == "schema-org" else OWN_MAPPING)
-
-
-def triples_of(nexus: kiprdf.Nexus) -> list[Triple]:
-    """The dataset of a nexus, as everybody sees it."""
-    triples: Any = nexus.sparql("CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }")
-    return list(triples)
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -22,6 +23,7 @@ from pyoxigraph import RdfFormat
 import kiprdf
 from kiprdf import Mapping
 from kiprdf.errors import StoreError
+from kiprdf.pages import elements
 from kiprdf.pages import publish as module
 from kiprdf.pages.file_names import LONGEST, Paths, file_name, href
 from kiprdf.pages.page import ASSETS, TEMPLATES, render
@@ -206,7 +208,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     @cache
     def published(make: Callable[[], kiprdf.Nexus], facts: Facts | None = None) -> Path:
         folder = tmp_path_factory.mktemp("published") / "site"
-        make().publish(folder, facts=facts)
+        make().publish(folder, facts=facts, title=BREAKING[1] if make is breaking else None)
         return folder
 
     return published
@@ -231,12 +233,10 @@ def test_every_link_leads_somewhere_and_every_page_is_html(
 
 @pytest.mark.parametrize("make", [demonstration, hostile, colliding, breaking])
 def test_inline_facts_are_at_an_id_on_the_page_of_a_concept(
-    make: Callable[[], kiprdf.Nexus], tmp_path: Path
+    make: Callable[[], kiprdf.Nexus], site: Site
 ) -> None:
     nexus = make()
-    counts, folder = nexus.info(), tmp_path / "site"
-    report = nexus.publish(folder, facts="inline")
-    assert report.elements == counts["concepts"] + counts["propositions"]
+    counts, folder = nexus.info(), site(make, "inline")
     crawl = Crawl(folder)
     assert crawl.faults == []
     pages = set(folder.rglob("*.html"))
@@ -269,16 +269,22 @@ def test_the_turtle_of_a_type_has_its_concepts_and_their_facts(tmp_path: Path) -
     assert users.value(claim, rdflib.RDF.subject) == rdflib.URIRef("urn:kip:nexus/User/Ann")
 
 
-def test_above_a_thousand_facts_they_are_inline(tmp_path: Path) -> None:
-    nexus = thousands(1_001)
+def test_above_a_thousand_facts_they_are_inline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert module.MOST_FACT_PAGES == 1_000
+    monkeypatch.setattr(module, "MOST_FACT_PAGES", 100)
+    nexus = thousands(101)
     report = nexus.publish(tmp_path / "site")
     assert not (tmp_path / "site" / "$proposition").exists()
-    assert report.files < nexus.info()["concepts"] + 40
+    counts = nexus.info()
+    assert report.files < counts["concepts"] + 40
+    assert report.elements == counts["concepts"] + counts["propositions"]
 
 
-def test_texts_stay_texts(tmp_path: Path) -> None:
-    folder = tmp_path / "site"
-    breaking().publish(folder, title=BREAKING[1])
+def test_texts_stay_texts(site: Site) -> None:
+    folder = site(breaking)
+    assert BREAKING[1] in Reader((folder / "index.html").read_text("utf-8")).text
     for path in folder.rglob("*.html"):
         page = Reader(path.read_text("utf-8"))
         scripts = [tag for tag in page.tags if tag.name == "script"]
@@ -348,11 +354,9 @@ def test_the_page_of_a_fact_shows_the_facts_about_it(site: Site) -> None:
     assert "onset minutes" in page.text
 
 
-def test_the_start_page_shows_domains_types_and_counts(tmp_path: Path) -> None:
-    folder = tmp_path / "site"
-    demonstration().publish(folder, title="Pharmacy")
-    page = Reader((folder / "index.html").read_text("utf-8"))
-    for shown in ("Pharmacy", "53 concepts", "165 facts", "Medical", "43 members", "nexus.ttl"):
+def test_the_start_page_shows_domains_types_and_counts(site: Site) -> None:
+    page = Reader((site(demonstration) / "index.html").read_text("utf-8"))
+    for shown in ("53 concepts", "165 facts", "Medical", "43 members", "nexus.ttl"):
         assert shown in page.text
 
 
@@ -363,11 +367,14 @@ def test_the_vocabulary_page_shows_types_predicates_and_terms(site: Site) -> Non
         assert shown in text
 
 
-def test_long_lists_are_cut_on_the_page_and_whole_in_the_turtle(tmp_path: Path) -> None:
+def test_long_lists_are_cut_on_the_page_and_whole_in_the_turtle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(elements, "MOST_ROWS", 50)
     nexus = empty()
     members = " ".join(
         f'CONCEPT {{ {{type: "T", name: "{number}"}} SET PROPOSITIONS {{ ("p", ?hub) }} }}'
-        for number in range(510)
+        for number in range(60)
     )
     nexus.apply_capsule(
         'UPSERT { CONCEPT { {type: "$ConceptType", name: "T"} } CONCEPT { {type: '
@@ -379,7 +386,7 @@ def test_long_lists_are_cut_on_the_page_and_whole_in_the_turtle(tmp_path: Path) 
     assert "10 more are in the downloads" in (folder / "T" / "hub.html").read_text("utf-8")
     turtle = rdflib.Graph().parse(folder / "T" / "hub.ttl")
     hub = rdflib.URIRef("urn:kip:nexus/T/hub")
-    assert len(list(turtle.subjects(rdflib.URIRef("urn:kip:nexus/$PropositionType/p"), hub))) == 510
+    assert len(list(turtle.subjects(rdflib.URIRef("urn:kip:nexus/$PropositionType/p"), hub))) == 60
 
 
 def test_the_search_knows_every_concept(site: Site) -> None:
@@ -455,10 +462,9 @@ def test_with_a_mapping_the_files_speak_its_words(tmp_path: Path) -> None:
     assert "https://schema.org/Drug" in page
 
 
-def test_the_same_nexus_is_the_same_folder(tmp_path: Path) -> None:
-    demonstration().publish(tmp_path / "one")
-    demonstration().publish(tmp_path / "two")
-    assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
+def test_the_same_nexus_is_the_same_folder(tmp_path: Path, site: Site) -> None:
+    demonstration().publish(tmp_path / "again")
+    assert files_of(tmp_path / "again") == files_of(site(demonstration))
 
 
 def test_the_report_counts_what_was_written(tmp_path: Path) -> None:
@@ -560,14 +566,12 @@ def test_templates_escape_everything_but_our_own_script_and_style() -> None:
 # The folder -----------------------------------------------------------------------------------
 
 
-def test_a_folder_that_was_published_is_replaced(tmp_path: Path) -> None:
+def test_a_folder_that_was_published_is_replaced(tmp_path: Path, site: Site) -> None:
     folder = tmp_path / "site"
-    demonstration().publish(folder)
+    shutil.copytree(site(demonstration), folder)
     small().publish(folder)
-    assert not (folder / "Symptom").exists()
-    small().publish(tmp_path / "fresh")
-    assert files_of(folder) == files_of(tmp_path / "fresh")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["fresh", "site"]
+    assert files_of(folder) == files_of(site(small))
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
 
 
 def test_an_empty_folder_is_accepted(tmp_path: Path) -> None:
