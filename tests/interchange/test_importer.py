@@ -94,12 +94,12 @@ SCHEMA_ORG = {
 class Case(NamedTuple):
     """A document, what is expected of it, and the options of its import.
 
-    ``found`` are the concepts of each type, by name, or only their names; the names of the ends
+    ``expected`` are the concepts of each type, by name, or only their names; the names of the ends
     of each predicate; and the reasons of what is skipped.
     """
 
     text: str
-    found: dict[str, Any]
+    expected: dict[str, Any]
     options: dict[str, Any] | None = None
 
 
@@ -353,10 +353,10 @@ CASES |= {
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_document_becomes(name: str) -> None:
-    text, found, options = CASES[name]
-    nexus = kiprdf.Nexus.memory() if "$self" in text or "Domain" in found else empty()
+    text, every, options = CASES[name]
+    nexus = kiprdf.Nexus.memory() if "$self" in text or "Domain" in every else empty()
     made = import_text(nexus, text, **(options or {}))
-    for what, expected in found.items():
+    for what, expected in every.items():
         if what == "skipped":
             assert sorted({skipped.reason for skipped in made.skipped}) == expected
         elif what.endswith("()"):
