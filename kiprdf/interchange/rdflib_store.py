@@ -285,7 +285,7 @@ class RdflibStore(OxigraphStore):
                 self._engine.remove(Quad(*triple))
             self._engine.extend(Quad(*triple) for triple in delta.added)
             rebuild_texts(self._engine)
-            self._update_times.commit = None
+            self._update_times.clear()
             return
         # The commits of another nexus in the same graph count, too.
         last = self._notes.commit()

@@ -1,10 +1,9 @@
-"""The number of the last commit, as recorded in the graph, and the changes of the last commits."""
+"""What a graph notes about itself: its records, and the number of its last commit."""
 
 from __future__ import annotations
 
-import pickle
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple, cast
 
@@ -16,7 +15,9 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import encode
 
 KEPT_BYTES = 4 * 1024**2
+"""The size of a change that is kept for others, who follow a dataset."""
 KEPT_COMMITS = 256
+"""The most commits that they are behind."""
 RECORD = vocab.KIP + "record/"
 ENGINE_FAULTS = (OSError, RuntimeError)
 """What the engine raises when the disk fails."""
@@ -83,41 +84,3 @@ def unreadable(fault: Exception, deed: str = "read") -> StoreError:
     is_damaged = re.search("corruption|no such file", str(fault), re.IGNORECASE)
     error = DamagedGraphError if is_damaged else StoreError
     return error(f"The nexus cannot be {deed}: {fault}")
-
-
-class RecentChanges:
-    """The changes of the last commits, if they are small; none are kept until they are needed.
-
-    Processes that have a copy of the dataset are brought up to date with them.
-
-    >>> changes = RecentChanges()
-    >>> changes.since(1, 1), changes.since(1, 2)
-    ([], None)
-    >>> changes.add(2, [], [])
-    >>> len(changes.since(1, 2)), changes.since(0, 2)
-    (1, None)
-    """
-
-    def __init__(self) -> None:
-        self._is_needed = False
-        # Replaced as a whole: readers need no lock.
-        self._changes: tuple[tuple[int, bytes], ...] = ()
-
-    def add(
-        self, number: int, removed: Iterable[Iterable[Any]], added: Iterable[Iterable[Any]]
-    ) -> None:
-        """Keep a commit, as a pickled pair of the terms of its removed and added triples."""
-        if not self._is_needed:
-            return
-        change = ([tuple(triple) for triple in removed], [tuple(triple) for triple in added])
-        changes = (*self._changes, (number, pickle.dumps(change, protocol=5)))[-KEPT_COMMITS:]
-        size = sum(len(data) for _, data in changes)
-        self._changes = changes if size <= KEPT_BYTES else ()
-
-    def since(self, first: int, last: int) -> list[bytes] | None:
-        """The changes after one commit, up to another or beyond; None where some are missing."""
-        self._is_needed = True
-        later = [(number, data) for number, data in self._changes if first < number]
-        numbers = [number for number, _ in later]
-        has_gap = numbers != [*range(first + 1, first + 1 + len(numbers))]
-        return None if has_gap or first + len(numbers) < last else [data for _, data in later]

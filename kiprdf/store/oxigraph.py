@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from pyoxigraph import (
     DefaultGraph,
@@ -52,7 +52,6 @@ from kiprdf.store.commit_log import (
     KEPT_BYTES,
     RECORD,
     CommitNumber,
-    RecentChanges,
     commit_note,
     note,
     read_commit_number,
@@ -97,7 +96,7 @@ from kiprdf.store.lock import FairLock
 from kiprdf.store.rebuilding import GAP, LOST, gap_record, quads_of, rebuild
 from kiprdf.store.sorted_values import FOLDER as VALUES
 from kiprdf.store.sorted_values import KEPT_COMMITS, Scope, SortedValues, ValueIndex
-from kiprdf.store.sparql_worker import SparqlAnswer, SparqlProcesses
+from kiprdf.store.sparql_worker import RecentChanges, SparqlAnswer, SparqlProcesses
 from kiprdf.store.texts import Text, rebuild_texts, stored_texts, texts_in, texts_of
 from kiprdf.store.totals import FILE as TOTALS
 from kiprdf.store.totals import Recent, Totals
@@ -134,6 +133,19 @@ _FORKED = (
 )
 
 
+class Follower(Protocol):
+    """What is derived from the dataset, and follows its commits."""
+
+    def note(self, number: int, removed: Sequence[Written], added: Sequence[Written]) -> None:
+        """Note what a commit removed and added; called under the writer's lock."""
+
+    def clear(self) -> None:
+        """Drop all of it, in files, too: it is made again when it is needed."""
+
+    def close(self, number: int) -> None:
+        """Write what is kept in files, as of the last commit."""
+
+
 class OxigraphStore:
     """A dataset in an embedded Oxigraph.
 
@@ -167,7 +179,7 @@ class OxigraphStore:
         self._unflushed = 0
         self._uncompacted = 0
         self._compacted_after = COMPACTED_QUADS
-        self._processes = SparqlProcesses()
+        self._processes = SparqlProcesses(self)
         self._sums = None if folder is None else FileSums(graph_folder(folder))
         self._looked_at = 0.0
         self.journal = journal
@@ -187,6 +199,12 @@ class OxigraphStore:
         self.read_only = read_only
         file = None if folder is None else folder / VALUES / TOTALS
         self._totals = Totals(self.iris, file, is_writer=not read_only)
+        self._followers: tuple[Follower, ...] = (
+            self.changes,
+            self._update_times,
+            self._totals,
+            self._values,
+        )
         if self._last.number == 0 and next(self._quads(None, None, None, None), None) is None:
             self._update_times.build(0, ())
             self._totals.set_uses(0, Counter())
@@ -393,12 +411,12 @@ class OxigraphStore:
         engine = self._engine
         try:
             self._processes.close()
-            self._values.close(self._last.number)
+            for follower in self._followers:
+                follower.close(self._last.number)
             for journal in filter(None, (self.journal, self.closed_journal)):
                 journal.close()
             if self._folder is not None and not self.read_only:
                 engine.flush()
-                self._totals.save(self._last.number)
         except ENGINE_FAULTS as fault:
             message = f"The nexus in {self._folder} cannot be written: {fault}"
             raise StoreError(self.failure or message) from None
@@ -480,7 +498,7 @@ class OxigraphStore:
         engine = self.engine
         self.require_sound_files()
         if not is_one_pattern(text):
-            return self._processes.query(text, self, budget.current())
+            return self._processes.query(text, budget.current())
 
         def run(token: CancellationToken) -> SparqlAnswer:
             try:
@@ -522,14 +540,14 @@ class OxigraphStore:
             raise self._unreadable(fault) from fault
 
     def newest(self, ranges: Sequence[Range]) -> Iterator[tuple[str, list[str]]]:
-        if self._update_times.commit != self.commit():
+        if not self._update_times.is_current(self.commit()):
             # Without the lock, a commit that comes in between would be missing.
             with nullcontext() if self.read_only else self._lock:
                 self._build_update_times()
         return self._update_times.newest(self.commit(), ranges, self._updated_at)
 
     def _build_update_times(self) -> None:
-        if self._update_times.commit != self.commit():
+        if not self._update_times.is_current(self.commit()):
             times = [time for (time,) in self.select(_ALL_TIMES)]
             self._update_times.build(self.commit(), times)
 
@@ -553,10 +571,10 @@ class OxigraphStore:
         self._totals.load(self.commit(), self._changes_after)
         return self._totals
 
-    def _forget_derived(self) -> None:
-        """Drop sorted values and totals: the dataset is another one, or something was forgotten."""
-        self._values.clear()
-        self._totals.clear()
+    def _clear_derived(self) -> None:
+        """Drop what is derived: the dataset is another one, or something was forgotten."""
+        for follower in self._followers:
+            follower.clear()
 
     def has_sound_values(self, repair: bool) -> bool:
         """Whether the files of sorted values are as they were written; ``repair`` removes them."""
@@ -767,8 +785,7 @@ class OxigraphStore:
             self._engine = open_engine(self._folder, read_only=False, attempts=REOPEN_ATTEMPTS)
             self._last = read_commit_number(self._engine)
             if self._last.number != number:
-                self._update_times = UpdateTimes()
-                self._forget_derived()
+                self._clear_derived()
             if journal is not None and journal.last > self._last.number:
                 self._restore_commits(journal)
         except StoreError:
@@ -849,12 +866,8 @@ class OxigraphStore:
                     self.failure = str(error)
                 raise error from fault
             raise
-        if not delta.records:  # then the removed records are not in the delta
-            removed = (*delta.removed, *texts[0], *before.notes)
-            self.changes.add(number, removed, (*delta.added, *texts[1], *notes))
-        self._update_times.add(number, delta.removed, delta.added)
-        self._totals.add(number, delta.removed, delta.added)
-        self._values.note(number, delta.removed, delta.added)
+        for follower in self._followers:
+            follower.note(number, delta.removed, delta.added)
         self._last = CommitNumber(number, (notes[0], *earlier))
         self.failure = None
         if self._folder is not None:
@@ -963,8 +976,8 @@ class OxigraphStore:
             self._last = self._last._replace(is_certain=False)
             self._engine = dataset
             self._last = CommitNumber(number, (commit_note(number),))
+            self._clear_derived()
             self._build_update_times()
-            self._forget_derived()
             return number
 
     # Writing afresh ---------------------------------------------------------------------------
@@ -991,8 +1004,7 @@ class OxigraphStore:
             self._last = self._last._replace(is_certain=False)
             self._engine = engine
             self._last = read_commit_number(engine)
-            self._update_times = UpdateTimes()
-            self._forget_derived()
+            self._clear_derived()
             self._unflushed = self._uncompacted = 0
             if prepare is not None and journal is not None:
                 journal.adopt()
@@ -1018,7 +1030,7 @@ class OxigraphStore:
 
     def erased(self) -> None:
         """Note that no file has what was forgotten."""
-        self._forget_derived()
+        self._clear_derived()
         if self._folder is not None:
             shutil.rmtree(self._folder / DAMAGED, ignore_errors=True)
             write_manifest(self._folder, self.iris.base, graph_folder(self._folder).name)

@@ -357,7 +357,6 @@ class ValueIndex:
         """What questions have taken, and what they have to take until an index is built."""
 
     def note(self, number: int, removed: Triples, added: Triples) -> None:
-        """Note a commit; called under the writer's lock."""
         if not self._has_written:
             self._has_written = True
             self._remove_lost(number)

@@ -17,14 +17,15 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, cast
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import pyoxigraph
 from pyoxigraph import (
+    DefaultGraph,
     QueryResultsFormat,
     QuerySolutions,
     RdfFormat,
@@ -40,11 +41,14 @@ from kiprdf.loading import load
 from kiprdf.rdf import vocab
 from kiprdf.store import sparql_child as child
 from kiprdf.store.base import Solutions
-from kiprdf.store.commit_log import RecentChanges
+from kiprdf.store.commit_log import KEPT_BYTES, KEPT_COMMITS
+from kiprdf.store.delta import Written
 from kiprdf.store.folder import graph_folder
 
 if TYPE_CHECKING:
     import subprocess
+
+    from kiprdf.store.oxigraph import OxigraphStore
 
 QUERY_MEMORY = 1024**3
 """Bytes of memory that a query may use, besides the dataset, in the process that runs it."""
@@ -136,81 +140,105 @@ SparqlAnswer: TypeAlias = Table | Solutions | bool | list[Triple]
 _Frame: TypeAlias = tuple[bytes, bytes]
 
 
-class Source(Protocol):
-    """The part of a store that the processes read."""
+class RecentChanges:
+    """The changes of the last commits, if they are small; none are kept until they are needed.
 
-    read_only: bool
-    changes: RecentChanges
+    Processes that have a copy of the dataset are brought up to date with them.
 
-    @property
-    def engine(self) -> Engine: ...
+    >>> changes = RecentChanges()
+    >>> changes.since(1, 1), changes.since(1, 2)
+    ([], None)
+    >>> changes.note(2, [], [])
+    >>> len(changes.since(1, 2)), changes.since(0, 2)
+    (1, None)
+    """
 
-    @property
-    def folder(self) -> Path | None: ...
+    def __init__(self) -> None:
+        self._is_needed = False
+        # Replaced as a whole: readers need no lock.
+        self._changes: tuple[tuple[int, bytes], ...] = ()
 
-    def commit(self) -> int: ...
+    def note(self, number: int, removed: Sequence[Written], added: Sequence[Written]) -> None:
+        """Keep a commit, as a pickled pair of the terms of its removed and added triples."""
+        if not self._is_needed:
+            return
+        change = ([tuple(triple) for triple in removed], [tuple(triple) for triple in added])
+        changes = (*self._changes, (number, pickle.dumps(change, protocol=5)))[-KEPT_COMMITS:]
+        size = sum(len(data) for _, data in changes)
+        self._changes = changes if size <= KEPT_BYTES else ()
+
+    def since(self, first: int, last: int) -> list[bytes] | None:
+        """The changes after one commit, up to another or beyond; None where some are missing."""
+        self._is_needed = True
+        later = [(number, data) for number, data in self._changes if first < number]
+        numbers = [number for number, _ in later]
+        has_gap = numbers != [*range(first + 1, first + 1 + len(numbers))]
+        return None if has_gap or first + len(numbers) < last else [data for _, data in later]
+
+    def clear(self) -> None:
+        """Forget all of them: the dataset is another one."""
+        self._changes = ()
+
+    def close(self, number: int) -> None:
+        """Nothing: they are only kept in memory."""
 
 
 class SparqlProcesses:
-    """The processes that answer raw SPARQL for one store; each starts when it is needed."""
+    """The processes that answer raw SPARQL for one store; each starts when it is needed.
 
-    def __init__(self) -> None:
-        # The workers check whether this object still exists. It has no finalizer: an exception of a
-        # signal handler would be lost in it.
-        self._state = _State(self)
+    Their threads do not keep the store alive, which may go while they wait. There is no lock, which
+    an interrupt could leave locked, and no finalizer, in which its exception would be lost.
+    """
 
-    def query(self, text: str, source: Source, spending: Spending | None) -> SparqlAnswer:
+    def __init__(self, store: OxigraphStore) -> None:
+        self._store = weakref.ref(store)
+        self._pid = os.getpid()
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self.is_closed = False
+        self.workers = [_Worker(self) for _ in range(MOST_PROCESSES)]
+
+    def query(self, text: str, spending: Spending | None) -> SparqlAnswer:
         """Answer a query on the state of the last commit, or of a later one.
 
         Raises KIP_4001 when the time is over, KIP_4002 when the query or its answer exceeds its
         memory limit, and ``SyntaxError`` and ``RuntimeError`` as the engine does.
         """
-        if os.getpid() != self._state.pid:
+        if os.getpid() != self._pid:
             raise StoreError("The nexus belongs to the process that opened it.")
         if spending is not None:
             spending.check()
-        job = _Job(text, source, spending)
+        job = _Job(text, self._store, spending)
         try:
-            self._state.submit(job)
+            self._jobs.put(job)
+            self.grow()
+            if self.is_closed:
+                raise ClosedError()
             return job.answer()
         finally:
             job.is_abandoned = True
             job.events.put(None)
 
     def close(self) -> None:
-        """Kill the processes, and wait until they are gone."""
-        self._state.end()
-        for worker in self._state.workers:
+        """Kill the processes, and wait until they are gone; a forked copy leaves them alone."""
+        self.is_closed = True
+        if os.getpid() == self._pid:
+            self._jobs.put(None)
+            for worker in self.workers:
+                worker.events.put(None)
+                worker.kill()
+        for worker in self.workers:
             thread = worker.thread
             if thread is not None and thread is not threading.current_thread():
                 thread.join(_END_SECONDS)
 
-
-class _State:
-    """What the threads share; it does not keep the store alive, which may go while they wait.
-
-    It has no lock, which an interrupt could leave locked.
-    """
-
-    def __init__(self, owner: object) -> None:
-        self._owner = weakref.ref(owner)
-        self.pid = os.getpid()
-        self.jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self.is_closed = False
-        self.workers = [_Worker(self) for _ in range(MOST_PROCESSES)]
-
-    def submit(self, job: _Job) -> None:
-        self.jobs.put(job)
-        self.grow()
-        if self.is_closed:
-            raise ClosedError()
+    # For the workers --------------------------------------------------------------------------
 
     def next_job(self) -> _Job | None:
         """The next query; None when there will be no more."""
         while True:
             with suppress(queue.Empty):
-                return self.jobs.get(timeout=_IDLE_SECONDS)
-            if self._owner() is None:
+                return self._jobs.get(timeout=_IDLE_SECONDS)
+            if self._store() is None:
                 self.is_closed = True
                 return None
 
@@ -219,36 +247,28 @@ class _State:
         running = [worker for worker in self.workers if worker.thread is not None]
         busy = sum(worker.is_busy for worker in running)
         idle = [worker for worker in self.workers if worker.thread is None]
-        if idle and busy + self.jobs.qsize() > len(running) and not self.is_closed:
+        if idle and busy + self._jobs.qsize() > len(running) and not self.is_closed:
             threading.Thread(target=idle[0].run, name="kiprdf SPARQL", daemon=True).start()
 
     def refuse(self) -> None:
         """Fail the remaining jobs, and let the next worker end too."""
         with suppress(queue.Empty):
             while True:
-                job = self.jobs.get_nowait()
+                job = self._jobs.get_nowait()
                 if job is not None:
                     job.messages.put(ClosedError())
-        self.jobs.put(None)
-
-    def end(self) -> None:
-        """End all processes; a forked copy of this process leaves them alone."""
-        self.is_closed = True
-        if os.getpid() != self.pid:
-            return
-        self.jobs.put(None)
-        for worker in self.workers:
-            worker.events.put(None)
-            worker.kill()
+        self._jobs.put(None)
 
 
 class _Job:
     """One query: the caller waits for ``messages``, the worker puts them."""
 
-    def __init__(self, text: str, source: Source, spending: Spending | None) -> None:
+    def __init__(
+        self, text: str, store: weakref.ref[OxigraphStore], spending: Spending | None
+    ) -> None:
         # An abandoned query must not keep a dropped nexus alive.
-        self._source = weakref.ref(source)
-        self.commit = source.commit()
+        self._store = store
+        self.commit = self.store.commit()
         self.is_abandoned = False
         self.deadline = math.inf if spending is None else spending.deadline
         self.messages: queue.SimpleQueue[_Frame | BaseException] = queue.SimpleQueue()
@@ -261,12 +281,12 @@ class _Job:
             spending.cancellation.call_on_cancel(lambda: self.messages.put(spending.expired()))
 
     @property
-    def source(self) -> Source:
+    def store(self) -> OxigraphStore:
         """The store; raises ``StoreError`` when it was dropped."""
-        source = self._source()
-        if source is None:
+        store = self._store()
+        if store is None:
             raise ClosedError()
-        return source
+        return store
 
     @property
     def is_over(self) -> bool:
@@ -322,13 +342,13 @@ class _Job:
 class _Worker:
     """A thread with one process after another."""
 
-    def __init__(self, state: _State) -> None:
+    def __init__(self, processes: SparqlProcesses) -> None:
         self.events: queue.SimpleQueue[Any] = queue.SimpleQueue()
         """Pairs of a process and its frame; None makes the worker check whether to go on."""
         self.is_busy = False
         self.thread: threading.Thread | None = None
         self._claim = [self]
-        self._state = state
+        self._processes = processes
         self._process: subprocess.Popen[bytes] | None = None
         self._commit = -1
         self._changed = 0
@@ -349,17 +369,17 @@ class _Worker:
         except IndexError:
             return
         self.thread = threading.current_thread()
-        while (job := self._state.next_job()) is not None:
+        while (job := self._processes.next_job()) is not None:
             self.is_busy = True
             with suppress(RuntimeError):  # the system allows no more threads
-                self._state.grow()
+                self._processes.grow()
             self._serve(job)
             del job
             self.is_busy = False
-            if self._state.is_closed:
+            if self._processes.is_closed:
                 break
         self._stop()
-        self._state.refuse()
+        self._processes.refuse()
 
     def _serve(self, job: _Job) -> None:
         """Let the process answer a job; a process that was interrupted is not used again."""
@@ -403,8 +423,8 @@ class _Worker:
 
     def _catches_up(self, job: _Job) -> bool:
         """Bring a copy in memory to the job's commit; False if that needs a new process."""
-        changes = job.source.changes.since(self._commit, job.commit)
-        if job.source.folder is not None or changes is None:
+        changes = job.store.changes.since(self._commit, job.commit)
+        if job.store.folder is not None or changes is None:
             return False
         self._changed += sum(map(len, changes))
         if self._changed > MOST_CHANGES:
@@ -424,12 +444,12 @@ class _Worker:
         reader = threading.Thread(target=_read, args=(process, self.events), daemon=True)
         reader.start()
         # Read before the dataset: a commit in between is then applied twice, and not missed.
-        self._commit = job.source.commit()
+        self._commit = job.store.commit()
         self._changed = 0
-        if job.source.folder is None:
-            job.source.changes.since(self._commit, self._commit)  # keep changes from now on
+        if job.store.folder is None:
+            job.store.changes.since(self._commit, self._commit)  # keep changes from now on
         if not self._opens_folder(job):
-            self._send_quads(job.source.engine)
+            self._send_quads(job.store.engine)
             self._next(job)
         self._is_loaded = True
         job.deadline = time.monotonic() + left
@@ -439,7 +459,8 @@ class _Worker:
         assert self._process is not None
         pieces = io.BufferedWriter(child.Pieces(_stdin(self._process)), child.CHUNK_CHARACTERS)
         try:
-            engine.dump(pieces, format=RdfFormat.N_QUADS)
+            # Named graphs are bookkeeping, which no query sees.
+            engine.dump(pieces, format=RdfFormat.N_TRIPLES, from_graph=DefaultGraph())
             pieces.flush()
         except OSError:
             raise self._broken() from None
@@ -447,22 +468,22 @@ class _Worker:
 
     def _opens_folder(self, job: _Job) -> bool:
         """Let the process open the folder; False if it sees another commit there."""
-        source = job.source
-        if source.folder is None:
+        store = job.store
+        if store.folder is None:
             return False
-        graph = graph_folder(source.folder)
-        if not source.read_only and _log_size(graph) > LOG_BYTES:
-            source.engine.flush()
+        graph = graph_folder(store.folder)
+        if not store.read_only and _log_size(graph) > LOG_BYTES:
+            store.engine.flush()
         notes = (vocab.BOOKKEEPING, vocab.COMMIT)
-        arguments = (str(graph), notes, self._commit, source.read_only)
-        del source  # this may take a while
+        arguments = (str(graph), notes, self._commit, store.read_only)
+        del store  # this may take a while
         self._send(child.LOAD_FOLDER, pickle.dumps(arguments))
         return self._next(job)[0] == child.READY
 
     def _next(self, job: _Job) -> _Frame:
         """The next frame of the process; raises when the job is over or the process ended."""
         while True:
-            if self._state.is_closed:
+            if self._processes.is_closed:
                 raise ClosedError()
             if job.is_over:
                 raise job.expired()
@@ -486,7 +507,7 @@ class _Worker:
 
     def _broken(self) -> KipError | StoreError:
         """The error of a process that ended by itself."""
-        if self._state.is_closed:
+        if self._processes.is_closed:
             return ClosedError()
         if not self._is_loaded:
             message = "The process that answers SPARQL ended before it had loaded the dataset."

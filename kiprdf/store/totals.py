@@ -131,7 +131,7 @@ class Totals:
                 self._recent, self._saved = (concepts, links), None
                 self._save(commit)
 
-    def add(self, commit: int, removed: Sequence[Written], added: Sequence[Written]) -> None:
+    def note(self, commit: int, removed: Sequence[Written], added: Sequence[Written]) -> None:
         """Add the triples of a commit, those of several at once; ``load`` was called before."""
         with self._lock:
             if self._saved is not None and self._saved >= commit:
@@ -217,7 +217,7 @@ class Totals:
                 if later <= commit:
                     self._add(later, removed, added)
 
-    def save(self, commit: int) -> None:
+    def close(self, commit: int) -> None:
         """Write the file, if they are known as of a commit."""
         with self._lock:
             self._add_pending()

@@ -68,7 +68,7 @@ class UpdateTimes:
     >>> stored = {"2026-01-01": ["urn:c", "urn:a"], "2026-01-02": ["urn:b"]}
     >>> times = UpdateTimes()
     >>> times.build(1, [Literal("2026-01-01"), Literal("2026-01-02")])
-    >>> times.add(2, [], [(NamedNode("urn:c"), UPDATED_AT, Literal("2026-01-01"))])
+    >>> times.note(2, [], [(NamedNode("urn:c"), UPDATED_AT, Literal("2026-01-01"))])
     >>> list(times.newest(2, [("urn:a", "urn:z")], lambda time: stored[time.value]))
     [('2026-01-02', ['urn:b']), ('2026-01-01', ['urn:a', 'urn:c'])]
     """
@@ -81,6 +81,11 @@ class UpdateTimes:
         # A restored snapshot may have other values than the texts that writers note.
         self._has_other_values = False
         self.commit: int | None = None
+        self._is_cleared = False
+
+    def is_current(self, commit: int) -> bool:
+        """Whether the index is that of a commit."""
+        return self.commit == commit and not self._is_cleared
 
     def build(self, commit: int, times: Collection[Any]) -> None:
         """Replace the index by the different times of all elements."""
@@ -89,13 +94,13 @@ class UpdateTimes:
             texts = {time.value for time in times if _is_text(time)}
             self._has_other_values = len(texts) < len(times)
             self._moments, self._order = dict.fromkeys(texts), sorted(texts)
-            self.commit = commit
+            self.commit, self._is_cleared = commit, False
 
-    def add(self, commit: int, removed: Iterable[Written], added: Iterable[Written]) -> None:
+    def note(self, commit: int, removed: Iterable[Written], added: Iterable[Written]) -> None:
         """Add the triples of a commit; after a gap the index must be built."""
         if self.commit is None:
             return
-        is_next = self.commit == commit - 1
+        is_next = self.is_current(commit - 1)
         with self._lock:
             # An interrupt may leave the index half changed: it is built again then.
             self.commit = None
@@ -104,6 +109,13 @@ class UpdateTimes:
             self._remove(_times(removed))
             self._add(_times(added))
             self.commit = commit
+
+    def clear(self) -> None:
+        """Let the index be built again; who reads it may finish, if the commit is the same."""
+        self._is_cleared = True
+
+    def close(self, commit: int) -> None:
+        """Nothing: it is only in memory."""
 
     def _add(self, times: Iterable[tuple[str, Any]]) -> None:
         for value, iris in _by_time(times).items():

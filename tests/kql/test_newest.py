@@ -215,13 +215,13 @@ def test_a_commit_between_building_and_reading_counts_once() -> None:
     everything = [("", "v")]
     # The dataset has the second commit already when a reader comes to the first time.
     assert list(times.newest(1, everything, lambda _: ["urn:stays"])) == [("2025", ["urn:stays"])]
-    times.add(2, [(moved, UPDATED_AT, old)], [(moved, UPDATED_AT, new)])
+    times.note(2, [(moved, UPDATED_AT, old)], [(moved, UPDATED_AT, new)])
     stored = {"2026": ["urn:moved"], "2025": ["urn:stays"]}
     expected = [("2026", ["urn:moved"]), ("2025", ["urn:stays"])]
     assert list(times.newest(2, everything, lambda time: stored[time.value])) == expected
     # Another index has not read either time before the next commit.
     times.build(2, [old, new])
-    times.add(3, [(stays, UPDATED_AT, old)], [(stays, UPDATED_AT, new)])
+    times.note(3, [(stays, UPDATED_AT, old)], [(stays, UPDATED_AT, new)])
     stored = {"2026": ["urn:stays", "urn:moved"], "2025": []}
     newest_first = list(times.newest(3, everything, lambda time: stored[time.value]))
     assert newest_first == [("2026", ["urn:moved", "urn:stays"])]

@@ -432,7 +432,7 @@ def test_a_query_that_is_interrupted_stops_running() -> None:
 
 
 def _processes(nexus: kiprdf.Nexus) -> list[subprocess.Popen[bytes]]:
-    workers = nexus.store._processes._state.workers
+    workers = nexus.store._processes.workers
     return [worker._process for worker in workers if worker._process is not None]
 
 
