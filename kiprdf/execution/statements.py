@@ -262,4 +262,4 @@ class Statements:
 
 def _has_list(parameters: Mapping[str, Any]) -> bool:
     """Whether a parameter may be the list of an IN, whose items are opened."""
-    return any(isinstance(value, list) for value in parameters.values())
+    return list in map(type, parameters.values())

@@ -332,6 +332,8 @@ class Draft:
 
 
 def _changed_keys(old: Terms, new: Terms) -> list[str]:
+    if old == new:
+        return []  # most maps of an element are as they were
     return [
         key
         for key in {**old, **new}

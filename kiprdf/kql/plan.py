@@ -85,8 +85,8 @@ class Plan:
     needed: int | None = None
     _adapted: list[_Adapted] = field(default_factory=list, init=False)
     """The last one."""
-    rarest: dict[tuple[object, ...], list[TriplePattern]] = field(default_factory=dict, init=False)
-    """By commit and constants, the triples of the choices that have fewest matches."""
+    rarest: dict[tuple[object, ...], Plan] = field(default_factory=dict, init=False)
+    """By commit and constants, the plan that starts from what has fewest matches."""
     suited: dict[int, Plan] = field(default_factory=dict, init=False)
     """By commit, the plan that finds by index what its dataset allows; that of the last one."""
     _variants: dict[object, Plan] = field(default_factory=dict, init=False)
@@ -147,6 +147,19 @@ class Plan:
         needed = None if self.newest else self.needed
         chosen = find, where, self.variables, self.cells, self.counts, needed, self.limit
         return plan_by_value(*chosen)
+
+    def starting_from(self, rarest: Sequence[TriplePattern]) -> Plan:
+        """The plan that starts from one triple of each choice."""
+        places = tuple(map(id, rarest))  # to hash terms takes longer than a read
+        plan = self._variants.get(places)
+        if plan is None:
+            choices = self.where.open_choices
+            triples = [start for choice in choices for start in choice.starts]
+            unused = [start for start in triples if start not in rarest]
+            pairs = zip(choices, rarest, strict=True)
+            first = [r for choice, r in pairs if choice.facts and r in triples]
+            plan = self._variants[places] = self.without(unused, first=first)
+        return plan
 
     def without(
         self,

@@ -53,14 +53,13 @@ def from_rarest(plan: Plan, store: Store, bindings: Bindings) -> Plan:
     element that the command names."""
     # Only the first rows of a page are read.
     most = math.inf if plan.limit is None else MOST_COUNTED_FOR_PAGE
-    choices = [c for c in plan.where.choices if len((*c.starts, *c.types, *c.facts)) > 1]
+    choices = plan.where.open_choices
     if not choices:
         return plan
-    holes = (hole for choice in choices for hole in choice.holes)
-    key = (store.commit(), *(bindings[hole] for hole in holes))
+    key = (store.commit(), *[bindings[hole] for choice in choices for hole in choice.holes])
     # Another thread may clear what is remembered.
-    rarest = plan.rarest.get(key)
-    if rarest is None:
+    chosen = plan.rarest.get(key)
+    if chosen is None:
         rare = [] if plan.lookup is None else plan.lookup.rare(store, bindings)
         rarest = [
             choice.starts[0]
@@ -68,13 +67,11 @@ def from_rarest(plan: Plan, store: Store, bindings: Bindings) -> Plan:
             else _rarest(choice, most, store, bindings)
             for choice in choices
         ]
+        chosen = plan.starting_from(rarest)
         if len(plan.rarest) >= MOST_REMEMBERED:
             plan.rarest.clear()
-        plan.rarest[key] = rarest
-    triples = [start for choice in choices for start in choice.starts]
-    unused = [start for start in triples if start not in rarest]
-    first = [r for choice, r in zip(choices, rarest, strict=True) if choice.facts and r in triples]
-    return plan.without(unused, first=first)
+        plan.rarest[key] = chosen
+    return chosen
 
 
 def _rarest(choice: Choice, most: float, store: Store, bindings: Bindings) -> TriplePattern:

@@ -66,6 +66,11 @@ class Where:
         return tuple(start for choice in self.choices for start in choice.starts)
 
     @cached_property
+    def open_choices(self) -> list[Choice]:
+        """Those with more than one triple to start from."""
+        return [c for c in self.choices if len((*c.starts, *c.types, *c.facts)) > 1]
+
+    @cached_property
     def has_choice(self) -> bool:
         """Whether a lookup must know what is rarest: there are several values, or facts."""
         return any(len((*choice.starts, *choice.facts)) > 1 for choice in self.choices)
