@@ -18,7 +18,7 @@ import pyoxigraph as ox
 
 from kiprdf.arguments import mapping_of
 from kiprdf.chunks.graph import Graph
-from kiprdf.chunks.model import Chunk, ChunksError, Date, Name, Text, Value, is_name, to_value
+from kiprdf.chunks.model import Chunk, ChunksError, Date, Name, Text, is_name, items, to_value
 from kiprdf.chunks.parser import parse_chunk
 from kiprdf.chunks.printer import value_text
 from kiprdf.chunks.vocabulary import Vocabulary
@@ -181,7 +181,7 @@ def _with_sorted_prefixes(text: str) -> str:
 def _cited_by_maps(graph: Graph) -> set[str]:
     """The chunks that are read before names are known: maps, and the prefixes that they cite."""
     maps = graph.of_type(_MAP)
-    cited = {str(name) for chunk in maps for name in _items(chunk.get("@prefix", ()))}
+    cited = {str(name) for chunk in maps for name in items(chunk.get("@prefix", ()))}
     return cited | {str(chunk.id) for chunk in maps}
 
 
@@ -210,7 +210,7 @@ def _chunk_quads(
         predicate = names.plain(name) if is_plain else names.node(name, chunk.type)
         if isinstance(predicate, ox.BlankNode):
             predicate = names.plain(name)
-        terms = [_term(item, names, is_plain) for item in _items(value)]
+        terms = [_term(item, names, is_plain) for item in items(value)]
         if len(terms) > 1:
             nodes: list[Any] = [ox.BlankNode(f"list{next(numbers)}") for _ in terms]
             for node, term, rest in zip(nodes, terms, [*nodes[1:], _NIL], strict=True):
@@ -247,10 +247,6 @@ def _date_type(date: Date) -> ox.NamedNode:
     if date.parts["hour"] is not None:
         return _DATE_TIME if date.parts["second"] is not None else _NOTATION
     return _MONTH if date.day is None else _DATE
-
-
-def _items(value: Value | tuple[()]) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else (value,)
 
 
 # Reading --------------------------------------------------------------------------------------
@@ -313,7 +309,7 @@ class _Reader:
         }
         names = _Names(self._base, Vocabulary((), lambda id: None), None, set())
         map_chunks = [self._chunk(*item, names) for item in maps.items()]
-        prefixes = {id for chunk in map_chunks for id in _items(chunk.get("@prefix", ()))}
+        prefixes = {id for chunk in map_chunks for id in items(chunk.get("@prefix", ()))}
         nodes = {id: names.node(id) for id in prefixes if isinstance(id, Name)}
         cited: dict[str, Chunk] = {
             id: self._chunk(node, self._resources[node], names)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from starlette.applications import Starlette
@@ -23,17 +23,15 @@ from kiprdf.serve.mcp_route import McpEndpoint
 from kiprdf.serve.observation import LOGGER, Observer
 from kiprdf.serve.routes import admin, kip, linked, openapi, pages, sparql
 from kiprdf.serve.security import Gate
-from kiprdf.serve.state import Server, may_write
-
-if TYPE_CHECKING:
-    from kiprdf.mcp import NexusServer
+from kiprdf.serve.state import Server
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
 def asgi_app(server: Server) -> ASGIApp:
     """The routes of a server behind its gate."""
-    mcp = _mcp_endpoint(server)
+    has_mcp = server.options.mcp and find_spec("mcp") is not None
+    mcp = McpEndpoint(server) if has_mcp else None
     listed = admin.ROUTES + kip.ROUTES + sparql.ROUTES + linked.ROUTES + openapi.ROUTES
     if server.options.explorer:
         listed += pages.ROUTES
@@ -43,7 +41,12 @@ def asgi_app(server: Server) -> ASGIApp:
     ]
     if mcp is not None:
         routes.append(_OwnRoute("/mcp", mcp))
-    routes += _base_routes(server)
+    base = urlsplit(server.nexus.base_iri)
+    if base.scheme in ("http", "https"):
+        # The IRIs of elements are addresses.
+        path = unquote(base.path).removeprefix(server.options.public_path)
+        dereference = partial(linked.dereference, server)
+        routes.append(Route(path + "{path:path}", dereference, methods=_METHODS))
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -95,48 +98,6 @@ class _OwnRoute(Route):
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         match, child = super().matches(scope)
         return (Match.FULL if match is Match.PARTIAL else match), child
-
-
-def _mcp_endpoint(server: Server) -> McpEndpoint | None:
-    """The endpoint for MCP, if it is wanted and the package is installed."""
-    if not server.options.mcp or find_spec("mcp") is None:
-        return None
-
-    def make() -> NexusServer:
-        from kiprdf.mcp import NexusServer
-        from kiprdf.memory import functions
-
-        memory = functions.MemoryFunctions(server.nexus)
-
-        def execute(context: Any, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-            scope = context.request.scope
-            audit = server.audit_of(scope)
-            if name in functions.NAMES:
-                response = memory.call(name, arguments)
-                kip.report_memory(name, arguments, response, audit)
-            else:
-                readonly = name == "execute_kip_readonly"
-                response = kip.call(server.nexus, arguments, readonly=readonly, audit=audit)
-            server.note(scope, kip.rows_of(response))
-            return response
-
-        return NexusServer(
-            server.nexus,
-            read_only=server.options.read_only,
-            execute=execute,
-            may_write=lambda context: may_write(context.request),
-        )
-
-    return McpEndpoint(make, server.options.max_body)
-
-
-def _base_routes(server: Server) -> Iterable[Route]:
-    """The route of the IRIs of elements, if their base is a web address."""
-    base = urlsplit(server.nexus.base_iri)
-    if base.scheme not in ("http", "https"):
-        return []
-    path = unquote(base.path).removeprefix(server.options.public_path)
-    return [Route(path + "{path:path}", partial(linked.dereference, server), methods=_METHODS)]
 
 
 def _first_segments(routes: Iterable[Route]) -> frozenset[str]:

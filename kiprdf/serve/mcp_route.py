@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -15,9 +14,8 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from kiprdf.serve.http import HttpError, error_response, read_body, require_json, until_gone
-
-if TYPE_CHECKING:
-    from kiprdf.mcp import NexusServer
+from kiprdf.serve.routes import kip
+from kiprdf.serve.state import Server, may_write
 
 _METHODS = ("GET", "POST", "DELETE")
 _HINT = "Send one message of JSON-RPC 2.0 as the Model Context Protocol defines them."
@@ -32,9 +30,8 @@ class McpEndpoint:
     can be mounted in others, which do not run the lifespan of a part.
     """
 
-    def __init__(self, make: Callable[[], NexusServer], max_body: int) -> None:
-        self._make = make
-        self._max_body = max_body
+    def __init__(self, server: Server) -> None:
+        self._server = server
         self._sessions: Any = None
         self._task: asyncio.Task[None] | None = None
         self._is_ready = asyncio.Event()
@@ -54,7 +51,7 @@ class McpEndpoint:
             return
         request = Request(scope, receive)
         require_json(request)
-        body = await read_body(request, self._max_body)
+        body = await read_body(request, self._server.options.max_body)
         await self._start()
         # The package does not notice that a client hangs up.
         handled = self._sessions.handle_request(scope, _receiving(body), refusals)
@@ -81,11 +78,38 @@ class McpEndpoint:
         logging.getLogger("mcp").setLevel(logging.WARNING)
         # The gate in front has checked host and origin.
         return StreamableHTTPSessionManager(
-            self._make().protocol,
+            self._protocol(),
             stateless=True,
             json_response=True,
-            max_request_body_size=self._max_body,
+            max_request_body_size=self._server.options.max_body,
         )
+
+    def _protocol(self) -> Any:
+        """The server of the package, whose tools note what they do as /kip does."""
+        from kiprdf.mcp import NexusServer
+        from kiprdf.memory import functions
+
+        server = self._server
+        memory = functions.MemoryFunctions(server.nexus)
+
+        def execute(context: Any, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+            scope = context.request.scope
+            audit = server.audit_of(scope)
+            if name in functions.NAMES:
+                response = memory.call(name, arguments)
+                kip.report_memory(name, arguments, response, audit)
+            else:
+                readonly = name == "execute_kip_readonly"
+                response = kip.call(server.nexus, arguments, readonly=readonly, audit=audit)
+            server.note(scope, kip.rows_of(response))
+            return response
+
+        return NexusServer(
+            server.nexus,
+            read_only=server.options.read_only,
+            execute=execute,
+            may_write=lambda context: may_write(context.request),
+        ).protocol
 
     async def close(self) -> None:
         """End all sessions."""
