@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -32,142 +33,104 @@ def refused(nexus: kiprdf.Nexus, command: str, **parameters: Any) -> None:
         assert nexus.execute_kip(request)["error"]["code"] == "KIP_3004"
 
 
-def matcher(type: str, name: str) -> str:
-    return f'{{type: "{type}", name: "{name}"}}'
+def on(command: str, type: str, name: str) -> str:
+    """A command with a concept in place of MATCHER and ID."""
+    named = command.replace("MATCHER", f'{{type: "{type}", name: "{name}"}}')
+    return named.replace("ID", f'"C:{type}/{name}"')
+
+
+IN_DOMAIN = 'CONCEPT { MATCHER SET PROPOSITIONS { ("belongs_to_domain", %s) } }'
+REFUSED_OF_SYSTEM = {
+    "attributes": "UPSERT { CONCEPT { MATCHER SET ATTRIBUTES { note: 1 } } }",
+    "metadata of the block": "UPSERT { CONCEPT { MATCHER } WITH METADATA { note: 1 } }",
+    "metadata of the statement": "UPSERT { CONCEPT { MATCHER } } WITH METADATA { n: 1 }",
+    "by its id": "UPSERT { CONCEPT { {id: ID} SET ATTRIBUTES { note: 1 } } }",
+    "attributes deleted": 'DELETE ATTRIBUTES {"description"} FROM ?x WHERE { ?x MATCHER }',
+    "metadata deleted": 'DELETE METADATA {"source"} FROM ?x WHERE { ?x MATCHER }',
+    "the concept deleted": "DELETE CONCEPT ?x DETACH WHERE { ?x MATCHER }",
+}
+REFUSED_OF_ACTORS = {
+    "written": "UPSERT { CONCEPT { MATCHER SET ATTRIBUTES { core_directives: [] } } }",
+    "set to null": "UPSERT { CONCEPT { MATCHER SET ATTRIBUTES { core_directives: null } } }",
+    "deleted": 'DELETE ATTRIBUTES {"persona", "core_directives"} FROM ?x WHERE { ?x MATCHER }',
+    "the actor": "DELETE CONCEPT ?x DETACH WHERE { ?x MATCHER }",
+}
+
+
+@pytest.fixture(scope="module")
+def unchanged() -> Iterator[kiprdf.Nexus]:
+    with kiprdf.Nexus.memory(clock=StoppedClock()) as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Ann"} } }')
+        yield nexus
+
+
+@pytest.mark.parametrize("command", REFUSED_OF_SYSTEM.values(), ids=REFUSED_OF_SYSTEM)
+def test_no_statement_changes_what_the_nexus_consists_of(
+    unchanged: kiprdf.Nexus, command: str
+) -> None:
+    for type, name in SYSTEM:
+        refused(unchanged, on(command, type, name))
+
+
+@pytest.mark.parametrize("command", REFUSED_OF_ACTORS.values(), ids=REFUSED_OF_ACTORS)
+def test_no_statement_changes_the_core_directives_of_an_actor(
+    unchanged: kiprdf.Nexus, command: str
+) -> None:
+    for type, name in ACTORS:
+        refused(unchanged, on(command, type, name))
+
+
+def test_an_actor_is_not_deleted_among_others(unchanged: kiprdf.Nexus) -> None:
+    refused(unchanged, 'DELETE CONCEPT ?x DETACH WHERE { ?x {type: "Person"} }')
 
 
 @pytest.mark.parametrize(("type", "name"), SYSTEM)
-class TestSystem:
-    def test_attributes_are_not_written(self, nexus: kiprdf.Nexus, type: str, name: str) -> None:
-        body = f"{matcher(type, name)} SET ATTRIBUTES {{ note: 1 }}"
-        refused(nexus, f"UPSERT {{ CONCEPT {{ {body} }} }}")
+def test_a_statement_that_changes_nothing_passes(
+    unchanged: kiprdf.Nexus, type: str, name: str
+) -> None:
+    concept = element(unchanged, f"C:{type}/{name}")
+    metadata = {k: v for k, v in concept["metadata"].items() if not k.startswith("_")}
+    same = "UPSERT { CONCEPT { MATCHER SET ATTRIBUTES :a } WITH METADATA :m }"
+    with untouched(unchanged):
+        unchanged.execute(on("UPSERT { CONCEPT { MATCHER } }", type, name))
+        unchanged.execute(on(same, type, name), a=concept["attributes"], m=metadata)
 
-    def test_block_metadata_is_not_written(self, nexus: kiprdf.Nexus, type: str, name: str) -> None:
-        body = f"CONCEPT {{ {matcher(type, name)} }} WITH METADATA {{ note: 1 }}"
-        refused(nexus, f"UPSERT {{ {body} }}")
 
-    def test_outer_metadata_is_not_written(self, nexus: kiprdf.Nexus, type: str, name: str) -> None:
-        refused(nexus, f"UPSERT {{ CONCEPT {{ {matcher(type, name)} }} }} WITH METADATA {{ n: 1 }}")
-
-    def test_an_id_in_place_of_the_name_does_not_bypass_the_protection(
-        self, nexus: kiprdf.Nexus, type: str, name: str
-    ) -> None:
-        command = "UPSERT { CONCEPT { {id: :id} SET ATTRIBUTES { note: 1 } } }"
-        refused(nexus, command, id=f"C:{type}/{name}")
-
-    def test_a_bare_block_passes(self, nexus: kiprdf.Nexus, type: str, name: str) -> None:
-        with untouched(nexus):
-            nexus.execute(f"UPSERT {{ CONCEPT {{ {matcher(type, name)} }} }}")
-
-    def test_writing_the_same_values_passes(
-        self, nexus: kiprdf.Nexus, type: str, name: str
-    ) -> None:
-        actor = element(nexus, f"C:{type}/{name}")
-        metadata = {k: v for k, v in actor["metadata"].items() if not k.startswith("_")}
-        with untouched(nexus):
-            nexus.execute(
-                f"UPSERT {{ CONCEPT {{ {matcher(type, name)} SET ATTRIBUTES :a }} "
-                "WITH METADATA :m }",
-                a=actor["attributes"],
-                m=metadata,
-            )
-
-    def test_attributes_are_not_deleted(self, nexus: kiprdf.Nexus, type: str, name: str) -> None:
-        where = f"WHERE {{ ?x {matcher(type, name)} }}"
-        refused(nexus, f'DELETE ATTRIBUTES {{"description"}} FROM ?x {where}')
-
-    def test_metadata_is_not_deleted(self, nexus: kiprdf.Nexus, type: str, name: str) -> None:
-        where = f"WHERE {{ ?x {matcher(type, name)} }}"
-        refused(nexus, f'DELETE METADATA {{"source"}} FROM ?x {where}')
-
-    def test_the_concept_is_not_deleted(self, nexus: kiprdf.Nexus, type: str, name: str) -> None:
-        refused(nexus, f"DELETE CONCEPT ?x DETACH WHERE {{ ?x {matcher(type, name)} }}")
-
-    def test_its_own_links_are_not_deleted(self, nexus: kiprdf.Nexus, type: str, name: str) -> None:
-        nexus.execute(
-            f"UPSERT {{ CONCEPT {{ {matcher(type, name)} SET PROPOSITIONS "
-            '{ ("belongs_to_domain", {type: "Domain", name: "Archived"}) } } }'
-        )
-        where = f'WHERE {{ ?l ({matcher(type, name)}, "belongs_to_domain", {{name: "Archived"}}) }}'
-        refused(nexus, f"DELETE PROPOSITIONS ?l {where}")
-
-    def test_new_links_from_it_are_allowed(self, nexus: kiprdf.Nexus, type: str, name: str) -> None:
-        before = commit(nexus)
-        nexus.execute(
-            f"UPSERT {{ CONCEPT {{ {matcher(type, name)} SET PROPOSITIONS "
-            '{ ("belongs_to_domain", {type: "Domain", name: "Unsorted"}) '
-            "WITH METADATA { source: 1 } } } }"
-        )
-        assert commit(nexus) == before + 1
-
-    def test_a_cascade_does_not_delete_its_links(
-        self, nexus: kiprdf.Nexus, type: str, name: str
-    ) -> None:
-        nexus.execute(
-            f'UPSERT {{ CONCEPT ?d {{ {{type: "Domain", name: "Mine"}} }} '
-            f"CONCEPT {{ {matcher(type, name)} SET PROPOSITIONS "
-            '{ ("belongs_to_domain", ?d) } } }'
-        )
-        refused(nexus, f"DELETE CONCEPT ?x DETACH WHERE {{ ?x {matcher('Domain', 'Mine')} }}")
+@pytest.mark.parametrize(("type", "name"), SYSTEM)
+def test_a_protected_concept_may_get_links_which_stay(
+    nexus: kiprdf.Nexus, type: str, name: str
+) -> None:
+    unsorted = '("belongs_to_domain", {type: "Domain", name: "Unsorted"})'
+    link = f"{unsorted} WITH METADATA {{ source: 1 }}"
+    before = commit(nexus)
+    text = f"UPSERT {{ CONCEPT {{ MATCHER SET PROPOSITIONS {{ {link} }} }} }}"
+    nexus.execute(on(text, type, name))
+    assert commit(nexus) == before + 1
+    archived = '{type: "Domain", name: "Archived"}'
+    nexus.execute(on(f"UPSERT {{ {IN_DOMAIN % archived} }}", type, name))
+    link = '?l (MATCHER, "belongs_to_domain", {name: "Archived"})'
+    refused(nexus, on(f"DELETE PROPOSITIONS ?l WHERE {{ {link} }}", type, name))
+    mine = 'CONCEPT ?d { {type: "Domain", name: "Mine"} } '
+    nexus.execute(on(f"UPSERT {{ {mine}{IN_DOMAIN % '?d'} }}", type, name))
+    refused(nexus, on("DELETE CONCEPT ?x DETACH WHERE { ?x MATCHER }", "Domain", "Mine"))
 
 
 @pytest.mark.parametrize(("type", "name"), ACTORS)
-class TestActors:
-    def test_core_directives_are_not_written(
-        self, nexus: kiprdf.Nexus, type: str, name: str
-    ) -> None:
-        body = f"{matcher(type, name)} SET ATTRIBUTES {{ core_directives: [] }}"
-        refused(nexus, f"UPSERT {{ CONCEPT {{ {body} }} }}")
+def test_what_else_an_actor_has_may_change(nexus: kiprdf.Nexus, type: str, name: str) -> None:
+    def actor() -> dict[str, Any]:
+        return element(nexus, f"C:{type}/{name}")
 
-    def test_core_directives_are_not_set_to_null(
-        self, nexus: kiprdf.Nexus, type: str, name: str
-    ) -> None:
-        body = f"{matcher(type, name)} SET ATTRIBUTES {{ core_directives: null }}"
-        refused(nexus, f"UPSERT {{ CONCEPT {{ {body} }} }}")
-
-    def test_core_directives_are_not_deleted(
-        self, nexus: kiprdf.Nexus, type: str, name: str
-    ) -> None:
-        where = f"WHERE {{ ?x {matcher(type, name)} }}"
-        refused(nexus, f'DELETE ATTRIBUTES {{"persona", "core_directives"}} FROM ?x {where}')
-
-    def test_the_same_core_directives_pass(self, nexus: kiprdf.Nexus, type: str, name: str) -> None:
-        directives = element(nexus, f"C:{type}/{name}")["attributes"]["core_directives"]
-        with untouched(nexus):
-            nexus.execute(
-                f"UPSERT {{ CONCEPT {{ {matcher(type, name)} "
-                "SET ATTRIBUTES { core_directives: :same } } }",
-                same=directives,
-            )
-
-    def test_the_actor_is_not_deleted(self, nexus: kiprdf.Nexus, type: str, name: str) -> None:
-        refused(nexus, f"DELETE CONCEPT ?x DETACH WHERE {{ ?x {matcher(type, name)} }}")
-
-    def test_the_actor_is_not_deleted_among_others(
-        self, nexus: kiprdf.Nexus, type: str, name: str
-    ) -> None:
-        nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Ann"} } }')
-        refused(nexus, 'DELETE CONCEPT ?x DETACH WHERE { ?x {type: "Person"} }')
-
-    def test_other_attributes_may_change(self, nexus: kiprdf.Nexus, type: str, name: str) -> None:
-        nexus.execute(
-            f"UPSERT {{ CONCEPT {{ {matcher(type, name)} "
-            'SET ATTRIBUTES { persona: "warm", strengths: ["listening"] } } }'
-        )
-        assert element(nexus, f"C:{type}/{name}")["attributes"]["persona"] == "warm"
-
-    def test_other_attributes_may_be_deleted(
-        self, nexus: kiprdf.Nexus, type: str, name: str
-    ) -> None:
-        where = f"WHERE {{ ?x {matcher(type, name)} }}"
-        receipt = nexus.execute(f'DELETE ATTRIBUTES {{"persona"}} FROM ?x {where}')
-        assert receipt == {"updated_concepts": 1, "updated_propositions": 0}
-
-    def test_metadata_may_change(self, nexus: kiprdf.Nexus, type: str, name: str) -> None:
-        nexus.execute(
-            f"UPSERT {{ CONCEPT {{ {matcher(type, name)} }} WITH METADATA {{ seen: 1 }} }}"
-        )
-        assert element(nexus, f"C:{type}/{name}")["metadata"]["seen"] == 1
+    same = "UPSERT { CONCEPT { MATCHER SET ATTRIBUTES { core_directives: :same } } }"
+    with untouched(nexus):
+        nexus.execute(on(same, type, name), same=actor()["attributes"]["core_directives"])
+    other = 'SET ATTRIBUTES { persona: "warm", strengths: ["listening"] }'
+    nexus.execute(on(f"UPSERT {{ CONCEPT {{ MATCHER {other} }} }}", type, name))
+    assert actor()["attributes"]["persona"] == "warm"
+    deletion = 'DELETE ATTRIBUTES {"persona"} FROM ?x WHERE { ?x MATCHER }'
+    receipt = nexus.execute(on(deletion, type, name))
+    assert receipt == {"updated_concepts": 1, "updated_propositions": 0}
+    nexus.execute(on("UPSERT { CONCEPT { MATCHER } WITH METADATA { seen: 1 } }", type, name))
+    assert actor()["metadata"]["seen"] == 1
 
 
 def test_one_protected_block_refuses_the_whole_statement(nexus: kiprdf.Nexus) -> None:
