@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from kiprdf.memory.extraction import phrases
 from kiprdf.memory.extraction.document import Document, Sentence
-from kiprdf.memory.extraction.patterns import BULLET, OPENER, PATTERNS, TAIL, Pattern
+from kiprdf.memory.extraction.patterns import BULLET, OPENERS, PATTERNS, TAIL, Pattern
 from kiprdf.memory.extraction.private import PRIVATE
 from kiprdf.memory.extraction.tools import Mention
 from kiprdf.memory.extraction.words import (
@@ -26,7 +26,7 @@ from kiprdf.memory.items import USER, Found, FoundEdge
 
 MOST_CHARACTERS = 600
 """The longest sentence that is read; this bounds the time."""
-_MOST_CLAUSES = 12
+_MOST_CLAUSES, _MOST_OPENERS = 12, 3
 _WEIGHTS = {"works_on": 0.9, "uses": 0.8, "prefers": 1.0, "decided": 1.0}
 _TOOLS = lazily("<TOOLS>")
 _AND = lazily("<AND>")
@@ -81,7 +81,7 @@ def _of_sentence(text: Text, sentence: Sentence) -> list[Statement]:
     """What the clauses of a sentence state, after what may precede them."""
     reader = _Reader(text, sentence)
     start = BULLET().match(reader.prose).end()  # type: ignore[union-attr]
-    places = {start, OPENER().match(reader.prose, start).end()}  # type: ignore[union-attr]
+    places = {start, _after_openers(reader, start)}
     mark = text.document.prose[sentence.end : sentence.end + 1]
     for place in sorted(places, reverse=True):
         if PRIVATE in reader.plain[place:]:
@@ -95,6 +95,18 @@ def _of_sentence(text: Text, sentence: Sentence) -> list[Statement]:
             if result is not None:
                 return result
     return []
+
+
+def _after_openers(reader: _Reader, place: int) -> int:
+    """The place after what precedes the first clause and changes nothing."""
+    openers = [opener.pattern for opener in OPENERS if opener.may_match(reader.lowered)]
+    for _ in range(_MOST_OPENERS):
+        matches = (pattern.match(reader.prose, place) for pattern in openers)
+        match = next(filter(None, matches), None)
+        if match is None:
+            break
+        place = match.end()
+    return place
 
 
 def _is_title(words: str) -> bool:
