@@ -27,6 +27,7 @@ from kiprdf.interchange import files, formats
 from kiprdf.kml.draft import Clock
 from kiprdf.language.parameters import refuse_misspelt_options
 from kiprdf.loading import Lazy, load
+from kiprdf.meta.indexing import Indexer
 from kiprdf.rows import Rows
 from kiprdf.search.embedders import Embedder
 from kiprdf.store import NexusStore, OxigraphStore, is_store
@@ -299,6 +300,20 @@ class Nexus:
     def search_modes(self) -> list[str]:
         """The modes of SEARCH that this nexus serves; another one degrades to ``keyword``."""
         return self._engine.indexer.modes
+
+    @property
+    def index(self) -> Indexer:
+        """The index of SEARCH, which ranks all elements by words and by meaning."""
+        return self._engine.indexer
+
+    def request(self, function: Callable[[], T]) -> T:
+        """Call a function that reads ``store`` and ``index``, as one request with one budget.
+
+        >>> nexus = Nexus.memory()
+        >>> nexus.request(lambda: nexus.store.commit()) == nexus.info()["commit"]
+        True
+        """
+        return self._engine.boundary.request(function)
 
     def limited(self, **changes: Any) -> AbstractContextManager[object]:
         """A ``with`` block in which each call spends another budget.
@@ -883,10 +898,11 @@ class Nexus:
 
     @timed
     def forget(
-        self, command: str, /, *, dry_run: bool = False, **parameters: Any
+        self, command: str | Sequence[str], /, *, dry_run: bool = False, **parameters: Any
     ) -> dict[str, Any]:
         """Erase the elements that a FIND shows, and the propositions about them, for good.
 
+        In place of a FIND, a list has their ids, also of elements that are gone from the graph.
         They leave the graph, the history, the search index and every file of the folder; backups
         and snapshots are out of reach. Returns ``elements`` and ``links``, the ids; ``commits``,
         the numbers of those that mentioned them; ``mentions``, the ids of others whose values have
@@ -899,9 +915,10 @@ class Nexus:
         ['C:Person/Jane']
         """
         check(dry_run=dry_run)
+        source = command if isinstance(command, str) else None
         select = functools.partial(self._engine.select_nodes, command, parameters)
         return self._engine.boundary.run(
-            lambda: forget(self._engine.writer, select, dry_run), command
+            lambda: forget(self._engine.writer, select, dry_run), source
         )
 
     @timed

@@ -81,6 +81,12 @@ def _unloaded_imports(path: Path) -> Iterator[str]:
                     yield function.name
 
 
+def test_a_memory_uses_no_private_name_of_a_nexus() -> None:
+    paths = (ROOT / "kiprdf/memory").glob("*.py")
+    lines = [line for path in paths for line in path.read_text("utf-8").splitlines()]
+    assert [line for line in lines if "nexus._" in line or "._engine" in line] == []
+
+
 def test_exception_is_caught_only_at_the_boundaries() -> None:
     places = {
         path.relative_to(ROOT).as_posix()

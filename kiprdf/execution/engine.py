@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from pyoxigraph import NamedNode
 
 from kiprdf.budget import Budget, Budgets
-from kiprdf.errors import KipError, KipWarning
+from kiprdf.errors import KipError, KipWarning, shown
 from kiprdf.execution import bootstrap
 from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.execution.empty_answers import Diagnosis, diagnose, is_empty, reasons
@@ -323,12 +323,19 @@ class CommandEngine:
         return self.boundary.run(run, text)
 
     def select_nodes(
-        self, text: str, parameters: Mapping[str, Any] = MappingProxyType({})
+        self, text: str | Sequence[str], parameters: Mapping[str, Any] = MappingProxyType({})
     ) -> list[NamedNode]:
-        """The elements that a FIND shows or an EXPORT selects; the store is being read."""
+        """The elements that a FIND shows, an EXPORT selects or ids name."""
+        if not isinstance(text, str):
+            named = {id: self.store.iris.from_id(id) for id in text}
+            unknown = next((id for id, node in named.items() if node is None), None)
+            if unknown is not None:
+                message = f"'{shown(unknown)}' is no id."
+                raise KipError("KIP_1001", message, "Send ids that FIND showed.")
+            return [node for node in named.values() if node is not None]
         command = self.prepare(text, parameters)
-        shown = command.expressions if isinstance(command, ast.Find) else ()
-        targets = [variable for variable in shown if isinstance(variable, ast.Variable)]
+        expressions = command.expressions if isinstance(command, ast.Find) else ()
+        targets = [variable for variable in expressions if isinstance(variable, ast.Variable)]
         if isinstance(command, ast.Export):
             targets = [command.target]
         if not isinstance(command, ast.Find | ast.Export) or not targets:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pyoxigraph import NamedNode
 
@@ -60,18 +60,17 @@ class Transaction:
         What is ``removed`` and written in the same transaction stays, and so does what is not
         there.
         """
-        written: dict[Key, statements.Element[Key]] = {}
-        for values in elements:
-            key = _key(values if isinstance(values, Mapping) else None)
-            element = written.setdefault(key, _element(key, {}, {}))
-            for name, kept in (("attributes", element.attributes), ("metadata", element.metadata)):
-                cast(dict[str, Any], kept).update(_map(values.get(name) or {}, name))
+        written: dict[tuple[Any, ...], tuple[dict[str, Any], dict[str, Any]]] = {}
+        for element in elements:
+            values = [_map(element, name) for name in ("attributes", "metadata")]
+            for kept, more in zip(written.setdefault(_key(element), ({}, {})), values, strict=True):
+                kept.update(more)
         for id in [removed] if isinstance(removed, str) else removed:
             node = self._draft.store.iris.from_id(id) if isinstance(id, str) else None
             if node is None:
                 raise KipError("KIP_1001", f"{id!r:.100} is no id.", "Send ids that FIND showed.")
             self._removed[id] = node
-        ordered = [written[key] for key in sorted(written, key=_height)]
+        ordered = [_element(key, *written[key]) for key in sorted(written, key=_height)]
         command = statements.upsert(ordered, _resolved)
         self._engine.writer.require_writable()
         receipt = self._run(command)
@@ -85,8 +84,10 @@ class Transaction:
         return self._engine.boundary.run(lambda: collector.paused(run), source)
 
     def finish(self, *, dry_run: bool) -> None:
-        """Check the draft, and commit it unless this is a dry run."""
+        """Check what was written, and commit it unless this is a dry run."""
         draft = self._draft
+        if not draft.commands:
+            return
         nodes = [node for id, node in self._removed.items() if id not in self._written]
 
         def run() -> None:
@@ -116,11 +117,13 @@ def transact(engine: CommandEngine, function: Callable[[Transaction], T], dry_ru
 
 
 def _key(element: object) -> tuple[Any, ...]:
-    match element:
-        case {"type": str(type), "name": str(name)}:
+    if isinstance(element, Mapping):
+        type, name = element.get("type"), element.get("name")
+        if isinstance(type, str) and isinstance(name, str):
             return type, name
-        case {"subject": subject, "predicate": str(predicate), "object": object_}:
-            return _end(subject), predicate, _end(object_)
+        predicate = element.get("predicate")
+        if isinstance(predicate, str) and "subject" in element and "object" in element:
+            return _end(element["subject"]), predicate, _end(element["object"])
     message = f"{element!r:.100} is no element."
     hint = "Write {'type': …, 'name': …}, or {'subject': …, 'predicate': …, 'object': …}."
     raise KipError("KIP_1001", message, hint)
@@ -131,7 +134,10 @@ def _end(value: object) -> Key:
 
 
 def _height(key: Key) -> int:
-    return 0 if isinstance(key, str) or len(key) == 2 else 1 + max(map(_height, key[::2]))
+    """How many propositions are in each other; those that are ends are written first."""
+    if isinstance(key, str) or len(key) == 2:
+        return 0
+    return 1 + max(_height(key[0]), _height(key[2]))
 
 
 def _element(
@@ -143,12 +149,15 @@ def _element(
     return statements.Proposition(key, subject, predicate, object_, attributes, metadata)
 
 
-def _map(values: object, name: str) -> dict[str, Any]:
+def _map(element: object, name: str) -> Mapping[str, Any]:
     """Attributes or metadata, without what the engine maintains."""
-    if isinstance(values, Mapping) and all(isinstance(key, str) for key in values):
-        return {key: values[key] for key in values if key not in RESERVED_METADATA}
-    message = f"The {name} of an element are no dict with texts as keys."
-    raise KipError("KIP_1001", message, f"Write {{{name!r}: {{'key': 'value'}}}}.")
+    values = element.get(name) if isinstance(element, Mapping) else None
+    if values is None:
+        return {}
+    if not isinstance(values, Mapping) or not all(isinstance(key, str) for key in values):
+        message = f"The {name} of an element are no dict with texts as keys."
+        raise KipError("KIP_1001", message, f"Write {{{name!r}: {{'key': 'value'}}}}.")
+    return {key: values[key] for key in values if key not in RESERVED_METADATA}
 
 
 def _resolved(key: Key) -> statements.Element[Key] | str:

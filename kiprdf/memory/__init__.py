@@ -4,11 +4,11 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from kiprdf.loading import load
+from kiprdf.memory.contradictions import Contradiction
 from kiprdf.memory.extraction import extract
 from kiprdf.memory.items import Edge, Entity, Extraction, Found, FoundEdge, Hit, Item, Neighbor
 from kiprdf.memory.memory import Memory
 from kiprdf.memory.recalled import Recall, RecalledNote
-from kiprdf.memory.upkeep import Contradiction
 
 if TYPE_CHECKING:
     from kiprdf.memory.asynchronous import AsyncMemory

@@ -15,6 +15,7 @@ from kiprdf.memory.items import PREDICATES, Hit, normalized
 from kiprdf.memory.tables import Named, Names, words
 from kiprdf.memory.texts import setting
 from kiprdf.rdf import vocab
+from kiprdf.rdf.elements import Proposition
 from kiprdf.rdf.literals import to_json
 
 if TYPE_CHECKING:
@@ -323,7 +324,7 @@ def block(
     asked = ask(graph, names, query)
     hits, edges = {match.named: match.score for match in asked.matches}, asked.relations
     if rest := rest_of(asked.query, asked.matches):
-        ends = graph.stated_ends(notes_with(rest)) - {graph.user_node()}
+        ends = stated_ends(graph, notes_with(rest)) - {graph.user_node()}
         stated = [names.entities[end] for end in ends if end in names.entities]
         stated.sort(key=lambda named: named.names)
         hits |= {named: STATED for named in stated if named not in hits}
@@ -333,6 +334,14 @@ def block(
     return _fitted(
         graph, list(hits.items()), sorted(edges, key=relation_order), max_edges, max_characters
     )
+
+
+def stated_ends(graph: Graph, notes: Iterable[NamedNode]) -> set[NamedNode]:
+    """The entities of the edges that some memories state."""
+    reader = Reader(graph.nexus.store)
+    links = [reader.element(link) for note in notes for link in graph.stated_links(note)]
+    ends = [(link.subject, link.object) for link in links if isinstance(link, Proposition)]
+    return {end for both in ends for end in both}
 
 
 def _fitted(

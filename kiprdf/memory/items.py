@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -18,6 +19,21 @@ PREDICATES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "references": (("project", "decision"), ("file",)),
 }
 """The predicates of edges, each with the types of its subjects and of its objects."""
+
+_NO_NAME = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_MOST_NAME = 1024
+
+
+def is_name(name: object) -> bool:
+    """Whether a text can be the name of a concept."""
+    if not isinstance(name, str) or name != name.strip() or name in ("", ".", ".."):
+        return False
+    return len(name) <= _MOST_NAME and _NO_NAME.search(name) is None
+
+
+def comparable(moment: str) -> str:
+    """A time as text that sorts by time."""
+    return moment.rstrip("Z").removesuffix(".000000")
 
 
 def normalized(name: str) -> str:
@@ -151,7 +167,7 @@ class Edge:
     @property
     def time(self) -> str:
         """When its evidence was written, in a form that is compared as text."""
-        return str(self.evidence.get("timestamp") or self.created_ts).rstrip("Z")
+        return comparable(str(self.evidence.get("timestamp") or self.created_ts))
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as JSON."""

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from kiprdf import resources
-from kiprdf.memory import context, enrichment, erasing, notes, snapshots, texts, upkeep, upserts
+from kiprdf.memory import context, contradictions, edits, enrichment, notes, snapshots, texts
 from kiprdf.memory.extraction import extract
-from kiprdf.memory.graph import ITEM, EdgeLink, EntityNode, Graph
-from kiprdf.memory.growth import Growth, is_name
+from kiprdf.memory.graph import ITEM, Change, EdgeLink, EntityNode, Graph
+from kiprdf.memory.growth import Growth
 from kiprdf.memory.items import (
     PREDICATES,
     TYPES,
@@ -26,6 +26,7 @@ from kiprdf.memory.items import (
     Hit,
     Item,
     Neighbor,
+    is_name,
     normalized,
 )
 from kiprdf.memory.recall import LIMIT, Filters, Recaller, count
@@ -137,7 +138,7 @@ class Memory:
 
     def _add(self, given: Sequence[notes.Note]) -> list[str]:
         """Store notes as one commit, and what they state as another; return their ids."""
-        ids, items = self.graph.write(lambda: self._notebook.store(given))
+        ids, items = self.graph.write(lambda change: self._notebook.store(given, change))
         self._without_failing("enrich the graph", lambda: self._grow(items), None)
         return ids
 
@@ -145,13 +146,11 @@ class Memory:
         """Add what stored memories state to the graph, as one commit."""
         stated = [(item, part, src) for item in items for src, part in self._read(item)]
 
-        def write() -> None:
+        def write(change: Change) -> None:
             growth = Growth(self.graph)
             for item, part, src in stated:
                 growth.add(item, notes.of_speaker(item, part), src)
-            change = growth.change()
-            if change:
-                self.graph.commit(change)
+            growth.write(change)
 
         if stated:
             self.graph.write(write)
@@ -188,16 +187,19 @@ class Memory:
 
     def items(self, *, session: str | None = None, newest: int | None = None) -> Iterator[Item]:
         """The memories, or those of a session, by time; ``newest`` for at most so many of them."""
-        budgets = self.nexus._engine.budgets
-        return iter(budgets.spend_as_work(lambda: self._notebook.items(session, newest)))
+
+        def read(change: Change) -> list[Item]:
+            return self._notebook.items(session, newest)
+
+        return iter(self.graph.write(read, dry_run=True))
 
     def forget(self, id: str) -> bool:
         """Delete a memory, and what nothing else is evidence for; whether there was one."""
 
-        def write() -> bool:
+        def write(change: Change) -> bool:
             is_there = self.get(id) is not None
             if is_there:
-                self.graph.commit(upserts.forgetting(self.graph, id))
+                edits.forget(self.graph, change, id)
             return is_there
 
         return self.graph.write(write)
@@ -213,7 +215,7 @@ class Memory:
         """
         if not is_name(id):
             raise ValueError(f"{id!r} cannot be the id of a memory.")
-        return erasing.erase(self.graph, id)
+        return edits.erase(self.graph, id)
 
     def rebuild(self, *, dry_run: bool = False) -> dict[str, int]:
         """Build the graph again from the stored memories, as one commit; ids are kept.
@@ -225,22 +227,18 @@ class Memory:
         for item in self.items():
             extract(item.content)  # which takes long, and needs no lock
 
-        def build() -> dict[str, int]:
+        def build(change: Change) -> dict[str, int]:
             growth = Growth(self.graph, (self.graph.entities(), self.graph.edges()))
-            items = list(self.items())
+            items = self._notebook.items()
             for item in items:
                 growth.add(item, notes.of_speaker(item, extract(item.content)))
             if not dry_run:
-                change = growth.change()
-                upserts.replace_graph(self.graph, change)
-                self.graph.commit(change)
-            return {
-                "memories": len(items),
-                "entities": len(growth.entities),
-                "edges": len(growth.edges),
-            }
+                growth.write(change)
+                edits.replace_graph(self.graph, change)
+            counts = {"entities": len(growth.entities), "edges": len(growth.edges)}
+            return {"memories": len(items), **counts}
 
-        return self.nexus.store.read(build) if dry_run else self.graph.write(build)
+        return self.graph.write(build, dry_run=dry_run)
 
     def extract(self, text: str) -> Extraction:
         """What a text states; nothing is written."""
@@ -292,7 +290,7 @@ class Memory:
         node = self.graph.with_id(id_or_name)
         if node is not None:
             return node if type in (None, node.entity.type) else None
-        node = next(iter(self.graph.named(normalized(id_or_name), type)), None)
+        node = self.graph.named(normalized(id_or_name), type)
         prefix, _, name = id_or_name.partition(":")
         if node is None and type is None and prefix in TYPES:
             return self._node(name, prefix)  # such as tool:Python
@@ -301,7 +299,7 @@ class Memory:
     def upsert_entity(self, type: str, name: str, metadata: Mapping[str, Any] | None = None) -> str:
         """Create an entity, or merge metadata into the existing one; return its id."""
         _require(type, TYPES, "type of entities")
-        return upserts.entity(self.graph, type, name, metadata, texts.iso_time(self._clock()))
+        return edits.upsert_entity(self.graph, type, name, metadata, texts.iso_time(self._clock()))
 
     def upsert_edge(
         self,
@@ -314,7 +312,7 @@ class Memory:
         """Create an edge, or keep the stronger statement of two; return its id."""
         _require(predicate, PREDICATES, "predicate")
         moment = texts.iso_time(self._clock())
-        return upserts.edge(
+        return edits.upsert_edge(
             self.graph, (subject_id, predicate, object_id), weight, evidence, moment
         )
 
@@ -381,7 +379,7 @@ class Memory:
         characters = context.limit(max_chars, "CONTEXT_MAX_CHARS", context.MAX_CHARACTERS)
         return self._without_failing(
             "build a context",
-            lambda: self._request(lambda: self._context(query, edges, characters)),
+            lambda: self.nexus.request(lambda: self._context(query, edges, characters)),
             "",
         )
 
@@ -416,11 +414,9 @@ class Memory:
         """
         filters = Filters.of(since, until, tags, session)
         numbers = count(limit, "limit"), count(max_chars, "max_chars")
-        return self._request(lambda: self._recaller.recall(query, numbers[0], filters, numbers[1]))
-
-    def _request(self, function: Callable[[], T]) -> T:
-        engine = self.nexus._engine
-        return engine.boundary.request(function)
+        return self.nexus.request(
+            lambda: self._recaller.recall(query, numbers[0], filters, numbers[1])
+        )
 
     # Upkeep -----------------------------------------------------------------------------------
 
@@ -430,7 +426,7 @@ class Memory:
         A statement counts half after each ``half_life_days``; stated again, it counts in full.
         """
         now = datetime.fromisoformat(texts.iso_time(self._clock()))
-        return self.graph.write(lambda: upkeep.decay(self.graph, half_life_days, now))
+        return self.graph.write(lambda change: edits.decay(self.graph, change, half_life_days, now))
 
     def merge(self, source: str, target: str) -> str:
         """Merge an entity into another of its type, by id or name; return the other's id.
@@ -438,19 +434,21 @@ class Memory:
         The names of the source become aliases, which ``search`` and new memories use. Raises
         ``ValueError`` for an entity that is not there, itself, or of another type.
         """
-        with self.nexus.store.writing():
-            nodes = [self._node(id_or_name) for id_or_name in (source, target)]
-            for id_or_name, node in zip((source, target), nodes, strict=True):
+
+        def write(change: Change) -> str:
+            nodes = []
+            for id_or_name in (source, target):
+                node = self._node(id_or_name)
                 if node is None:
                     raise ValueError(f"There is no entity {id_or_name!r}.")
-            first, second = nodes
-            assert first is not None
-            assert second is not None
-            return upkeep.merge(self.graph, first, second)
+                nodes.append(node)
+            return edits.merge(self.graph, change, *nodes)
 
-    def contradictions(self) -> list[upkeep.Contradiction]:
+        return self.graph.write(write)
+
+    def contradictions(self) -> list[contradictions.Contradiction]:
         """The pairs of statements of which the newer contradicts the older; nothing is deleted."""
-        return upkeep.contradictions(self.graph)
+        return contradictions.contradictions(self.graph)
 
     # Snapshots --------------------------------------------------------------------------------
 
@@ -472,11 +470,10 @@ class Memory:
         """
         document = snapshots.read(snapshot)
 
-        def write() -> dict[str, int]:
-            change, counts = snapshots.importing(self.graph, document, merge=merge)
+        def write(change: Change) -> dict[str, int]:
+            counts = snapshots.add(self.graph, change, document, merge=merge)
             if not merge:
-                upserts.replace_graph(self.graph, change)
-            self.graph.commit(change)
+                edits.replace_graph(self.graph, change)
             return counts
 
         return self.graph.write(write)

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kiprdf.memory.extraction import check_text
-from kiprdf.memory.growth import is_name
-from kiprdf.memory.items import Extraction, Item
+from kiprdf.memory.items import Extraction, Item, is_name
 from kiprdf.memory.texts import Clock, iso_time
 
 ROLES = {

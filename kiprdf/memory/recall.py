@@ -17,10 +17,11 @@ from kiprdf import collector
 from kiprdf.budget import spend_half, without_limit
 from kiprdf.errors import KipError
 from kiprdf.memory import context, texts
+from kiprdf.memory.evidence import newest_first
 from kiprdf.memory.graph import ITEM, MENTIONS, STATES, Graph
-from kiprdf.memory.items import Edge, Hit, Item
+from kiprdf.memory.items import Edge, Hit, Item, comparable
 from kiprdf.memory.recalled import NO_NOTES, Recall, RecalledNote, block, excerpt, shown
-from kiprdf.memory.tables import Names, Notes, comparable
+from kiprdf.memory.tables import Names, Notes
 from kiprdf.meta.search import Question
 from kiprdf.prompt import quoted
 from kiprdf.rdf import vocab
@@ -168,7 +169,7 @@ class Recaller:
 
     def __init__(self, graph: Graph, clock: Callable[[], datetime]) -> None:
         self._graph, self._clock = graph, clock
-        self._store, self._indexer = graph.nexus.store, graph.nexus._engine.indexer
+        self._store, self._indexer = graph.nexus.store, graph.nexus.index
         self.notes, self.names = Notes(graph), Names(graph)
 
     def with_words(self, text: str) -> Iterator[NamedNode]:
@@ -286,14 +287,16 @@ class Recaller:
             edges: list[Edge] = []
             for link in links:
                 fact = self._store.lookup(link, vocab.REIFIES, None, 1)
-                stored = self._graph.read_edges([link] if fact else [])
-                relation = stored and context.relation(
+                relation = fact and context.relation(
                     self._graph, self.names, link, cast(Triple, fact[0].object)
                 )
                 if relation:
-                    lines[stored[0].edge.id] = context.relation_line(relation, shown)
-                    edges.append(stored[0].edge)
-            return _ordered(edges) if edges else edges
+                    ids = relation.subject.id, relation.object.id
+                    stored = self._graph.read_edge(link, *ids)
+                    if stored is not None:
+                        lines[stored.edge.id] = context.relation_line(relation, shown)
+                        edges.append(stored.edge)
+            return newest_first(edges) if edges else edges
 
         notes = [
             RecalledNote(
@@ -309,11 +312,12 @@ class Recaller:
         of_entities = () if question.filters.names else asked.relations
         best = sorted(of_entities, key=context.relation_order)[:MAX_FACTS]
         facts = facts_of(relation.link for relation in best)
-        facts = _ordered([*facts, *(edge for note in notes for edge in note.facts)])
-        nodes = [match.named.node for match in asked.matches[:MAX_FACTS]]
+        every = {edge.id: edge for edge in (*facts, *(e for note in notes for e in note.facts))}
+        facts = newest_first(every.values())
         entities = [
             Hit(node.entity, match.score)
-            for node, match in zip(self._graph.read_entities(nodes), asked.matches, strict=False)
+            for match in asked.matches[:MAX_FACTS]
+            if (node := self._graph.read_entity(match.named.node)) is not None
         ]
         text = block(notes, [lines[edge.id] for edge in facts], reasons, max_chars)
         if not text and (notes or facts):
@@ -491,10 +495,3 @@ def _with_all_words_first(
 def _embedder() -> Embedder:
     """One for all memories; its model is loaded when it is first used."""
     return embedders.convert_failures(embedders.wordllama())
-
-
-def _ordered(edges: Iterable[Edge]) -> list[Edge]:
-    """Edges, each once: those that hold first, the newest first among equals."""
-    by_id = {edge.id: edge for edge in edges}
-    by_time = sorted(by_id.values(), key=lambda edge: edge.time, reverse=True)
-    return sorted(by_time, key=lambda edge: edge.valid_until is not None)

@@ -9,18 +9,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kiprdf.memory.graph import Change, EntityNode, Graph, Key, Statement, entity_id, type_name
-from kiprdf.memory.growth import is_name
+from kiprdf.memory.edits import add_statement, checked_weight, json_object
+from kiprdf.memory.evidence import Statement, extended, memories_of
+from kiprdf.memory.graph import Change, EntityNode, Graph, Key, Link, entity_id
 from kiprdf.memory.items import (
     PREDICATES,
     TYPES,
+    USER,
     USER_ID,
     USER_NAME,
     Edge,
     Entity,
+    is_name,
     normalized,
 )
-from kiprdf.memory.upserts import add_edge, checked_weight, json_object
 
 VERSION = "1.0"
 _END = ("valid_until", "superseded_by")
@@ -29,7 +31,8 @@ _END = ("valid_until", "superseded_by")
 def export(nodes: Iterable[EntityNode], edges: Iterable[Edge], moment: str) -> dict[str, Any]:
     """A snapshot of entities and edges.
 
-    An entity that others were merged into has their names as ``aliases``.
+    An entity that others were merged into has their names as ``aliases``; an edge has the keys of
+    its end, which version 1.0 does not know, only if it ended.
     """
     return {
         "version": VERSION,
@@ -38,14 +41,15 @@ def export(nodes: Iterable[EntityNode], edges: Iterable[Edge], moment: str) -> d
             node.entity.to_dict() | ({"aliases": list(node.aliases)} if node.aliases else {})
             for node in nodes
         ],
-        "edges": [_exported(edge) for edge in edges],
+        "edges": [
+            {
+                key: value
+                for key, value in edge.to_dict().items()
+                if not (key in _END and value is None)
+            }
+            for edge in edges
+        ],
     }
-
-
-def _exported(edge: Edge) -> dict[str, Any]:
-    """An edge as JSON; when it ended only if it did, which version 1.0 does not know."""
-    values = edge.to_dict()
-    return {key: value for key, value in values.items() if key not in _END or value is not None}
 
 
 def text(snapshot: Mapping[str, Any]) -> str:
@@ -77,120 +81,90 @@ def read(source: object) -> Mapping[str, Any]:
     return source
 
 
-def importing(
-    graph: Graph, snapshot: Mapping[str, Any], *, merge: bool
-) -> tuple[Change, dict[str, int]]:
-    """The change that imports a checked snapshot, and its counts."""
-    change = Change()
+def add(
+    graph: Graph, change: Change, snapshot: Mapping[str, Any], *, merge: bool
+) -> dict[str, int]:
+    """Add a checked snapshot to a change, and return its counts."""
     moment = str(snapshot.get("exported_at") or "")
-    before = {node.node: node for node in graph.entities()}
-    by_key = {(n.entity.type, n.entity.normalized_name): n for n in before.values()}
+    before = {node.key: node for node in graph.entities()}
     by_id = {node.entity.id: node for node in before.values()} if merge else {}
     created = 0
-    nodes = _with_user(snapshot)
+    nodes = _with_user(snapshot, moment)
     for node in nodes.values():
-        entity = node.entity
-        existing = by_key.get((entity.type, entity.normalized_name))
+        existing = before.get(node.key)
         if existing is None and merge:
-            keys = [(entity.type, normalized(name)) for name in node.aliases]
-            keys = [
-                (entity.type, entity.normalized_name),
-                *(key for key in keys if key not in nodes),
-            ]
-            existing = next(filter(None, map(graph.entity, keys)), None)
-        if existing is not None and merge:
-            node = _merged(existing, node)
+            type, names = node.entity.type, dict.fromkeys(node.names)
+            others = [name for name in names if (type, name) not in nodes or name == node.key[1]]
+            existing = next(filter(None, (graph.named(name, type) for name in others)), None)
         created += existing is None
-        change.write_entity(node, replaces=not merge)
-        by_id[entity.id] = node
+        written = _merged(existing, node) if existing is not None and merge else node
+        change.add_entity(written, replaces=not merge)
+        by_id[node.entity.id] = written
     edges = [_edge(value, number) for number, value in enumerate(snapshot["edges"])]
-    written: set[tuple[Any, ...]] = set()
-    ids = _present_ids(graph, edges, by_id) if merge else {}
+    links: dict[Link, tuple[Edge, EntityNode, EntityNode]] = {}
     for edge in edges:
-        ends = [by_id.get(id) for id in (edge.subject_id, edge.object_id)]
-        subject, object_ = ends
+        subject, object_ = by_id.get(edge.subject_id), by_id.get(edge.object_id)
         if subject is None or object_ is None or subject.node == object_.node:
             raise ValueError(f"The edge {edge.id} of the snapshot has an end that is not there.")
         key = (subject.node, edge.predicate, object_.node)
-        if key in written:
+        if key in links:
             raise ValueError(f"The edge {edge.id} of the snapshot is there twice.")
-        written.add(key)
+        links[key] = edge, subject, object_
+    present = {key: graph.edge(*key) for key in links}
+    ids = {  # of edges that took the place of others: those that they have here
+        edge.id: edge.id if link is None or not merge else link.edge.id
+        for link, (edge, *_) in zip(present.values(), links.values(), strict=True)
+    }
+    for key, (edge, subject, object_) in links.items():
         time = edge.created_ts or moment
-        end = {key: value for key in _END if (value := getattr(edge, key)) is not None}
+        end = {name: value for name in _END if (value := getattr(edge, name)) is not None}
+        if "superseded_by" in end:
+            end["superseded_by"] = ids.get(end["superseded_by"], end["superseded_by"])
+        statement = Statement(edge.weight, {**edge.evidence, **end})
+        edge = replace(edge, created_ts=time)
         if merge:
-            if edge.superseded_by in ids:
-                end["superseded_by"] = ids[edge.superseded_by]
-            statement = Statement(edge.weight, {**edge.evidence, **end})
-            is_new = add_edge(
-                graph, change, subject, edge.predicate, object_, statement, time, edge.id
-            )[1]
+            ids_here = subject.entity.id, edge.predicate, object_.entity.id
+            new = Edge(edge.id, *ids_here, edge.weight, created_ts=time)
+            add_statement(graph, change, present[key], new, statement, key)
         else:
-            is_new = graph.edge(*key) is None
-            _replace_edge(change, subject, object_, replace(edge, created_ts=time), end)
-        created += is_new
-    total = len(snapshot["entities"]) + len(edges)
+            own = {
+                **statement.evidence,
+                "weight": edge.weight,
+                "memory_ids": memories_of(statement),
+            }
+            change.add_edge(key, edge, own)
+        created += present[key] is None
     counts = {"entities": len(snapshot["entities"]), "edges": len(edges)}
-    return change, {**counts, "created": min(created, total), "updated": max(total - created, 0)}
-
-
-def _present_ids(
-    graph: Graph, edges: Iterable[Edge], by_id: Mapping[str, EntityNode]
-) -> dict[str | None, str]:
-    """The ids in the graph of the edges of a snapshot that took the place of others."""
-    successors = {edge.superseded_by for edge in edges}
-    ids: dict[str | None, str] = {}
-    for edge in edges:
-        ends = by_id.get(edge.subject_id), by_id.get(edge.object_id)
-        if edge.id in successors and ends[0] is not None and ends[1] is not None:
-            link = graph.edge(ends[0].node, edge.predicate, ends[1].node)
-            ids[edge.id] = edge.id if link is None else link.edge.id
-    return ids
-
-
-def _replace_edge(
-    change: Change, subject: EntityNode, object_: EntityNode, edge: Edge, end: Mapping[str, str]
-) -> None:
-    ids = edge.evidence.get("memory_ids")
-    ids = [id for id in ids if isinstance(id, str)] if isinstance(ids, list) else []
-    memory_id = edge.evidence.get("memory_id")
-    if isinstance(memory_id, str) and memory_id not in ids:
-        ids.append(memory_id)
-    own = {**edge.evidence, **end, "weight": edge.weight, "memory_ids": ids}
-    change.write_edge(subject.node, object_.node, edge, own)
+    total = sum(counts.values())
+    return {**counts, "created": min(created, total), "updated": max(total - created, 0)}
 
 
 def _merged(existing: EntityNode, node: EntityNode) -> EntityNode:
     """An existing entity with the metadata and the names of one of a snapshot."""
-    times = (existing.entity.updated_ts, node.entity.updated_ts)
-    merged = replace(
-        existing.entity,
-        metadata={**existing.entity.metadata, **node.entity.metadata},
-        updated_ts=max(times, key=lambda time: time.rstrip("Z")),
-    )
-    names = dict.fromkeys([*existing.aliases, *node.aliases, node.entity.normalized_name])
+    entity = node.entity
+    names = dict.fromkeys([*existing.aliases, *node.aliases, entity.normalized_name])
     names.pop(existing.entity.normalized_name, None)
+    times = entity.created_ts, entity.updated_ts
+    merged = extended(existing.entity, *times, metadata=entity.metadata)
     return replace(existing, entity=merged, aliases=tuple(names))
 
 
-def _with_user(snapshot: Mapping[str, Any]) -> dict[Key, EntityNode]:
+def _with_user(snapshot: Mapping[str, Any], moment: str) -> dict[Key, EntityNode]:
     """The entities of a snapshot, with the user, whom edges may name without an entity."""
     entities: dict[Key, EntityNode] = {}
     ids: set[str] = set()
-    moment = str(snapshot.get("exported_at") or "")
     for number, value in enumerate(snapshot["entities"]):
         node = _entity(value, number, moment)
-        entity = node.entity
-        key = (entity.type, entity.normalized_name)
-        if key in entities or entity.id in ids:
-            raise ValueError(f"The entity {entity.id} of the snapshot is there twice.")
-        entities[key] = node
-        ids.add(entity.id)
+        if node.key in entities or node.entity.id in ids:
+            raise ValueError(f"The entity {node.entity.id} of the snapshot is there twice.")
+        entities[node.key] = node
+        ids.add(node.entity.id)
     if USER_ID not in ids and any(
         USER_ID in (value.get("subject_id"), value.get("object_id")) for value in snapshot["edges"]
     ):
-        name = normalized(USER_NAME)
-        user = Entity(entity_id("user", name), "user", USER_NAME, name, {}, moment, moment)
-        entities.setdefault(("user", name), EntityNode(user, (type_name("user"), USER_NAME)))
+        type, name = USER.key
+        user = Entity(entity_id(type, name), type, USER_NAME, name, {}, moment, moment)
+        entities.setdefault(USER.key, EntityNode(user))
     return entities
 
 
@@ -207,10 +181,10 @@ def _entity(value: Mapping[str, Any], number: int, moment: str) -> EntityNode:
     aliases = value.get("aliases") or ()
     if not isinstance(aliases, list | tuple) or not all(isinstance(each, str) for each in aliases):
         raise ValueError(f"aliases of the entity {id} is a list of texts.")
-    name, type = name.strip(), str(type)
-    entity = Entity(id, type, name, normalized(name), metadata, created, updated)
+    name = name.strip()
+    entity = Entity(id, str(type), name, normalized(name), metadata, created, updated)
     names = dict.fromkeys([*aliases, *map(normalized, aliases)])
-    return EntityNode(entity, (type_name(type), name), tuple(names))
+    return EntityNode(entity, tuple(names))
 
 
 def _edge(value: Mapping[str, Any], number: int) -> Edge:

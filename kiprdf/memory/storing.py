@@ -10,9 +10,9 @@ from typing import Any
 from pyoxigraph import NamedNode
 
 from kiprdf.memory import notes, texts
+from kiprdf.memory.evidence import latest
 from kiprdf.memory.graph import ITEM, MENTIONS, STATES, Change, Graph
-from kiprdf.memory.growth import is_name
-from kiprdf.memory.items import Item
+from kiprdf.memory.items import Item, is_name
 from kiprdf.memory.tables import Notes, Place
 
 
@@ -23,7 +23,7 @@ class Notebook:
         self._graph = graph
         self._places = places
 
-    def items(self, session: str | None, newest: int | None) -> list[Item]:
+    def items(self, session: str | None = None, newest: int | None = None) -> list[Item]:
         """The memories, or those of a session, by time; at most so many, the newest."""
         if newest is None:
             filter = "" if session is None else "FILTER(?m.attributes.session == :session)"
@@ -61,9 +61,8 @@ class Notebook:
             return None
         return next(iter(self._rows("FILTER(?m.name == :id)", id=id)), None)
 
-    def store(self, given: Sequence[notes.Note]) -> tuple[list[str], list[Item]]:
-        """Store notes as one commit; return their ids, and the memories that state nothing yet."""
-        change = Change()
+    def store(self, given: Sequence[notes.Note], change: Change) -> tuple[list[str], list[Item]]:
+        """Add notes to a change; return their ids, and the memories that state nothing yet."""
         ids: list[str] = []
         items: dict[str, Item] = {}
         missing: dict[str, Item] = {}
@@ -84,13 +83,11 @@ class Notebook:
                 item = repeated(before, note.item)
             if item != before:
                 ended = {"echo_of": None} if before and before.echo_of else {}
-                change.write_item(item.id, ended | texts.attributes(item))
+                change.add((ITEM, item.id), ended | texts.attributes(item))
             if item.id in missing or not self._has_links(item.id):
                 missing[item.id] = item
             ids.append(item.id)
             items[item.id] = item
-        if change:
-            self._graph.commit(change)
         return ids, list(missing.values())
 
     def _has_links(self, id: str) -> bool:
@@ -104,6 +101,6 @@ def repeated(before: Item, item: Item) -> Item:
 
     An echo that is repeated without recall is evidence from then on.
     """
-    last_seen = max(before.last_seen, item.last_seen, key=lambda time: time.rstrip("Z"))
+    last_seen = latest(before.last_seen, item.last_seen)
     echo_of = before.echo_of if item.echo_of else ()
     return replace(before, seen=before.seen + 1, last_seen=last_seen, echo_of=echo_of)

@@ -18,7 +18,7 @@ from pyoxigraph import NamedNode
 from kiprdf import collector
 from kiprdf.memory import texts
 from kiprdf.memory.graph import ITEM, Graph
-from kiprdf.memory.items import TYPES, Item, normalized
+from kiprdf.memory.items import TYPES, Item, comparable, normalized
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import read_object
 from kiprdf.rdf.iris import ConceptName
@@ -50,11 +50,6 @@ def _attribute(key: str) -> NamedNode:
     return NamedNode(vocab.ATTRIBUTE + key)
 
 
-def comparable(moment: str) -> str:
-    """A time as text that sorts by time."""
-    return moment.rstrip("Z").removesuffix(".000000")
-
-
 class Place(NamedTuple):
     """Where a note is in its session: by time, then in the order of adding."""
 
@@ -67,6 +62,7 @@ class Named(NamedTuple):
     """An entity; ``names`` are its own and its aliases, normalized."""
 
     node: NamedNode
+    id: str
     type: str
     name: str
     names: tuple[str, ...]
@@ -79,8 +75,8 @@ class _Table:
     """The attributes; an element without the first one is not in the table."""
 
     def __init__(self, graph: Graph) -> None:
-        engine = graph.nexus._engine
-        self._store, self._changed_since = engine.store, engine.indexer.changed_since
+        nexus = graph.nexus
+        self._store, self._changed_since = nexus.store, nexus.index.changed_since
         self._lock = threading.RLock()
         self._commit: int | None = None
         self._clear()
@@ -293,7 +289,7 @@ class Notes(_Table):
 class Names(_Table):
     """The entities, by the words of their names."""
 
-    keys = ("normalized_name", "aliases")
+    keys = ("normalized_name", "aliases", "entity_id")
 
     def _clear(self) -> None:
         self.entities: dict[NamedNode, Named] = {}
@@ -304,13 +300,14 @@ class Names(_Table):
         old = self.entities.pop(node, None)
         for word in _words_of(old) if old else ():
             self._with_word[word].pop(node, None)
-        concept, (name, aliases) = self._store.iris.name(node.value), values
-        if not isinstance(name, str) or not isinstance(concept, ConceptName):
+        concept, (name, aliases, id) = self._store.iris.name(node.value), values
+        if not (isinstance(name, str) and isinstance(id, str) and isinstance(concept, ConceptName)):
             return
         if concept.type.lower() not in TYPES:
             return
         others = [alias for alias in aliases or () if isinstance(alias, str)]
-        named = Named(node, concept.type.lower(), concept.name, (name, *map(normalized, others)))
+        names = (name, *map(normalized, others))
+        named = Named(node, id, concept.type.lower(), concept.name, names)
         self.entities[node] = named
         for word in _words_of(named):
             self._with_word.setdefault(word, {})[node] = None

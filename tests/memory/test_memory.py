@@ -353,6 +353,19 @@ def test_an_import_replaces_the_graph_in_one_commit_and_a_merge_adds_to_it(memor
     assert len(list(memory.items())) == 1
 
 
+def test_a_merged_snapshot_spans_the_times_of_both(memory: Memory) -> None:
+    memory.add("I use Docker.", timestamp="2026-02-01")
+    older, newer = Memory(Nexus.memory()), Memory(Nexus.memory())
+    older.add("I use Docker.", timestamp="2026-01-01")
+    newer.add("I use Docker.", timestamp="2026-03-01")
+    for other in (older, newer):
+        memory.import_(other.export(), merge=True)
+    docker, (edge,) = memory.entity("docker"), memory.edges()
+    assert docker is not None
+    times = docker.created_ts, docker.updated_ts, edge.created_ts
+    assert times == ("2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z", "2026-01-01T00:00:00Z")
+
+
 @pytest.mark.parametrize(
     "snapshot",
     [

@@ -390,3 +390,20 @@ def test_link_that_was_given_other_ends_without_a_history_stays(tmp_path: Path) 
         check = nexus.check()
         assert (check["faults"], check["history"]["faults"]) == ([], [])
         assert nexus.execute(links) == before
+
+
+def test_a_list_names_what_is_forgotten_by_ids_also_what_is_gone() -> None:
+    nexus = kiprdf.Nexus.memory(history=True)
+    write(nexus)
+    nexus.execute('DELETE CONCEPT ?p DETACH WHERE { ?p {type: "Person", name: "Carl"} }')
+    ids = ["C:Person/Carl", f"C:Person/{JANE}"]
+    dry = nexus.forget(ids, dry_run=True)
+    report = nexus.forget(ids)
+    assert report == {**dry, "seq": report["seq"]}
+    assert report["elements"] == sorted(ids)
+    for id in ids:
+        with pytest.raises(kiprdf.KipError, match="The history does not mention"):
+            nexus.history(id)
+    assert nexus.execute('FIND(COUNT(?p)) WHERE { ?p {type: "Person", name: "Bob"} }') == 1
+    with pytest.raises(kiprdf.KipError, match="KIP_1001 'Carl' is no id"):
+        nexus.forget(["Carl"])

@@ -115,7 +115,7 @@ def test_a_dry_run_checks_all_and_writes_nothing(nexus: Nexus) -> None:
 WRONG: list[tuple[Callable[[Transaction], object], str]] = [
     (lambda tx: tx.write([{"type": "Dru", "name": "x"}]), "KIP_2001 Concept type 'Dru' is not"),
     (lambda tx: tx.write([{"type": "Drug"}]), "KIP_1001 {'type': 'Drug'} is no element."),
-    (lambda tx: tx.write(["C:Drug/Aspirin"]), "KIP_1001 None is no element."),  # type: ignore[list-item]
+    (lambda tx: tx.write(["C:Drug/Aspirin"]), "KIP_1001 'C:Drug/Aspirin' is no element."),  # type: ignore[list-item]
     (lambda tx: tx.write([{**TREATS, "object": 7}]), "KIP_1001 7 is no element."),
     (lambda tx: tx.write([{**TREATS, "object": "C:Symptom/No"}]), "KIP_3002 There is no concept"),
     (lambda tx: tx.write([{**TREATS, "object": ASPIRIN}]), "KIP_1001 A proposition links two"),
