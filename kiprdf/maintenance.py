@@ -132,12 +132,16 @@ def _unreadable(
 
 
 def _check(store: NexusStore, indexer: Indexer, repair: bool) -> dict[str, Any]:
-    elements: list[str] = []
     if store.embedded is not None:
         store.embedded.require_sound_files(every_byte=True)
-    with store.bulk_reading() as engine:
-        sentences = [fault.message for fault in faults(StagingStore(engine), store.iris, elements)]
-        sentences += _faults_of_notes(store, engine)
+
+    def read(engine: Engine) -> tuple[list[str], list[str]]:
+        elements: list[str] = []
+        found = faults(StagingStore(engine), store.iris, elements)
+        sentences = [fault.message for fault in found]
+        return [*sentences, *_faults_of_notes(store, engine)], elements
+
+    sentences, elements = store.read_whole(read)
     if store.embedded is not None:
         sentences += _embedded_faults(store.embedded, repair)
     derived = list(_derived_faults(store, indexer, repair))
@@ -213,12 +217,15 @@ def _leads_to(store: NexusStore, journal: Journal, earliest: int, number: int) -
     """Whether the graph has what the journal added last, and nothing that it removed last."""
     whole = journal.from_nothing(number)
     present = replayed(journal.commits(earliest, number) if whole is None else whole)
-    with store.bulk_reading() as engine:
+
+    def leads_to(engine: Engine) -> bool:
         default = DefaultGraph()
         if any((Quad(*row, default) in engine) != is_in for row, is_in in present.items()):
             return False
         size = sum(1 for _ in engine.quads_for_pattern(None, None, None, default))
         return whole is None or size == sum(present.values())
+
+    return store.read_whole(leads_to)
 
 
 def _faults_of_notes(store: NexusStore, engine: Engine) -> Iterator[str]:

@@ -117,7 +117,7 @@ class Nexus:
             raise TypeError("Call Nexus.open(folder), Nexus.connect(url) or Nexus.memory().")
         load("kiprdf.language.commands")  # so that no command has to
         self.store = store
-        """The dataset, with the quads in ``store.engine``; a write to it is no commit."""
+        """The dataset; a write to its engine is no commit."""
         self._engine = CommandEngine(
             store, strict_schema=strict_schema, clock=clock, embedder=embedder, budget=budget
         )

@@ -233,11 +233,6 @@ class RdflibStore(OxigraphStore):
         with self._command():
             return super().copy()
 
-    @contextmanager
-    def bulk_reading(self) -> Iterator[Engine]:
-        with self._command(), super().bulk_reading() as engine:
-            yield engine
-
     def writing(self) -> AbstractContextManager[Any]:
         self.require_own_process()
         if self.read_only and not getattr(self._local, "follows", False):

@@ -156,13 +156,18 @@ def write(
     format = options.format or files.format_to_write(target)
     mapping = options.vocabulary  # read here, since it may be a file that is missing
 
-    def read_part(function: Callable[[], T]) -> T:
-        with store.bulk_reading():
-            return collector.paused(lambda: store.read(function))
+    def read_part(function: Callable[[list[Triple] | StagingStore], T]) -> T:
+        def run() -> T:
+            part = _selected(store, options, select)
+            if part is None:
+                return store.read_whole(lambda engine: function(staging_store.StagingStore(engine)))
+            return function(part)
 
-    def serializer() -> Serializer:
+        return collector.paused(run)
+
+    def serializer(part: list[Triple] | StagingStore) -> Serializer:
         return writing.Serializer(
-            _part(store, options, select),
+            part,
             format,
             store.iris,
             profile=options.profile,
@@ -172,7 +177,7 @@ def write(
 
     def write_to(output: IO[bytes]) -> int:
         if options.only:
-            part = read_part(lambda: _part(store, options, select))
+            part = read_part(list)
             return _write_imported(output, part, store.iris, format, options)
         return read_part(serializer).write(output, advance=options.advance)
 
@@ -203,18 +208,18 @@ def _write_imported(
     return triples
 
 
-def _part(
-    store: NexusStore, options: SnapshotOptions, select: Select
-) -> list[Triple] | StagingStore:
-    """The triples of a snapshot."""
+def _selected(store: NexusStore, options: SnapshotOptions, select: Select) -> list[Triple] | None:
+    """The triples of a part of a store; None for all of it."""
     if options.domain is not None and options.select is not None:
         message = "A snapshot takes a domain or a selection, not both."
         raise KipError("KIP_1001", message, "Leave one of them out.")
     if options.domain is not None:
-        return domain(store, options.domain)
+        name = options.domain
+        return store.read(lambda: domain(store, name))
     if options.select is not None:
-        return elements(store, select(options.select))
-    return staging_store.StagingStore(store.engine)
+        command = options.select
+        return store.read(lambda: elements(store, select(command)))
+    return None
 
 
 def read(

@@ -216,11 +216,8 @@ class NexusStore(Store, Protocol):
     def require_own_process(self) -> None:
         """Raise ``StoreError`` in a process that was forked from the one that opened the store."""
 
-    @property
-    def engine(self) -> Engine:
-        """The whole dataset, for bulk reading; ``bulk_reading`` converts failures."""
-
-    def bulk_reading(self) -> AbstractContextManager[Engine]: ...
+    def read_whole(self, function: Callable[[Engine], T]) -> T:
+        """Call a function, which may be repeated, with the whole dataset as of one commit."""
 
     def query(self, text: str) -> SparqlAnswer:
         """Answer SPARQL that a caller wrote and the guard let through.

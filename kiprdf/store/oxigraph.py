@@ -11,7 +11,7 @@ import time
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -467,11 +467,9 @@ class OxigraphStore:
             return ReplacedError(message)
         return unreadable(fault)
 
-    @contextmanager
-    def bulk_reading(self) -> Iterator[Engine]:
-        """The engine for reading many quads; a disk that fails raises ``StoreError``."""
+    def read_whole(self, function: Callable[[Engine], T]) -> T:
         try:
-            yield self.engine
+            return self.read(lambda: function(self.engine))
         except ENGINE_FAULTS as fault:
             raise self._unreadable(fault) from fault
 

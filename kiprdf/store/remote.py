@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from functools import partial
 from time import sleep
 from typing import Any, TypeVar, cast
@@ -26,7 +26,7 @@ from kiprdf.store.delta import UNKNOWN, Delta, Origin, difference
 from kiprdf.store.http import EndpointFault
 from kiprdf.store.oxigraph import OxigraphStore
 from kiprdf.store.remote_reads import RemoteReads
-from kiprdf.store.remote_session import NO_COPY, GoneFault
+from kiprdf.store.remote_session import GoneFault
 from kiprdf.store.texts import texts_in
 
 T = TypeVar("T")
@@ -118,27 +118,9 @@ class RemoteStore(RemoteReads):
 
     # The whole dataset ------------------------------------------------------------------------
 
-    @property
-    def engine(self) -> Engine:
-        """A copy of the dataset in memory, as of one commit, for bulk reading."""
-        session = self._session
-        if session is None:
-            return self._copied()[1]
-        if self._copied_at == session.state.number:
-            session.copy = self._local.copy[1]
-        if session.copy is None:
-            number, session.copy = self._copied()
-            self._compare(session, number)
-        return session.copy
-
-    @contextmanager
-    def bulk_reading(self) -> Iterator[Engine]:
-        """The same for a ``with`` block, in which it is read once."""
-        copy = self._local.copy = self._copied()
-        try:
-            yield copy[1]
-        finally:
-            self._local.copy = NO_COPY
+    def read_whole(self, function: Callable[[Engine], T]) -> T:
+        """Call a function with a copy of the dataset in memory, as of one commit."""
+        return function(self._copied()[1])
 
     def in_memory(self) -> OxigraphStore:
         """A copy of the dataset, kept and brought up to the commit that the function reads."""
@@ -173,7 +155,6 @@ class RemoteStore(RemoteReads):
         Reading takes long: what others commit meanwhile is added to the copy, not read again.
         """
         session, self._local.session = self._session, None
-        self._local.copy = NO_COPY
         try:
             while True:
                 first = self.number()

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from pyoxigraph import NamedNode, Quad, Triple
-from pyoxigraph import Store as Engine
 
 from kiprdf import budget
 from kiprdf.errors import ClosedError, StoreError
@@ -39,7 +38,6 @@ KEPT_ELEMENTS = 20_000
 """The elements and facts that are kept from one command to the next."""
 NOTED_CHANGES = 200
 """The last commits whose touched elements are kept."""
-NO_COPY: tuple[None, None] = (None, None)
 
 
 class GoneFault(EndpointFault):
@@ -86,12 +84,10 @@ class Session:
     all that was read is one answer, which is of one commit, whichever that is.
     """
 
-    def __init__(self, state: State, is_checked: bool = False) -> None:
+    def __init__(self, state: State) -> None:
         self._state = state
-        self._has_read = is_checked
-        self.is_checked = is_checked
+        self._has_read = self.is_checked = False
         self.stands_alone = False
-        self.copy: Engine | None = None
 
     @property
     def state(self) -> State:
@@ -374,31 +370,18 @@ class RemoteSession:
             return function()
         while True:
             try:
-                return self.attempt(function, self._copied_at)
+                return self.attempt(function)
             except Moved:
-                # It reads more than the copy, and is run on the last commit.
-                self._local.copy = NO_COPY
                 budget.check()
 
-    @property
-    def _copied_at(self) -> int | None:
-        """The commit of the copy that is kept for this thread's bulk reading."""
-        number: int | None = getattr(self._local, "copy", NO_COPY)[0]
-        return number
-
-    def attempt(self, function: Callable[[], T], copied_at: int | None = None) -> T:
-        """Run a function on the last state that was seen; raise ``Moved`` if it is not the last.
-
-        Where the dataset was copied at an earlier commit, it may read the copy of that.
-        """
+    def attempt(self, function: Callable[[], T]) -> T:
+        """Run a function on the last state that was seen; raise ``Moved`` if it is not the last."""
         self._require_open()
         state = self._last()
         if len(state.described) + len(state.links) > KEPT_ELEMENTS:
             # Another one, since a function that still runs needs what it has read.
             state = self._state = State(state.number)
-        if copied_at is not None and copied_at != state.number:
-            state = State(copied_at)
-        session = self._local.session = Session(state, is_checked=copied_at is not None)
+        session = self._local.session = Session(state)
         try:
             result = function()
             self._check(session)
