@@ -137,8 +137,8 @@ def _check(store: NexusStore, indexer: Indexer, repair: bool) -> dict[str, Any]:
 
     def read(engine: Engine) -> tuple[list[str], list[str]]:
         elements: list[str] = []
-        found = faults(StagingStore(engine), store.iris, elements)
-        sentences = [fault.message for fault in found]
+        broken = faults(StagingStore(engine), store.iris, elements)
+        sentences = [fault.message for fault in broken]
         return [*sentences, *_faults_of_notes(store, engine)], elements
 
     sentences, elements = store.read_whole(read)
