@@ -16,7 +16,6 @@ from kiprdf.sparql.abilities import Abilities
 from kiprdf.store import OxigraphStore
 
 STANDARD = Abilities(
-    lateral=False,
     triple_terms=False,
     functions=False,
     lookups=False,

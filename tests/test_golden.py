@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from pyoxigraph import Literal, NamedNode
 
 import kiprdf
 from kiprdf.kql.optimize.as_statements import as_statements
@@ -26,15 +25,11 @@ from kiprdf.kql.optimize.deadlines import add_deadline_checks
 from kiprdf.kql.optimize.fetch_values import fetch_values
 from kiprdf.kql.optimize.order_joins import order_joins
 from kiprdf.kql.optimize.push_filters import push_filters
-from kiprdf.kql.optimize.required_values import required_values
-from kiprdf.kql.optimize.standard_conditions import KeyValues, standard_conditions
-from kiprdf.kql.optimize.standard_joins import standard_joins
 from kiprdf.kql.optimize.unread_links import without_unread_links
 from kiprdf.kql.plan import plan_find
-from kiprdf.kql.translate import Translation
 from kiprdf.language import ast, bind, parse
 from kiprdf.rdf.iris import Iris
-from kiprdf.rdf.vocab import JSON, prefixes
+from kiprdf.rdf.vocab import INTEGER, prefixes
 from kiprdf.sparql.abilities import EMBEDDED
 from kiprdf.sparql.algebra import Pattern, Select
 from kiprdf.sparql.text import render
@@ -129,45 +124,43 @@ def test_pass(path: Path, update_golden: bool) -> None:
         assert answers == {block.note: block.body for block in blocks}
 
 
-ITEMS = {NamedNode("urn:kip:attribute/x"): KeyValues([Literal('["a","b"]', datatype=JSON)])}
-STANDARD_PASSES: dict[str, Callable[[Pattern, Translation], Pattern]] = {
-    "as_statements": lambda p, _: as_statements(p),
-    "required_values": lambda p, _: required_values(p),
-    "standard_joins": lambda p, made: standard_joins(p, made.values, made.namer),
-    "standard_conditions": lambda p, made: standard_conditions(p, made.values, ITEMS, EMBEDDED),
-}
-"""For an engine with SPARQL 1.1 on a dataset in RDF 1.1."""
+INTEGERS = frozenset((INTEGER,))
+"""The datatypes of all values, in the pages of what another engine is asked."""
+
+
+def _rendered(select: Select) -> str:
+    return render(select, prefixes("urn:kip:nexus/"))
 
 
 def sparql_of_pass(name: str, command: str) -> tuple[str, str]:
     """A command before and after the pass that a page is named after."""
     iris = Iris("urn:kip:nexus/")
-    abilities = STANDARD if name.startswith(tuple(STANDARD_PASSES)) else EMBEDDED
+    is_other = name.startswith(("as_statements", "cover"))
+    abilities = STANDARD if is_other else EMBEDDED
     plan = plan_find(cast(ast.Find, bind(parse(command), {})), iris, abilities=abilities)
+    if name.startswith("cover"):
+        question = plan.question(dict.fromkeys(plan.needed_keys, INTEGERS))
+        assert question.select is not None
+        whole = Select(plan.variables, plan.where.pushed, distinct=False)
+        return _rendered(whole), render(question.select, prefixes(iris.base), STANDARD)
     translation, needed = plan.translation, set(plan.variables)
     values, namer = translation.values, translation.namer
     passes: dict[str, Callable[[Pattern], Pattern]] = {
         "push_filters": lambda p: push_filters(p, values, iris, namer, abilities.texts),
-        "order_joins": lambda p: order_joins(p, needed, values, namer, abilities.lateral),
+        "order_joins": lambda p: order_joins(p, needed, values, namer),
         "fetch_values": lambda p: fetch_values(p, values, namer, iris),
         "unread_links": lambda p: without_unread_links(p, needed, iris),
+        "deadlines": add_deadline_checks,
     }
-    if abilities == EMBEDDED:
-        passes["deadlines"] = add_deadline_checks
-    else:
-        for key, run in STANDARD_PASSES.items():
-            passes[key] = lambda p, run=run: run(p, translation)  # type: ignore[misc]
-    pattern, writer = translation.pattern, EMBEDDED
+    if is_other:
+        passes = {"order_joins": passes["order_joins"], "as_statements": as_statements}
+    pattern = translation.pattern
     for pass_name, function in passes.items():
-        texts: list[str] = []
-        for form in (pattern, function(pattern)):
-            if texts and pass_name == "standard_joins":
-                writer = STANDARD
-            select = Select(plan.variables, form, distinct=False)
-            texts.append(render(select, prefixes(iris.base), writer))
-            pattern = form
+        before, pattern = pattern, function(pattern)
         if name.startswith(pass_name):
-            return texts[0], texts[1]
+            forms = (before, pattern)
+            first, second = (_rendered(Select(plan.variables, f, distinct=False)) for f in forms)
+            return first, second
     raise AssertionError(f"{name} names no pass")
 
 

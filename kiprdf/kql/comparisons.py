@@ -7,11 +7,12 @@ engine's own operators: there the SPARQL form calls the Python form (docs/decisi
 
 from __future__ import annotations
 
+import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Variable
 from pyoxigraph import Store as Engine
@@ -21,6 +22,7 @@ from kiprdf.language import ast
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import canonical_json, to_json, to_term
 from kiprdf.rdf.readings import Reading, read
+from kiprdf.sparql.abilities import Abilities
 from kiprdf.sparql.algebra import (
     UNIT,
     Call,
@@ -505,3 +507,161 @@ TESTS: Tests = {
     iri: cast(Any, OPERATORS[name].python or _matches) for name, iri in FUNCTIONS.items()
 }
 """What these functions are."""
+
+# As a cover ---------------------------------------------------------------------------------------
+
+Datatypes: TypeAlias = "frozenset[NamedNode | None] | None"
+"""The datatypes of some values, None among them for what is no literal; None where not known."""
+KeyDatatypes: TypeAlias = Mapping[NamedNode, Datatypes]
+"""The datatypes of the values that a store has under some keys."""
+MOST_COVERED = 500
+"""Options of an IN that are asked; ten thousand crash the parser of some engines."""
+_JUDGED = (vocab.STRING, vocab.INTEGER, vocab.DOUBLE, vocab.BOOLEAN)
+"""The datatypes whose values every engine compares, if not in the same way."""
+_ANY_URI = NamedNode(vocab.XSD + "anyURI")
+_NEAR_ZERO = 1e-300
+
+
+class Covering(NamedTuple):
+    """What can be asked of any engine about a condition (docs/decisions/173).
+
+    Every solution that satisfies the condition passes the ``test``, if there is one, and binds the
+    ``required`` variables. It ``is_exact`` where no other solution does.
+    """
+
+    test: Expression | None = None
+    required: frozenset[Variable] = frozenset()
+    is_exact: bool = False
+
+
+_NOTHING = Covering()
+
+
+def covering(
+    condition: Expression,
+    datatypes: Callable[[Variable], Datatypes],
+    is_certain: Callable[[Variable], bool],
+    abilities: Abilities,
+) -> Covering:
+    """The cover of a condition.
+
+    ``datatypes`` are those that the values of a variable may have; a variable ``is_certain`` if
+    its element is bound, so that its value can be asked for.
+    """
+    match condition:
+        case Infix(operator="&&" | "||" as operator, operands=operands):
+            parts = [covering(each, datatypes, is_certain, abilities) for each in operands]
+            return _all(parts) if operator == "&&" else _any(parts)
+        case Negation(operand=Condition("IS_NULL", (Variable() as name,))) if is_certain(name):
+            return Covering(required=frozenset((name,)))
+        case Call("sameTerm", (left, right)) if _are_certain((left, right), is_certain):
+            return Covering(Infix("=", (left, right)), is_exact=True)
+        case Condition() if _are_certain(condition.operands, is_certain):
+            kinds = {name: datatypes(name) for name in condition.names}
+            return _covering(condition, kinds, abilities)
+    return _NOTHING
+
+
+def _are_certain(operands: Iterable[object], is_certain: Callable[[Variable], bool]) -> bool:
+    return all(is_certain(each) for each in operands if isinstance(each, Variable))
+
+
+def _all(parts: list[Covering]) -> Covering:
+    tests = tuple(part.test for part in parts if part.test is not None)
+    required = frozenset[Variable]().union(*(part.required for part in parts))
+    test = _and(*tests) if len(tests) > 1 else next(iter(tests), None)
+    return Covering(test, required, all(part.is_exact for part in parts))
+
+
+def _any(parts: list[Covering]) -> Covering:
+    required = frozenset.intersection(*(part.required for part in parts))
+    tests = [part.test for part in parts]
+    if None in tests:
+        return Covering(required=required)
+    is_exact = all(part.is_exact and part.required == required for part in parts)
+    return Covering(_or(*cast(list[Expression], tests)), required, is_exact)
+
+
+def _covering(
+    condition: Condition, datatypes: Mapping[Variable, Datatypes], abilities: Abilities
+) -> Covering:
+    name, operands = condition.name, condition.operands
+    if name == "IS_NULL":
+        (variable,) = cast(tuple[Variable], operands)
+        is_null = Infix("=", (variable, vocab.NULL))
+        return Covering(_or(Negation(Call("BOUND", (variable,))), is_null), is_exact=True)
+    if all(isinstance(each, Variable) for each in operands):
+        required = frozenset[Variable]() if name in ("==", "IN") else condition.names
+        return Covering(required=required)
+    tested = options(condition)
+    variable, terms = cast(Any, (operands[0], operands[1:]) if tested is None else tested)
+    if not isinstance(variable, Variable) or vocab.NULL in terms or len(terms) > MOST_COVERED:
+        return _NOTHING
+    symbol = "==" if tested is not None else name
+    tests = [_covered(symbol, variable, term, datatypes[variable], abilities) for term in terms]
+    covered = [test for test in tests if test is not None]
+    if not covered or len(covered) < len(tests):
+        return Covering(required=frozenset((variable,)))
+    test = covered[0][0] if len(covered) == 1 else _or(*(each for each, _ in covered))
+    is_exact = all(is_exact for _, is_exact in covered)
+    kinds = datatypes[variable]
+    if kinds is None or not kinds <= set(_JUDGED):
+        is_other = Negation(In(Call("DATATYPE", (variable,)), _JUDGED))
+        test, is_exact = _or(is_other, test), False
+    return Covering(test, frozenset((variable,)), is_exact)
+
+
+def _covered(
+    symbol: str, variable: Variable, term: object, datatypes: Datatypes, abilities: Abilities
+) -> tuple[Expression, bool] | None:
+    """A test that all of the ``_JUDGED`` values pass for which an operator holds, and whether no
+    others do."""
+    value = read(term) if isinstance(term, Literal) else None
+    if isinstance(value, str):
+        all_texts = datatypes == frozenset((vocab.STRING,))
+        return _text_test(symbol, variable, value, abilities, all_texts)
+    if not isinstance(value, int | float) or isinstance(value, bool) or abs(value) >= MOST_EXACT:
+        return None
+    return _number_test(symbol, variable, value, datatypes, abilities)
+
+
+def _text_test(
+    symbol: str, variable: Variable, text: str, abilities: Abilities, all_texts: bool
+) -> tuple[Expression, bool] | None:
+    if symbol == "REGEX" or (symbol in _ORDERS and not (all_texts and abilities.code_points)):
+        return None
+    if not text and symbol in _STRING_TESTS:
+        return None  # Virtuoso finds no text that ends with nothing.
+    constant: Expression = Literal(text)
+    if not text.isascii():
+        # Virtuoso finds a plain one equal to no value in some expressions.
+        constant = Call("STR", (Literal(text, datatype=_ANY_URI),))
+    value = Call("STR", (variable,))
+    if symbol == "==" or symbol in _ORDERS:
+        return Infix(cast(Any, "=" if symbol == "==" else symbol), (value, constant)), all_texts
+    return Call(_NATIVE.get(symbol, symbol), (value, constant)), all_texts
+
+
+def _number_test(
+    symbol: str, variable: Variable, number: float, datatypes: Datatypes, abilities: Abilities
+) -> tuple[Expression, bool] | None:
+    """A comparison with a number, or with its neighbours where an engine may confuse them."""
+    is_whole = isinstance(number, int) and datatypes == frozenset((vocab.INTEGER,))
+    is_exact = is_whole or (datatypes is not None and abilities.exact_doubles and number != 0)
+    low: float = number
+    high: float = number
+    if number == 0 and not is_whole:
+        low, high = -_NEAR_ZERO, _NEAR_ZERO
+    elif not is_exact:
+        low, high = math.nextafter(number, -math.inf), math.nextafter(number, math.inf)
+    below = Infix("<=", (variable, to_term(high)))
+    above = Infix(">=", (variable, to_term(low)))
+    if symbol == "==":
+        if low == high:
+            return Infix("=", (variable, to_term(number))), is_exact
+        return _and(above, below), is_exact
+    if symbol not in _ORDERS:
+        return None
+    if low == high:
+        return Infix(cast(Any, symbol), (variable, to_term(number))), is_exact
+    return below if symbol in ("<", "<=") else above, is_exact

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 
 from pyoxigraph import NamedNode, Variable
 
-from kiprdf.budget import WIDTH, Spending, check, current
+from kiprdf.budget import WIDTH, Spending, check, current, without_row_limit
 from kiprdf.errors import KipError
 from kiprdf.kql import cursor, results
 from kiprdf.kql.clauses import required
@@ -18,10 +18,9 @@ from kiprdf.kql.holes import Arguments, argument
 from kiprdf.kql.identities import check_identities, check_patterns, exists
 from kiprdf.kql.lookup import MOST_READS
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
-from kiprdf.kql.optimize.plain import is_plain
 from kiprdf.kql.optimize.solutions import filters_product, is_contradictory
-from kiprdf.kql.plan import Plan, plan_bindings, plan_find
-from kiprdf.kql.queries import json_values
+from kiprdf.kql.plan import Plan, Question, plan_bindings, plan_find
+from kiprdf.kql.queries import as_kept, key_datatypes
 from kiprdf.kql.reader import Reader
 from kiprdf.kql.results import Lack
 from kiprdf.kql.starts import from_rarest, suited
@@ -30,10 +29,10 @@ from kiprdf.rdf.literals import Json
 from kiprdf.rdf.vocab import query_prefixes
 from kiprdf.semantics.patterns import Kinds
 from kiprdf.semantics.scope import exported
-from kiprdf.sparql.algebra import Bindings, Hole, Pattern, Term, constants
+from kiprdf.sparql.algebra import UNIT, Bindings, Hole, Pattern, Select, Term, constants
 from kiprdf.sparql.text import render, render_count
 from kiprdf.store import Store
-from kiprdf.store.base import NO_TESTS, Request, Row, Tests
+from kiprdf.store.base import Request, Row
 
 NO_BINDINGS: Bindings = {}
 
@@ -168,10 +167,7 @@ def prepare(command: ast.Find | ast.Targeted, kinds: Kinds, store: Store) -> Pre
         plan = plan_find(command, store.iris, abilities=store.abilities)
     else:
         plan = plan_bindings((command.target,), command.where, store.iris, store.abilities)
-    is_counted = plan.where.products or (
-        not plan.abilities.evaluates_all and plan.in_memory.where.products
-    )
-    if plan.where.is_open or is_counted:
+    if plan.where.is_open or plan.where.products:
         return None
     check_patterns(command.where)
     mentioned = constants(plan.where.pattern)
@@ -217,6 +213,8 @@ def _queried(plan: Plan, store: Store, bindings: Bindings) -> list[Row]:
     """The rows that the engine has for the query."""
     if plan.where.is_contradictory:
         return []
+    if not plan.abilities.lookups:
+        return _covered(plan, store, bindings)
     spending = current()
     budget = None if spending is None else spending.budget
     if budget is not None and budget.max_product_rows is not None:
@@ -224,26 +222,59 @@ def _queried(plan: Plan, store: Store, bindings: Bindings) -> list[Row]:
             _check_combinations(sides, budget.max_product_rows, plan, store)
     if spending is not None and plan.where.products:
         _check_product(plan, spending, store)
-    values = json_values(plan.needed_keys, store)
-    if not plan.is_plain(values):
-        return rows(plan.in_memory, store.in_memory(), bindings)
-    text = plan.text(None if budget is None else budget.max_rows, values).text(bindings)
+    text = plan.text(None if budget is None else budget.max_rows).text(bindings)
     keep = None
     if plan.needed is not None:
         keep = plan.answers.keep(Reader(store), plan.needed)
     started = time.perf_counter()
-    has_one = plan.one_value is not None
-    request = Request(plan.where.cancellation, plan.width, _tests(store), keep, has_one)
+    request = Request(plan.where.cancellation, plan.width, TESTS, keep)
     selected = store.select(text, request)
     if plan.by_value is not None:
         plan.by_value.spend(store, bindings, time.perf_counter() - started)
     if plan.counts:
         _check_rows(selected, plan)
-    return plan.one_value.rows(selected, bindings) if plan.one_value else selected
+    return selected
 
 
-def _tests(store: Store) -> Tests:
-    return TESTS if store.abilities.functions else NO_TESTS
+def _covered(plan: Plan, store: Store, bindings: Bindings) -> list[Row]:
+    """The rows by what another engine has for the cover of a WHERE."""
+    question = plan.question(key_datatypes(plan.needed_keys, store))
+    covered, selected = question.cover, list[Row]()
+    if question.select is not None:
+        spending = current()
+        most = None if spending is None else spending.budget.max_rows
+        text = plan.question_text(question, most).text(bindings)
+        if question.is_pushed:
+            return _pushed(plan, question, text, store, bindings)
+        request = Request(single_row=covered.one_value is not None and plan.is_single_row)
+        selected = without_row_limit(lambda: store.select(text, request))
+        if covered.one_value is not None:
+            selected = selected or [(None,)]
+    completed = covered.rows(selected, store, bindings)
+    _check_rows(completed, plan)
+    return completed if plan.limit is None else completed[plan.offset : plan.offset + plan.limit]
+
+
+def _pushed(
+    plan: Plan, question: Question, text: str, store: Store, bindings: Bindings
+) -> list[Row]:
+    """The rows of a query that is a whole WHERE, with the terms of the variables that it lacks."""
+    fixed = {name: bindings.get(cast(Hole, t), t) for name, t in question.cover.fixed.items()}
+    is_whole = fixed.keys().isdisjoint(plan.variables)
+    keep = None
+    if plan.needed is not None and is_whole:
+        keep = plan.answers.keep(Reader(store), plan.needed)
+    selected = store.select(text, Request(width=plan.width, keep=keep))
+    if plan.counts:
+        _check_rows(selected, plan)
+    if is_whole:
+        return selected
+    rows = []
+    for row in selected:
+        cells = iter(row)
+        shown = [fixed[name] if name in fixed else next(cells) for name in plan.variables]
+        rows.append((*cast(Row, tuple(shown)), *cells))
+    return rows
 
 
 def _check_rows(rows: list[Row], plan: Plan) -> None:
@@ -259,14 +290,9 @@ def _count(
 ) -> int:
     if is_contradictory(pattern):
         return 0
-    pattern = plan.where.adapted(pattern, json_values(plan.where.json_keys, store))
-    if not is_plain(pattern, plan.abilities):
-        plan = plan.in_memory
-        return _count(plan.where.pattern, most, plan, store.in_memory(), distinct)
-    if store.abilities.functions:
-        pattern = add_deadline_checks(pattern)
+    pattern = add_deadline_checks(pattern)
     query = render_count(pattern, most, distinct, store.abilities)
-    request = Request("threaded", tests=_tests(store))
+    request = Request("threaded", tests=TESTS)
     return results.count(store.select(query, request)[0][0])
 
 
@@ -300,6 +326,8 @@ def _check_product(plan: Plan, spending: Spending, store: Store) -> None:
 def count_solutions(where: ast.Block, store: Store, most: int) -> int:
     """How many solutions a checked WHERE has; counting stops at ``most``."""
     plan = plan_bindings(map(ast.Variable, exported(where)), where, store.iris, store.abilities)
+    if not plan.abilities.lookups:
+        return len(_queried(replace(plan, limit=most), store, NO_BINDINGS))
     plan = from_rarest(suited(plan, store), store, NO_BINDINGS)
     distinct = plan.variables if most > 1 and plan.is_ambiguous else ()
     return _count(plan.where.pattern, most, plan, store, distinct)
@@ -309,8 +337,11 @@ def explain(find: ast.Find, store: Store) -> str:
     """The SPARQL of a checked FIND, without checks of its deadline."""
     plan = suited(plan_find(find, store.iris, abilities=store.abilities), store)
     plan = from_rarest(plan, store, NO_BINDINGS)
-    select = plan.query(json_values(plan.needed_keys, store))
-    return render(select, query_prefixes(store.iris.base), store.abilities)
+    select: Select | None = plan.select
+    if not plan.abilities.lookups:
+        select = plan.question(key_datatypes(plan.needed_keys, store)).select
+    select = Select((), UNIT, distinct=False) if select is None else select
+    return render(as_kept(select, plan.abilities), query_prefixes(store.iris.base), store.abilities)
 
 
 def nodes(

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from pyoxigraph import Literal, NamedNode, Triple, Variable
 
 from kiprdf.kql.clauses import contains_one
-from kiprdf.kql.comparisons import FALSE, MOST_OPTIONS, OPERATORS, TRUE
+from kiprdf.kql.comparisons import FALSE, FUNCTIONS, MOST_OPTIONS, OPERATORS, TESTS, TRUE
 from kiprdf.kql.optimize.push_filters import NAMESPACES
 from kiprdf.kql.reader import Reader
 from kiprdf.kql.scopes import PREDICATE_NAME, Values
@@ -42,6 +42,9 @@ from kiprdf.sparql.algebra import (
 )
 from kiprdf.store import Store
 from kiprdf.store.base import Cell, Row, Statement
+
+T = TypeVar("T")
+U = TypeVar("U")
 
 MOST_READS = 64
 """Triples and reads of one lookup; beyond them the engine is faster (docs/decisions/156)."""
@@ -119,9 +122,13 @@ class LookupPlan:
         solutions = _run(self.steps, starts, reads)
         distinct = {tuple([s[slot] for slot in self.distinct]): s for s in solutions}
         columns = self.columns
-        return {
-            key: (s, tuple([read(s, reads) for read in columns])) for key, s in distinct.items()
-        }
+
+        def row(s: Solution, reads: Reads) -> Iterable[Row]:
+            return [tuple([read(s, reads) for read in columns])]
+
+        rows = reads.each(row, distinct.values())
+        pairs = zip(distinct.items(), rows, strict=True)
+        return {key: (s, row) for (key, s), shown in pairs for row in shown}
 
     def _counted(self, rows: list[tuple[Solution, Row]]) -> list[Row]:
         groups: dict[Row, list[Solution]] = {} if self.columns else {(): []}
@@ -148,14 +155,18 @@ def plan_lookup(
     values: Values,
     iris: Iris,
     given: Iterable[Variable] = (),
+    nullable: Iterable[Variable] = (),
+    is_complete: bool = False,
 ) -> LookupPlan | None:
     """A pattern as a lookup; None where it begins at no named element, or needs the engine.
 
-    The first slots are those of the ``given`` variables, which are bound when the lookup starts.
+    The first slots are those of the ``given`` variables, which are bound when the lookup starts,
+    and of ``nullable`` ones, which may be. A lookup that ``is_complete`` may begin anywhere, and
+    needs no engine.
     """
-    planner = _Planner(values, iris)
+    planner = _Planner(values, iris, is_complete)
     bound = set(given)
-    for variable in given:
+    for variable in (*given, *nullable):
         planner.slot(variable)
     try:
         steps = planner.pattern(pattern, bound)
@@ -183,6 +194,12 @@ class Reads:
     @cached_property
     def reader(self) -> Reader:
         return Reader(self._store)
+
+    def each(
+        self, function: Callable[[T, Reads], Iterable[U]], items: Iterable[T]
+    ) -> Iterable[Iterable[U]]:
+        """What a function that reads returns for each of some items."""
+        return [function(item, self) for item in items]
 
     def __call__(
         self, subject: Cell, predicate: Cell, object: Cell, graph: NamedNode | None = None
@@ -228,9 +245,10 @@ class Reads:
 class _Planner:
     """``start`` holds the constant of each slot, None for those of variables and holes."""
 
-    def __init__(self, values: Values, iris: Iris) -> None:
+    def __init__(self, values: Values, iris: Iris, is_complete: bool) -> None:
         self._values = values
         self._iris = iris
+        self._is_complete = is_complete
         self._slots: dict[Term, int] = {}
         self.start: Solution = []
         self.holes: list[tuple[int, Hole]] = []
@@ -295,7 +313,7 @@ class _Planner:
         while parts:
             efforts = ((0 if p in first else _effort(p, bound), p) for p in parts)
             effort, best = min(efforts, key=lambda pair: pair[0])
-            if effort == _UNBOUNDED:
+            if effort >= _UNBOUNDED and not self._is_complete:
                 raise Fallback
             parts.remove(best)
             if isinstance(best, TriplePattern) and isinstance(best.object, TripleTerm):
@@ -326,8 +344,11 @@ class _Planner:
             return [step]
         if isinstance(part, Hops):
             forward = variables(part.subject) <= bound
+            is_free = not forward and not variables(part.object) <= bound
             bound |= variables((part.subject, part.object))
-            return [self._hops(part, forward)]
+            hops = self._hops(part, forward or is_free)
+            starts = [_starts(self.slot(part.subject), part.alternatives)] if is_free else []
+            return [*starts, hops]
         return self.pattern(part, bound)
 
     # Triples and hops -------------------------------------------------------------------------
@@ -415,7 +436,9 @@ class _Planner:
 
     def _compare(self, condition: algebra.Condition) -> Check:
         function = OPERATORS[condition.name].python
-        if function is None or _is_long(condition.operands[-1]):
+        if self._is_complete and function is None:
+            function = TESTS[FUNCTIONS[condition.name]]
+        if function is None or (not self._is_complete and _is_long(condition.operands[-1])):
             raise Fallback
         operands = list(map(self.read, condition.operands))
         return lambda s, reads: function(*[read(s, reads) for read in operands])
@@ -432,6 +455,7 @@ def _split(part: Pattern) -> Sequence[Pattern | TriplePattern]:
 
 
 _UNBOUNDED = 9
+"""The least effort of a part of which nothing is bound."""
 
 
 def _effort(part: Pattern | TriplePattern, bound: set[Variable]) -> int:
@@ -441,12 +465,15 @@ def _effort(part: Pattern | TriplePattern, bound: set[Variable]) -> int:
     assert isinstance(part, TriplePattern | Hops), part
     has_subject, has_object = (variables(end) <= bound for end in (part.subject, part.object))
     if isinstance(part, Hops):
-        return 6 if has_subject else 7 if has_object else _UNBOUNDED
+        return 6 if has_subject else 7 if has_object else _UNBOUNDED + 3
     if isinstance(part.object, TripleTerm):
-        return 1 if has_object else 3 if has_subject else _UNBOUNDED
+        return 1 if has_object else 3 if has_subject else _UNBOUNDED + 1
     if has_subject:
         return 0 if has_object else 2 if not variables(part.predicate) else 4
-    return 5 if has_object and part.predicate != vocab.TYPE else _UNBOUNDED
+    if has_object and part.predicate != vocab.TYPE:
+        return 5
+    is_any = variables(part.predicate) or (part.predicate == vocab.TYPE and not has_object)
+    return _UNBOUNDED + 2 if is_any else _UNBOUNDED
 
 
 # Reading ------------------------------------------------------------------------------------------
@@ -454,7 +481,7 @@ def _effort(part: Pattern | TriplePattern, bound: set[Variable]) -> int:
 
 def _run(steps: Iterable[Step], solutions: list[Solution], reads: Reads) -> list[Solution]:
     for step in steps:
-        solutions = [match for solution in solutions for match in step(solution, reads)]
+        solutions = [match for matches in reads.each(step, solutions) for match in matches]
         if not solutions:
             break
     return solutions
@@ -521,19 +548,35 @@ def _reifier(link: int, parts: tuple[int, int, int], is_bound: bool) -> Step:
     return step
 
 
+def _starts(near: int, hops: Iterable[HopRange]) -> Step:
+    """Every node from which a hop range may start, once."""
+
+    def step(s: Solution, reads: Reads) -> Iterable[Solution]:
+        predicates = {hop.predicate for hop in hops}
+        if any(hop.minimum == 0 for hop in hops):
+            predicates = {vocab.TYPE, vocab.REIFIES}
+        read = (reads(None, predicate, None) for predicate in sorted(predicates, key=str))
+        nodes = dict.fromkeys(quad.subject for quads in read for quad in quads)
+        return [_with(s, (near, node)) for node in nodes]
+
+    return step
+
+
 def _pairs(near: int, hop: HopRange, far: int, forward: bool, link: int | None) -> Step:
     """The nodes within a hop range, each once, with the link of those one hop apart."""
 
     def step(s: Solution, reads: Reads) -> Iterable[Solution]:
         start = s[near]
-        for node in _within(start, hop, forward, reads):
-            if s[far] is not None and s[far] != node:
-                continue
-            copy = _with(s, (far, node))
-            if link is not None and contains_one(hop):
-                ends = (start, node) if forward else (node, start)
-                copy[link] = _link(*cast(tuple[NamedNode, NamedNode], ends), hop, reads)
-            yield copy
+        nodes = [n for n in _within(start, hop, forward, reads) if s[far] is None or s[far] == n]
+        if link is None or not contains_one(hop):
+            return [_with(s, (far, node)) for node in nodes]
+
+        def linked(node: Cell, reads: Reads) -> Iterable[Solution]:
+            ends = (start, node) if forward else (node, start)
+            fact = cast(tuple[NamedNode, NamedNode], ends)
+            return [_with(s, (far, node), (link, _link(*fact, hop, reads)))]
+
+        return [solution for pairs in reads.each(linked, nodes) for solution in pairs]
 
     return step
 
@@ -558,7 +601,7 @@ def _within(start: Cell, hop: HopRange, forward: bool, reads: Reads) -> dict[Cel
             reached.update(level)
         if number == hop.maximum:
             break
-        ends = (reads.neighbours(node, hop.predicate, forward) for node in level)
+        ends = reads.each(lambda node, reads: reads.neighbours(node, hop.predicate, forward), level)
         level = {node: None for nodes in ends for node in nodes}
         # Nodes found without a read make solutions too.
         reads.count(len(level))

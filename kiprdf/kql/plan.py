@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, cast
 
 from pyoxigraph import NamedNode, Variable
 
@@ -13,23 +13,25 @@ from kiprdf.budget import WIDTH
 from kiprdf.kql import results
 from kiprdf.kql.by_value import ByValue, NewestPlan, plan_by_value, plan_newest
 from kiprdf.kql.clauses import names_only_elements
+from kiprdf.kql.comparisons import Datatypes, KeyDatatypes
+from kiprdf.kql.cover import Cover, SortedValue, cover, sorted_by
 from kiprdf.kql.lookup import LookupPlan, plan_lookup
-from kiprdf.kql.one_value import OneValue, one_value
-from kiprdf.kql.optimize import JsonValues, KeyValues, SortedValue, standard_order
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
 from kiprdf.kql.optimize.duplicates import may_duplicate
-from kiprdf.kql.optimize.plain import is_plain, optional_of_one_triple
+from kiprdf.kql.optimize.push_filters import NAMESPACES
 from kiprdf.kql.optimize.solutions import named_elements_with_value
 from kiprdf.kql.optimize.unread_links import without_unread_links
+from kiprdf.kql.queries import as_kept
 from kiprdf.kql.results import Cells, variable_of
 from kiprdf.kql.translate import Path, Translation, translate
-from kiprdf.kql.where import NO_VALUES, Where
+from kiprdf.kql.where import Where
 from kiprdf.language import ast
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.vocab import query_prefixes
 from kiprdf.semantics.arguments import page_size
 from kiprdf.sparql.abilities import EMBEDDED, Abilities
 from kiprdf.sparql.algebra import (
+    BGP,
     Bindings,
     Count,
     Pattern,
@@ -38,6 +40,7 @@ from kiprdf.sparql.algebra import (
     Term,
     TriplePattern,
     certain_variables,
+    variables,
 )
 from kiprdf.sparql.text import PreparedQuery, prepare
 from kiprdf.store import Store
@@ -45,17 +48,17 @@ from kiprdf.store.base import Row
 
 
 @dataclass(frozen=True, eq=False)
-class _Adapted:
-    """A pattern adapted to an engine, given the kinds of values under some keys, with its texts."""
+class Question:
+    """What is asked of another engine, given the datatypes under some keys.
 
-    values: list[KeyValues | None]
-    pattern: Pattern
-    abilities: Abilities
-    texts: dict[tuple[int | None, tuple[SortKey, ...]], PreparedQuery] = field(default_factory=dict)
+    ``rows`` of the query are those of the plan where it ``is_pushed``, without ``fixed`` variables.
+    """
 
-    @cached_property
-    def is_plain(self) -> bool:
-        return is_plain(self.pattern, self.abilities)
+    datatypes: list[Datatypes]
+    cover: Cover
+    select: Select | None
+    is_pushed: bool
+    texts: dict[int | None, PreparedQuery] = field(default_factory=dict)
 
 
 class IndexPlan(Protocol):
@@ -83,8 +86,9 @@ class Plan:
     counts: tuple[Count, ...] = ()
     find: ast.Find | None = None
     needed: int | None = None
-    _adapted: list[_Adapted] = field(default_factory=list, init=False)
+    _questions: list[Question] = field(default_factory=list, init=False)
     """The last one."""
+    _texts: dict[int | None, PreparedQuery] = field(default_factory=dict, init=False)
     rarest: dict[tuple[object, ...], Plan] = field(default_factory=dict, init=False)
     """By commit and constants, the plan that starts from what has fewest matches."""
     suited: dict[int, Plan] = field(default_factory=dict, init=False)
@@ -180,21 +184,7 @@ class Plan:
             self._variants[chosen] = replace(self, where=other)
         return self._variants[chosen]
 
-    @property
-    def in_memory(self) -> Plan:
-        """The plan for a copy in memory, by which a query is answered that the engine confuses."""
-        return replace(self, where=replace(self.where, abilities=EMBEDDED))
-
     # As a query -------------------------------------------------------------------------------
-
-    @cached_property
-    def one_value(self) -> OneValue | None:
-        """What is asked instead where only a value of a named element is shown."""
-        find = self.find
-        if find is None or self.abilities.lookups or self.counts:
-            return None
-        is_plain = find.limit is None and names_only_elements(find.where)
-        return one_value(self.where.pattern, self.variables) if is_plain else None
 
     @cached_property
     def _read_pattern(self) -> Pattern:
@@ -222,13 +212,8 @@ class Plan:
 
     @cached_property
     def is_ambiguous(self) -> bool:
-        """Whether two solutions may be alike in all names, also where the query is answered from
-        memory because the engine would confuse it."""
-        patterns = [self.where.pattern]
-        if not self.abilities.evaluates_all:
-            patterns.append(self.in_memory.where.pattern)
-        carriers = set(self.where.carriers(self.cells.names))
-        return any(may_duplicate(pattern, carriers) for pattern in patterns)
+        """Whether two solutions may be alike in all names."""
+        return may_duplicate(self.where.pattern, set(self.where.carriers(self.cells.names)))
 
     def shown_elements(self, rows: Sequence[Row]) -> frozenset[Term]:
         """The named elements that exist because of the rows that the plan has."""
@@ -249,20 +234,27 @@ class Plan:
             if variable in self.variables and element not in self.where.named_elements
         ]
 
-    def is_plain(self, json_values: JsonValues) -> bool:
-        """Whether the engine answers the query rightly."""
-        return self.abilities.evaluates_all or self._adapted_to(json_values).is_plain
+    def text(self, max_rows: int | None) -> PreparedQuery:
+        """The SPARQL; where solutions are counted, no more than ``max_rows`` of them are."""
+        if max_rows not in self._texts:
+            select = self._limited(self.select, max_rows)
+            if not self.where.is_linear:
+                select = replace(select, pattern=add_deadline_checks(select.pattern))
+            self._texts.clear()
+            self._texts[max_rows] = self._prepared(select)
+        return self._texts[max_rows]
 
-    def _adapted_to(self, json_values: JsonValues) -> _Adapted:
-        """The pattern by what the engine can do; the last one is remembered, with its texts."""
-        values = [json_values.get(key) for key in self.where.json_keys]
-        for adapted in self._adapted:
-            if adapted.values == values:
-                return adapted
-        pattern = self.where.adapted(self._read_pattern, json_values)
-        adapted = _Adapted(values, pattern, self.abilities)
-        self._adapted[:] = [adapted]
-        return adapted
+    def _limited(self, select: Select, max_rows: int | None) -> Select:
+        if not select.counts or max_rows is None:
+            return select
+        # One more row shows that there are too many.
+        return replace(select, limit=max_rows // -(-self.width // WIDTH) + 1)
+
+    def _prepared(self, select: Select) -> PreparedQuery:
+        kept = as_kept(select, self.abilities)
+        return prepare(kept, query_prefixes(self.where.iris.base), self.abilities)
+
+    # On another engine ------------------------------------------------------------------------
 
     @cached_property
     def sorted_values(self) -> tuple[SortedValue, ...]:
@@ -285,41 +277,91 @@ class Plan:
             values.append(SortedValue(variable, predicate, key.descending))
         return tuple(values)
 
-    @property
+    @cached_property
     def needed_keys(self) -> tuple[NamedNode, ...]:
-        """The keys whose values must be known before the query can be written."""
-        return (*self.where.json_keys, *(value.key for value in self.sorted_values))
+        """The keys whose datatypes must be known before the query can be written."""
+        names = {name for condition in self.where.conditions for name in condition.names}
+        values = (self.translation.values[n] for n in names if n in self.translation.values)
+        keys = {NamedNode(NAMESPACES[v.field] + v.key) for v in values if v.key is not None}
+        return tuple(sorted(keys.union(v.key for v in self.sorted_values), key=str))
 
-    def query(self, key_values: JsonValues = NO_VALUES) -> Select:
-        """The query by what the engine can do, without checks of its deadline."""
-        if self.one_value is not None:
-            return self.one_value.query
-        select = replace(self.select, pattern=self._adapted_to(key_values).pattern)
-        order = self._order(key_values)
-        return replace(select, order=order, limit=self.needed) if order else select
+    @property
+    def is_single_row(self) -> bool:
+        """Whether the answer to a query of one value shows all that the FIND reads (106)."""
+        find = self.find
+        is_whole = find is not None and find.limit is None and not self.counts
+        return is_whole and names_only_elements(cast(ast.Find, find).where)
 
-    def _order(self, key_values: JsonValues) -> tuple[SortKey, ...]:
+    def question(self, datatypes: KeyDatatypes) -> Question:
+        """What is asked; the last one is remembered, with its texts."""
+        current = [datatypes.get(key) for key in self.needed_keys]
+        for question in self._questions:
+            if question.datatypes == current:
+                return question
+        select, is_pushed = None, False
+        covered = self._cover(datatypes)
+        if covered.one_value is not None:
+            triple = covered.one_value
+            select = Select((cast(Variable, triple.object),), BGP((triple,)), distinct=False)
+        elif covered.core is not None:
+            select = self._pushed(covered, covered.core, datatypes)
+            is_pushed = select is not None
+            if select is None:
+                distinct = may_duplicate(covered.core, set(covered.given))
+                select = Select(covered.variables, covered.core, distinct=distinct)
+                if not covered.variables:
+                    # There is a row if there is any solution.
+                    some = min(variables(covered.core), key=str)
+                    select = Select((some,), covered.core, limit=1, distinct=False)
+        question = Question(current, covered, select, is_pushed)
+        self._questions[:] = [question]
+        return question
+
+    def _cover(self, datatypes: KeyDatatypes) -> Cover:
+        where = self.where
+        return cover(
+            where.pushed,
+            self.variables,
+            where.carriers(where.names),
+            self.counts,
+            self.translation.values,
+            self.translation.namer,
+            where.iris,
+            self.abilities,
+            datatypes,
+        )
+
+    def _pushed(self, covered: Cover, core: Pattern, datatypes: KeyDatatypes) -> Select | None:
+        """The query where the engine may count, sort or cut the page; None where Python must."""
+        if not covered.is_exact:
+            return None
+        shown = tuple(name for name in self.variables if name not in covered.fixed)
+        carriers = {n for n in self.where.carriers(self.where.names) if n not in covered.fixed}
+        if not set(shown) <= set(covered.variables):
+            return None
+        if self.counts:
+            counted = {count.variable for count in self.counts} - {None}
+            if counted <= covered.certain and not may_duplicate(core, carriers):
+                return Select(shown, core, counts=self.counts)
+            return None
+        distinct = may_duplicate(core, carriers)
+        order = self._order(datatypes) if not distinct else ()
+        limit = self.needed if order else self.limit
+        return Select(shown, core, limit, self.offset, distinct=distinct, order=order)
+
+    def _order(self, datatypes: KeyDatatypes) -> tuple[SortKey, ...]:
         if not self.sorted_values:
             return ()
         nodes = self.where.carriers(self.answers.projected)
-        return standard_order(self.sorted_values, nodes, key_values, self.abilities) or ()
+        return sorted_by(self.sorted_values, nodes, datatypes, self.abilities) or ()
 
-    def text(self, max_rows: int | None, key_values: JsonValues = NO_VALUES) -> PreparedQuery:
-        """The SPARQL; where solutions are counted, no more than ``max_rows`` of them are."""
-        texts = self._adapted_to(key_values).texts
-        key = max_rows, self._order(key_values)
-        text = texts.get(key)
-        if text is None:
-            select = self.query(key_values)
-            if not self.where.is_linear and self.abilities.functions:
-                select = replace(select, pattern=add_deadline_checks(select.pattern))
-            if select.counts and max_rows is not None:
-                # One more row shows that there are too many.
-                select = replace(select, limit=max_rows // -(-self.width // WIDTH) + 1)
-            text = prepare(select, query_prefixes(self.where.iris.base), self.abilities)
-            texts.clear()
-            texts[key] = text
-        return text
+    def question_text(self, question: Question, max_rows: int | None) -> PreparedQuery:
+        """The SPARQL of a question; ``max_rows`` as in ``text``."""
+        if max_rows not in question.texts:
+            assert question.select is not None
+            question.texts.clear()
+            question.texts[max_rows] = self._prepared(self._limited(question.select, max_rows))
+        return question.texts[max_rows]
 
 
 def plan_find(find: ast.Find, iris: Iris, offset: int = 0, abilities: Abilities = EMBEDDED) -> Plan:
@@ -370,13 +412,10 @@ def _plan_grouped(find: ast.Find, iris: Iris, abilities: Abilities) -> Plan:
         return plan
     carriers = {a: translation.scope[variable_of(a).name].carrier for a in aggregates}
     certain = certain_variables(where.pattern)
-    may_count = certain | optional_of_one_triple(where.pattern)
     nodes = [
         aggregate
         for aggregate in aggregates
-        if aggregate.function == "COUNT"
-        and isinstance(aggregate.argument, ast.Variable)
-        and (abilities.nested_groups or carriers[aggregate] in may_count)
+        if aggregate.function == "COUNT" and isinstance(aggregate.argument, ast.Variable)
     ]
     keys = [*plain, *(a.argument for a in aggregates if a not in nodes)]
     if not all(_adds_up(aggregate, plain, keys) for aggregate in nodes):

@@ -1,23 +1,21 @@
-"""Queries on any store besides FIND: counts, and the values that a FIND needs first."""
+"""Queries on any store besides FIND: of triples, and of the datatypes that a FIND needs first."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
-from pyoxigraph import Literal, NamedNode, Variable
+from pyoxigraph import NamedNode, Variable
 
-from kiprdf.kql.optimize import JsonValues, for_engine
-from kiprdf.kql.optimize.standard_conditions import KeyValues
-from kiprdf.kql.scopes import Namer
-from kiprdf.rdf import vocab
+from kiprdf.kql.comparisons import KeyDatatypes
+from kiprdf.kql.optimize.as_statements import as_statements
+from kiprdf.sparql.abilities import Abilities
 from kiprdf.sparql.algebra import (
     BGP,
     Call,
     Extend,
-    Filter,
-    Infix,
     Pattern,
     Select,
     TriplePattern,
@@ -29,48 +27,43 @@ from kiprdf.store.base import Row
 
 _X, _X_VALUE = Variable("x"), Variable("x_value")
 _KEY, _VALUE = Variable("key"), Variable("value")
-_remembered: WeakKeyDictionary[Any, tuple[int, dict[NamedNode, KeyValues]]] = WeakKeyDictionary()
+_remembered: WeakKeyDictionary[Any, tuple[int, KeyDatatypes]] = WeakKeyDictionary()
 
 
 def select(query: Select, store: Store) -> list[Row]:
     """The rows of a SELECT of triples, as an RDF 1.2 dataset has them."""
-    pattern = for_engine(query.pattern, {}, Namer(), store.abilities, {})
-    adapted = Select(
-        query.variables, pattern, query.limit, query.offset, query.counts, query.distinct
-    )
-    return store.select(render(adapted, abilities=store.abilities))
+    return store.select(render(as_kept(query, store.abilities), abilities=store.abilities))
 
 
-def json_values(keys: Sequence[NamedNode], store: Store) -> JsonValues:
-    """The different arrays and objects under some keys, and the datatypes of all values,
-    remembered until the next commit."""
+def as_kept(query: Select, abilities: Abilities) -> Select:
+    """A query of an RDF 1.2 dataset for a store that may keep links in another way."""
+    if abilities.links == "rdf12":
+        return query
+    return replace(query, pattern=as_statements(query.pattern))
+
+
+def key_datatypes(keys: Sequence[NamedNode], store: Store) -> KeyDatatypes:
+    """The datatypes of the values under some keys, remembered until the next commit."""
     if not keys:
         return {}
     commit = store.commit()
-    noted, values = _remembered.get(store, (commit, {}))
+    noted, datatypes = _remembered.get(store, (commit, {}))
     if noted != commit:
-        values = {}
-    missing = [key for key in keys if key not in values]
+        datatypes = {}
+    missing = [key for key in keys if key not in datatypes]
     if missing:
-        values = values | _read_json(missing, store)
-        _remembered[store] = (commit, values)
-    return values
+        datatypes = {**datatypes, **_read_datatypes(missing, store)}
+        _remembered[store] = (commit, datatypes)
+    return datatypes
 
 
-def _read_json(keys: Sequence[NamedNode], store: Store) -> dict[NamedNode, KeyValues]:
+def _read_datatypes(keys: Sequence[NamedNode], store: Store) -> KeyDatatypes:
     datatype = Call("DATATYPE", (_X_VALUE,))
     branches: list[Pattern] = []
     for key in keys:
         triples = BGP((TriplePattern(_X, key, _X_VALUE),))
-        is_json = Filter(triples, Infix("=", (datatype, vocab.JSON)))
-        branches.append(Extend(Extend(is_json, _VALUE, _X_VALUE), _KEY, key))
         branches.append(Extend(Extend(triples, _VALUE, datatype), _KEY, key))
-    json: dict[NamedNode, list[Literal]] = {key: [] for key in keys}
-    datatypes: dict[NamedNode, set[NamedNode | None]] = {key: set() for key in keys}
-    for row in select(Select((_KEY, _VALUE), Union(tuple(branches))), store):
-        key, value = cast(tuple[NamedNode, Literal | NamedNode | None], row)
-        if isinstance(value, Literal):
-            json[key].append(value)
-        else:
-            datatypes[key].add(value)
-    return {key: KeyValues(json[key], frozenset(datatypes[key])) for key in keys}
+    by_key: dict[NamedNode, set[NamedNode | None]] = {key: set() for key in keys}
+    for key, value in cast(Any, select(Select((_KEY, _VALUE), Union(tuple(branches))), store)):
+        by_key[key].add(value)
+    return {key: frozenset(datatypes) for key, datatypes in by_key.items()}

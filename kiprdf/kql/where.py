@@ -8,7 +8,7 @@ from functools import cached_property
 
 from pyoxigraph import NamedNode, Variable
 
-from kiprdf.kql.optimize import JsonValues, compares_holes, for_engine, json_keys, optimize
+from kiprdf.kql.optimize import optimize
 from kiprdf.kql.optimize.push_filters import Choice, choices, push_filters
 from kiprdf.kql.optimize.solutions import (
     is_anchored,
@@ -20,10 +20,9 @@ from kiprdf.kql.optimize.solutions import (
 from kiprdf.kql.translate import Translation
 from kiprdf.rdf.iris import Iris
 from kiprdf.sparql.abilities import Abilities
-from kiprdf.sparql.algebra import Pattern, Term, TriplePattern
+from kiprdf.sparql.algebra import Condition, Hole, Pattern, Term, TriplePattern
 from kiprdf.store.base import Cancellation
-
-NO_VALUES: JsonValues = {}
+from kiprdf.trees import walk
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +78,7 @@ class Where:
     def pattern(self) -> Pattern:
         """The WHERE as SPARQL can say it."""
         needed = self.carriers(self.names)
-        return optimize(self.pushed, self.translation, needed, self.iris, self.abilities)
+        return optimize(self.pushed, self.translation, needed, self.iris)
 
     @cached_property
     def is_linear(self) -> bool:
@@ -110,16 +109,12 @@ class Where:
         return named_elements(self.pattern, self.iris.predicates)
 
     @cached_property
-    def json_keys(self) -> tuple[NamedNode, ...]:
-        """The keys whose arrays and objects must be known before the query can be written."""
-        return () if self.abilities.functions else json_keys(self.pattern, self.translation.values)
+    def conditions(self) -> tuple[Condition, ...]:
+        """All conditions, at any depth."""
+        return tuple(part for part in walk(self.pushed) if isinstance(part, Condition))
 
     @cached_property
     def is_open(self) -> bool:
-        """Whether the engine's conditions can be written only once all constants are known."""
-        return not self.abilities.functions and compares_holes(self.pattern)
-
-    def adapted(self, pattern: Pattern, json_values: JsonValues = NO_VALUES) -> Pattern:
-        """A part of the query by what the engine can do."""
-        made = self.translation
-        return for_engine(pattern, made.values, made.namer, self.abilities, json_values)
+        """Whether another engine's query can be written only once all constants are known."""
+        terms = (term for condition in self.conditions for term in condition.operands)
+        return not self.abilities.functions and any(isinstance(term, Hole) for term in terms)

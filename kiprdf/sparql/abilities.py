@@ -7,28 +7,24 @@ from typing import Literal, TypeAlias
 
 Links: TypeAlias = Literal["rdf11", "rdf12"]
 """How a store keeps a link: as an ``rdf:Statement``, or as a reifier of a triple term."""
-Regex: TypeAlias = Literal["rust", "characters", "bytes"]
-"""The syntax of regular expressions: that of Rust, or another one of characters or of bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
     """What an engine can do beyond, or short of, SPARQL 1.1, and how a store on it keeps links.
 
-    ``lateral`` joins, ``triple_terms``, and the custom functions that it calls (``functions``).
+    ``triple_terms``, and LATERAL and custom functions that it calls (``functions``).
     ``lookups``: reading one pattern from the index costs less than parsing a query. ``texts``: the
-    store has the graph of the texts in values (docs/decisions/050). ``nested_groups``: patterns
-    of any nesting are evaluated rightly, not only plain ones.
+    store has the graph of the texts in values (docs/decisions/050).
     ``own_datatypes``: doubles, booleans and XML literals are kept under datatypes of kiprdf, as in
     ``"0.1"^^<urn:kip:double>``, since the engine rewrites the standard ones.
     ``unicode_constants``: texts beyond ASCII are equal to constants in any expression, and are
     whole in any update.
     ``unions_in_order``: the rows of the last branch of a UNION come last.
     ``tables``: rows in tab-separated values have every term as it is.
-    ``regex``: the syntax of regular expressions. ``default_graph``: an IRI by which a request can
-    name the default graph of the store.
+    ``default_graph``: an IRI by which a request can name the default graph of the store.
     ``code_points``: texts are ordered by code point, not by the units of UTF-16.
-    ``exact_doubles``: neighbouring doubles are not equal. ``one_zero``: -0.0 is equal to 0.0.
+    ``exact_doubles``: neighbouring doubles are not equal.
     ``deletes_typed``: an update of several graphs removes literals of any datatype that it names,
     and those with a language.
     ``keeps_datatypes``: an update that is undone does not affect the datatypes of others.
@@ -37,22 +33,18 @@ class Abilities:
     with a WHERE removes and adds by name, and bytes of an IRI.
     """
 
-    lateral: bool = True
     triple_terms: bool = True
     functions: bool = True
     lookups: bool = True
     texts: bool = True
     links: Links = "rdf12"
-    nested_groups: bool = True
     unions_in_order: bool = True
     tables: bool = True
-    regex: Regex = "rust"
     default_graph: str | None = None
     own_datatypes: bool = False
     unicode_constants: bool = True
     code_points: bool = True
     exact_doubles: bool = True
-    one_zero: bool = True
     deletes_typed: bool = True
     keeps_datatypes: bool = True
     isolates: bool = True
@@ -60,11 +52,6 @@ class Abilities:
     max_triples: int | None = None
     max_named_triples: int | None = None
     max_iri_bytes: int | None = None
-
-    @property
-    def evaluates_all(self) -> bool:
-        """Whether the engine evaluates every query as the embedded one does."""
-        return self.nested_groups and self.regex == "rust"
 
 
 EMBEDDED = Abilities()

@@ -294,12 +294,21 @@ class SortKey:
 
 
 @dataclass(frozen=True, slots=True)
+class Table:
+    """``VALUES variables { rows }``."""
+
+    variables: tuple[Variable, ...]
+    rows: tuple[tuple[Term, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Select:
     """``SELECT DISTINCT variables { pattern } ORDER BY order LIMIT limit OFFSET offset``.
 
     With ``counts`` it is ``SELECT variables counts { pattern } GROUP BY variables`` instead, and
     the limit is that of the solutions which are counted.
-    ``distinct`` is left out where no two solutions are alike anyway.
+    ``distinct`` is left out where no two solutions are alike anyway. The pattern is joined with the
+    ``table``.
     """
 
     variables: tuple[Variable, ...]
@@ -309,6 +318,7 @@ class Select:
     counts: tuple[Count, ...] = ()
     distinct: bool = True
     order: tuple[SortKey, ...] = ()
+    table: Table | None = None
 
 
 def variables(node: object) -> set[Variable]:

@@ -23,7 +23,6 @@ QUESTIONS = {
         "SELECT (STR(SUBJECT(<<( <urn:a> <urn:b> 1 )>>)) AS ?answer) WHERE { }",
         "urn:a",
     ),
-    "lateral": ("SELECT ?answer WHERE { BIND(1 AS ?a) LATERAL { BIND(?a + 1 AS ?answer) } }", "2"),
     "double": (
         "SELECT ?answer WHERE { BIND(STR(0.30000000000000004e0) AS ?answer) }",
         "0.30000000000000004",

@@ -67,7 +67,7 @@ def prepare(
     else:
         verb = "SELECT DISTINCT" if query.distinct else "SELECT"
         writer.write(f"{verb} {_names(query.variables)} WHERE ")
-        writer.group(query.pattern, 0)
+        writer.group(query.pattern, 0, query.table)
         if query.order:
             writer.order(query.order)
         if query.limit is not None:
@@ -236,11 +236,21 @@ class _Writer:
 
     # Patterns ---------------------------------------------------------------------------------
 
-    def group(self, pattern: Pattern, depth: int) -> None:
-        """A pattern in braces."""
+    def group(self, pattern: Pattern, depth: int, table: algebra.Table | None = None) -> None:
+        """A pattern in braces, after the rows that it is joined with."""
         self.write("{\n")
+        if table is not None:
+            self._table(table)
         self._elements(pattern, depth + 1)
         self.write("  " * depth + "}")
+
+    def _table(self, table: algebra.Table) -> None:
+        self.write(f"  VALUES ({_names(table.variables)}) {{")
+        for row in table.rows:
+            self.write(" (")
+            self._separated(row, " ", self._term)
+            self.write(")")
+        self.write(" }\n")
 
     def _elements(self, pattern: Pattern, depth: int) -> None:
         """A pattern as the elements of its group, a line for each."""
@@ -396,7 +406,7 @@ class _StandardWriter(_Writer):
 
 
 def _writer(prefixes: Mapping[str, str], abilities: Abilities) -> _Writer:
-    return (_Writer if abilities.lateral else _StandardWriter)(prefixes)
+    return (_Writer if abilities.functions else _StandardWriter)(prefixes)
 
 
 Written: TypeAlias = (

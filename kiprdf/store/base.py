@@ -138,12 +138,6 @@ class Store(Protocol):
     def commit(self) -> int:
         """The number of commits; reading it costs almost nothing."""
 
-    def in_memory(self) -> Store:
-        """A store in memory with the same dataset, for queries that the engine cannot answer.
-
-        Only for reading. Raises KIP_4002 where the dataset is too large.
-        """
-
     def read(self, function: Callable[[], T]) -> T:
         """Run a reading function, which may be repeated, on one state of the dataset."""
 

@@ -208,31 +208,23 @@ _REMOTE = Abilities(
 )
 _STANDARD = replace(
     _REMOTE,
-    lateral=False,
     triple_terms=False,
     links="rdf11",
     tables=False,
-    regex="characters",
 )
 """What every engine is expected to do."""
 ENGINES: dict[str, Abilities] = {
     "oxigraph": _REMOTE,
-    # Within LATERAL, Fuseki does not pass outer variables on to inner groups.
     "fuseki": replace(
         _REMOTE,
         isolates=True,
-        lateral=False,
         unions_in_order=True,
         code_points=False,
-        one_zero=False,
-        regex="characters",
         default_graph="urn:x-arq:DefaultGraph",
     ),
     "virtuoso": replace(
         _STANDARD,
-        nested_groups=False,
         unions_in_order=True,
-        regex="bytes",
         own_datatypes=True,
         unicode_constants=False,
         exact_doubles=False,
@@ -285,9 +277,8 @@ def recognize(endpoint: Endpoint) -> Recognized:
     elif abilities.triple_terms:
         # An older version of an engine may not have it.
         has_terms = _takes(endpoint, "triple_term")
-        has_lateral = abilities.lateral and _takes(endpoint, "lateral")
         links = abilities.links if has_terms else "rdf11"
-        abilities = replace(abilities, triple_terms=has_terms, lateral=has_lateral, links=links)
+        abilities = replace(abilities, triple_terms=has_terms, links=links)
     return Recognized(engine, abilities)
 
 
@@ -311,7 +302,6 @@ def _tried(endpoint: Endpoint) -> Abilities:
         _STANDARD,
         triple_terms=has_terms,
         links="rdf12" if has_terms else "rdf11",
-        lateral=_takes(endpoint, "lateral"),
         own_datatypes=not _takes(endpoint, "double"),
         code_points=_takes(endpoint, "code_points"),
     )

@@ -700,10 +700,6 @@ class OxigraphStore:
 
     # Copying ----------------------------------------------------------------------------------
 
-    def in_memory(self) -> OxigraphStore:
-        """This store: its engine answers every query."""
-        return self
-
     def copy(self) -> OxigraphStore:
         """A copy in memory, as of one commit."""
         # An iterator sees one state as long as it lives.

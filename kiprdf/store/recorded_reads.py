@@ -51,10 +51,6 @@ class RecordedReads:
         self._patterns.add(_ANY)
         return self._store.select(query, request._replace(single_row=False))
 
-    def in_memory(self) -> Store:
-        self._patterns.add(_ANY)
-        return self._store.in_memory()
-
     def match(self, subject: Iri, predicate: Iri, object: Cell) -> Iterator[Triple]:
         self._patterns.add((subject, predicate, object))
         return self._store.match(subject, predicate, object)

@@ -32,8 +32,6 @@ from kiprdf.store.texts import texts_in
 T = TypeVar("T")
 _log = logging.getLogger("kiprdf")
 
-MOST_IN_MEMORY = 200_000
-"""The triples of a dataset that is read as a whole for a query that its engine cannot answer."""
 PAUSE_S = 0.005
 LONGEST_PAUSE_S = 0.2
 """The wait before a statement runs again because another process committed first."""
@@ -122,35 +120,12 @@ class RemoteStore(RemoteReads):
         """Call a function with a copy of the dataset in memory, as of one commit."""
         return function(self._copied()[1])
 
-    def in_memory(self) -> OxigraphStore:
-        """A copy of the dataset, kept and brought up to the commit that the function reads."""
-        session = self._session
-        assert session is not None
-        number = session.state.number
-        with self._copy_lock:
-            copied_at, copy = self._copy_in_memory
-            if copied_at > number:
-                self._check_now(session)
-            changed = None if copy is None else self._changes(copied_at, number)
-            if copy is None or changed is None:
-                copied_at, engine = self._copied(MOST_IN_MEMORY)
-                copy = OxigraphStore(engine, self.iris.base)
-                self._copy_in_memory = copied_at, copy
-                self._compare(session, copied_at)
-            elif changed:
-                self.prefetch(changed)
-                update(copy, {node: self.describe(node) for node in changed})
-                self._copy_in_memory = number, copy
-            # What is read from it later is of this commit, or of a later one as a whole.
-            self._check(session)
-        return copy
-
     def copy(self) -> OxigraphStore:
         """A copy in memory, as of one commit."""
         return OxigraphStore(self._copied()[1], self.iris.base)
 
-    def _copied(self, limit: int | None = None) -> tuple[int, Engine]:
-        """The number of a commit, and the dataset as of it; ``limit`` as in ``_all``.
+    def _copied(self) -> tuple[int, Engine]:
+        """The number of a commit, and the dataset as of it.
 
         Reading takes long: what others commit meanwhile is added to the copy, not read again.
         """
@@ -159,7 +134,7 @@ class RemoteStore(RemoteReads):
             while True:
                 first = self.number()
                 engine = Engine()
-                triples = self.layout.folded(self._all(limit))
+                triples = self.layout.folded(self._all())
                 engine.bulk_extend(Quad(*triple) for triple in budget.paced(triples))
                 engine.extend(texts_in(engine))
                 copied_at = self.read(partial(self._complete, engine, first))

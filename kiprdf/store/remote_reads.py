@@ -156,19 +156,15 @@ class RemoteReads(RemoteSession):
                 triples.append(tuple(triple))
         return triples
 
-    def _all(self, limit: int | None = None) -> Iterator[tuple[Any, Any, Any]]:
+    def _all(self) -> Iterator[tuple[Any, Any, Any]]:
         """All triples as the store keeps them, in answers of bounded size.
 
         Unless a function reads, those of each predicate are of one commit, but all may not be.
-        Raises KIP_4002 for more than ``limit`` triples, before any is read.
         """
         most = self.abilities.max_rows
         # One row of an answer is the commit number; a full answer may be a part.
         size = READ_AT_ONCE if most is None else min(READ_AT_ONCE, most - 2)
         counted: Any = self._select(requests.predicates()).rows
-        total = sum(int(count.value) for _, count in counted)
-        if limit is not None and total > limit:
-            raise self._too_many(total, limit)
         for predicate, count in counted:
             number, rows = int(count.value), set[Row]()
             if number < size:
@@ -176,17 +172,6 @@ class RemoteReads(RemoteSession):
             if len(rows) != number and (not rows or self._continues(predicate, len(rows))):
                 rows = self.read(partial(self._of_predicate, predicate, size, number))
             yield from ((subject, predicate, object_) for subject, object_ in rows)
-
-    def _too_many(self, triples: int, limit: int) -> KipError:
-        message = (
-            f"The engine {self.engine_name} cannot run this FIND, and its {triples} triples "
-            f"are too many to run it in memory, which is done for up to {limit}."
-        )
-        hint = (
-            "Use OPTIONAL, NOT and UNION without nesting them in each other, and REGEX without "
-            "flags and classes."
-        )
-        return KipError("KIP_4002", message, hint)
 
     def _continues(self, predicate: NamedNode, number: int) -> bool:
         """Whether there are more triples with a predicate than some that were received."""

@@ -29,7 +29,6 @@ from kiprdf.store.endpoint import RESULTS, TABLE, Endpoint
 from kiprdf.store.http import EndpointFault
 from kiprdf.store.layout import CHANGED, HEAD, Head, Layout, Place, highest
 from kiprdf.store.lock import FairLock
-from kiprdf.store.oxigraph import OxigraphStore
 from kiprdf.store.remote_commits import Commits
 
 T = TypeVar("T")
@@ -240,8 +239,6 @@ class RemoteSession:
         self._meta_types = (self.iris.type("$ConceptType"), self.iris.type("$PropositionType"))
         self._local = threading.local()
         self._lock = FairLock()
-        self._copy_lock = FairLock()
-        self._copy_in_memory: tuple[int, OxigraphStore | None] = (0, None)
         self._commits = (
             None if read_only else Commits(endpoint, place, abilities, base, self.layout)
         )

@@ -1,8 +1,5 @@
 """Hop ranges as SPARQL (KIP 3.4.2). A hop clause is a set of pairs, so nodes are counted, never
 paths: each level has its own DISTINCT, which stays linear where ``p/p?/p?`` is exponential.
-
-Without LATERAL a level cannot begin at what an earlier part has found. There a short range is a
-UNION of chains of triples, which the engine joins with the rest of the group.
 """
 
 from __future__ import annotations
@@ -23,7 +20,6 @@ from kiprdf.sparql.algebra import (
     Filter,
     HopRange,
     Hops,
-    Infix,
     Lateral,
     LeftJoin,
     OneOrMore,
@@ -31,27 +27,19 @@ from kiprdf.sparql.algebra import (
     Project,
     TriplePattern,
     Union,
-    ZeroOrMore,
     is_iri,
 )
 
 Fresh: TypeAlias = Callable[[str], Variable]
 
 
-LONGEST_CHAIN = 3
-"""Hops of a chain; longer ones have so many paths that each level is made distinct."""
-
-
-def expand_hops(
-    left: Pattern, hops: Hops, bound: set[Variable], fresh: Fresh, is_lateral: bool = True
-) -> Pattern:
+def expand_hops(left: Pattern, hops: Hops, bound: set[Variable], fresh: Fresh) -> Pattern:
     """A pattern joined with a hop clause, from the better end that is bound.
 
     The other end is checked afterwards. ``bound`` are the variables of ``left``.
     """
     subject, object_ = cast(Node, hops.subject), cast(Node, hops.object)
-    is_free = not _is_bound(subject, bound) and not _is_bound(object_, bound)
-    if is_free and (is_lateral or not all(map(_is_chain, hops.alternatives))):
+    if not _is_bound(subject, bound) and not _is_bound(object_, bound):
         left = lateral(left, _starts(cast(Variable, subject), hops, fresh))
         bound = bound | {cast(Variable, subject)}
     forward = _is_bound(subject, bound) and (is_iri(subject) or not is_iri(object_))
@@ -59,8 +47,7 @@ def expand_hops(
     checked = _is_bound(far, bound)
     reached = fresh("far") if checked else cast(Variable, far)
     branches = tuple(
-        _branch(near, hop, reached, forward, hops.link, fresh, is_lateral)
-        for hop in hops.alternatives
+        _branch(near, hop, reached, forward, hops.link, fresh) for hop in hops.alternatives
     )
     right = branches[0] if len(branches) == 1 else Union(branches)
     joined = lateral(left, right)
@@ -96,10 +83,9 @@ def _branch(
     forward: bool,
     link: Variable | None,
     fresh: Fresh,
-    is_lateral: bool,
 ) -> Pattern:
     """The pairs of one alternative, with the link of the direct ones where it is named."""
-    pairs = (_pairs if is_lateral else _standard_pairs)(near, hop, far, forward, fresh)
+    pairs = _pairs(near, hop, far, forward, fresh)
     if link is None or not contains_one(hop):
         return pairs
     subject, object_ = (near, far) if forward else (far, near)
@@ -120,61 +106,8 @@ def _pairs(near: Node, hop: HopRange, far: Variable, forward: bool, fresh: Fresh
     return Union((itself, further))
 
 
-def _standard_pairs(
-    near: Node, hop: HopRange, far: Variable, forward: bool, fresh: Fresh
-) -> Pattern:
-    """The same pairs, without a join that sees its left side in an inner group.
-
-    A near end that is bound is an element, or ``kip:none`` where it may be null.
-    """
-    predicate, minimum, maximum = hop.predicate, hop.minimum, hop.maximum
-    if maximum is None:
-        # Of Virtuoso, ``p+`` does not reach its start again.
-        start, chain = _chain(near, predicate, minimum, None, forward, fresh)
-        pattern: Pattern = BGP((*chain, _step(start, ZeroOrMore(predicate), far, forward)))
-        return pattern if minimum else _not_none(pattern, near)
-    ranges = range(max(minimum, 1), maximum + 1)
-    if maximum <= LONGEST_CHAIN:
-        chains = [_chain(near, predicate, n, far, forward, fresh)[1] for n in ranges]
-        branches: list[Pattern] = [BGP(tuple(chain)) for chain in chains]
-    else:
-        exact = (HopRange(predicate, number, number) for number in ranges)
-        branches = [_levels(near, hop, far, forward, fresh) for hop in exact]
-    if minimum == 0:
-        branches.insert(0, _not_none(Extend(UNIT, far, near), near))
-    return branches[0] if len(branches) == 1 else Union(tuple(branches))
-
-
-def _not_none(pattern: Pattern, node: Node) -> Pattern:
-    """A pattern without the solutions in which a node that may be null is null."""
-    if not isinstance(node, Variable):
-        return pattern
-    return Filter(pattern, Infix("!=", (node, vocab.NONE)))
-
-
-def _is_chain(hop: HopRange) -> bool:
-    return hop.minimum > 0 and hop.maximum is not None and hop.maximum <= LONGEST_CHAIN
-
-
-def _chain(
-    start: Node,
-    predicate: NamedNode,
-    length: int,
-    far: Variable | None,
-    forward: bool,
-    fresh: Fresh,
-) -> tuple[Node, list[TriplePattern]]:
-    """The end and the triples of so many hops; the end is ``far`` where it is given."""
-    triples: list[TriplePattern] = []
-    for number in range(length):
-        end = far if far is not None and number == length - 1 else fresh("hop")
-        triples.append(_step(start, predicate, end, forward))
-        start = end
-    return start, triples
-
-
 def _step(
-    start: Node, predicate: NamedNode | OneOrMore | ZeroOrMore, end: Variable, forward: bool
+    start: Node, predicate: NamedNode | OneOrMore, end: Variable, forward: bool
 ) -> TriplePattern:
     return TriplePattern(*((start, predicate, end) if forward else (end, predicate, start)))
 

@@ -41,14 +41,9 @@ TRIPLES_A_GROUP = 16
 """Planning time grows steeply with the triples of one group: 192 in one take seven seconds."""
 
 
-def order_joins(
-    pattern: Pattern, needed: set[Variable], values: Values, namer: Namer, lateral: bool = True
-) -> Pattern:
-    """A pattern without groups that has the same distinct values of the ``needed`` variables.
-
-    Without ``lateral`` joins, hop ranges are written so that each is evaluated alone.
-    """
-    return _Order(values, namer, lateral).pattern(pattern, set(), needed)
+def order_joins(pattern: Pattern, needed: set[Variable], values: Values, namer: Namer) -> Pattern:
+    """A pattern without groups that has the same distinct values of the ``needed`` variables."""
+    return _Order(values, namer).pattern(pattern, set(), needed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +59,8 @@ class IsolatedUnit:
 
 
 class _Order:
-    def __init__(self, values: Mapping[Variable, Value], namer: Namer, lateral: bool) -> None:
+    def __init__(self, values: Mapping[Variable, Value], namer: Namer) -> None:
         self._values = values
-        self._lateral = lateral
         self._fresh = namer.fresh
 
     def pattern(self, pattern: Pattern, bound: set[Variable], needed: set[Variable]) -> Pattern:
@@ -128,7 +122,7 @@ class _Order:
 
     def _join_isolated(self, pattern: Pattern, part: Pattern, bound: set[Variable]) -> Pattern:
         if isinstance(part, Hops):
-            return expand_hops(pattern, part, bound, self._fresh, self._lateral)
+            return expand_hops(pattern, part, bound, self._fresh)
         return lateral(pattern, part)
 
     def _where_exists(self, pattern: Pattern, component: list[TriplePattern]) -> Pattern:
@@ -213,10 +207,11 @@ def _is_unread(component: list[TriplePattern], shared: set[Variable]) -> bool:
 
 def _best_selectivity(component: list[TriplePattern]) -> int:
     """How few matches the best triple of a component has: constant, name, type, free."""
-    return min(map(_selectivity, component))
+    return min(map(selectivity, component))
 
 
-def _selectivity(triple: TriplePattern) -> int:
+def selectivity(triple: TriplePattern) -> int:
+    """How few matches a triple has: constant, name, type, free."""
     if is_iri(triple.subject):
         return 0
     if triple.predicate == vocab.LABEL:
@@ -267,7 +262,7 @@ def _next_group(triples: list[TriplePattern], bound: set[Variable]) -> list[Trip
     reached = set(bound)
     rest = list(triples)
     while rest and len(group) < TRIPLES_A_GROUP:
-        best = min(rest, key=lambda t: (not variables(t) & reached, _selectivity(t)))
+        best = min(rest, key=lambda t: (not variables(t) & reached, selectivity(t)))
         group.append(best)
         reached |= variables(best)
         rest.remove(best)

@@ -1,0 +1,191 @@
+"""Reads for a lookup on a store where each read is a request: many at once (docs/decisions/173).
+
+A step of a lookup asks for triples one pattern at a time, for one solution at a time. Here a
+pattern that was not read yet is noted, and the step is given up for this solution; when all
+solutions have been tried, what is missing is read by one query for each form of pattern, and those
+that were given up are tried again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property, partial
+from typing import Any, TypeAlias, TypeVar, cast
+
+from pyoxigraph import NamedNode, Triple, Variable
+
+from kiprdf import budget
+from kiprdf.kql import queries
+from kiprdf.kql.clauses import reified
+from kiprdf.kql.lookup import Reads
+from kiprdf.kql.reader import Reader
+from kiprdf.rdf import vocab
+from kiprdf.sparql.algebra import BGP, Select, Table, Term, TriplePattern
+from kiprdf.store import Store
+from kiprdf.store.base import Cell, Row, Statement
+
+T = TypeVar("T")
+U = TypeVar("U")
+_Key: TypeAlias = tuple[Cell, Cell, Cell]
+
+READ_AT_ONCE = 500
+"""Patterns of one query; some engines end at a thousand constants."""
+CHECKED_EVERY = 4_096
+"""Reads between two checks of the deadline."""
+_LINK, _S, _P, _O = map(Variable, ("link", "s", "p", "o"))
+_VALUES = (vocab.ATTRIBUTE, vocab.METADATA)
+
+
+class Missing(Exception):
+    """Something was asked for that is not read yet."""
+
+
+class BatchReads(Reads):
+    """What one lookup reads by queries."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store, CHECKED_EVERY)
+        self._read: dict[_Key, list[Statement]] = {}
+        self._missing: dict[_Key, None] = {}
+        self._is_inner = False
+
+    @cached_property
+    def reader(self) -> Reader:
+        return _FactReader(self, self._store)
+
+    def note_value(self, node: Cell, predicate: NamedNode, value: Cell) -> None:
+        """Note a value that was read with its element."""
+        self._values[node, predicate] = value
+
+    def each(
+        self, function: Callable[[T, Reads], Iterable[U]], items: Iterable[T]
+    ) -> Iterable[Iterable[U]]:
+        waiting, done = list(enumerate(items)), dict[int, list[U]]()
+        is_inner, self._is_inner = self._is_inner, True
+        try:
+            while waiting:
+                missed = []
+                for number, item in waiting:
+                    try:
+                        done[number] = list(function(item, self))
+                    except Missing:
+                        missed.append((number, item))
+                if missed and is_inner:
+                    raise Missing
+                if missed:
+                    self._fetch()
+                waiting = missed
+        finally:
+            self._is_inner = is_inner
+        _check_size(sum(map(len, done.values())))
+        return [done[number] for number in sorted(done)]
+
+    def __call__(
+        self, subject: Cell, predicate: Cell, object: Cell, graph: NamedNode | None = None
+    ) -> list[Statement]:
+        key = subject, predicate, object
+        statements = self._read.get(key)
+        if statements is None:
+            self._missing[key] = None
+            raise Missing
+        self.count(1)
+        return statements
+
+    def count(self, number: int) -> None:
+        """Count solutions and reads, and check the deadline now and then."""
+        self._left -= number
+        if self._left <= 0:
+            self._left = CHECKED_EVERY
+            budget.check()
+
+    def _fetch(self) -> None:
+        """Read what is missing, the patterns of one form together."""
+        missing, self._missing = list(self._missing), {}
+        forms: dict[tuple[object, ...], list[_Key]] = {}
+        for key in missing:
+            self._read[key] = []
+            subject, predicate, object_ = key
+            is_value = isinstance(predicate, NamedNode) and predicate.value.startswith(_VALUES)
+            # The values of several keys are read together.
+            of = None if is_value and subject and not object_ else predicate
+            form = subject is None, of, predicate is None, object_ is None, type(object_) is Triple
+            forms.setdefault(form, []).append(key)
+        for keys in forms.values():
+            for start in range(0, len(keys), READ_AT_ONCE):
+                some = keys[start : start + READ_AT_ONCE]
+                budget.without_row_limit(partial(self._read_together, some))
+
+    def _read_together(self, keys: list[_Key]) -> None:
+        predicate = keys[0][1]
+        if predicate == vocab.REIFIES:
+            self._read_links(keys)
+            return
+        predicates = {key[1] for key in keys}
+        shown = _P if predicate is None or len(predicates) > 1 else cast(NamedNode, predicate)
+        given = [
+            (place, name)
+            for place, name in enumerate((_S, shown, _O))
+            if keys[0][place] is not None and isinstance(name, Variable)
+        ]
+        rows = dict.fromkeys(tuple(key[place] for place, _ in given) for key in keys)
+        pattern = BGP((TriplePattern(_S, shown, _O),))
+        names = tuple(name for name in (_S, shown, _O) if isinstance(name, Variable))
+        for row in self._rows(names, pattern, tuple(name for _, name in given), list(rows)):
+            terms = dict(zip(names, row, strict=True))
+            triple = Triple(*cast(Any, (terms[_S], terms.get(_P, predicate), terms[_O])))
+            parts = zip(triple, keys[0], strict=True)
+            key = tuple([None if given is None else part for part, given in parts])
+            self._read[cast(_Key, key)].append(triple)
+
+    def _read_links(self, keys: list[_Key]) -> None:
+        """The links of facts, the facts of links, or all."""
+        fact, link = reified(_S, _P, _O, _LINK)
+        names = (_LINK, _S, _P, _O)
+        given, rows = tuple[Variable, ...](), list[Row]()
+        triples: tuple[TriplePattern, ...] = (link,)
+        if isinstance(keys[0][2], Triple):
+            # The fact first: an engine has no index of what is inside triple terms.
+            triples, given = (fact, link), (_S, _P, _O)
+            facts = dict.fromkeys(cast(Triple, key[2]) for key in keys)
+            rows = [(each.subject, each.predicate, each.object) for each in cast(Any, facts)]
+        elif keys[0][0] is not None:
+            given, rows = (_LINK,), [(key[0],) for key in keys]
+        by_term: dict[Cell, list[Statement]] = {}
+        for node, *terms in self._rows(names, BGP(triples), given, rows):
+            triple = Triple(*cast(Any, (node, vocab.REIFIES, Triple(*cast(Any, terms)))))
+            of = triple.object if len(given) == 3 else triple.subject if given else None
+            by_term.setdefault(of, []).append(triple)
+        for subject, predicate, object_ in keys:
+            of = object_ if object_ is not None else subject
+            self._read[subject, predicate, object_] = [
+                each for each in by_term.get(of, ()) if subject in (None, each.subject)
+            ]
+
+    def _rows(
+        self,
+        names: tuple[Variable, ...],
+        pattern: BGP,
+        given: tuple[Variable, ...],
+        rows: list[Row],
+    ) -> list[Row]:
+        table = Table(given, cast(tuple[tuple[Term, ...], ...], tuple(rows))) if given else None
+        return queries.select(Select(names, pattern, distinct=False, table=table), self._store)
+
+
+class _FactReader(Reader):
+    """Reads the facts of links by the batch."""
+
+    def __init__(self, reads: BatchReads, store: Store) -> None:
+        super().__init__(store)
+        self._reads = reads
+
+    def fact(self, node: NamedNode) -> Triple | None:
+        statements = self._reads(node, vocab.REIFIES, None)
+        return cast(Triple, statements[0].object) if statements else None
+
+
+def _check_size(number: int) -> None:
+    """Raise KIP_4002 where a step has more solutions than the budget allows."""
+    spending = budget.current()
+    if spending is not None:
+        spending.check_rows(number, budget.WIDTH)
