@@ -157,6 +157,58 @@ CASES = {
         "kiprdf: nowhere/a.ttl cannot be written: No such file or directory.\n",
         1,
     ),
+    "a schema to a missing folder": Case(
+        ("schema", "nowhere/a.ttl"),
+        "",
+        "kiprdf: nowhere/a.ttl cannot be written: No such file or directory.\n",
+        1,
+    ),
+    "a snapshot that fails prints nothing": Case(
+        ("snapshot", "--format", "rdfxml", "--profile", "rdf12"), "", "...", 1
+    ),
+    "a snapshot of a domain that is not there": Case(
+        ("snapshot", "a.ttl", "--domain", "CoreSchem"),
+        "",
+        "KIP_3002 There is no domain 'CoreSchem'.\nHint: Did you mean 'CoreSchema'?\n",
+        1,
+    ),
+    "a mapping that is not there": Case(
+        ("snapshot", "--mapping", "shema-org"),
+        "",
+        "KIP_1001 There is no mapping 'shema-org'.\nHint: ...",
+        1,
+    ),
+    **{
+        f"a mapping file that is not there, of {command}": Case(
+            (command, "target", "--mapping", "none.jsonld"),
+            "",
+            "kiprdf: none.jsonld: No such file or directory.\n",
+            1,
+        )
+        for command in ("snapshot", "schema", "publish")
+    },
+    **{
+        f"options that do not fit: {' '.join(arguments)}": Case(arguments, "", stderr, 2)
+        for arguments, stderr in (
+            (("import", "people.ttl", "--inherit"), "..."),
+            (("import", "people.ttl", "--ontology", "--define"), "..."),
+            (("schema", "--profile", "rdf12"), "..."),
+            (("schema", "--shapes", "--mapping", "schema-org"), "..."),
+            (
+                ("diff", "old.ttl", "nexus", "--json", "--as", "patch"),
+                "...--json cannot be combined with --as patch. ...",
+            ),
+        )
+    },
+    "an option of stores for a folder": Case(
+        ("info", "--nexus", "brain", "--default-graph", "urn:g"),
+        "",
+        "kiprdf: --default-graph belongs to a store, and brain is a folder.\n",
+        1,
+    ),
+    "reading with another base": Case(
+        ("run", "--base-iri", "https://z.example/", "DESCRIBE DOMAINS"), "...", "...", 1
+    ),
     # export
     "a selection is exported with parameters": Case(
         (
@@ -372,11 +424,6 @@ def test_a_failed_write_leaves_an_existing_nexus_alone(loaded: Invoke) -> None:
     assert "New" in loaded("run", ALL_DRUGS).stdout
 
 
-def test_reading_with_another_base_is_refused(loaded: Invoke) -> None:
-    other = ("--base-iri", "https://z.example/")
-    assert loaded("run", *other, "DESCRIBE DOMAINS").exit_code == 1
-
-
 def test_the_environment_names_the_nexus(invoke: Invoke, drugs: Path, tmp_path: Path) -> None:
     invoke("load", str(drugs), env={"KIPRDF_NEXUS": "brain"})
     assert (tmp_path / "brain").is_dir()
@@ -572,12 +619,6 @@ def test_reports_of_loading_and_restoring_are_json(
     report = json.loads(invoke(*copy).stdout)
     assert report["file"] == str(tmp_path / "s.ttl")
     assert report["elements"] > 0
-
-
-def test_an_option_of_stores_is_refused_for_a_folder(invoke: Invoke) -> None:
-    ran = invoke("info", "--nexus", "brain", "--default-graph", "urn:g")
-    assert ran.exit_code == 1
-    assert ran.stderr == "kiprdf: --default-graph belongs to a store, and brain is a folder.\n"
 
 
 def test_a_store_that_cannot_be_reached_is_one_sentence(

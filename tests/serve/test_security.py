@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 import kiprdf
-from tests.serve.raw import raw_request
+from tests.serve.raw import connect, head, raw_request
 from tests.serve.running import RunningServer, serving
 
 READ = 'FIND(COUNT(?d)) WHERE { ?d {type: "Drug"} }'
@@ -63,10 +63,8 @@ def test_health_needs_no_token(with_tokens: RunningServer) -> None:
 
 
 def test_a_body_without_a_token_is_not_read(with_tokens: RunningServer) -> None:
-    host, port = with_tokens.address.removeprefix("http://").strip("/").split(":")
-    with socket.create_connection((host, int(port)), timeout=10) as connection:
-        head = f"POST /kip HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Length: 1000000\r\n\r\n"
-        connection.sendall(head.encode())
+    with connect(with_tokens) as connection:
+        connection.sendall(head("POST", "/kip", "Content-Length: 1000000"))
         assert connection.recv(1000).startswith(b"HTTP/1.1 401")
 
 
@@ -224,10 +222,8 @@ def test_only_names_of_this_machine_are_hosts(
 
 
 def test_a_second_host_is_checked_too(server: RunningServer) -> None:
-    host, port = server.address.removeprefix("http://").strip("/").split(":")
-    with socket.create_connection((host, int(port)), timeout=10) as connection:
-        fields = "Host: localhost\r\nHost: evil.example"
-        connection.sendall(f"GET /health HTTP/1.1\r\n{fields}\r\n\r\n".encode())
+    with connect(server) as connection:
+        connection.sendall(head("GET", "/health", "Host: evil.example"))
         assert connection.recv(1000).startswith(b"HTTP/1.1 421")
 
 

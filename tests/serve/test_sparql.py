@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
+import httpx
 import pyoxigraph
 import pytest
 from rdflib import Graph, URIRef
@@ -24,6 +25,10 @@ JSON = "application/sparql-results+json"
 XML = "application/sparql-results+xml"
 NAMESPACE = "{http://www.w3.org/2005/sparql-results#}"
 REIFIES = "http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies"
+
+
+def ask(server: RunningServer, query: str, accept: str = "*/*") -> httpx.Response:
+    return server.client.get("/sparql", params={"query": query}, headers={"Accept": accept})
 
 
 def rows_of(content: dict) -> list[tuple[str, ...]]:  # type: ignore[type-arg]
@@ -61,14 +66,14 @@ def test_a_query_is_answered_by_get_form_and_body(server: RunningServer) -> None
     ],
 )
 def test_the_accepted_type_is_answered(server: RunningServer, accept: str, media_type: str) -> None:
-    answer = server.client.get("/sparql", params={"query": TREATS}, headers={"Accept": accept})
+    answer = ask(server, TREATS, accept)
     assert answer.headers["content-type"].partition(";")[0] == media_type
     assert answer.headers["vary"] == "Accept"
 
 
 @pytest.mark.parametrize("query", [TREATS, "ASK {}", "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }"])
 def test_no_acceptable_type_is_406(server: RunningServer, query: str) -> None:
-    answer = server.client.get("/sparql", params={"query": query}, headers={"Accept": "image/png"})
+    answer = ask(server, query, "image/png")
     assert answer.status_code == 406
 
 
@@ -93,9 +98,7 @@ TERMS = """SELECT ?k ?v { <urn:kip:nexus/T/a> ?k ?v
 def test_every_format_carries_the_same_terms(terms: Path) -> None:
     with serving(terms) as server:
         texts = {
-            accept: server.client.get(
-                "/sparql", params={"query": TERMS}, headers={"Accept": accept}
-            )
+            accept: ask(server, TERMS, accept)
             for accept in (JSON, XML, "text/csv", "text/tab-separated-values")
         }
     text = 'tab\tquote"comma,\r\nline <&>'
@@ -119,7 +122,7 @@ def test_every_format_carries_the_same_terms(terms: Path) -> None:
 def test_triple_terms_are_written_as_in_sparql_12(server: RunningServer) -> None:
     query = f"SELECT ?t {{ ?l <{REIFIES}> ?t }} LIMIT 3"
     for accept, format in ((JSON, "json"), (XML, "xml")):
-        answer = server.client.get("/sparql", params={"query": query}, headers={"Accept": accept})
+        answer = ask(server, query, accept)
         solutions = pyoxigraph.parse_query_results(
             answer.content, format=getattr(pyoxigraph.QueryResultsFormat, format.upper())
         )
@@ -128,7 +131,7 @@ def test_triple_terms_are_written_as_in_sparql_12(server: RunningServer) -> None
 
 def test_xml_keeps_the_ends_of_lines(server: RunningServer) -> None:
     query = r'SELECT ("a\r\nb\rc" AS ?x) {}'
-    answer = server.client.get("/sparql", params={"query": query}, headers={"Accept": XML})
+    answer = ask(server, query, XML)
     root = ElementTree.fromstring(answer.content)
     assert [one.text for one in root.iter(f"{NAMESPACE}literal")] == ["a\r\nb\rc"]
 
@@ -148,15 +151,15 @@ def test_every_kind_of_term_has_a_place_in_a_table(
 ) -> None:
     query = """SELECT (TRIPLE(<urn:s>, <urn:p>, ?b) AS ?t) ?b (1.5 AS ?n) ?u
                { BIND(BNODE() AS ?b) OPTIONAL { ?b <urn:none> ?u } }"""
-    answer = server.client.get("/sparql", params={"query": query}, headers={"Accept": accept})
+    answer = ask(server, query, accept)
     assert re.sub(r"_:\w+", "_:x", answer.content.decode()) == rows
 
 
 def test_a_character_that_xml_lacks_is_406(server: RunningServer) -> None:
     query = r'SELECT ("a\u0000b" AS ?x) {}'
-    answer = server.client.get("/sparql", params={"query": query}, headers={"Accept": XML})
+    answer = ask(server, query, XML)
     assert answer.status_code == 406
-    assert server.client.get("/sparql", params={"query": query}).status_code == 200
+    assert ask(server, query).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -170,15 +173,14 @@ def test_a_character_that_xml_lacks_is_406(server: RunningServer) -> None:
 )
 def test_a_construct_is_rdf_in_each_format(server: RunningServer, accept: str, format: str) -> None:
     query = f"CONSTRUCT WHERE {{ ?s <{BASE}$PropositionType/treats> ?o }}"
-    answer = server.client.get("/sparql", params={"query": query}, headers={"Accept": accept})
+    answer = ask(server, query, accept)
     graph = Graph().parse(data=answer.content, format=format)
     assert {(str(s), str(o)) for s, _, o in graph} == set(ROWS)
 
 
 def test_reifiers_are_statements_where_a_format_lacks_triple_terms(server: RunningServer) -> None:
     query = f"CONSTRUCT {{ ?l <{REIFIES}> ?t }} WHERE {{ ?l <{REIFIES}> ?t }} LIMIT 1"
-    headers = {"Accept": "application/rdf+xml"}
-    answer = server.client.get("/sparql", params={"query": query}, headers=headers)
+    answer = ask(server, query, "application/rdf+xml")
     graph = Graph().parse(data=answer.content, format="xml")
     statement = URIRef("http://www.w3.org/1999/02/22-rdf-syntax-ns#Statement")
     assert (None, None, statement) in graph
@@ -230,7 +232,7 @@ def test_what_exceeds_the_budget_is_an_error(folder: Path) -> None:
             (product, (408, "KIP_4001")),
             ("SELECT * { ?a ?b ?c }", (400, "KIP_4002")),
         ):
-            answer = server.client.get("/sparql", params={"query": query})
+            answer = ask(server, query)
             assert (answer.status_code, answer.json()["error"]["code"]) == expected
         assert server.client.get("/health").status_code == 200
 
@@ -252,7 +254,7 @@ def test_the_json_is_that_of_the_engine(server: RunningServer, folder: Path) -> 
     with kiprdf.Nexus.open(folder, read_only=True) as nexus:
         solutions = nexus.store.engine.query(TREATS)
         expected = solutions.serialize(format=pyoxigraph.QueryResultsFormat.JSON)  # type: ignore[union-attr]
-    answer = server.client.get("/sparql", params={"query": TREATS})
+    answer = ask(server, TREATS)
     assert answer.json() == json.loads(expected or b"")
 
 
@@ -263,7 +265,6 @@ def test_triples_that_rdf_xml_cannot_express_are_406(
     server: RunningServer, predicate: str, text: str
 ) -> None:
     query = f'CONSTRUCT {{ <http://x/> <http://x/{predicate}> "{text}" }} WHERE {{}}'
-    headers = {"Accept": "application/rdf+xml"}
-    answer = server.client.get("/sparql", params={"query": query}, headers=headers)
+    answer = ask(server, query, "application/rdf+xml")
     assert answer.status_code == 406
-    assert server.client.get("/sparql", params={"query": query}).status_code == 200
+    assert ask(server, query).status_code == 200
