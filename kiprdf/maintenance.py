@@ -23,8 +23,8 @@ from kiprdf.meta.indexing import Indexer
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import PropositionName
 from kiprdf.store import NexusStore, OxigraphStore
+from kiprdf.store.bookkeeping import record
 from kiprdf.store.commit_index import INDEX
-from kiprdf.store.commit_log import record
 from kiprdf.store.folder import VECTORS
 from kiprdf.store.journal import Journal
 from kiprdf.store.past import require_embedded

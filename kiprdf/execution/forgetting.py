@@ -25,7 +25,7 @@ from kiprdf.rdf.iris import ConceptName, encode
 from kiprdf.rdf.literals import to_json
 from kiprdf.source import NOWHERE
 from kiprdf.store import Origin, OxigraphStore
-from kiprdf.store.commit_log import commit_note, note, record
+from kiprdf.store.bookkeeping import commit_note, note, record
 from kiprdf.store.journal_files import Commit, decoded, encoded
 from kiprdf.store.past import base_record, require_embedded
 

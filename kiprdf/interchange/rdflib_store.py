@@ -30,11 +30,11 @@ from kiprdf.rdf.literals import is_value
 from kiprdf.search import INDEX_FILE
 from kiprdf.store import Delta, Origin, OxigraphStore, Written
 from kiprdf.store.base import Reading
+from kiprdf.store.bookkeeping import rebuild_texts
 from kiprdf.store.delta import UNKNOWN, difference
 from kiprdf.store.folder import checked_base, index_folder, notes_of
 from kiprdf.store.lock import FairLock
 from kiprdf.store.sparql_worker import SparqlAnswer
-from kiprdf.store.texts import rebuild_texts
 
 if TYPE_CHECKING:
     from kiprdf.options import ConnectOptions

@@ -2,7 +2,7 @@
 
 ``delta`` (what a write changes), ``base`` (the protocols: all that other packages may call),
 ``recorded_reads`` (validates a write that was prepared without the lock), ``lock`` (the writer's
-lock), ``commit_log`` (commit numbers, recent changes), ``journal`` and
+lock), ``bookkeeping`` (commit numbers, records, texts), ``journal`` and
 ``journal_files`` (what each commit changed, on disk), ``commit_index`` (the commits that changed an
 element), ``past`` (earlier states, as stores and as one record), ``rebuilding`` (what commits lead
 to, and a damaged graph from the journal), ``folder`` (manifest, claims, opening, backups, a graph

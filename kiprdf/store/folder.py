@@ -35,11 +35,17 @@ from kiprdf.errors import (
 )
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import base_fault
-from kiprdf.store.commit_log import ENGINE_FAULTS, commit_note, note, readable, record
+from kiprdf.store.bookkeeping import (
+    ENGINE_FAULTS,
+    commit_note,
+    note,
+    readable,
+    rebuild_texts,
+    record,
+)
 from kiprdf.store.journal import FOLDER as HISTORY
 from kiprdf.store.journal import discard_prepared
 from kiprdf.store.journal_files import sync_folder
-from kiprdf.store.texts import rebuild_texts
 
 FORMAT = 3
 """The format of the folder and of the dataset in it; format 1 had no graph of texts, format 2

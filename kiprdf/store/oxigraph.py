@@ -46,20 +46,25 @@ from kiprdf.sparql.abilities import EMBEDDED
 from kiprdf.sparql.algebra import BGP, Select, TriplePattern
 from kiprdf.sparql.text import render, render_update
 from kiprdf.store.base import SIMPLE, Cell, Iri, Nodes, Reading, Request, Row, Solutions, Statement
-from kiprdf.store.cancellation import CancellationToken, is_any_abandoned, run_cancellable
-from kiprdf.store.commit_log import (
+from kiprdf.store.bookkeeping import (
     ENGINE_FAULTS,
     KEPT_BYTES,
     RECORD,
     CommitNumber,
+    Text,
     commit_note,
     note,
     read_commit_number,
     readable,
+    rebuild_texts,
     record,
     remove_earlier_number,
+    stored_texts,
+    texts_in,
+    texts_of,
     unreadable,
 )
+from kiprdf.store.cancellation import CancellationToken, is_any_abandoned, run_cancellable
 from kiprdf.store.delta import UNKNOWN, Delta, Origin, Written, difference
 from kiprdf.store.folder import (
     DAMAGED,
@@ -97,7 +102,6 @@ from kiprdf.store.rebuilding import GAP, LOST, gap_record, quads_of, rebuild
 from kiprdf.store.sorted_values import FOLDER as VALUES
 from kiprdf.store.sorted_values import KEPT_COMMITS, Scope, SortedValues, ValueIndex
 from kiprdf.store.sparql_worker import RecentChanges, SparqlAnswer, SparqlProcesses
-from kiprdf.store.texts import Text, rebuild_texts, stored_texts, texts_in, texts_of
 from kiprdf.store.totals import FILE as TOTALS
 from kiprdf.store.totals import Recent, Totals
 from kiprdf.store.update_times import UPDATED_AT, Range, UpdateTimes

@@ -24,14 +24,21 @@ from pyoxigraph import Store as Engine
 from kiprdf.errors import KipError, StoreError, shown
 from kiprdf.sparql.text import render_update
 from kiprdf.store.base import NexusStore
-from kiprdf.store.commit_log import ENGINE_FAULTS, commit_note, note, read_commit_number, record
+from kiprdf.store.bookkeeping import (
+    ENGINE_FAULTS,
+    commit_note,
+    note,
+    read_commit_number,
+    record,
+    texts_in,
+    texts_of,
+)
 from kiprdf.store.delta import Origin
 from kiprdf.store.folder import notes_of
 from kiprdf.store.journal import FOLDER, PAST, Journal
 from kiprdf.store.journal_files import Commit, encoded
 from kiprdf.store.oxigraph import OxigraphStore
 from kiprdf.store.rebuilding import NormalTriple, normal_triples, noted
-from kiprdf.store.texts import texts_in, texts_of
 
 NO_HISTORY = "This nexus has no history."
 NO_HISTORY_HINT = "Open a folder without history=False, or memory(history=True)."

@@ -19,7 +19,7 @@ from pyoxigraph import Store as Engine
 from kiprdf.checksums import FileSums
 from kiprdf.errors import DamagedGraphError, StoreError
 from kiprdf.rdf.literals import normal
-from kiprdf.store.commit_log import readable
+from kiprdf.store.bookkeeping import readable, texts_in
 from kiprdf.store.delta import Origin
 from kiprdf.store.folder import (
     DAMAGED,
@@ -33,7 +33,6 @@ from kiprdf.store.folder import (
 )
 from kiprdf.store.journal import FOLDER, Journal
 from kiprdf.store.journal_files import Commit
-from kiprdf.store.texts import texts_in
 
 _REBUILT = (
     "The graph of the nexus in %s was damaged. It was written again from its history, as of commit "

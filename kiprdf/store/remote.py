@@ -22,12 +22,12 @@ from kiprdf.rdf import vocab
 from kiprdf.store.base import (
     Moved,
 )
+from kiprdf.store.bookkeeping import texts_in
 from kiprdf.store.delta import UNKNOWN, Delta, Origin, difference
 from kiprdf.store.http import EndpointFault
 from kiprdf.store.oxigraph import OxigraphStore
 from kiprdf.store.remote_reads import RemoteReads
 from kiprdf.store.remote_session import GoneFault
-from kiprdf.store.texts import texts_in
 
 T = TypeVar("T")
 _log = logging.getLogger("kiprdf")

@@ -27,7 +27,7 @@ from kiprdf.rdf import vocab
 from kiprdf.sparql import requests, updates
 from kiprdf.sparql.abilities import Abilities
 from kiprdf.store.base import Moved
-from kiprdf.store.commit_log import record
+from kiprdf.store.bookkeeping import record
 from kiprdf.store.delta import Delta
 from kiprdf.store.endpoint import WHOLE, Dataset, Endpoint
 from kiprdf.store.folder import FORMAT

@@ -26,14 +26,13 @@ from kiprdf.store.base import (
     Solutions,
     Statement,
 )
-from kiprdf.store.commit_log import RECORD
+from kiprdf.store.bookkeeping import RECORD, texts_of
 from kiprdf.store.endpoint import Dataset
 from kiprdf.store.guard import refuse_extensions, returns_triples
 from kiprdf.store.http import EndpointFault
 from kiprdf.store.remote_session import RemoteSession
 from kiprdf.store.sorted_values import Scope
 from kiprdf.store.sparql_worker import SparqlAnswer
-from kiprdf.store.texts import texts_of
 from kiprdf.store.update_times import UPDATED_AT, Range
 
 K = TypeVar("K")

@@ -41,7 +41,7 @@ from kiprdf.loading import load
 from kiprdf.rdf import vocab
 from kiprdf.store import sparql_child as child
 from kiprdf.store.base import Solutions
-from kiprdf.store.commit_log import KEPT_BYTES, KEPT_COMMITS
+from kiprdf.store.bookkeeping import KEPT_BYTES, KEPT_COMMITS
 from kiprdf.store.delta import Written
 from kiprdf.store.folder import graph_folder
 

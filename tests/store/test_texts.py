@@ -12,7 +12,7 @@ from pyoxigraph import Literal, NamedNode, Quad
 import kiprdf
 from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
-from kiprdf.store.texts import stored_texts
+from kiprdf.store.bookkeeping import stored_texts
 
 SCHEMA = 'UPSERT { CONCEPT { {type: "$ConceptType", name: "Drug"} } }'
 ASA = 'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.attributes.aliases == "ASA") }'

@@ -1,18 +1,24 @@
-"""What a graph notes about itself: its records, and the number of its last commit."""
+"""What a graph has besides knowledge: its records and commit number, and texts of its values."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import Any, NamedTuple, cast
+from itertools import starmap
+from typing import Any, NamedTuple, TypeAlias, cast
 
-from pyoxigraph import Literal, NamedNode, Quad
+from pyoxigraph import Literal, NamedNode, Quad, QuerySolutions, Variable
 from pyoxigraph import Store as Engine
 
 from kiprdf.errors import DamagedGraphError, StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import encode
+from kiprdf.rdf.literals import normal
+from kiprdf.rdf.readings import PLAIN, held
+from kiprdf.sparql.algebra import BGP, Call, Filter, In, Negation, Select, TriplePattern
+from kiprdf.sparql.text import render
+from kiprdf.store.delta import Written
 
 KEPT_BYTES = 4 * 1024**2
 """The size of a change that is kept for others, who follow a dataset."""
@@ -84,3 +90,46 @@ def unreadable(fault: Exception, deed: str = "read") -> StoreError:
     is_damaged = re.search("corruption|no such file", str(fault), re.IGNORECASE)
     error = DamagedGraphError if is_damaged else StoreError
     return error(f"The nexus cannot be {deed}: {fault}")
+
+
+# Texts ----------------------------------------------------------------------------------------
+# The texts, numbers and booleans in arrays, tagged texts and typed values are quads of a graph, in
+# which a FILTER finds them by index (docs/decisions/050). Every write changes them with the values.
+
+
+Text: TypeAlias = tuple[NamedNode, NamedNode, Literal | NamedNode, NamedNode]
+"""A quad, as its four terms."""
+_NAMES = Variable("s"), Variable("p"), Variable("o")
+_IS_PLAIN = In(Call("DATATYPE", (_NAMES[2],)), tuple(sorted(PLAIN, key=str)))
+_OTHER_VALUES = render(
+    Select(_NAMES, Filter(BGP((TriplePattern(*_NAMES),)), Negation(_IS_PLAIN)), distinct=False)
+)
+
+
+def texts_of(triples: Iterable[Written]) -> list[Text]:
+    """The quads of what the objects of some triples hold."""
+    # Nearly all values are plain: they are tested here, since a call would cost more than the test.
+    return [
+        (subject, predicate, item, vocab.TEXTS)
+        for subject, predicate, value in triples
+        if isinstance(value, Literal) and value.datatype not in PLAIN
+        for item in held(value)
+    ]
+
+
+def texts_in(engine: Engine) -> Iterator[Quad]:
+    """Those of all values in the default graph."""
+    rows = cast(QuerySolutions, engine.query(_OTHER_VALUES))
+    return starmap(Quad, texts_of(cast(Any, map(tuple, rows))))
+
+
+def stored_texts(engine: Engine) -> Iterator[Quad]:
+    """Those that are stored."""
+    for subject, predicate, item, graph in engine.quads_for_pattern(None, None, None, vocab.TEXTS):
+        yield Quad(subject, predicate, normal(cast(Literal | NamedNode, item)), graph)
+
+
+def rebuild_texts(engine: Engine) -> None:
+    """Write the texts of all values again."""
+    engine.remove_graph(vocab.TEXTS)
+    engine.extend(texts_in(engine))
