@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import kiprdf
 from kiprdf.kql.results import shape, sort_key
@@ -36,9 +35,10 @@ def test_an_integer_and_its_double_rank_alike() -> None:
     assert sort_key(3) == sort_key(3.0)
 
 
-@given(values=st.permutations(IN_ORDER))
-def test_every_shuffle_sorts_alike(values: list[Any]) -> None:
-    assert json.dumps(sorted(values, key=sort_key)) == json.dumps(IN_ORDER)
+def test_every_shuffle_sorts_alike() -> None:
+    for seed in range(200):
+        values = random.Random(seed).sample(IN_ORDER, len(IN_ORDER))
+        assert json.dumps(sorted(values, key=sort_key)) == json.dumps(IN_ORDER), seed
 
 
 def find(shown: str) -> ast.Find:
@@ -73,14 +73,17 @@ def test_shape(shown: str, columns: list[list[Any]], result: Any) -> None:
     ],
 )
 def test_a_sum_does_not_depend_on_the_order_of_the_rows(numbers: list[float], total: float) -> None:
-    sums = set()
-    for order in itertools.permutations(numbers):
-        nexus = kiprdf.Nexus.memory(genesis=False)
-        nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "N"} } }')
-        values = " ".join(
-            f'CONCEPT {{ {{type: "N", name: "{place}"}} SET ATTRIBUTES {{ n: {number} }} }}'
-            for place, number in enumerate(order)
-        )
-        nexus.execute(f"UPSERT {{ {values} }}")
-        sums.add(nexus.execute('FIND(SUM(?n.attributes.n)) WHERE { ?n {type: "N"} }'))
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    orders = list(itertools.permutations(numbers))
+    types = " ".join(
+        f'CONCEPT {{ {{type: "$ConceptType", name: "N{i}"}} }}' for i in range(len(orders))
+    )
+    values = " ".join(
+        f'CONCEPT {{ {{type: "N{i}", name: "{place}"}} SET ATTRIBUTES {{ n: {number} }} }}'
+        for i, order in enumerate(orders)
+        for place, number in enumerate(order)
+    )
+    nexus.apply_capsule(f"UPSERT {{ {types} {values} }}")
+    summed = 'FIND(SUM(?n.attributes.n)) WHERE {{ ?n {{type: "N{}"}} }}'
+    sums = {nexus.execute(summed.format(i)) for i in range(len(orders))}
     assert sums == {total}
