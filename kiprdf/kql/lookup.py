@@ -100,6 +100,8 @@ class LookupPlan:
 
     def rare(self, store: Store, bindings: Bindings) -> list[TriplePattern]:
         """The starts of groups of which a lookup that ended has found all matches."""
+        if not self.fallen_back:
+            return []
         return self.fallen_back.get((store.commit(), *self.filled(bindings)), [])
 
     def result(self, solved: Mapping[Row, tuple[Solution, Row]]) -> list[Row]:
