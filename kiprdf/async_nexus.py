@@ -3,22 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+import functools
+from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, asynccontextmanager
 from contextvars import copy_context
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from kiprdf.budget import Cancellation, cancellable
-from kiprdf.execution.engine import Answer
-from kiprdf.execution.transaction import Transaction
 from kiprdf.nexus import Nexus
-from kiprdf.rows import Rows
 
+P = ParamSpec("P")
 T = TypeVar("T")
 THREADS = 64
 """Calls that run at once; more calls wait for a thread, and their time runs."""
+
+
+class Threaded(Protocol):
+    """What has methods that run on a thread each."""
+
+    async def run(self, function: Callable[[], T]) -> T: ...
+
+    def _bound(self, name: str) -> Any: ...
+
+
+def as_coroutine(
+    method: Callable[Concatenate[Any, P], T],
+) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
+    """A method as a coroutine, with the same arguments, result and errors."""
+
+    async def call(self: Threaded, /, *arguments: P.args, **options: P.kwargs) -> T:
+        bound = self._bound(method.__name__)
+        return await self.run(lambda: bound(*arguments, **options))
+
+    return functools.update_wrapper(call, method)
 
 
 class AsyncNexus:
@@ -50,52 +69,22 @@ class AsyncNexus:
             cancellation.cancel()
             raise
 
-    async def execute_kip(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """``Nexus.execute_kip`` as a coroutine."""
-        return await self.run(lambda: self.nexus.execute_kip(request))
+    def _bound(self, name: str) -> Any:
+        """The method that a coroutine calls."""
+        return getattr(self.nexus, name)
 
-    async def execute_kip_readonly(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """``Nexus.execute_kip_readonly`` as a coroutine."""
-        return await self.run(lambda: self.nexus.execute_kip_readonly(request))
-
-    async def execute(self, command: str, /, **parameters: Any) -> Any:
-        """``Nexus.execute`` as a coroutine."""
-        return await self.run(lambda: self.nexus.execute(command, **parameters))
-
-    async def find(self, command: str, /, **parameters: Any) -> Rows:
-        """``Nexus.find`` as a coroutine."""
-        return await self.run(lambda: self.nexus.find(command, **parameters))
-
-    async def answer(
-        self,
-        command: str,
-        parameters: Mapping[str, Any] | None = None,
-        *,
-        dry_run: bool = False,
-        readonly: bool = False,
-    ) -> Answer:
-        """``Nexus.answer`` as a coroutine."""
-        return await self.run(
-            lambda: self.nexus.answer(command, parameters, dry_run=dry_run, readonly=readonly)
-        )
-
-    async def transaction(
-        self, function: Callable[[Transaction], T], *, dry_run: bool = False
-    ) -> T:
-        """``Nexus.transaction`` as a coroutine; the function runs on the thread."""
-        return await self.run(lambda: self.nexus.transaction(function, dry_run=dry_run))
-
-    async def sparql(self, query: str) -> Rows | bool | list[Any]:
-        """``Nexus.sparql`` as a coroutine."""
-        return await self.run(lambda: self.nexus.sparql(query))
-
-    async def build_index(self, *arguments: Any, **options: Any) -> None:
-        """``Nexus.build_index`` as a coroutine."""
-        await self.run(lambda: self.nexus.build_index(*arguments, **options))
-
-    async def snapshot(self, *arguments: Any, **options: Any) -> str:
-        """``Nexus.snapshot`` as a coroutine."""
-        return await self.run(lambda: self.nexus.snapshot(*arguments, **options))
+    execute_kip = as_coroutine(Nexus.execute_kip)
+    execute_kip_readonly = as_coroutine(Nexus.execute_kip_readonly)
+    execute = as_coroutine(Nexus.execute)
+    find = as_coroutine(Nexus.find)
+    answer = as_coroutine(Nexus.answer)
+    transaction = as_coroutine(Nexus.transaction)
+    sparql = as_coroutine(Nexus.sparql)
+    build_index = as_coroutine(Nexus.build_index)
+    snapshot = as_coroutine(Nexus.snapshot)
+    history = as_coroutine(Nexus.history)
+    changes = as_coroutine(Nexus.changes)
+    undo = as_coroutine(Nexus.undo)
 
     @asynccontextmanager
     async def at(self, when: int | str | datetime) -> AsyncIterator[AsyncNexus]:
@@ -126,23 +115,6 @@ class AsyncNexus:
     ) -> AbstractContextManager[None]:
         """``Nexus.acting``, a ``with`` block: it holds for the task that runs it."""
         return self.nexus.acting(author=author, session=session)
-
-    async def history(self, id: str, **options: Any) -> dict[str, Any]:
-        """``Nexus.history`` as a coroutine."""
-        return await self.run(lambda: self.nexus.history(id, **options))
-
-    async def changes(
-        self,
-        since: int | str | datetime | None = None,
-        until: int | str | datetime | None = None,
-        **options: Any,
-    ) -> dict[str, Any]:
-        """``Nexus.changes`` as a coroutine."""
-        return await self.run(lambda: self.nexus.changes(since, until, **options))
-
-    async def undo(self, **options: Any) -> dict[str, Any]:
-        """``Nexus.undo`` as a coroutine."""
-        return await self.run(lambda: self.nexus.undo(**options))
 
 
 def _close_opened(opening: asyncio.Future[Nexus]) -> None:

@@ -4,31 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from inspect import isawaitable
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
-from kiprdf.async_nexus import AsyncNexus
+from kiprdf.async_nexus import AsyncNexus, as_coroutine
 from kiprdf.memory import enrichment, texts
 from kiprdf.memory.memory import Extractor, Memory
 from kiprdf.nexus import Nexus
 
-P = ParamSpec("P")
 T = TypeVar("T")
-
-
-def _on_a_thread(
-    method: Callable[Concatenate[Memory, P], T],
-) -> Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, T]]:
-    """A method of a memory as a coroutine."""
-
-    async def call(self: AsyncMemory, /, *arguments: P.args, **options: P.kwargs) -> T:
-        self._loop = asyncio.get_running_loop()
-        bound = getattr(self.memory, method.__name__)
-        return await self._threads.run(lambda: bound(*arguments, **options))
-
-    functools.update_wrapper(call, method)
-    return call
 
 
 class AsyncMemory:
@@ -64,28 +49,36 @@ class AsyncMemory:
         assert self._loop is not None
         return asyncio.run_coroutine_threadsafe(enrichment.awaited(answer), self._loop).result()
 
-    add = _on_a_thread(Memory.add)
-    add_many = _on_a_thread(Memory.add_many)
-    add_messages = _on_a_thread(Memory.add_messages)
-    get = _on_a_thread(Memory.get)
-    items = _on_a_thread(Memory.items)
-    forget = _on_a_thread(Memory.forget)
-    erase = _on_a_thread(Memory.erase)
-    rebuild = _on_a_thread(Memory.rebuild)
-    extract = _on_a_thread(Memory.extract)
-    entities = _on_a_thread(Memory.entities)
-    edges = _on_a_thread(Memory.edges)
-    entity = _on_a_thread(Memory.entity)
-    upsert_entity = _on_a_thread(Memory.upsert_entity)
-    upsert_edge = _on_a_thread(Memory.upsert_edge)
-    search = _on_a_thread(Memory.search)
-    neighbors = _on_a_thread(Memory.neighbors)
-    stats = _on_a_thread(Memory.stats)
-    context = _on_a_thread(Memory.context)
-    recall = _on_a_thread(Memory.recall)
-    decay = _on_a_thread(Memory.decay)
-    merge = _on_a_thread(Memory.merge)
-    contradictions = _on_a_thread(Memory.contradictions)
-    export = _on_a_thread(Memory.export)
-    export_file = _on_a_thread(Memory.export_file)
-    import_ = _on_a_thread(Memory.import_)
+    async def run(self, function: Callable[[], T]) -> T:
+        """Run a function on a thread, as ``AsyncNexus.run`` does."""
+        self._loop = asyncio.get_running_loop()
+        return await self._threads.run(function)
+
+    def _bound(self, name: str) -> Any:
+        return getattr(self.memory, name)
+
+    add = as_coroutine(Memory.add)
+    add_many = as_coroutine(Memory.add_many)
+    add_messages = as_coroutine(Memory.add_messages)
+    get = as_coroutine(Memory.get)
+    items = as_coroutine(Memory.items)
+    forget = as_coroutine(Memory.forget)
+    erase = as_coroutine(Memory.erase)
+    rebuild = as_coroutine(Memory.rebuild)
+    extract = as_coroutine(Memory.extract)
+    entities = as_coroutine(Memory.entities)
+    edges = as_coroutine(Memory.edges)
+    entity = as_coroutine(Memory.entity)
+    upsert_entity = as_coroutine(Memory.upsert_entity)
+    upsert_edge = as_coroutine(Memory.upsert_edge)
+    search = as_coroutine(Memory.search)
+    neighbors = as_coroutine(Memory.neighbors)
+    stats = as_coroutine(Memory.stats)
+    context = as_coroutine(Memory.context)
+    recall = as_coroutine(Memory.recall)
+    decay = as_coroutine(Memory.decay)
+    merge = as_coroutine(Memory.merge)
+    contradictions = as_coroutine(Memory.contradictions)
+    export = as_coroutine(Memory.export)
+    export_file = as_coroutine(Memory.export_file)
+    import_ = as_coroutine(Memory.import_)
