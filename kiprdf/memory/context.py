@@ -10,12 +10,12 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.kql.reader import Reader
 from kiprdf.memory.extraction.words import word_set
-from kiprdf.memory.graph import EntityNode
-from kiprdf.memory.items import PREDICATES, Hit, normalized
+from kiprdf.memory.graph import EntityNode, read_edge
+from kiprdf.memory.items import PREDICATES, Edge, Hit, normalized
 from kiprdf.memory.tables import Named, Names, words
 from kiprdf.memory.texts import setting
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Proposition
+from kiprdf.rdf.elements import Proposition, read_object
 from kiprdf.rdf.literals import to_json
 
 if TYPE_CHECKING:
@@ -284,6 +284,24 @@ def relation(graph: Graph, names: Names, link: Any, fact: Triple) -> Relation | 
     weight = float(cast(Literal, weights[0].object).value)
     predicate = fact.predicate.value[len(store.iris.predicates) :]
     return Relation(link, subject, predicate, object_, weight, cast(Any, until))
+
+
+def stored_edge(graph: Graph, names: Names, link: NamedNode) -> tuple[Edge, Relation] | None:
+    """The edge that a proposition stores, as a whole, if it does."""
+    store = graph.nexus.store
+    triples = store.statements(link)
+    fact: Any = next((each.object for each in triples if each.predicate == vocab.REIFIES), None)
+    if not isinstance(fact, Triple):
+        return None
+    subject, object_ = (names.entities.get(cast(Any, end)) for end in (fact.subject, fact.object))
+    if subject is None or object_ is None:
+        return None
+    stored = read_edge(read_object(store.iris, link, triples) or {}, subject.id, object_.id)
+    if stored is None:
+        return None
+    edge = stored.edge
+    ends = link, subject, edge.predicate, object_
+    return edge, Relation(*ends, edge.weight, edge.valid_until)
 
 
 def relation_order(relation: Relation) -> tuple[bool, float, str, str, str]:

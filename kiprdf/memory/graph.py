@@ -175,7 +175,7 @@ class Graph:
             "FIND(?l, ?s.attributes.entity_id, ?o.attributes.entity_id)"
             f" WHERE {{ {pattern} ?l (?s, {predicates}, ?o) {filter} }}"
         )
-        edges = (_edge(*row) for row in self.rows(command, predicate=predicate, **values))
+        edges = (read_edge(*row) for row in self.rows(command, predicate=predicate, **values))
         return [edge for edge in edges if edge is not None]
 
     def edges_at(self, node: Node, *, end: str) -> list[EdgeLink]:
@@ -253,16 +253,8 @@ class Graph:
 
     def read_entity(self, concept: NamedNode) -> EntityNode | None:
         """The entity that a concept stores."""
-        return _entity(self._element(concept) or {})
-
-    def read_edge(self, link: NamedNode, subject_id: str, object_id: str) -> EdgeLink | None:
-        """The edge that a proposition stores, with the ids of its ends."""
-        element = self._element(link)
-        return None if element is None else _edge(element, subject_id, object_id)
-
-    def _element(self, node: NamedNode) -> dict[str, Any] | None:
         store = self.nexus.store
-        return read_object(store.iris, node, store.statements(node))
+        return _entity(read_object(store.iris, concept, store.statements(concept)) or {})
 
     # Writing ----------------------------------------------------------------------------------
 
@@ -379,7 +371,7 @@ def _entity(concept: Json) -> EntityNode | None:
     return EntityNode(entity, tuple(values.get("aliases") or ()), bool(values.get("is_kept")))
 
 
-def _edge(link: Json, subject_id: str | None, object_id: str | None) -> EdgeLink | None:
+def read_edge(link: Json, subject_id: str | None, object_id: str | None) -> EdgeLink | None:
     """The edge that a proposition stores, if it does; its ends have the given ids."""
     values = link.get("metadata", {})
     if not values.get("edge_id") or not subject_id or not object_id:

@@ -11,7 +11,7 @@ from itertools import groupby, islice, takewhile
 from typing import cast
 from unicodedata import category
 
-from pyoxigraph import NamedNode, Triple
+from pyoxigraph import NamedNode
 
 from kiprdf import collector
 from kiprdf.budget import spend_half, without_limit
@@ -20,7 +20,7 @@ from kiprdf.memory import context, texts
 from kiprdf.memory.evidence import newest_first
 from kiprdf.memory.graph import ITEM, MENTIONS, STATES, Graph
 from kiprdf.memory.items import Edge, Hit, Item, comparable
-from kiprdf.memory.recalled import NO_NOTES, Recall, RecalledNote, block, excerpt, shown
+from kiprdf.memory.recalled import NO_NOTES, Recall, RecalledNote, excerpt, shown
 from kiprdf.memory.tables import Names, Notes
 from kiprdf.meta.search import Question
 from kiprdf.prompt import quoted
@@ -281,22 +281,19 @@ class Recaller:
         asked = context.ask(self._graph, self.names, question.text)
         scores, because = self._scores(question, asked)
         chosen, reasons = self._chosen(question, scores)
-        lines: dict[str, str] = {}
+        edges: dict[NamedNode, Edge | None] = {}
+        relations: dict[str, context.Relation] = {}
 
         def facts_of(links: Iterable[NamedNode]) -> list[Edge]:
-            edges: list[Edge] = []
-            for link in links:
-                fact = self._store.lookup(link, vocab.REIFIES, None, 1)
-                relation = fact and context.relation(
-                    self._graph, self.names, link, cast(Triple, fact[0].object)
-                )
-                if relation:
-                    ids = relation.subject.id, relation.object.id
-                    stored = self._graph.read_edge(link, *ids)
+            listed = list(links)
+            for link in listed:
+                if link not in edges:
+                    stored = context.stored_edge(self._graph, self.names, link)
+                    edges[link] = None if stored is None else stored[0]
                     if stored is not None:
-                        lines[stored.edge.id] = context.relation_line(relation, shown)
-                        edges.append(stored.edge)
-            return newest_first(edges) if edges else edges
+                        relations[stored[0].id] = stored[1]
+            read = [edge for link in listed if (edge := edges[link]) is not None]
+            return newest_first(read) if len(read) > 1 else read
 
         notes = [
             RecalledNote(
@@ -319,10 +316,14 @@ class Recaller:
             for match in asked.matches[:MAX_FACTS]
             if (node := self._graph.read_entity(match.named.node)) is not None
         ]
-        text = block(notes, [lines[edge.id] for edge in facts], reasons, max_chars)
-        if not text and (notes or facts):
-            reasons.append(f"Nothing fits into max_chars={max_chars}.")
-        return Recall(tuple(notes), tuple(entities), tuple(facts), tuple(reasons), text)
+        return Recall(
+            tuple(notes),
+            tuple(entities),
+            tuple(facts),
+            tuple(reasons),
+            lambda edge: context.relation_line(relations[edge.id], shown),
+            max_chars,
+        )
 
     # Scores -----------------------------------------------------------------------------------
 

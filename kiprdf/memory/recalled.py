@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from kiprdf.memory.items import Edge, Hit, Item
@@ -46,24 +46,37 @@ class RecalledNote:
 class Recall:
     """What a memory has about a query: notes, the best first, entities that it names, and facts.
 
-    ``facts`` are the edges of both, those that hold first, then the newest. ``reasons`` say why
-    there are no notes, or fewer than asked. ``str()`` is the block for a prompt.
+    ``facts`` are the edges of both, those that hold first, then the newest. ``str()`` is the block
+    for a prompt, which is made when it is asked for.
     """
 
     notes: tuple[RecalledNote, ...] = ()
     entities: tuple[Hit, ...] = ()
     facts: tuple[Edge, ...] = ()
-    reasons: tuple[str, ...] = ()
-    _text: str = field(default="", repr=False, compare=False)
+    _reasons: tuple[str, ...] = ()
+    _line_of: Callable[[Edge], str] = field(default=str, repr=False, compare=False)
+    _most: int = field(default=MAX_CHARACTERS, repr=False, compare=False)
+
+    @cached_property
+    def _text(self) -> str:
+        facts = [self._line_of(edge) for edge in self.facts]
+        return block(self.notes, facts, self._reasons, self._most)
 
     def __str__(self) -> str:
         return self._text
 
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why there are no notes, fewer than asked, or no block."""
+        if self._text or not (self.notes or self.facts):
+            return self._reasons
+        return (*self._reasons, f"Nothing fits into max_chars={self._most}.")
+
     def to_dict(self) -> dict[str, Any]:
         """The fields as JSON."""
-        fields = asdict(self)
-        del fields["_text"]
-        return fields
+        names = ("notes", "entities", "facts")
+        lists = {name: tuple(map(asdict, getattr(self, name))) for name in names}
+        return {**lists, "reasons": self.reasons}
 
 
 def excerpt(text: str, asked: Callable[[], frozenset[str]], most: int = LONGEST_EXCERPT) -> str:
