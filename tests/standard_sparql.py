@@ -17,9 +17,7 @@ from kiprdf.store import OxigraphStore
 
 STANDARD = Abilities(
     triple_terms=False,
-    functions=False,
     lookups=False,
-    texts=False,
     links="rdf11",
 )
 _EXTENSIONS = ("LATERAL", "<<", "GRAPH", "urn:kip:vocab/function/")

@@ -20,13 +20,13 @@ from typing import Any, cast
 import pytest
 
 import kiprdf
-from kiprdf.kql.optimize.as_statements import as_statements
+from kiprdf.kql.optimize.cardinality import without_unread_links
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
 from kiprdf.kql.optimize.fetch_values import fetch_values
+from kiprdf.kql.optimize.implied_patterns import implied_patterns
 from kiprdf.kql.optimize.order_joins import order_joins
-from kiprdf.kql.optimize.push_filters import push_filters
-from kiprdf.kql.optimize.unread_links import without_unread_links
 from kiprdf.kql.plan import plan_find
+from kiprdf.kql.queries import as_statements
 from kiprdf.language import ast, bind, parse
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.vocab import INTEGER, prefixes
@@ -146,7 +146,7 @@ def sparql_of_pass(name: str, command: str) -> tuple[str, str]:
     translation, needed = plan.translation, set(plan.variables)
     values, namer = translation.values, translation.namer
     passes: dict[str, Callable[[Pattern], Pattern]] = {
-        "push_filters": lambda p: push_filters(p, values, iris, namer, abilities.texts),
+        "implied_patterns": lambda p: implied_patterns(p, values, iris, namer, abilities.lookups),
         "order_joins": lambda p: order_joins(p, needed, values, namer),
         "fetch_values": lambda p: fetch_values(p, values, namer, iris),
         "unread_links": lambda p: without_unread_links(p, needed, iris),

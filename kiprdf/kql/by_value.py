@@ -17,7 +17,6 @@ from pyoxigraph import Literal, NamedNode, Variable
 from kiprdf.budget import check
 from kiprdf.kql import results
 from kiprdf.kql.lookup import Fallback, LookupPlan, Reads, Solution, plan_lookup
-from kiprdf.kql.optimize.push_filters import NAMESPACES
 from kiprdf.kql.results import Cells
 from kiprdf.kql.where import Where
 from kiprdf.language import ast
@@ -288,8 +287,8 @@ def plan_by_value(
     tests: dict[tuple[Variable, NamedNode], list[Test]] = {}
     for name, variable, constant in _tests(where.pushed):
         value = values.get(variable)
-        if value is not None and value.field in NAMESPACES and value.node not in constants:
-            key = NamedNode(NAMESPACES[value.field] + str(value.key))
+        key = None if value is None else value.predicate
+        if value is not None and key is not None and value.node not in constants:
             tests.setdefault((value.node, key), []).append((name, constant))
     ranges: list[RangePlan] = []
     for (element, key), own in tests.items():

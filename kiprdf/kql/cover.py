@@ -21,7 +21,6 @@ from kiprdf.kql.batch_reads import BatchReads
 from kiprdf.kql.comparisons import Datatypes, KeyDatatypes, covering
 from kiprdf.kql.lookup import LookupPlan, plan_lookup
 from kiprdf.kql.optimize.order_joins import order_joins, selectivity
-from kiprdf.kql.optimize.push_filters import NAMESPACES
 from kiprdf.kql.scopes import Namer, Value, Values
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
@@ -338,11 +337,7 @@ class _Core:
 
     def _key(self, value: Value) -> NamedNode | None:
         """The predicate whose object a value is."""
-        if value.field == "name":
-            return vocab.LABEL
-        if value.field not in NAMESPACES or value.key is None:
-            return None
-        return NamedNode(NAMESPACES[value.field] + value.key)
+        return vocab.LABEL if value.field == "name" else value.predicate
 
     def _kinds(self, name: Variable) -> Datatypes:
         value = self.value_variables.get(name)

@@ -17,8 +17,8 @@ from kiprdf.kql.comparisons import TESTS
 from kiprdf.kql.holes import Arguments, argument
 from kiprdf.kql.identities import check_identities, check_patterns, exists
 from kiprdf.kql.lookup import MOST_READS
+from kiprdf.kql.optimize.cardinality import filters_product, is_contradictory
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
-from kiprdf.kql.optimize.solutions import filters_product, is_contradictory
 from kiprdf.kql.plan import Plan, Question, plan_bindings, plan_find
 from kiprdf.kql.queries import as_kept, key_datatypes
 from kiprdf.kql.reader import Reader

@@ -16,7 +16,6 @@ from pyoxigraph import Literal, NamedNode, Triple, Variable
 
 from kiprdf.kql.clauses import contains_one
 from kiprdf.kql.comparisons import FALSE, FUNCTIONS, MOST_OPTIONS, OPERATORS, TESTS, TRUE
-from kiprdf.kql.optimize.push_filters import NAMESPACES
 from kiprdf.kql.reader import Reader
 from kiprdf.kql.scopes import PREDICATE_NAME, Values
 from kiprdf.rdf import vocab
@@ -404,8 +403,8 @@ class _Planner:
         slot = self.slot(term if value is None else value.node)
         if value is None:
             return lambda s, reads: s[slot]
-        if value.field in NAMESPACES:
-            predicate = NamedNode(NAMESPACES[value.field] + str(value.key))
+        predicate = value.predicate
+        if predicate is not None:
             return lambda s, reads: reads.value(s[slot], predicate)
         field = value.field
         return lambda s, reads: _name(cast(NamedNode | None, s[slot]), field, reads)

@@ -16,11 +16,12 @@ from kiprdf.kql.clauses import names_only_elements
 from kiprdf.kql.comparisons import Datatypes, KeyDatatypes
 from kiprdf.kql.cover import Cover, SortedValue, cover, sorted_by
 from kiprdf.kql.lookup import LookupPlan, plan_lookup
+from kiprdf.kql.optimize.cardinality import (
+    may_duplicate,
+    named_elements_with_value,
+    without_unread_links,
+)
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
-from kiprdf.kql.optimize.duplicates import may_duplicate
-from kiprdf.kql.optimize.push_filters import NAMESPACES
-from kiprdf.kql.optimize.solutions import named_elements_with_value
-from kiprdf.kql.optimize.unread_links import without_unread_links
 from kiprdf.kql.queries import as_kept
 from kiprdf.kql.results import Cells, variable_of
 from kiprdf.kql.translate import Path, Translation, translate
@@ -282,8 +283,8 @@ class Plan:
         """The keys whose datatypes must be known before the query can be written."""
         names = {name for condition in self.where.conditions for name in condition.names}
         values = (self.translation.values[n] for n in names if n in self.translation.values)
-        keys = {NamedNode(NAMESPACES[v.field] + v.key) for v in values if v.key is not None}
-        return tuple(sorted(keys.union(v.key for v in self.sorted_values), key=str))
+        keys = {value.predicate for value in values}.union(v.key for v in self.sorted_values)
+        return tuple(sorted((key for key in keys if key is not None), key=str))
 
     @property
     def is_single_row(self) -> bool:

@@ -10,16 +10,20 @@ from weakref import WeakKeyDictionary
 from pyoxigraph import NamedNode, Variable
 
 from kiprdf.kql.comparisons import KeyDatatypes
-from kiprdf.kql.optimize.as_statements import as_statements
+from kiprdf.rdf import vocab
 from kiprdf.sparql.abilities import Abilities
 from kiprdf.sparql.algebra import (
     BGP,
     Call,
     Extend,
+    Filter,
+    Infix,
     Pattern,
     Select,
     TriplePattern,
+    TripleTerm,
     Union,
+    map_patterns,
 )
 from kiprdf.sparql.text import render
 from kiprdf.store import Store
@@ -40,6 +44,49 @@ def as_kept(query: Select, abilities: Abilities) -> Select:
     if abilities.links == "rdf12":
         return query
     return replace(query, pattern=as_statements(query.pattern))
+
+
+_PARTS = (vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT)
+
+
+def as_statements(pattern: Pattern) -> Pattern:
+    """The same solutions on the same knowledge in RDF 1.1.
+
+    A reifier becomes the three triples of an ``rdf:Statement``, without the fact, which is there
+    too; a pattern for any type leaves out the type of statements.
+    """
+    if isinstance(pattern, BGP):
+        return _triples(pattern)
+    return map_patterns(pattern, lambda part, *_: as_statements(part))
+
+
+def _triples(group: BGP) -> Pattern:
+    triples: list[TriplePattern] = []
+    types: list[Variable] = []
+    objects = (triple.object for triple in group.triples)
+    facts = {_terms(value) for value in objects if isinstance(value, TripleTerm)}
+    for triple in group.triples:
+        value = triple.object
+        if _terms(triple) in facts:
+            continue  # each statement is of a fact
+        if isinstance(value, TripleTerm):
+            pairs = zip(_PARTS, _terms(value), strict=True)
+            triples += (TriplePattern(triple.subject, part, term) for part, term in pairs)
+        elif triple.predicate == vocab.REIFIES:
+            # Nothing reads which fact a link has.
+            triples.append(replace(triple, predicate=vocab.PREDICATE))
+        else:
+            triples.append(triple)
+            if triple.predicate == vocab.TYPE and isinstance(value, Variable):
+                types.append(value)
+    pattern: Pattern = BGP(tuple(triples))
+    for type in types:
+        pattern = Filter(pattern, Infix("!=", (type, vocab.STATEMENT)))
+    return pattern
+
+
+def _terms(triple: TriplePattern | TripleTerm) -> tuple[Any, Any, Any]:
+    return triple.subject, triple.predicate, triple.object
 
 
 def key_datatypes(keys: Sequence[NamedNode], store: Store) -> KeyDatatypes:

@@ -17,8 +17,8 @@ from pyoxigraph import Literal, NamedNode
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
-from kiprdf.kql.optimize.push_filters import NAMESPACES
 from kiprdf.kql.reader import Reader
+from kiprdf.kql.scopes import NAMESPACES
 from kiprdf.kql.translate import Path
 from kiprdf.language import ast
 from kiprdf.language.printer import expression_text

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from pyoxigraph import NamedNode, Variable
 
+from kiprdf.rdf import vocab
 from kiprdf.sparql.algebra import Hole
 
 
@@ -33,12 +34,23 @@ PREDICATE_NAME = "predicate_name"
 """The pseudo-field that holds the name of a predicate variable."""
 
 
+NAMESPACES = {"attributes": vocab.ATTRIBUTE, "metadata": vocab.METADATA}
+"""Where the predicates of attributes and of metadata begin."""
+
+
 class Value(NamedTuple):
     """A value of the element that a variable is bound to: ``?x.field`` or ``?x.field.key``."""
 
     node: Variable
     field: str
     key: str | None
+
+    @property
+    def predicate(self) -> NamedNode | None:
+        """The predicate of an attribute or a metadata key; None for a field of another kind."""
+        if self.key is None or self.field not in NAMESPACES:
+            return None
+        return NamedNode(NAMESPACES[self.field] + self.key)
 
 
 Values: TypeAlias = Mapping[Variable, Value]

@@ -9,14 +9,14 @@ from functools import cached_property
 from pyoxigraph import NamedNode, Variable
 
 from kiprdf.kql.optimize import optimize
-from kiprdf.kql.optimize.push_filters import Choice, choices, push_filters
-from kiprdf.kql.optimize.solutions import (
+from kiprdf.kql.optimize.cardinality import (
     is_anchored,
     is_contradictory,
     is_linear,
     named_elements,
     products,
 )
+from kiprdf.kql.optimize.implied_patterns import Choice, choices, implied_patterns
 from kiprdf.kql.translate import Translation
 from kiprdf.rdf.iris import Iris
 from kiprdf.sparql.abilities import Abilities
@@ -50,9 +50,9 @@ class Where:
     def pushed(self) -> Pattern:
         """With the values that it can start from; lookups begin here."""
         made = self.translation
-        texts = self.abilities.texts
+        texts = self.abilities.lookups
         chosen = self.unused, self.plain, self.first
-        return push_filters(made.pattern, made.values, self.iris, made.namer, texts, *chosen)
+        return implied_patterns(made.pattern, made.values, self.iris, made.namer, texts, *chosen)
 
     @cached_property
     def choices(self) -> list[Choice]:
@@ -117,4 +117,4 @@ class Where:
     def is_open(self) -> bool:
         """Whether another engine's query can be written only once all constants are known."""
         terms = (term for condition in self.conditions for term in condition.operands)
-        return not self.abilities.functions and any(isinstance(term, Hole) for term in terms)
+        return not self.abilities.lookups and any(isinstance(term, Hole) for term in terms)

@@ -13,9 +13,9 @@ Links: TypeAlias = Literal["rdf11", "rdf12"]
 class Abilities:
     """What an engine can do beyond, or short of, SPARQL 1.1, and how a store on it keeps links.
 
-    ``triple_terms``, and LATERAL and custom functions that it calls (``functions``).
-    ``lookups``: reading one pattern from the index costs less than parsing a query. ``texts``: the
-    store has the graph of the texts in values (docs/decisions/050).
+    ``triple_terms``. ``lookups``: the engine is in this process. Reading one pattern from its index
+    costs less than parsing a query, it has LATERAL and calls custom functions, and its store has
+    the graph of the texts in values (docs/decisions/050).
     ``own_datatypes``: doubles, booleans and XML literals are kept under datatypes of kiprdf, as in
     ``"0.1"^^<urn:kip:double>``, since the engine rewrites the standard ones.
     ``unicode_constants``: texts beyond ASCII are equal to constants in any expression, and are
@@ -34,9 +34,7 @@ class Abilities:
     """
 
     triple_terms: bool = True
-    functions: bool = True
     lookups: bool = True
-    texts: bool = True
     links: Links = "rdf12"
     unions_in_order: bool = True
     tables: bool = True

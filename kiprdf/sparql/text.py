@@ -58,8 +58,8 @@ def prepare(
 ) -> PreparedQuery:
     """The query as SPARQL text for an engine, indented for people.
 
-    ``prefixes`` (prefix to IRI) shorten the IRIs; only those in use are declared. Without LATERAL
-    the pattern is one that ``kql.optimize.standard_joins`` returned.
+    ``prefixes`` (prefix to IRI) shorten the IRIs; only those in use are declared. An
+    engine in another process is asked in SPARQL 1.1.
     """
     writer = _writer(prefixes or {}, abilities)
     if query.counts:
@@ -406,7 +406,7 @@ class _StandardWriter(_Writer):
 
 
 def _writer(prefixes: Mapping[str, str], abilities: Abilities) -> _Writer:
-    return (_Writer if abilities.functions else _StandardWriter)(prefixes)
+    return (_Writer if abilities.lookups else _StandardWriter)(prefixes)
 
 
 Written: TypeAlias = (

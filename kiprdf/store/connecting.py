@@ -203,9 +203,7 @@ class _Opening:
 # Recognizing an engine ------------------------------------------------------------------------
 
 
-_REMOTE = Abilities(
-    functions=False, lookups=False, texts=False, unions_in_order=False, isolates=False
-)
+_REMOTE = Abilities(lookups=False, unions_in_order=False, isolates=False)
 _STANDARD = replace(
     _REMOTE,
     triple_terms=False,

@@ -7,8 +7,8 @@ from typing import cast
 
 import pytest
 
+from kiprdf.kql.optimize.cardinality import is_anchored, is_linear, products
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
-from kiprdf.kql.optimize.solutions import is_anchored, is_linear, products
 from kiprdf.kql.plan import plan_find
 from kiprdf.language import ast, bind, parse
 from kiprdf.rdf.iris import Iris

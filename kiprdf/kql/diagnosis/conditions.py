@@ -14,7 +14,7 @@ from kiprdf.errors import KipWarning, nearest, shown
 from kiprdf.kql import comparisons
 from kiprdf.kql.diagnosis.homes import Homes, kinds
 from kiprdf.kql.diagnosis.names import explain_name
-from kiprdf.kql.optimize.push_filters import NAMESPACES
+from kiprdf.kql.scopes import NAMESPACES
 from kiprdf.language import ast
 from kiprdf.language.printer import condition_text, expression_text, operand_text
 from kiprdf.language.values import is_number

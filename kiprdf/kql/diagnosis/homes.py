@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from kiprdf.kql import comparisons
 from kiprdf.kql.clauses import checked_text
 from kiprdf.kql.find import nodes, run
-from kiprdf.kql.optimize.push_filters import NAMESPACES
 from kiprdf.kql.results import variable_of
+from kiprdf.kql.scopes import NAMESPACES
 from kiprdf.language import ast
 from kiprdf.rdf.literals import Json, to_term
 from kiprdf.rdf.readings import Reading, read

@@ -1,12 +1,11 @@
 """What is meant becomes what is fast: passes from algebra to algebra (docs/decisions/006).
 
-In order: ``push_filters`` (conditions that a pattern can say), ``order_joins`` (which part of a
+In order: ``implied_patterns`` (conditions that a pattern can say), ``order_joins`` (which part of a
 group comes first, with ``hops`` for hop ranges), ``fetch_values`` (the values that FILTERs read,
-and those that are shown), ``unread_links`` (links that nothing reads), and for what may take long
-``deadlines``. ``solutions`` and ``duplicates`` estimate how many solutions a pattern can have.
+and those that are shown), and for what may take long ``deadlines``. ``cardinality`` says how many
+solutions a pattern can have, and leaves out links that nothing reads.
 
-Another engine is asked for the cover of a pattern instead (``kql.cover``); ``as_statements`` says
-what a store in RDF 1.1 has for a link.
+Another engine is asked for the cover of a pattern instead (``kql.cover``).
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from pyoxigraph import NamedNode, Variable
 
-from kiprdf.kql.optimize.solutions import bound_together, has_long_list
+from kiprdf.kql.optimize.cardinality import bound_together, has_long_list
 from kiprdf.sparql.algebra import (
     BGP,
     AntiJoin,

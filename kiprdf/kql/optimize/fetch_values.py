@@ -10,7 +10,6 @@ from typing import cast
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from kiprdf.kql.optimize.push_filters import NAMESPACES
 from kiprdf.kql.scopes import PREDICATE_NAME, Namer, Value, Values
 from kiprdf.kql.translate import Translation, lateral
 from kiprdf.rdf import vocab
@@ -47,10 +46,11 @@ def fetch_projected(pattern: Pattern, translation: Translation) -> Pattern:
     """A pattern with the attributes and metadata that are shown or ordered by: one group each,
     since the planner is not to order them."""
     fetched = variables(pattern)
-    for (name, field, key), variable in translation.projected.items():
+    for (name, *_), variable in translation.projected.items():
         # What a FILTER reads is there already, wherever its element is bound.
         if variable not in fetched:
-            predicate = NamedNode(NAMESPACES[field] + str(key))
+            predicate = translation.values[variable].predicate
+            assert predicate is not None
             triple = TriplePattern(translation.scope[name].term, predicate, variable)
             pattern = lateral(pattern, LeftJoin(UNIT, BGP((triple,))))
     return pattern
@@ -106,8 +106,8 @@ class _Fetch:
     def _one(self, pattern: Pattern, node: Term, value: Value, variable: Variable) -> Pattern:
         """A pattern with one value of a node; it is unbound where the node has none."""
         field = value.field
-        if field in NAMESPACES:
-            predicate = NamedNode(NAMESPACES[field] + str(value.key))
+        predicate = value.predicate
+        if predicate is not None:
             return _optional(pattern, node, predicate, variable)
         if field == "name":
             return _optional(pattern, node, vocab.LABEL, variable)

@@ -41,10 +41,9 @@ from kiprdf.sparql.algebra import (
 
 MOST_COMMON = 10_000
 """More than the values of an IN."""
-NAMESPACES = {"attributes": vocab.ATTRIBUTE, "metadata": vocab.METADATA}
 
 
-def push_filters(
+def implied_patterns(
     pattern: Pattern,
     values: Values,
     iris: Iris,
@@ -118,13 +117,13 @@ class _Push:
             return None
         value = self._values.get(tested[0])
         equal = list(map(equal_terms, tested[1]))
-        if value is None or value.key is None or None in equal:
+        predicate = None if value is None else value.predicate
+        if value is None or predicate is None or None in equal:
             return None
         each = [terms for terms in equal if terms is not None]
         terms, held = (
             tuple(dict.fromkeys(term for sides in each for term in sides[side])) for side in (0, 1)
         )
-        predicate = NamedNode(NAMESPACES[value.field] + value.key)
         one_of = OneOf(terms, () if predicate in self._plain else held, vocab.TEXTS)
         triple = TriplePattern(value.node, predicate, one_of)
         return Start(triple, condition, triple in self._first)
