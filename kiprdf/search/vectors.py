@@ -73,6 +73,9 @@ class Vectors:
         yields: bool = False,
     ) -> None:
         self._embedder = embedder
+        self.is_additive = isinstance(embedder, AdditiveEmbedder)
+        """Whether the vector of a text is the sum of its words' vectors."""
+        self._embed_words = getattr(embedder, "embed_words", None)
         self._path = path
         self._read_only = read_only
         self._yields = yields
@@ -81,11 +84,6 @@ class Vectors:
         self._dimension = 0  # until the embedder has been called
         self._calling = threading.Lock()
         self._terms: dict[str, tuple[Words, Vector]] = {}
-
-    @property
-    def is_additive(self) -> bool:
-        """Whether the vector of a text is the sum of its words' vectors."""
-        return isinstance(self._embedder, AdditiveEmbedder)
 
     def knows(self, word: str) -> bool:
         """Whether a word has a meaning for the embedder, as far as it says so."""
@@ -110,8 +108,8 @@ class Vectors:
         return self._terms.get(text, (None, None))[1]
 
     def _sum(self, words: Words) -> Vector:
-        assert isinstance(self._embedder, AdditiveEmbedder)
-        matrix = self._call(self._embedder.embed_words, [word for word, _ in words])
+        assert self._embed_words is not None
+        matrix = self._call(self._embed_words, [word for word, _ in words])
         weights = np.array([[weight for _, weight in words]], dtype=np.float32)
         vector: Vector = _unit(weights @ matrix)[0]
         return vector
