@@ -37,7 +37,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json
 from kiprdf.rows import Rows
 from kiprdf.search import INDEX_FILE
-from kiprdf.search.embedders import Embedder, convert_failures, require_numpy
+from kiprdf.search.embedders import Embedder, require_numpy
 from kiprdf.semantics import check
 from kiprdf.store import NexusStore, Solutions
 from kiprdf.store.guard import check_query
@@ -79,7 +79,6 @@ class CommandEngine:
         self.embedder = embedder
         if embedder is not None:
             require_numpy()
-            embedder = convert_failures(embedder)
         index_path = store.index_folder / INDEX_FILE if store.index_folder else None
         self.store = store
         self.indexer = Indexer(store, index_path, embedder)

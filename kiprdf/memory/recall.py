@@ -175,7 +175,8 @@ class Recaller:
     def with_words(self, text: str) -> Iterator[NamedNode]:
         """The best three notes that have a word of a text."""
         tokens = asked_tokens(text)
-        hits = self._indexer.rank("concept", text, ITEM, limit=MOST_NOTES)[0] if tokens else ()
+        asked = Question("concept", text, ITEM, limit=MOST_NOTES)
+        hits = self._indexer.rankings(asked).words.hits if tokens else ()
         self.notes.refresh()
         for hit in hits:
             item = self.notes.item(hit.key)
@@ -495,4 +496,4 @@ def _with_all_words_first(
 @cache
 def _embedder() -> Embedder:
     """One for all memories; its model is loaded when it is first used."""
-    return embedders.convert_failures(embedders.wordllama())
+    return embedders.wordllama()

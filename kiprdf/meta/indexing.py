@@ -20,7 +20,7 @@ from pyoxigraph import NamedNode
 
 from kiprdf import budget
 from kiprdf.derived_file import is_sound, remove
-from kiprdf.errors import ClosedError, KipError, KipWarning, StoreError, clear_frames
+from kiprdf.errors import ClosedError, KipError, StoreError, clear_frames
 from kiprdf.language import ast
 from kiprdf.loading import load
 from kiprdf.meta.search import (
@@ -32,11 +32,10 @@ from kiprdf.meta.search import (
     Semantic,
     all_elements,
     index_rows,
-    rank,
     rankings,
     search,
 )
-from kiprdf.search import Embedder, Hit, IndexRow, Kind, TextIndex
+from kiprdf.search import Embedder, IndexRow, TextIndex
 from kiprdf.search.embedders import INSTALL, EmbeddingError
 from kiprdf.search.index import (
     Commits,
@@ -247,32 +246,18 @@ class Indexer:
         """Answer a SEARCH."""
         return self._ask(lambda index, meaning: search(command, self._store, index, meaning))
 
-    def rank(
-        self,
-        kind: Kind,
-        term: str,
-        type: str | None = None,
-        mode: Mode = "keyword",
-        limit: int | None = None,
-    ) -> tuple[list[Hit], tuple[KipWarning, ...]]:
-        """The keys and scores of a SEARCH, best first, and its warnings; reads no element.
+    def rankings(self, question: Question, embedder: Embedder | None = None) -> Rankings:
+        """The rankings of a mode apart, without a limit of all rows that match; reads no element.
 
-        Without a limit these are all rows that match. Raises ``ValueError`` for a term without a
-        word.
+        ``embedder`` is used if the nexus was opened without one, and keeps the vectors of another
+        one. Raises ``NoWordError`` for a term without a word.
         """
-        question = Question(kind, term, type, mode, limit)
-        return self._read(lambda index, meaning: rank(question, index, meaning))
-
-    def rankings(self, question: Question, embedder: Embedder | None) -> Rankings:
-        """The rankings of a mode apart; ``embedder`` is used if the nexus was opened without one,
-        and keeps the vectors of another one."""
-        return self._read(lambda index, meaning: rankings(question, index, meaning), embedder)
-
-    def _read(
-        self, ask: Callable[[TextIndex, Meaning | None], T], embedder: Embedder | None = None
-    ) -> T:
         if not self._store.is_shared:
             self.current()  # it may take long, and other commits may come
+
+        def ask(index: TextIndex, meaning: Meaning | None) -> Rankings:
+            return rankings(question, index, meaning)
+
         return self._store.read(lambda: self._ask(ask, embedder))
 
     def _ask(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -57,44 +57,6 @@ def require_numpy() -> None:
     """Raise `StoreError` if numpy is not installed; does not load it."""
     if find_spec("numpy") is None:
         raise StoreError(f"An embedder needs numpy, which is not installed: {INSTALL}.")
-
-
-def convert_failures(embedder: Embedder) -> Embedder:
-    """An embedder that raises ``EmbeddingError`` only; the given one is foreign code."""
-    return (_SafeAdditive if isinstance(embedder, AdditiveEmbedder) else _Safe)(embedder)
-
-
-class _Safe:
-    def __init__(self, embedder: Any) -> None:
-        self._embedder = embedder
-
-    def __call__(self, texts: list[str], /) -> Any:
-        return _checked(self._embedder, texts)
-
-
-class _SafeAdditive(_Safe):
-    def embed_words(self, words: list[str], /) -> Any:
-        return _checked(self._embedder.embed_words, words)
-
-    def knows(self, word: str) -> bool:
-        return getattr(self._embedder, "knows", lambda _: True)(word) is not False
-
-
-def _checked(embed: Callable[[list[str]], Any], texts: list[str]) -> Any:
-    # Imported here: numpy takes longer to load than a nexus to open.
-    load("numpy", "kiprdf.search.vectors")
-    import numpy as np
-
-    from kiprdf.search.vectors import check_shape
-
-    try:
-        vectors = embed(texts)
-        check_shape(vectors, len(texts))
-        return np.asarray(vectors)
-    except EmbeddingError:
-        raise
-    except Exception as fault:
-        raise EmbeddingError(f"{type(fault).__name__}: {fault}") from fault
 
 
 def is_installed() -> bool:

@@ -225,7 +225,7 @@ class SemanticIndex:
     ) -> None:
         """Embed a term, and then the rows of a kind and type that have no vectors.
 
-        Raises `EmbeddingError`, all exceptions of the embedder, KIP_4001 when the time is over,
+        Raises `EmbeddingError`, KIP_4001 when the time is over,
         and `sqlite3.Error` for a fault of the text index.
         """
         self._vectors.refuse_own_embedder()

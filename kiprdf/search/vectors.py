@@ -87,7 +87,7 @@ class Vectors:
 
     def knows(self, word: str) -> bool:
         """Whether a word has a meaning for the embedder, as far as it says so."""
-        return bool(getattr(self._embedder, "knows", lambda _: True)(word))
+        return getattr(self._embedder, "knows", lambda _: True)(word) is not False
 
     def term(self, text: str, words: Words = ()) -> Vector:
         """Return the vector of a term, or of its words with weights; it is cached and not stored.
@@ -201,9 +201,15 @@ class Vectors:
         token = _embedding.set((*_embedding.get(), self))
         try:
             vectors = embed(texts)
+            _check_shape(vectors, len(texts))
+            array = np.asarray(vectors)
+        except EmbeddingError:
+            raise
+        except Exception as fault:  # of foreign code
+            raise EmbeddingError(f"{type(fault).__name__}: {fault}") from fault
         finally:
             _embedding.reset(token)
-        matrix = _matrix(vectors, len(texts))
+        matrix = _matrix(array, len(texts))
         dimension = matrix.shape[1]
         if self._dimension not in (0, dimension):
             message = f"The embedder returned {self._dimension} numbers before, now {dimension}."
@@ -268,7 +274,7 @@ def _empty(connection: sqlite3.Connection, sample: Vector) -> None:
     connection.execute("UPDATE about SET probe = ?", (sample.tobytes(),))
 
 
-def check_shape(vectors: object, count: int) -> None:
+def _check_shape(vectors: object, count: int) -> None:
     """Raise `EmbeddingError` for lists that are not vectors, before numpy reads them.
 
     Numpy would read nested lists that share their halves forever, and could not be stopped.
@@ -287,9 +293,8 @@ def check_shape(vectors: object, count: int) -> None:
                 )
 
 
-def _matrix(vectors: object, count: int) -> NDArray[np.float32]:
+def _matrix(vectors: NDArray[Any], count: int) -> NDArray[np.float32]:
     """Return the result of an embedder as one finite vector for each text."""
-    check_shape(vectors, count)
     try:
         with np.errstate(over="ignore"):  # too large a number becomes infinite, and is refused
             matrix = np.asarray(vectors, dtype=np.float32)

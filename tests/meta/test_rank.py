@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 import kiprdf
-from kiprdf.search import Hit
+from kiprdf.meta.search import Question, Rankings
 from kiprdf.semantics.arguments import Mode
 from tests.search.toys import by_meaning
 
@@ -25,17 +25,17 @@ def nexus() -> kiprdf.Nexus:
     return nexus
 
 
-def rank(nexus: kiprdf.Nexus, *question: object) -> tuple[list[Hit], tuple[object, ...]]:
-    return nexus._engine.indexer.rank(*question)  # type: ignore[arg-type]
+def rankings(nexus: kiprdf.Nexus, *question: object) -> Rankings:
+    return nexus._engine.indexer.rankings(Question(*question))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("mode", get_args(Mode))
-def test_a_rank_is_that_of_a_search(nexus: kiprdf.Nexus, mode: Mode) -> None:
+@pytest.mark.parametrize("mode", ["keyword", "semantic"])
+def test_a_ranking_is_that_of_a_search(nexus: kiprdf.Nexus, mode: Mode) -> None:
     command = f'SEARCH CONCEPT "headache tea" WITH TYPE "Note" MODE "{mode}" LIMIT 3'
     shown = nexus.execute(command)
-    hits, warnings = rank(nexus, "concept", "headache tea", "Note", mode, 3)
-    assert len(hits) == 3
-    assert warnings == ()
+    words, meaning, warnings = rankings(nexus, "concept", "headache tea", "Note", mode, 3)
+    hits = words.hits if meaning is None else meaning.hits
+    assert (len(hits), warnings, meaning is None) == (3, (), mode == "keyword")
     names = [hit.key.rpartition("/")[2] for hit in hits]
     assert names == [element["name"] for element in shown]
     scores = [element["metadata"]["_score"] for element in shown]
@@ -43,21 +43,24 @@ def test_a_rank_is_that_of_a_search(nexus: kiprdf.Nexus, mode: Mode) -> None:
 
 
 @pytest.mark.parametrize("mode", get_args(Mode))
-def test_a_rank_without_a_limit_has_all_that_matches(nexus: kiprdf.Nexus, mode: Mode) -> None:
+def test_rankings_without_a_limit_have_all_that_matches(nexus: kiprdf.Nexus, mode: Mode) -> None:
     for number in range(200):
         command = 'UPSERT { CONCEPT { {type: "Note", name: :name} SET ATTRIBUTES {text: "tea"} } }'
         nexus.execute(command, name=f"more{number}")
-    hits, _ = rank(nexus, "concept", "tea", "Note", mode)
-    assert len(hits) == 203
+    words, meaning, _ = rankings(nexus, "concept", "tea", "Note", mode, None)
+    assert len(words.hits) == 203
+    assert meaning is None if mode == "keyword" else meaning and len(meaning.hits) == 203
     assert len(nexus.execute(f'SEARCH CONCEPT "tea" MODE "{mode}"')) == 100
 
 
-def test_a_rank_follows_the_last_write_and_warns_as_a_search_does(nexus: kiprdf.Nexus) -> None:
-    assert [hit.score > 0 for hit in rank(nexus, "concept", "coffee", "Note")[0]] == [True]
+def test_rankings_follow_the_last_write_and_warn_as_a_search_does(nexus: kiprdf.Nexus) -> None:
+    before = rankings(nexus, "concept", "coffee", "Note")
+    assert [hit.score > 0 for hit in before.words.hits] == [True]
     nexus.execute('DELETE CONCEPT ?n DETACH WHERE { ?n {type: "Note", name: "n3"} }')
-    assert rank(nexus, "concept", "coffee", "Note") == ([], ())
+    words, meaning, warnings = rankings(nexus, "concept", "coffee", "Note")
+    assert (words.hits, meaning, warnings) == ([], None, ())
     plain = kiprdf.Nexus.memory()
-    (warning,) = rank(plain, "concept", "system", None, "hybrid")[1]
+    (warning,) = rankings(plain, "concept", "system", None, "hybrid").warnings
     assert warning == plain.answer('SEARCH CONCEPT "system" MODE "hybrid"').warnings[0]
 
 

@@ -476,7 +476,7 @@ def test_what_was_embedded_before_a_failure_is_not_embedded_again(
     books = Shelf(*(concept(f"{n:04}", f"tea {n}") for n in range(3 * BATCH)))
     embedder = Counting(failing_after=4)
     semantic = SemanticIndex(embedder, tmp_path / name if name else None)
-    with pytest.raises(ConnectionError):
+    with pytest.raises(EmbeddingError, match="ConnectionError: the service is down"):
         books.keys(semantic, "tea")
     before = set(embedder.texts[: 1 + 1 + 32 + 64])
     ranking = semantic.rank(books.index, "concept", "tea", limit=5000)
