@@ -100,7 +100,7 @@ def test_exception_is_caught_only_at_the_boundaries() -> None:
         "kiprdf/interchange/rdflib_store.py",  # a store of rdflib is foreign code
         "kiprdf/memory/memory.py",  # a memory is stored even if the graph cannot grow
         "kiprdf/execution/writer.py",  # a preparation fails when a commit comes in between
-        "kiprdf/search/embedders.py",  # an embedder is foreign code
+        "kiprdf/search/vectors.py",  # an embedder is foreign code
         "kiprdf/store/remote_session.py",  # the same
         "kiprdf/store/oxigraph.py",  # a reading function fails when a commit comes in between
     }
