@@ -6,17 +6,17 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from pyoxigraph import Literal, NamedNode, Triple
+from pyoxigraph import NamedNode, Triple
 
-from kiprdf.kql.reader import Reader
 from kiprdf.memory.extraction.words import word_set
 from kiprdf.memory.graph import EntityNode, read_edge
 from kiprdf.memory.items import PREDICATES, Edge, Hit, normalized
 from kiprdf.memory.tables import Named, Names, words
 from kiprdf.memory.texts import setting
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Proposition, read_object
+from kiprdf.rdf.elements import read_object
 from kiprdf.rdf.literals import to_json
+from kiprdf.store import Store
 
 if TYPE_CHECKING:
     from kiprdf.memory.graph import Graph
@@ -55,8 +55,7 @@ _OWNED = word_set("""
     preferred project projects stack tool tools
     """)
 """Those that follow "my"."""
-_ORDERING = [NamedNode(vocab.METADATA + key) for key in ("confidence", "valid_until")]
-_SUPERSEDED_BY, _EDGE_ID = (NamedNode(vocab.METADATA + key) for key in ("superseded_by", "edge_id"))
+_SUPERSEDED_BY, _EDGE_ID = (vocab.metadata(key) for key in ("superseded_by", "edge_id"))
 _ONE_BY_ONE = 50
 """The most entities whose edges are read one by one; else all edges are read."""
 STATED = 0.5
@@ -277,13 +276,18 @@ def relation(graph: Graph, names: Names, link: Any, fact: Triple) -> Relation | 
     """The edge that a proposition of a fact stores, if it does."""
     store = graph.nexus.store
     subject, object_ = (names.entities.get(cast(Any, end)) for end in (fact.subject, fact.object))
-    weights, ends = (store.lookup(link, key, None, 1) for key in _ORDERING)
-    if subject is None or object_ is None or not weights:
+    weight = _value(store, link, "confidence")
+    if subject is None or object_ is None or weight is None:
         return None
-    until = to_json(cast(Any, ends[0].object)) if ends else None
-    weight = float(cast(Literal, weights[0].object).value)
     predicate = fact.predicate.value[len(store.iris.predicates) :]
-    return Relation(link, subject, predicate, object_, weight, cast(Any, until))
+    until = _value(store, link, "valid_until")
+    return Relation(link, subject, predicate, object_, float(weight), until)
+
+
+def _value(store: Store, link: Any, key: str) -> Any:
+    """A metadatum of a proposition."""
+    triples = store.lookup(link, vocab.metadata(key), None, 1)
+    return to_json(cast(Any, triples[0].object)) if triples else None
 
 
 def stored_edge(graph: Graph, names: Names, link: NamedNode) -> tuple[Edge, Relation] | None:
@@ -342,7 +346,7 @@ def block(
     asked = ask(graph, names, query)
     hits, edges = {match.named: match.score for match in asked.matches}, asked.relations
     if rest := rest_of(asked.query, asked.matches):
-        ends = stated_ends(graph, notes_with(rest)) - {graph.user_node()}
+        ends = _stated_ends(graph, notes_with(rest)) - {graph.user_node()}
         stated = [names.entities[end] for end in ends if end in names.entities]
         stated.sort(key=lambda named: named.names)
         hits |= {named: STATED for named in stated if named not in hits}
@@ -354,12 +358,12 @@ def block(
     )
 
 
-def stated_ends(graph: Graph, notes: Iterable[NamedNode]) -> set[NamedNode]:
+def _stated_ends(graph: Graph, notes: Iterable[NamedNode]) -> set[NamedNode]:
     """The entities of the edges that some memories state."""
-    reader = Reader(graph.nexus.store)
-    links = [reader.element(link) for note in notes for link in graph.stated_links(note)]
-    ends = [(link.subject, link.object) for link in links if isinstance(link, Proposition)]
-    return {end for both in ends for end in both}
+    links = (link for note in notes for link in graph.stated_links(note))
+    facts = (graph.nexus.store.lookup(link, vocab.REIFIES, None, 1) for link in links)
+    ends: Any = [triples[0].object for triples in facts if triples]
+    return {end for fact in ends for end in (fact.subject, fact.object)}
 
 
 def _fitted(
@@ -375,8 +379,8 @@ def _fitted(
     hit_lines = [f"  [{named.type}] {named.name} (Score: {score})" for named, score in hits[:most]]
     shown = edges[: min(max_edges, most)]
     edge_lines = [f"  {relation_line(relation)}" for relation in shown]
-    reader = Reader(graph.nexus.store)
-    memory_ids = [reader.value(relation.link, "metadata", "memory_id") for relation in shown]
+    store = graph.nexus.store
+    memory_ids = [_value(store, relation.link, "memory_id") for relation in shown]
     shown_hits, shown_edges = len(hit_lines), len(edge_lines)
     while True:
         evidence = ", ".join(dict.fromkeys(str(id) for id in memory_ids[:shown_edges] if id))

@@ -320,9 +320,7 @@ class Memory:
         """The entities whose name matches: exactly 1.0, in part 0.7, in a word 0.5."""
         if type is not None:
             _require(type, TYPES, "type of entities")
-        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
-            raise ValueError("limit is a number from 0.")
-        return context.search(query, self.graph.entities(type))[:limit]
+        return context.search(query, self.graph.entities(type))[: count(limit, "limit")]
 
     def neighbors(self, id_or_name: str, *, direction: str = "both") -> list[Neighbor]:
         """The edges of an entity, with the other ends: those that hold first, then by weight,
