@@ -12,6 +12,8 @@ from typing import Literal as OneOf
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 from pyoxigraph import Store as Engine
 
+from kiprdf import forks
+from kiprdf.errors import ClosedError, StoreError
 from kiprdf.rdf.iris import Iris
 from kiprdf.sparql.abilities import Abilities
 from kiprdf.store.delta import UNKNOWN, Delta, Origin
@@ -231,6 +233,37 @@ class NexusStore(Store, Protocol):
 
     def backup(self, folder: str | os.PathLike[str], history: bool = True) -> None:
         """Copy the store into a folder, with its journal or not; raises ``StoreError``."""
+
+
+class OwnStore:
+    """A store of the process that opened it, until it is closed."""
+
+    forked = (
+        "This nexus belongs to the process that opened it, and this process is a fork of that one; "
+        "start processes that use kiprdf with the method spawn."
+    )
+    """The error in another process."""
+
+    def __init__(self) -> None:
+        self._process = forks.process
+        self._closed = False
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    @property
+    def is_forked(self) -> bool:
+        return self._process != forks.process
+
+    def require_own_process(self) -> None:
+        if self._process != forks.process:
+            raise StoreError(self.forked)
+
+    def _require_open(self) -> None:
+        self.require_own_process()
+        if self._closed:
+            raise ClosedError()
 
 
 def is_store(value: object) -> TypeGuard[NexusStore]:

@@ -34,7 +34,6 @@ from kiprdf import budget, forks
 from kiprdf.checksums import FileSums
 from kiprdf.derived_file import copy_file
 from kiprdf.errors import (
-    ClosedError,
     DamagedGraphError,
     ReplacedError,
     StoreError,
@@ -45,7 +44,18 @@ from kiprdf.rdf.iris import Iris, decode
 from kiprdf.sparql.abilities import EMBEDDED
 from kiprdf.sparql.algebra import BGP, Select, TriplePattern
 from kiprdf.sparql.text import render, render_update
-from kiprdf.store.base import SIMPLE, Cell, Iri, Nodes, Reading, Request, Row, Solutions, Statement
+from kiprdf.store.base import (
+    SIMPLE,
+    Cell,
+    Iri,
+    Nodes,
+    OwnStore,
+    Reading,
+    Request,
+    Row,
+    Solutions,
+    Statement,
+)
 from kiprdf.store.bookkeeping import (
     ENGINE_FAULTS,
     KEPT_BYTES,
@@ -131,10 +141,6 @@ _ALL_TIMES = render(
 
 LOST_RECORDS = "The history lacks commits %s to %s of the nexus in %s: their records were lost."
 _RESTORE = "restore a backup."
-_FORKED = (
-    "This nexus belongs to the process that opened it, and this process is a fork of that one; "
-    "start processes that use kiprdf with the method spawn."
-)
 
 
 class Follower(Protocol):
@@ -150,7 +156,7 @@ class Follower(Protocol):
         """Write what is kept in files, as of the last commit."""
 
 
-class OxigraphStore:
+class OxigraphStore(OwnStore):
     """A dataset in an embedded Oxigraph.
 
     >>> store = OxigraphStore.memory()
@@ -171,14 +177,13 @@ class OxigraphStore:
         claim: Claim | None = None,
         journal: Journal | None = None,
     ) -> None:
+        super().__init__()
         self._engine = engine
         self._folder = folder
         self._identity: str | None = None
         """The identity of the files that a reader has opened."""
         self._claim = claim
-        self._process = forks.process
         self._lock = FairLock()
-        self._closed = False
         self._last = read_commit_number(engine)
         self._unflushed = 0
         self._uncompacted = 0
@@ -437,20 +442,6 @@ class OxigraphStore:
             forks.keep_forever(self._engine)
         self._claim = None
 
-    @property
-    def closed(self) -> bool:
-        return self._closed
-
-    @property
-    def is_forked(self) -> bool:
-        """Whether another process opened the store, and this one was forked from it."""
-        return self._process != forks.process
-
-    def require_own_process(self) -> None:
-        """Raise ``StoreError`` in a process that was forked from the one that opened the store."""
-        if self._process != forks.process:
-            raise StoreError(_FORKED)
-
     # Reading ----------------------------------------------------------------------------------
 
     @property
@@ -458,11 +449,6 @@ class OxigraphStore:
         """The pyoxigraph store, for bulk reading and raw SPARQL."""
         self._require_open()
         return self._engine
-
-    def _require_open(self) -> None:
-        self.require_own_process()
-        if self._closed:
-            raise ClosedError()
 
     def _unreadable(self, fault: Exception) -> StoreError:
         """The error of a reading that failed; a writer removes tables that a reader may need."""

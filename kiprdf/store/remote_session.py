@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Any, NamedTuple, TypeVar
 from pyoxigraph import NamedNode, Quad, Triple
 
 from kiprdf import budget
-from kiprdf.errors import ClosedError, StoreError
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.sparql import requests
@@ -19,6 +17,7 @@ from kiprdf.sparql.abilities import Abilities
 from kiprdf.store.base import (
     SIMPLE,
     Moved,
+    OwnStore,
     Reading,
     Request,
     Row,
@@ -196,13 +195,14 @@ class Answers(NamedTuple):
                 return Solutions(tuple(names), rows)
 
 
-class RemoteSession:
+class RemoteSession(OwnStore):
     """The connection to a store, and the last commit that was seen of it.
 
     A reading function runs on that commit; if a request at its end shows another one, the function
     runs again. ``place`` says in which graphs the nexus is, ``layout`` how its triples are kept.
     """
 
+    forked = "This nexus belongs to the process that connected it; connect in this one."
     folder: Path | None = None
     is_shared = True
     embedded = journal = None
@@ -220,6 +220,7 @@ class RemoteSession:
         index_folder: Path | None = None,
         read_only: bool = False,
     ) -> None:
+        super().__init__()
         self.endpoint = endpoint
         self.place = place
         self.abilities = abilities
@@ -231,8 +232,6 @@ class RemoteSession:
         self.read_only = read_only
         self._identity = identity
         self._first_identity = first_identity
-        self._process = os.getpid()
-        self._closed = False
         self._state: State | None = None
         self._noted_changes: dict[int, tuple[NamedNode, ...]] = {}
         self._definitions = f"{base}$"
@@ -259,26 +258,6 @@ class RemoteSession:
         self.require_own_process()
         self._closed = True
         self.endpoint.close()
-
-    @property
-    def closed(self) -> bool:
-        return self._closed
-
-    @property
-    def is_forked(self) -> bool:
-        """Whether this process was forked from the one that connected the store."""
-        return self._process != os.getpid()
-
-    def require_own_process(self) -> None:
-        """Raise ``StoreError`` in a process that was forked from the one that connected."""
-        if self.is_forked:
-            message = "This nexus belongs to the process that connected it; connect in this one."
-            raise StoreError(message)
-
-    def _require_open(self) -> None:
-        self.require_own_process()
-        if self._closed:
-            raise ClosedError()
 
     # States -----------------------------------------------------------------------------------
 
