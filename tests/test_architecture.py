@@ -102,5 +102,5 @@ def test_exception_is_caught_only_at_the_boundaries() -> None:
         "kiprdf/execution/writer.py",  # a preparation fails when a commit comes in between
         "kiprdf/search/vectors.py",  # an embedder is foreign code
         "kiprdf/store/remote_session.py",  # the same
-        "kiprdf/store/oxigraph.py",  # a reading function fails when a commit comes in between
+        "kiprdf/store/oxigraph_reads.py",  # a reading function fails when a commit comes in between
     }

@@ -48,7 +48,7 @@ from kiprdf.store.folder import graph_folder
 if TYPE_CHECKING:
     import subprocess
 
-    from kiprdf.store.oxigraph import OxigraphStore
+    from kiprdf.store.oxigraph_reads import OxigraphReads
 
 QUERY_MEMORY = 1024**3
 """Bytes of memory that a query may use, besides the dataset, in the process that runs it."""
@@ -190,7 +190,7 @@ class SparqlProcesses:
     an interrupt could leave locked, and no finalizer, in which its exception would be lost.
     """
 
-    def __init__(self, store: OxigraphStore) -> None:
+    def __init__(self, store: OxigraphReads) -> None:
         self._store = weakref.ref(store)
         self._pid = os.getpid()
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
@@ -264,7 +264,7 @@ class _Job:
     """One query: the caller waits for ``messages``, the worker puts them."""
 
     def __init__(
-        self, text: str, store: weakref.ref[OxigraphStore], spending: Spending | None
+        self, text: str, store: weakref.ref[OxigraphReads], spending: Spending | None
     ) -> None:
         # An abandoned query must not keep a dropped nexus alive.
         self._store = store
@@ -281,7 +281,7 @@ class _Job:
             spending.cancellation.call_on_cancel(lambda: self.messages.put(spending.expired()))
 
     @property
-    def store(self) -> OxigraphStore:
+    def store(self) -> OxigraphReads:
         """The store; raises ``StoreError`` when it was dropped."""
         store = self._store()
         if store is None:

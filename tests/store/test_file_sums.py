@@ -15,7 +15,7 @@ import kiprdf
 from kiprdf import checksums
 from kiprdf.budget import Budget, Spending
 from kiprdf.checksums import SUMS, FileSums
-from kiprdf.store import oxigraph
+from kiprdf.store import oxigraph_reads
 from kiprdf.store.cancellation import CancellationToken, is_any_abandoned, run_cancellable
 
 NAMES = 'FIND(?n.name) WHERE { ?n {type: "Note"} } ORDER BY ?n.name'
@@ -130,7 +130,7 @@ def test_damage_after_opening_is_one_sentence_until_it_is_repaired(
     folder: Path, read_only: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A query that groups or sorts would collect the errors of the engine without end."""
-    monkeypatch.setattr(oxigraph, "LOOKED_AFTER_SECONDS", 0)
+    monkeypatch.setattr(oxigraph_reads, "LOOKED_AFTER_SECONDS", 0)
     with kiprdf.Nexus.open(folder, read_only=read_only) as nexus:
         assert nexus.execute(NAMES) == ALL
         for table in (folder / "graph").glob("*.sst"):
