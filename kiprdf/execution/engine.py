@@ -235,7 +235,7 @@ class CommandEngine:
             if outcome is None:
                 outcome = self._run_find(self._bound_one(ast.Find, "FIND", text, parameters))
             rows = tuple(zip(*outcome.columns, strict=True))
-            return Rows(outcome.answers.names, rows, *self._beside(outcome, text, warn))
+            return Rows(outcome.rendering.names, rows, *self._beside(outcome, text, warn))
 
         return self.boundary.request(run, text)
 

@@ -11,7 +11,7 @@ from pyoxigraph import NamedNode, Variable
 
 from kiprdf.kql.comparisons import FALSE
 from kiprdf.kql.holes import ElementOf, OpenPlaceholder, concept_term, value_term
-from kiprdf.kql.scopes import Binding, Frame, Scope
+from kiprdf.kql.scopes import Binding, NameScope, Scope
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
@@ -115,7 +115,7 @@ def checked_text(value: ast.Value) -> str:
     return cast(str, cast(ast.Scalar, value).value)
 
 
-def parts(clauses: list[Clause], scope: Scope, frame: Frame, iris: Iris) -> Parts:
+def parts(clauses: list[Clause], scope: Scope, frame: NameScope, iris: Iris) -> Parts:
     """The parts of a group; ``scope`` is what is bound before it, nothing of it nullable."""
     builder = _Builder(clauses, scope, frame, iris)
     for clause in clauses:
@@ -142,7 +142,7 @@ def _exact_in(pattern: Pattern) -> NamedNode | Hole | None:
 
 
 class _Builder:
-    def __init__(self, clauses: list[Clause], scope: Scope, frame: Frame, iris: Iris) -> None:
+    def __init__(self, clauses: list[Clause], scope: Scope, frame: NameScope, iris: Iris) -> None:
         self.result = Parts()
         self._scope = scope
         self._frame = frame

@@ -47,7 +47,7 @@ class FindResult(NamedTuple):
     """
 
     find: ast.Find
-    answers: results.Answers
+    rendering: results.Rendering
     columns: list[list[Json]]
     next_cursor: Callable[[], str] | None = None
     lacks: Lack | None = None
@@ -97,16 +97,16 @@ class Prepared:
 
         ``bound`` returns the FIND with its parameters, which a cursor is made from.
         """
-        find, plan, answers = self.command, self.plan, self.plan.answers
+        find, plan, rendering = self.command, self.plan, self.plan.rendering
         assert isinstance(find, ast.Find)
         selected = self.rows(parameters, store)
         if selected is None:
             return None
-        limit, next_cursor = answers.limit, None
+        limit, next_cursor = rendering.limit, None
         # The store has skipped the pages before where it cuts them.
         skipped = 0 if plan.offset else offset
         most = None if limit is None else limit + 1
-        columns, count = answers.columns(selected, Reader(store), skipped, most)
+        columns, count = rendering.columns(selected, Reader(store), skipped, most)
         if limit is not None and count > limit:
             commit, start = store.commit(), offset + limit
             columns = [column[:limit] for column in columns]
@@ -114,10 +114,10 @@ class Prepared:
             def next_cursor() -> str:
                 return cursor.encode(bound(), commit, start)
 
-        lacks = None if offset else answers.lack(columns, store)
+        lacks = None if offset else rendering.lack(columns, store)
         if lacks is None:
-            return FindResult(find, answers, columns, next_cursor)
-        return FindResult(bound(), answers, columns, next_cursor, lacks, store.commit())
+            return FindResult(find, rendering, columns, next_cursor)
+        return FindResult(bound(), rendering, columns, next_cursor, lacks, store.commit())
 
     def nodes(self, parameters: Mapping[str, Any], store: Store) -> list[NamedNode] | None:
         """The elements that are bound to the target of a statement, or None, as ``rows`` says."""
@@ -225,7 +225,7 @@ def _queried(plan: Plan, store: Store, bindings: Bindings) -> list[Row]:
     text = plan.text(None if budget is None else budget.max_rows).text(bindings)
     keep = None
     if plan.needed is not None:
-        keep = plan.answers.keep(Reader(store), plan.needed)
+        keep = plan.rendering.keep(Reader(store), plan.needed)
     started = time.perf_counter()
     request = Request(plan.where.cancellation, plan.width, TESTS, keep)
     selected = store.select(text, request)
@@ -263,7 +263,7 @@ def _pushed(
     is_whole = fixed.keys().isdisjoint(plan.variables)
     keep = None
     if plan.needed is not None and is_whole:
-        keep = plan.answers.keep(Reader(store), plan.needed)
+        keep = plan.rendering.keep(Reader(store), plan.needed)
     selected = store.select(text, Request(width=plan.width, keep=keep))
     if plan.counts:
         _check_rows(selected, plan)

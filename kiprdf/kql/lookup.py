@@ -17,7 +17,7 @@ from pyoxigraph import Literal, NamedNode, Triple, Variable
 from kiprdf.kql.clauses import contains_one
 from kiprdf.kql.comparisons import FALSE, FUNCTIONS, MOST_OPTIONS, OPERATORS, TESTS, TRUE
 from kiprdf.kql.reader import Reader
-from kiprdf.kql.scopes import PREDICATE_NAME, Values
+from kiprdf.kql.scopes import Values
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.readings import read as read_value
@@ -497,12 +497,8 @@ def _with(solution: Solution, *cells: tuple[int, Cell]) -> Solution:
 
 def _name(node: NamedNode | None, field: str, reads: Reads) -> Cell:
     """A field that an IRI, or the fact of a link, says."""
-    if node is None:
-        return None
-    if field == PREDICATE_NAME:
-        return Literal(reads.reader.predicate_name(node))
-    text = reads.reader.value(node, cast(Any, field), None)
-    return None if text is None else Literal(text)
+    text = None if node is None else reads.reader.value(node, field, None)
+    return None if text is None else Literal(cast(str, text))
 
 
 def _union(branches: list[list[Step]]) -> Step:

@@ -105,10 +105,10 @@ class Plan:
         return self.where.abilities
 
     @cached_property
-    def answers(self) -> results.Answers:
+    def rendering(self) -> results.Rendering:
         """How the rows of a FIND are shown."""
         assert self.find is not None
-        return results.Answers(self.find, self.cells)
+        return results.Rendering(self.find, self.cells)
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
@@ -264,7 +264,7 @@ class Plan:
             return ()
         carriers = set(self.where.carriers(self.cells.names))
         # Rows that are alike in what is projected are one.
-        is_shown = set(self.cells.names) <= set(self.answers.projected)
+        is_shown = set(self.cells.names) <= set(self.rendering.projected)
         is_plain = is_shown and carriers <= certain_variables(self.where.pattern)
         most = self.abilities.max_rows
         if not is_plain or self.is_ambiguous or (most is not None and self.needed >= most):
@@ -353,7 +353,7 @@ class Plan:
     def _order(self, datatypes: KeyDatatypes) -> tuple[SortKey, ...]:
         if not self.sorted_values:
             return ()
-        nodes = self.where.carriers(self.answers.projected)
+        nodes = self.where.carriers(self.rendering.projected)
         return sorted_by(self.sorted_values, nodes, datatypes, self.abilities) or ()
 
     def question_text(self, question: Question, max_rows: int | None) -> PreparedQuery:

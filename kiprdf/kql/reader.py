@@ -8,7 +8,7 @@ from typing import TypeAlias, cast
 from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf import budget
-from kiprdf.language.ast import Field
+from kiprdf.kql.scopes import PREDICATE_NAME
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Element, Proposition, read_element, read_object
 from kiprdf.rdf.iris import ConceptName
@@ -58,7 +58,7 @@ class Reader:
             triples = self._statements[node] = self._store.statements(node)
         return triples
 
-    def value(self, node: NamedNode, field: Field, key: str | None) -> Json:
+    def value(self, node: NamedNode, field: str, key: str | None) -> Json:
         """What ``?v.field.key`` is for one node; null where the node does not have it."""
         if field in ("attributes", "metadata"):
             return self._values(node, field, key)
@@ -66,6 +66,8 @@ class Reader:
             return self.iris.id(node)
         if field == "name":
             return self.iris.concept_name(node.value)
+        if field == PREDICATE_NAME:
+            return self.predicate_name(node)
         name = self.iris.name(node.value)
         if isinstance(name, ConceptName):
             return name.type if field == "type" else None
@@ -88,7 +90,7 @@ class Reader:
             self._facts[node] = None if triple is None else cast(Triple, triple.object)
         return self._facts[node]
 
-    def _values(self, node: NamedNode, field: Field, key: str | None) -> Json:
+    def _values(self, node: NamedNode, field: str, key: str | None) -> Json:
         if key is None:
             return self.object(node).get(field, {})
         namespace = vocab.ATTRIBUTE if field == "attributes" else vocab.METADATA

@@ -18,7 +18,7 @@ from pyoxigraph import Literal, NamedNode
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.kql.reader import Reader
-from kiprdf.kql.scopes import NAMESPACES
+from kiprdf.kql.scopes import NAMESPACES, PREDICATE_NAME
 from kiprdf.kql.translate import Path
 from kiprdf.language import ast
 from kiprdf.language.printer import expression_text
@@ -92,7 +92,7 @@ def shape(find: ast.Find, columns: list[list[Json]]) -> Json:
     return shown[0] if len(shown) == 1 else shown
 
 
-class Answers:
+class Rendering:
     """How the rows of one FIND, with a page of ``limit`` rows, are shown.
 
     ``cells`` says what the rows hold. What depends on the FIND alone is made once.
@@ -224,7 +224,9 @@ class Answers:
         name = variable_of(expression).name
         index = self._cells.names[name]
         if path is None:
-            return index, _predicate_name if name in self._cells.predicates else None
+            if name not in self._cells.predicates:
+                return index, None
+            path = name, PREDICATE_NAME, None
         _, field, key = path
         return index, lambda node, reader: reader.value(node, field, key)
 
@@ -331,10 +333,6 @@ class _Group(NamedTuple):
 
 def _literal(term: Any, _: Reader) -> Json:
     return to_json(term)
-
-
-def _predicate_name(node: Any, reader: Reader) -> Json:
-    return reader.predicate_name(node)
 
 
 def _shown(value: Json, reader: Reader) -> Json:

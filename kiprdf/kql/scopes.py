@@ -81,7 +81,7 @@ class Namer:
 
 
 @dataclass
-class Frame:
+class NameScope:
     """The names that are bound together: those of a block and of its OPTIONAL and UNION blocks.
 
     A NOT opens a new frame, since its variables are private; so does, for the variables it shares
@@ -101,10 +101,10 @@ class Frame:
             self._carriers[name] = self.namer.fresh(name)
         return self._carriers[name]
 
-    def inner(self, kept: Iterable[str] = ()) -> Frame:
+    def inner(self, kept: Iterable[str] = ()) -> NameScope:
         """A frame whose variables are new, except the kept ones."""
         carriers = {name: self.carrier(name) for name in kept}
-        return Frame(self.namer, self.existing, self.values, carriers, self._value_variables)
+        return NameScope(self.namer, self.existing, self.values, carriers, self._value_variables)
 
     def value(self, carrier: Variable, field: str, key: str | None) -> Variable:
         """The variable that holds a value of the element a carrier is bound to."""

@@ -14,7 +14,7 @@ from typing import TypeAlias, assert_never, cast
 from pyoxigraph import Variable
 
 from kiprdf.kql import clauses, comparisons
-from kiprdf.kql.scopes import PREDICATE_NAME, Binding, Frame, Namer, Scope, Values
+from kiprdf.kql.scopes import PREDICATE_NAME, Binding, Namer, NameScope, Scope, Values
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
@@ -65,7 +65,7 @@ def translate(where: ast.Block, iris: Iris, projected: Iterable[Path] = ()) -> T
     ``projected`` are values to be read with the elements; those of attributes and metadata are,
     where their variable cannot be null.
     """
-    frame = Frame(Namer(), frozenset(clauses.required(where, iris)))
+    frame = NameScope(Namer(), frozenset(clauses.required(where, iris)))
     block = _Block(iris, frame, {})
     pattern = block.translate(where)
     paths: dict[Path, Variable] = {}
@@ -85,7 +85,7 @@ def lateral(left: Pattern, right: Pattern) -> Pattern:
 class _Block:
     """The translation of one block; ``outer`` is what it sees of the scope around it."""
 
-    def __init__(self, iris: Iris, frame: Frame, outer: Scope) -> None:
+    def __init__(self, iris: Iris, frame: NameScope, outer: Scope) -> None:
         self._iris = iris
         self._frame = frame
         self._outer = outer

@@ -15,6 +15,7 @@ from kiprdf.language import bind, parse
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.sparql import algebra
+from kiprdf.trees import walk
 
 IRIS = Iris("urn:kip:nexus/")
 ATTRIBUTE = vocab.ATTRIBUTE
@@ -25,19 +26,8 @@ def pattern(where: str, shown: str = "?a", **parameters: Any) -> algebra.Pattern
     return plan_find(find, IRIS).select.pattern  # type: ignore[arg-type]
 
 
-def nodes(node: object) -> Iterator[object]:
-    """Every algebra node of a tree."""
-    if isinstance(node, tuple):
-        for item in node:
-            yield from nodes(item)
-    elif hasattr(node, "__dataclass_fields__"):
-        yield node
-        for name in node.__dataclass_fields__:
-            yield from nodes(getattr(node, name))
-
-
 def nodes_of(kind: type, tree: object) -> list[Any]:
-    return [node for node in nodes(tree) if isinstance(node, kind)]
+    return [node for node in walk(tree) if isinstance(node, kind)]
 
 
 QUERIES = {
