@@ -1,6 +1,6 @@
 """The engines of these tests, each started once a process; a missing one skips its tests.
 
-``KIPRDF_TEST_ENGINES`` names them, separated by commas, or is ``all``.
+``KIPRDF_TEST_ENGINES`` names them, separated by commas, or is ``all``; the others have no tests.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def start() -> Iterator[Callable[[str], Engine]]:
         yield start
 
 
-@pytest.fixture(params=list(KINDS))
+@pytest.fixture(params=chosen())
 def engine(request: pytest.FixtureRequest, start: Callable[[str], Engine]) -> Engine:
     """Each chosen engine, without data."""
     engine = start(request.param)
@@ -56,7 +56,7 @@ def engine(request: pytest.FixtureRequest, start: Callable[[str], Engine]) -> En
     return engine
 
 
-@pytest.fixture(params=[name for name, kind in KINDS.items() if kind.start])
+@pytest.fixture(params=[name for name in chosen() if KINDS[name].start])
 def server(request: pytest.FixtureRequest, start: Callable[[str], Engine]) -> Engine:
     """Each chosen engine that is reached over HTTP, without data."""
     engine = start(request.param)
