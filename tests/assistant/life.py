@@ -12,8 +12,8 @@ from tests.assistant import commands
 from tests.assistant.record import Name, Record
 
 DAYS = 60
-TALKS_A_DAY = 9
-TASKS_A_NIGHT = 8
+TALKS_A_DAY = 6
+TASKS_A_NIGHT = 5
 BEGINNING = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 FIRST = (
     "Ada",

@@ -63,7 +63,7 @@ def build(folder: str) -> None:
     """A closed nexus that was opened three times, so that it has several files of each kind."""
     kiprdf.store.journal.SEALED_BYTES = 15_000
     for part in range(3):
-        with kiprdf.Nexus.open(folder, embedder=embed) as nexus:
+        with kiprdf.Nexus.open(folder, embedder=embed, genesis=False) as nexus:
             if part == 0:
                 nexus.execute(SCHEMA)
             for number in range(NOTES * part // 3, NOTES * (part + 1) // 3):
@@ -141,7 +141,7 @@ def visit(folder: str, read_only: bool) -> Answers:
 
 
 def _visit(folder: str, read_only: bool) -> Answers:
-    nexus = kiprdf.Nexus.open(folder, read_only=read_only, embedder=embed)
+    nexus = kiprdf.Nexus.open(folder, read_only=read_only, embedder=embed, genesis=False)
     answers: Answers = {"asked": ask(nexus)}
     answers["check"] = _answer(lambda: nexus.check(repair=not read_only))
     answers["backup"] = _answer(lambda: nexus.backup(folder + ".backup"))
@@ -159,7 +159,7 @@ def _visit(folder: str, read_only: bool) -> Answers:
 
 
 def _reopened(folder: str) -> Any:
-    with kiprdf.Nexus.open(folder, read_only=True) as nexus:
+    with kiprdf.Nexus.open(folder, read_only=True, genesis=False) as nexus:
         return nexus.execute(QUESTIONS["numbers"])
 
 

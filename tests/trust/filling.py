@@ -72,7 +72,7 @@ def _write_and_fill(folder: Path, history: bool, full: Full) -> dict[str, Any]:
         acknowledged.append(name)
         return True
 
-    with kiprdf.Nexus.open(folder, history=history) as nexus:
+    with kiprdf.Nexus.open(folder, history=history, genesis=False) as nexus:
         nexus.execute(TYPE)
         faults: list[Any] = []
         for _ in range(2):
@@ -88,7 +88,7 @@ def _write_and_fill(folder: Path, history: bool, full: Full) -> dict[str, Any]:
             assert write()
             assert nexus.problems() == []
         assert nexus.execute(NAMES) == acknowledged
-    with kiprdf.Nexus.open(folder, history=history) as nexus:
+    with kiprdf.Nexus.open(folder, history=history, genesis=False) as nexus:
         assert nexus.execute(NAMES) == acknowledged
         report = nexus.check()
         assert (report["faults"], report["index"]) == ([], "sound")
@@ -132,7 +132,7 @@ def with_another_thread(folder: str) -> list[str]:
     errors: list[str] = []
     sys.unraisablehook = lambda unraisable: errors.append(str(unraisable.exc_value))
     gc.disable()
-    nexus = kiprdf.Nexus.open(folder)
+    nexus = kiprdf.Nexus.open(folder, genesis=False)
     nexus.execute(TYPE)
     Path(folder, "graph.2").write_text("no folder")
     try:
@@ -149,6 +149,6 @@ def with_another_thread(folder: str) -> list[str]:
     thread.join()
     nexus.execute(NOTE, name="after", text="")
     nexus.close()
-    with kiprdf.Nexus.open(folder) as nexus:
+    with kiprdf.Nexus.open(folder, genesis=False) as nexus:
         assert nexus.execute(NAMES) == ["after"]
     return errors

@@ -168,13 +168,17 @@ def test_a_damaged_file_gives_right_answers_or_a_sentence(
     print(f"{visits} openings, {answered} of them answered everything")
 
 
+def opened(folder: Path, read_only: bool) -> kiprdf.Nexus:
+    return kiprdf.Nexus.open(folder, read_only=read_only, embedder=damaging.embed, genesis=False)
+
+
 @pytest.mark.parametrize("name", UNNOTICED)
 def test_a_flipped_bit_changes_no_hit_no_score_and_no_text(
     folder: Path, tmp_path: Path, name: str
 ) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(folder, copy)
-    with kiprdf.Nexus.open(copy, read_only=True, embedder=damaging.embed) as nexus:
+    with opened(copy, True) as nexus:
         right = damaging.derived_answers(nexus)
     assert [name for name, answer in right.items() if is_sentence(answer)] == []
     chance = random.Random(f"{SEED} {name}")
@@ -186,7 +190,7 @@ def test_a_flipped_bit_changes_no_hit_no_score_and_no_text(
             shutil.rmtree(copy)
             shutil.copytree(folder, copy)
             (copy / name).write_bytes(data)
-            with kiprdf.Nexus.open(copy, read_only=read_only, embedder=damaging.embed) as nexus:
+            with opened(copy, read_only) as nexus:
                 answers = damaging.derived_answers(nexus)
                 report = nexus.check(repair=not read_only)
                 again = damaging.derived_answers(nexus)
@@ -199,7 +203,7 @@ def test_a_flipped_bit_changes_no_hit_no_score_and_no_text(
                 assert (wrong, is_sound(report) or read_only) == (set(), True), (at, bit, report)
                 assert again == right
             if not read_only:
-                with kiprdf.Nexus.open(copy, read_only=True, embedder=damaging.embed) as nexus:
+                with opened(copy, True) as nexus:
                     assert is_sound(nexus.check())
                     assert name == STATEMENTS or damaging.derived_answers(nexus) == right
 

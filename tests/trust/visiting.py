@@ -31,7 +31,7 @@ def upsert(nexus: kiprdf.Nexus, number: int, text: str = "") -> None:
 
 def build(folder: str, close: bool) -> None:
     """A nexus with some notes and an index of them; closed, or left as by a sudden death."""
-    nexus = kiprdf.Nexus.open(folder)
+    nexus = kiprdf.Nexus.open(folder, genesis=False)
     nexus.execute(SCHEMA)
     for number in range(NOTES):
         upsert(nexus, number)
@@ -48,7 +48,7 @@ def visit(folder: str, read_only: bool = False) -> Visit:
     Any other exception than those of the API ends the process.
     """
     try:
-        nexus = kiprdf.Nexus.open(folder, read_only=read_only)
+        nexus = kiprdf.Nexus.open(folder, read_only=read_only, genesis=False)
     except kiprdf.StoreError as refused:
         return {"refused": str(refused)}
     answers = _ask(nexus)
@@ -89,7 +89,7 @@ def visit_as_nobody(folder: str, read_only: bool = False) -> Visit:
 
 def visit_a_removed_folder(folder: str) -> Visit:
     """The folder is taken away while the nexus is open."""
-    nexus = kiprdf.Nexus.open(folder)
+    nexus = kiprdf.Nexus.open(folder, genesis=False)
     while os.path.exists(folder):  # the graph may be tidying up in it
         shutil.rmtree(folder, ignore_errors=True)
     visit = _ask(nexus)
@@ -103,7 +103,7 @@ def fill(folder: str) -> Visit:
     """Write until the disk is full; returns the number of acknowledged writes and the content."""
     acknowledged = 0
     try:
-        nexus = kiprdf.Nexus.open(folder)
+        nexus = kiprdf.Nexus.open(folder, genesis=False)
         nexus.execute(SCHEMA)
     except (kiprdf.KipError, kiprdf.StoreError) as refused:
         return {"refused": str(refused)}
