@@ -19,10 +19,11 @@ from kiprdf.chunks import (
     to_rdf,
     to_text,
 )
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("clause", "text", "canonical"),
+@each_case(
+    "clause, text, canonical",
     [
         ("C002 what is written can be read", 'a {x "\\"\\n"; y !}', 'a {x "\\"\\n"; y !}'),
         ("C003 two links in a line", "a b/c d e f g", "a b/c d\ne f g"),
@@ -80,8 +81,8 @@ def test_text_is_refused(clause: str, text: str) -> None:
         parse(text)
 
 
-@pytest.mark.parametrize(
-    ("clause", "facts", "pattern", "count"),
+@each_case(
+    "clause, facts, pattern, count",
     [
         ("C013 a date is a chunk", "a {x 1879-03-14}", "iso8601 {month 3}", 1),
         ("C014 its parts are numbers", "a {x 1879-03-14}", "iso8601 {day 14; year 1879}", 1),

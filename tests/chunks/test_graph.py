@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kiprdf.chunks import Chunk, ChunksError, Graph, Link, RuleError, Text, parse, to_text
+from tests.cases import each_case
 
 ANIMALS = Graph(
     """
@@ -21,8 +22,8 @@ def ids(pattern: str, graph: Graph = ANIMALS) -> list[str | None]:
     return [chunk.id for chunk in graph.match(pattern)]
 
 
-@pytest.mark.parametrize(
-    ("pattern", "expected"),
+@each_case(
+    "pattern, expected",
     [
         ("penguin {}", ["p6", "p7"]),
         ("penguin {name Pingou}", ["p6"]),

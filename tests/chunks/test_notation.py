@@ -19,14 +19,13 @@ from kiprdf.chunks import (
     to_text,
 )
 from kiprdf.chunks.model import Statement, identical
+from tests.cases import each_case
 
 FIDO = Chunk("dog", {"name": Text("Fido"), "age": 4}, id="dog1")
 NOT_J = Condition(Chunk("a", {"@id": "J"}), negated=True)
 
 
-@pytest.mark.parametrize(
-    ("text", "statements"),
-    [
+@each_case("text, statements", [
         ('dog dog1 {\n name "Fido"\n age 4\n}', [FIDO]),
         ('dog dog1 {name "Fido"; age 4;}', [FIDO]),
         ("a {}b{}", [Chunk("a"), Chunk("b")]),
@@ -48,14 +47,13 @@ NOT_J = Condition(Chunk("a", {"@id": "J"}), negated=True)
             [Rule((NOT_J, Chunk("b")), (Chunk("c"), Chunk("d", {"x": 1})))],
         ),
         ("! ! a {} => b {}", [Rule((Chunk("a"),), (Chunk("b"),))]),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_text_has_these_statements(text: str, statements: list[Statement]) -> None:
     assert list(parse(text).statements) == statements
 
 
-@pytest.mark.parametrize(
-    ("written", "value"),
+@each_case(
+    "written, value",
     [
         ("Fido", Name("Fido")),
         ("a/b:c.d-e_f", Name("a/b:c.d-e_f")),
@@ -94,9 +92,7 @@ def test_value_is_read_as(written: str, value: object) -> None:
     assert type(chunk["x"]) is type(value)
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "column", "message"),
-    [
+@each_case("text, line, column, message", [
         ("dog", 1, 4, "The text ends where an identifier or '{' is expected."),
         ("dog d1", 1, 7, "The text ends where '{' is expected."),
         ('dog d1 name "x"', 1, 13, "Here a statement is expected, not '\"x\"'."),
@@ -118,8 +114,7 @@ def test_value_is_read_as(written: str, value: object) -> None:
         ('a {x "\\q"}', 1, 7, "A string has the escapes of JSON only."),
         ('a {x "\\ud800"}', 1, 6, "This string contains half of a surrogate pair."),
         ("a {@push 9, @to list}", 1, 17, "Here ';', a line break or '}' is expected, not 'list'."),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_mistake_is_reported_at_its_place(text: str, line: int, column: int, message: str) -> None:
     with pytest.raises(ChunksSyntaxError) as caught:
         parse(text)

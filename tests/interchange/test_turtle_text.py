@@ -15,6 +15,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, parse
 import kiprdf
 from kiprdf.interchange.formats import Profile, reading
 from kiprdf.rdf import vocab
+from tests.cases import each_case
 from tests.interchange.nexuses import (
     COLLIDING_TYPES,
     SMALL,
@@ -187,7 +188,7 @@ def test_no_prefix_is_declared_twice_when_types_are_called_like_prefixes() -> No
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("name", COLLIDING_TYPES)
+@each_case("name", COLLIDING_TYPES)
 def test_a_type_called_like_a_prefix_keeps_its_concepts(name: str) -> None:
     names = restored(colliding()).execute("FIND(?x.name) WHERE { ?x {type: :type} }", type=name)
     assert sorted(names) == ["null", "type"]

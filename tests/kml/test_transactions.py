@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import kiprdf
+from tests.cases import each_case
 from tests.nexus.support import (
     FACTS,
     SCHEMA,
@@ -60,7 +61,7 @@ BAD_ENDINGS = {
 }
 
 
-@pytest.mark.parametrize("ending", BAD_ENDINGS)
+@each_case("ending", BAD_ENDINGS)
 def test_an_error_in_the_last_block_changes_no_quad(ending: str) -> None:
     nexus = medical()
     bad, expected = BAD_ENDINGS[ending]
@@ -69,7 +70,7 @@ def test_an_error_in_the_last_block_changes_no_quad(ending: str) -> None:
     assert codes == expected
 
 
-@pytest.mark.parametrize("ending", BAD_ENDINGS)
+@each_case("ending", BAD_ENDINGS)
 def test_after_a_failed_statement_the_good_part_alone_still_works(ending: str) -> None:
     nexus = medical()
     code(nexus, f"UPSERT {{ {GOOD} {BAD_ENDINGS[ending][0]} }}")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import kiprdf
+from tests.cases import each_case
 from tests.nexus.support import dataset, empty, medical
 
 MANY = 10_000
@@ -56,8 +57,8 @@ def value_of(expression: str, attributes: dict[str, Any], **parameters: Any) -> 
         return written.get("r", "skipped")
 
 
-@pytest.mark.parametrize(
-    ("expression", "expected"),
+@each_case(
+    "expression, expected",
     [
         ("ADD(?t.attributes.i, 1)", 8),
         ("ADD(?t.attributes.i, 1.0)", 8.0),

@@ -13,6 +13,7 @@ import kiprdf
 from kiprdf.errors import KipError
 from kiprdf.kql import cursor
 from kiprdf.language import ast, bind, parse
+from tests.cases import each_case
 
 COMMAND = 'FIND(?d.name) WHERE { ?d {type: "T"} }'
 
@@ -83,7 +84,7 @@ GARBAGE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("made", GARBAGE, ids=lambda made: made[:12] or "empty")
+@each_case("made", GARBAGE)
 def test_garbage_is_a_syntax_error(nexus: kiprdf.Nexus, made: str) -> None:
     response = nexus.execute_kip({"command": COMMAND + " CURSOR :c", "parameters": {"c": made}})
     assert response["error"]["code"] == "KIP_1001"

@@ -14,6 +14,7 @@ from kiprdf.kql.plan import Plan, plan_find
 from kiprdf.language import bind, parse
 from kiprdf.rdf.iris import Iris
 from kiprdf.store import OxigraphStore
+from tests.cases import each_case
 from tests.nexus.support import medical
 from tests.shortcuts import no_lookups
 
@@ -26,7 +27,7 @@ def query(where: str, shown: str = "?s") -> Plan:
     return plan_find(command, IRIS)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "where",
     [
         '?s {type: "Drug", name: "Aspirin"}',

@@ -10,6 +10,7 @@ import pytest
 import kiprdf
 from kiprdf.kql.plan import plan_find
 from kiprdf.language import ast, parse
+from tests.cases import each_case
 
 VOCABULARY = """
 @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
@@ -75,7 +76,7 @@ QUESTIONS = {
 }
 
 
-@pytest.mark.parametrize(("condition", "expected"), QUESTIONS.values(), ids=QUESTIONS)
+@each_case("condition, expected", QUESTIONS.values())
 def test_a_vocabulary_answers(nexus: kiprdf.Nexus, condition: str, expected: list[str]) -> None:
     parameters = {"label": "Übelkeit"} if ":label" in condition else {}
     assert names(nexus, "Concept", condition, **parameters) == expected

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import kiprdf
+from tests.cases import each_case
 
 SETUP = """
 UPSERT {
@@ -274,7 +275,7 @@ NAMES: dict[str, tuple[str, str, list[Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("where", "shown", "rows"), NAMES.values(), ids=NAMES)
+@each_case("where, shown, rows", NAMES.values())
 def test_answer(nexus: kiprdf.Nexus, where: str, shown: str, rows: list[Any]) -> None:
     rows = nexus.find(f"FIND({shown}) WHERE {{ {where} }}").tuples
     expected = [row if isinstance(row, tuple) else (row,) for row in rows]
@@ -326,7 +327,7 @@ def precise() -> Iterator[kiprdf.Nexus]:
         yield nexus
 
 
-@pytest.mark.parametrize(("condition", "names"), PRECISE.values(), ids=PRECISE)
+@each_case("condition, names", PRECISE.values())
 def test_comparison(precise: kiprdf.Nexus, condition: str, names: list[str]) -> None:
     command = f'FIND(?x.name) WHERE {{ ?x {{type: "T"}} FILTER({condition}) }}'
     assert precise.execute(command) == names

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import kiprdf
+from tests.cases import each_case
 from tests.standard_sparql import standard_sparql
 
 BLOCKS = """
@@ -30,8 +31,8 @@ def nexus() -> kiprdf.Nexus:
     return nexus
 
 
-@pytest.mark.parametrize(
-    ("shown", "where", "answer"),
+@each_case(
+    "shown, where, answer",
     [
         ("COUNT(?l)", '?l (?s, "p", ?o)', 3),
         ("COUNT(DISTINCT ?l)", '?l (?s, "p", ?o)', 3),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import kiprdf
+from tests.cases import each_case
 from tests.long_runs import SEED, amount
 
 FACTS = """
@@ -57,8 +58,8 @@ def job(nexus: kiprdf.Nexus) -> str:
     return str(id)
 
 
-@pytest.mark.parametrize(
-    ("time", "is_valid"),
+@each_case(
+    "time, is_valid",
     [
         ("2018-12-31T23:59:59Z", False),
         ("2019-01-01", True),

@@ -16,6 +16,7 @@ import pytest
 from kiprdf import resources
 from kiprdf.errors import KipError
 from kiprdf.language import ast, grammar, names, parse
+from tests.cases import each_case
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "grammar.md").read_text("utf-8")
@@ -219,13 +220,13 @@ def test_every_rule_that_is_named_is_defined_and_every_rule_is_used() -> None:
     assert named | {"command"} == set(RULES)
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
+@each_case("example", EXAMPLES)
 def test_examples_are_accepted_by_page_and_code(example: str) -> None:
     parse(example)
     assert accepted(example)
 
 
-@pytest.mark.parametrize("name", RULES)
+@each_case("name", RULES)
 def test_every_rule_is_needed_by_an_example(name: str) -> None:
     without = {**RULES, name: Terminal("\0")}
     assert not all(accepted(example, without) for example in EXAMPLES)
@@ -343,6 +344,6 @@ def test_what_the_code_refuses_the_page_refuses_or_says_so_in_prose() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("capsule", resources.bundled_capsules(), ids=lambda c: c.name)
+@each_case("capsule", resources.bundled_capsules())
 def test_the_page_accepts_the_bundled_capsules(capsule: resources.Capsule) -> None:
     assert accepted(capsule.text)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kiprdf.errors import KipError
 from kiprdf.language import Template, ast, bind, parse, to_text
 from kiprdf.semantics import Catalog, check
+from tests.cases import each_case
 
 CATALOG = Catalog(frozenset(("Drug", "Symptom")), frozenset(("treats",)))
 
@@ -62,7 +63,7 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize(("text", "value"), PLACES.values(), ids=PLACES)
+@each_case("text, value", PLACES.values())
 def test_parameter_means_what_its_literal_means(text: str, value: Any) -> None:
     from_literal = parse(text.replace(":v", to_text_of(value)))
     command = bound(text, v=value)
@@ -75,7 +76,7 @@ def to_text_of(value: Any) -> str:
     return printed.removeprefix("SEARCH CONCEPT ")
 
 
-@pytest.mark.parametrize("text", [text for text, _ in PLACES.values()], ids=PLACES)
+@each_case("text", [text for text, _ in PLACES.values()])
 def test_placeholder_without_a_parameter_is_refused_at_its_place(text: str) -> None:
     error = refused(text)
     assert (error.code, error.message) == ("KIP_1001", "The placeholder :v has no parameter.")
@@ -134,11 +135,9 @@ def test_a_bound_tree_holds_no_placeholder_again() -> None:
 # Refused --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "place", ["type", "name", "id", "link_id", "limit", "cursor", "upsert_name", "described",
+@each_case("place", ["type", "name", "id", "link_id", "limit", "cursor", "upsert_name", "described",
               "types_limit", "types_cursor", "term", "search_type", "search_limit", "endpoint",
-              "in", "map", "metadata", "regex"]
-)  # fmt: skip
+              "in", "map", "metadata", "regex"])  # fmt: skip
 def test_null_is_refused(place: str) -> None:
     assert refused(PLACES[place][0], v=None).code == "KIP_1001"
 

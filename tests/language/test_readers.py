@@ -20,6 +20,7 @@ from kiprdf.language import ast, grammar, values
 from kiprdf.language.names import KEYWORDS
 from kiprdf.language.readers import Built, Readers, Scanned
 from kiprdf.source import Span
+from tests.cases import each_case
 from tests.long_runs import amount
 from tests.trust import children
 
@@ -123,7 +124,7 @@ def mutated(text: str, chance: random.Random) -> str:
     return text
 
 
-@pytest.mark.parametrize("capsule", resources.bundled_capsules(), ids=lambda c: c.name)
+@each_case("capsule", resources.bundled_capsules())
 def test_a_capsule_is_read_as_by_pyparsing(capsule: resources.Capsule) -> None:
     text = re.sub(r"//[^\n\"]*$", "", capsule.text, flags=re.MULTILINE)
     assert outcome(by_reader, text) == outcome(by_pyparsing, text)

@@ -14,6 +14,7 @@ from kiprdf.errors import KipError
 from kiprdf.language import ast
 from kiprdf.language.parameters import to_json
 from kiprdf.language.values import describe_token, scan_path, scan_value, scan_variable
+from tests.cases import each_case
 
 
 def read(text: str) -> Any:
@@ -51,7 +52,7 @@ def test_string_is_read_as_json(text: str, value: str) -> None:
     assert read(text) == value
 
 
-@pytest.mark.parametrize("code", [*range(0x20)])
+@each_case("code", [*range(0x20)])
 def test_raw_control_character_is_refused(code: int) -> None:
     error = refused(f'"a{chr(code)}b"')
     assert error.code == "KIP_1001"
@@ -84,8 +85,8 @@ def test_every_string_is_read_as_json_writes_it(text: str) -> None:
 # Numbers --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
+@each_case(
+    "text, value",
     [
         ("0", 0),
         ("-1", -1),
@@ -136,7 +137,7 @@ def test_double_beyond_the_range_is_refused(text: str) -> None:
     assert (error.code, error.message) == ("KIP_1001", "A number is not finite.")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     ["01", "-01", "00", "1.", "1.e3", "1e", "1e+", "-", "-a", "0x10", "1_000", "5mg", "1.2.3"],
 )
@@ -187,7 +188,7 @@ def test_container_is_read(text: str, value: Any) -> None:
     assert read(text) == value
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "[,]",

@@ -9,6 +9,7 @@ import pytest
 from kiprdf.memory import Found, FoundEdge, extract
 from kiprdf.memory.extraction.patterns import PATTERNS, Pattern
 from kiprdf.memory.extraction.tools import _table
+from tests.cases import each_case
 from tests.memory import quality
 
 USER = Found("user", "Primary User")
@@ -22,9 +23,8 @@ def edges(text: str) -> list[tuple[str, str, float]]:
     return [(edge.predicate, edge.object.name, edge.weight) for edge in extract(text).edges]
 
 
-@pytest.mark.parametrize(
-    ("pattern", "text", "name"),
-    [(pattern, pattern.example, pattern.object) for pattern in PATTERNS],
+@each_case(
+    "pattern, text, name", [(pattern, pattern.example, pattern.object) for pattern in PATTERNS]
 )
 def test_each_example_of_the_table_is_found_by_its_pattern(
     pattern: Pattern, text: str, name: str
@@ -69,7 +69,7 @@ def test_lists_and_aliases_of_tools(text: str, expected: list[str]) -> None:
     assert [name for predicate, name, _ in edges(text) if predicate == "uses"] == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "I don't like Java.",
@@ -141,7 +141,7 @@ def test_a_project_of_the_text_uses_tools() -> None:
     assert (edge.subject.name, edge.object.name, edge.weight) == ("Harbor", "Redis", 0.8)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "I like bob@example.com.",

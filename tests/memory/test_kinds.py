@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from kiprdf.memory import FoundEdge, extract
+from tests.cases import each_case
 
 PAST = """
 We were using Mongo before. => | uses MongoDB
@@ -617,7 +618,7 @@ def shown(edges: tuple[FoundEdge, ...]) -> list[str]:
     )
 
 
-@pytest.mark.parametrize(("text", "facts"), cases())
+@each_case("text, facts", cases())
 def test_a_note_states_what_its_kind_says(text: str, facts: str) -> None:
     held, _, ended = (part.strip() for part in facts.partition("|"))
     extraction = extract(text)
@@ -633,8 +634,8 @@ def test_a_note_in_other_words_states_nothing_else(text: str, facts: str) -> Non
     assert set(shown(extraction.ended)) <= set(ended.lower().split(", "))
 
 
-@pytest.mark.parametrize(
-    ("text", "successor"),
+@each_case(
+    "text, successor",
     [
         ("I no longer use npm, I use pnpm.", "pnpm"),
         ("I stopped using npm. I use pnpm now.", "pnpm"),

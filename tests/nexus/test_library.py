@@ -14,6 +14,7 @@ import pyoxigraph
 import pytest
 
 import kiprdf
+from tests.cases import each_case
 from tests.nexus.support import SCHEMA, StoppedClock, commit, dataset, medical, untouched
 
 TREATMENTS = 'FIND(?d.name, ?s.name) WHERE { (?d, "treats", ?s) } ORDER BY ?s.name'
@@ -40,11 +41,25 @@ def test_the_public_names_are_sorted() -> None:
     assert kiprdf.__all__ == sorted(kiprdf.__all__)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "name",
-    ["open", "memory", "execute_kip", "execute_kip_readonly", "execute", "find", "apply_capsule",
-     "explain", "sparql", "snapshot", "restore", "close", "__enter__", "__exit__"],
-)  # fmt: skip
+    [
+        "open",
+        "memory",
+        "execute_kip",
+        "execute_kip_readonly",
+        "execute",
+        "find",
+        "apply_capsule",
+        "explain",
+        "sparql",
+        "snapshot",
+        "restore",
+        "close",
+        "__enter__",
+        "__exit__",
+    ],
+)
 def test_a_nexus_has_the_method(name: str) -> None:
     assert callable(getattr(kiprdf.Nexus, name))
 
@@ -382,7 +397,7 @@ def test_a_reifier_is_reached_by_sparql(nexus: kiprdf.Nexus) -> None:
     assert len(rows) == 1  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "query",
     [
         "INSERT DATA { <urn:a> <urn:b> <urn:c> }",
@@ -405,7 +420,6 @@ def test_a_reifier_is_reached_by_sparql(nexus: kiprdf.Nexus) -> None:
         "SELECT * { ?s ?p ?o FILTER(" + " || ".join(["?o = 1"] * 201) + ") }",
         "SELECT * { ?s ?p ?o } #" + "x" * 65536,
     ],
-    ids=lambda query: query[:40],
 )
 def test_sparql_that_does_more_than_read_is_refused(nexus: kiprdf.Nexus, query: str) -> None:
     with untouched(nexus), pytest.raises(kiprdf.KipError) as raised:

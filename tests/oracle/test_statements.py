@@ -9,6 +9,7 @@ import pytest
 
 from kiprdf.errors import KipError
 from kiprdf.language import ast, bind, parse
+from tests.cases import each_case
 from tests.oracle import Graph
 from tests.oracle.statements import execute
 from tests.oracle.statements_targets import BOTH, CONCEPT, PROPOSITION, possible_kinds
@@ -261,8 +262,8 @@ def test_links_are_merged_in_the_order_of_their_ids() -> None:
 # UPDATE ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("calculation", "result"),
+@each_case(
+    "calculation, result",
     [
         ("ADD(?t.attributes.i, 1)", 4),
         ("ADD(?t.attributes.i, 1.0)", 4.0),
@@ -354,8 +355,8 @@ SET = "UPDATE ?t SET ATTRIBUTES { a: 1 } WHERE"
 CALCULATE = "UPDATE ?t SET ATTRIBUTES {{ a: ADD({}, 1) }} WHERE"
 
 
-@pytest.mark.parametrize(
-    ("statement", "where", "code"),
+@each_case(
+    "statement, where, code",
     [
         ("UPDATE ?t SET METADATA { _version: 1 } WHERE", '?t {type: "T"}', "KIP_2002"),
         ('UPDATE ?t SET ATTRIBUTES { "a b": 1 } WHERE', '?t {type: "T"}', "KIP_1002"),

@@ -92,8 +92,8 @@ def test_every_kept_code_point_makes_an_iri() -> None:
             assert NamedNode(BASE + chr(point)).value == BASE + chr(point)
 
 
-@pytest.mark.parametrize(
-    ("text", "segment"),
+@each_case(
+    "text, segment",
     [
         ("Aspirin", "Aspirin"),
         ("Vitamin C", "Vitamin%20C"),
@@ -234,16 +234,13 @@ def test_id_iri_and_name_of_a_proposition_are_inverse(
     assert iris.from_id(node.value) == node
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+@each_case("text", [
         "", "x", "C:", "C:T", "C:T/", "C:/N", "C:123", "P:", "P:12345:treats", "c:T/N",
         "P:48EC6E8E3FE50DEA:treats", "P:48ec6e8e3fe50dea:", "P:48ec6e8e3fe50dea:a b",
         "P:48ec6e8e3fe50dea", "urn:kip:nexus/", "urn:kip:nexus/T", "urn:kip:nexus/T/",
         "urn:kip:nexu/T/N", "https://example.org/T/N", "urn:kip:nexus/$proposition/1/p",
         "urn:kip:nexus/T/%FF", " C:T/N",
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_other_text_is_no_id(text: str) -> None:
     assert IRIS.from_id(text) is None
 
@@ -303,7 +300,7 @@ RESERVED = {
 }
 
 
-@pytest.mark.parametrize("namespace", RESERVED)
+@each_case("namespace", RESERVED)
 def test_a_base_in_a_reserved_namespace_is_refused(namespace: str) -> None:
     assert base_fault(namespace) == RESERVED[namespace]
     assert base_fault(namespace + "x/") == RESERVED[namespace]

@@ -12,6 +12,7 @@ from pyoxigraph import Literal, NamedNode, Quad, Store
 
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import canonical_json, normal, to_json, to_term
+from tests.cases import each_case
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 SUBJECT, PREDICATE = NamedNode("urn:s"), NamedNode("urn:p")
@@ -48,7 +49,7 @@ TERMS: list[tuple[Any, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "lexical", "datatype"), TERMS)
+@each_case("value, lexical, datatype", TERMS)
 def test_scalar_is_a_typed_literal(value: Any, lexical: str, datatype: str) -> None:
     assert to_term(value) == Literal(lexical, datatype=NamedNode(XSD + datatype))
 
@@ -90,7 +91,7 @@ def test_one_and_one_point_zero_and_true_are_three_terms() -> None:
     assert len({to_term(1), to_term(1.0), to_term(True), to_term("1")}) == 4
 
 
-@pytest.mark.parametrize("value", [value for value, _, _ in TERMS])
+@each_case("value", [value for value, _, _ in TERMS])
 def test_scalar_survives_a_store(value: Any) -> None:
     assert same(to_json(stored(value)), value)
 
@@ -175,7 +176,7 @@ def test_value_object_survives_a_store(value: Any, term: Literal) -> None:
     assert to_json(stored(value)) == value
 
 
-@pytest.mark.parametrize(
+@each_case(
     "value",
     [
         {"@value": "x"},

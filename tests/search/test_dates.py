@@ -8,12 +8,13 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from kiprdf.search.dates import date_tokens, period
+from tests.cases import each_case
 
 NOW = datetime(2026, 2, 4, 9, 30)  # a Wednesday
 MAY_8 = ["__d2023_05_08", "__m2023_05", "__d05_08", "__m05", "__w1"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "2023-05-08T13:56:00Z",
@@ -63,7 +64,7 @@ def test_what_is_asked_finds_the_day(asked: str, tokens: list[str]) -> None:
     assert set(tokens) <= set(MAY_8)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "",
@@ -93,8 +94,8 @@ def test_parts_of_two_lines_are_no_date() -> None:
     assert date_tokens("I have 8\nMay 2023") == ["__m2023_05", "__m05"]
 
 
-@pytest.mark.parametrize(
-    ("query", "start", "end"),
+@each_case(
+    "query, start, end",
     [
         ("in June 2023", "2023-06-01", "2023-07-01"),
         ("Where did we go in June?", "2025-06-01", "2025-07-01"),
@@ -180,7 +181,7 @@ def test_a_query_is_about_a_period(query: str, start: str | None, end: str | Non
     assert period(query, NOW) == (first, last)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "query",
     [
         "",

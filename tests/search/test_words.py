@@ -15,6 +15,7 @@ from kiprdf.budget import Budget, spend
 from kiprdf.search import IndexRow, TextIndex, asked_tokens, matches
 from kiprdf.search.index import is_exact
 from kiprdf.search.ranking import LONGEST_TERM
+from tests.cases import each_case
 from tests.memory import recall
 
 
@@ -54,8 +55,8 @@ def notes() -> TextIndex:
     return index_of(*(note(language, text) for language, text in NOTES.items()))
 
 
-@pytest.mark.parametrize(
-    ("term", "language"),
+@each_case(
+    "term, language",
     [
         *((term, "en") for term in ("runs", "dog", "carrying", "box")),
         *((term, "de") for term in ("Buch", "Haus", "städte", "Welches Buch war es?")),

@@ -7,6 +7,7 @@ import pytest
 from kiprdf.errors import KipError
 from kiprdf.language import bind, parse
 from kiprdf.semantics import Catalog, check
+from tests.cases import each_case
 
 CATALOG = Catalog(
     frozenset(("Drug", "Symptom", "Person")), frozenset(("treats", "stated", "follows"))
@@ -62,7 +63,7 @@ UNREGISTERED = {
 }
 
 
-@pytest.mark.parametrize("clauses", UNREGISTERED.values(), ids=UNREGISTERED)
+@each_case("clauses", UNREGISTERED.values())
 def test_unregistered_name_in_where_is_a_type_mismatch(clauses: str) -> None:
     assert refused(where(clauses)).code == "KIP_2001"
 
@@ -261,7 +262,7 @@ UNBOUND = {
 }
 
 
-@pytest.mark.parametrize("text", UNBOUND.values(), ids=UNBOUND)
+@each_case("text", UNBOUND.values())
 def test_a_variable_that_no_earlier_clause_binds_is_a_reference_error(text: str) -> None:
     assert refused(text).code == "KIP_3001"
 

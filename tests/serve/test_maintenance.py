@@ -21,6 +21,7 @@ import httpx
 import pytest
 
 import kiprdf
+from tests.cases import each_case
 from tests.cli.runner import invoke
 from tests.serve.running import RunningServer, running, serving
 
@@ -305,8 +306,8 @@ def test_importing_several_files_knows_the_others(server: RunningServer, tmp_pat
     assert (there.exit_code, there.stdout) == (0, here.stdout)
 
 
-@pytest.mark.parametrize(
-    ("path", "body", "status", "code", "words"),
+@each_case(
+    "path, body, status, code, words",
     [
         ("restart", {}, 404, "HTTP_404", "There is no maintenance command restart."),
         ("forget", {}, 400, "KIP_1001", "command: Field required"),

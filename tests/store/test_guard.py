@@ -9,6 +9,7 @@ import pytest
 import kiprdf
 from kiprdf.errors import KipError
 from kiprdf.store.guard import check_query
+from tests.cases import each_case
 
 
 def code(text: str) -> str | None:
@@ -65,7 +66,7 @@ SERVICES = [
 ]
 
 
-@pytest.mark.parametrize("text", SERVICES)
+@each_case("text", SERVICES)
 def test_service_is_refused_in_any_spelling(text: str) -> None:
     assert code(text) == "KIP_1001" or not _is_sparql(text)
 
@@ -115,7 +116,7 @@ NO_SERVICES = [
 ]
 
 
-@pytest.mark.parametrize("text", NO_SERVICES)
+@each_case("text", NO_SERVICES)
 def test_the_word_service_elsewhere_is_no_service(text: str) -> None:
     assert _is_sparql(text)
     assert code(text) is None

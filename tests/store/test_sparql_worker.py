@@ -32,6 +32,7 @@ import kiprdf
 from kiprdf import Budget
 from kiprdf.store import Solutions, sparql_worker
 from kiprdf.store.guard import check_query, is_one_pattern
+from tests.cases import each_case
 from tests.nexus.test_budget import with_nodes
 from tests.trust import children
 
@@ -554,7 +555,7 @@ def test_a_single_pattern_needs_no_process(query: str) -> None:
     assert is_one_pattern(check_query(query))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "query",
     [
         "SELECT * { ?s ?p ?o . ?a ?b ?c }",
