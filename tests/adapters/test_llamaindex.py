@@ -101,8 +101,8 @@ def test_get_triplets_answers_as_the_other_store(
     stores: Any, llama: SimpleNamespace, conditions: Any
 ) -> None:
     ours, theirs = stores
-    ours_found, found = (store.get_triplets(**conditions) for store in (ours, theirs))
-    assert shown(ours_found, llama) == shown(found, llama)
+    here, there = (store.get_triplets(**conditions) for store in (ours, theirs))
+    assert shown(here, llama) == shown(there, llama)
 
 
 def test_the_map_of_relations_reaches_as_far_as_its_depth(stores: Any, llama: Any) -> None:
