@@ -6,7 +6,6 @@ import math
 import random
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -69,7 +68,7 @@ class Engine:
         self._random = random.Random(seed)
         self._clock = clock or (lambda: float(self._fired))
         self._fired = 0
-        self._memory: Memory | None = None
+        self._memory: tuple[float, float] | None = None
         self._modules: dict[str, Module] = {}
         self._nexuses: dict[int, NexusModule] = {}
         self._operations: dict[tuple[str, str | None], Operation] = {}
@@ -151,7 +150,7 @@ class Engine:
         """
         if decay < 0 or noise < 0:
             raise ChunksError("decay and noise are numbers from 0 on.")
-        self._memory = Memory(decay, noise)
+        self._memory = (decay, noise)
 
     def on_event(self, function: Callable[[Event], None]) -> None:
         """Call a function with each ``Event``."""
@@ -326,9 +325,9 @@ class Engine:
             return choices[0]
         if self._memory is None:
             return self._random.choice(choices)
-        now, decay = self._clock(), self._memory.decay
+        now, (decay, noise) = self._clock(), self._memory
         levels = [0.0 if id is None else graph.activation(id, now, decay) for id in ids]
-        return self._random.choices(choices, self._memory.weights(levels))[0]
+        return self._random.choices(choices, _weights(levels, noise))[0]
 
     def activate(self, graph: ChunkStore, id: str | None) -> None:
         """Boost what was recalled, changed or fired, if the engine has a memory."""
@@ -365,16 +364,9 @@ class Engine:
                 listener(event)
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """The parameters of activation; see ``Engine.memory``."""
-
-    decay: float
-    noise: float
-
-    def weights(self, levels: Sequence[float]) -> list[float]:
-        """How likely each level is chosen."""
-        highest = max(levels)
-        if self.noise == 0:
-            return [float(level == highest) for level in levels]
-        return [math.exp((level - highest) / self.noise) for level in levels]
+def _weights(levels: Sequence[float], noise: float) -> list[float]:
+    """How likely each level of activation is chosen; with no noise, only the highest."""
+    highest = max(levels)
+    if noise == 0:
+        return [float(level == highest) for level in levels]
+    return [math.exp((level - highest) / noise) for level in levels]

@@ -245,46 +245,26 @@ _PANEL = "Where the nexus is"
 
 
 def _declared(
-    named: Annotated[
-        str | None,
-        typer.Argument(metavar="NEXUS"),
-    ] = None,
+    named: Annotated[str | None, typer.Argument(metavar="NEXUS")] = None,
     nexus: Annotated[
-        str,
-        typer.Option(
-            "--nexus",
-            "-n",
-            envvar="KIPRDF_NEXUS",
-            show_envvar=True,
-            metavar="NEXUS",
-            rich_help_panel=_PANEL,
-        ),
+        str, typer.Option("--nexus", "-n", envvar="KIPRDF_NEXUS", show_envvar=True, metavar="NEXUS")
     ] = DEFAULT_NEXUS,
     update_url: Annotated[
         str | None,
         typer.Option(
-            metavar="URL",
-            help="URL for updates of a store; without it, the store is only read.",
-            rich_help_panel=_PANEL,
+            metavar="URL", help="URL for updates of a store; without it, the store is only read."
         ),
     ] = None,
     default_graph: Annotated[
-        str | None,
-        typer.Option(metavar="IRI", help="Graph of the nexus in a store.", rich_help_panel=_PANEL),
+        str | None, typer.Option(metavar="IRI", help="Graph of the nexus in a store.")
     ] = None,
     sync: Annotated[
         Sync | None,
-        typer.Option(
-            help="full: a folder has each commit on the disk before the answer.",
-            rich_help_panel=_PANEL,
-        ),
+        typer.Option(help="full: a folder has each commit on the disk before the answer."),
     ] = None,
     profile: Annotated[
         str | None,
-        typer.Option(
-            help="Form of links in a new nexus in a store: auto, rdf11 or rdf12.",
-            rich_help_panel=_PANEL,
-        ),
+        typer.Option(help="Form of links in a new nexus in a store: auto, rdf11 or rdf12."),
     ] = None,
     token: Annotated[
         str | None,
@@ -292,7 +272,6 @@ def _declared(
             envvar="KIPRDF_TOKEN",
             show_envvar=True,
             help="Token for writing, where the nexus is the URL of a kiprdf server.",
-            rich_help_panel=_PANEL,
         ),
     ] = None,
 ) -> None:
@@ -319,6 +298,8 @@ class Reads(PlainHelp, TyperCommand):
         for param in added:
             param.hidden = param.name not in ("named", "nexus", *self.shown)
             param.help = self.where if param.name in ("named", "nexus") else param.help
+            if param.name != "named":
+                param.rich_help_panel = _PANEL
         self._optional = _optional_argument(params or [])
         if self._optional is not None and self._optional.nargs == -1:
             self._optional.help += " The folder of the nexus may follow."

@@ -181,12 +181,8 @@ def element_document(store: Store, node: NamedNode, chosen: Variant) -> bytes:
 
 
 def _about(store: Store, node: NamedNode) -> Iterator[Triple]:
-    for triple in store.describe(node):
-        yield triple
-        if triple.predicate == vocab.REIFIES:
-            yield cast(Triple, triple.object)
-    for link, _ in links_at(store, node):
-        for triple in store.describe(link):
+    for one in (node, *(link for link, _ in links_at(store, node))):
+        for triple in store.describe(one):
             yield triple
             if triple.predicate == vocab.REIFIES:
                 yield cast(Triple, triple.object)
