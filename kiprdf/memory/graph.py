@@ -45,6 +45,8 @@ _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:kip:memory/")
 _EVIDENCE = ("memory_id", "src", "timestamp", "pattern")
 _STATED = (*_EVIDENCE, "superseded", "superseded_by")
 _END = ("weight", "valid_until", "superseded_by")
+_MOST_STATED = 1_000_000
+"""More edges than a text of the greatest length can state."""
 SUCCESSOR = " > "
 """In ``denies``, between the name of a relation and the id of the one that took its place."""
 
@@ -248,7 +250,7 @@ class Graph:
 
     def stated_links(self, note: NamedNode) -> list[NamedNode]:
         """The propositions of the edges that a memory states."""
-        triples = self.nexus.store.match(note, self._states, None)
+        triples = self.nexus.store.lookup(note, self._states, None, _MOST_STATED)
         return [cast(NamedNode, triple.object) for triple in triples]
 
     def read_entity(self, concept: NamedNode) -> EntityNode | None:
