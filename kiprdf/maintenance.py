@@ -18,7 +18,7 @@ from kiprdf.execution.engine import CommandEngine
 from kiprdf.execution.history import BEGIN_AGAIN
 from kiprdf.execution.writer import STRICT_SCHEMA
 from kiprdf.interchange.dataset import faults
-from kiprdf.interchange.staging_store import StagingStore
+from kiprdf.interchange.n_triples import StagingStore
 from kiprdf.meta.indexing import Indexer
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import PropositionName

@@ -19,7 +19,7 @@ from kiprdf.interchange.dataset import check_dataset
 from kiprdf.interchange.differences.patch import Patch
 from kiprdf.interchange.differences.patch import read as read_patch
 from kiprdf.interchange.differences.patch_log import Log
-from kiprdf.interchange.staging_store import StagingStore
+from kiprdf.interchange.n_triples import StagingStore
 from kiprdf.kml.draft import Draft, Edit
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Element, Proposition, Terms, read_element

@@ -10,7 +10,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.interchange import n_triples
-from kiprdf.interchange.staging_store import StagingStore, Term
+from kiprdf.interchange.n_triples import StagingStore, Term
 from kiprdf.language.names import META_TYPES, is_definition_name, is_key, name_fault
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, ElementName, Iris, PropositionName

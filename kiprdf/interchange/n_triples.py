@@ -1,4 +1,4 @@
-"""Reads triples as lines of N-Triples.
+"""A temporary store of triples that are not checked yet, and triples as lines of N-Triples.
 
 The engine writes N-Triples faster than Python creates term objects, and strings are faster to
 compare and to sort. So snapshots are written, and datasets checked, from this text.
@@ -8,22 +8,55 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeAlias
 
 from pyoxigraph import (
     BlankNode,
     DefaultGraph,
     Literal,
     NamedNode,
+    Quad,
     RdfFormat,
     Triple,
     serialize,
 )
+from pyoxigraph import Store as Engine
 
-from kiprdf.budget import check
-from kiprdf.interchange.staging_store import StagingStore, Term
+from kiprdf.budget import check, paced
 from kiprdf.rdf.literals import DIRECTIONS
+
+Node: TypeAlias = NamedNode | BlankNode
+Term: TypeAlias = NamedNode | BlankNode | Literal | Triple
+
+
+class StagingStore:
+    """The triples in the default graph of an engine.
+
+    >>> a, b = NamedNode("urn:a"), NamedNode("urn:b")
+    >>> store = StagingStore.of(Quad(a, b, Literal(value)) for value in ("x", "x", "y"))
+    >>> sorted(triple.object.value for triple in store)
+    ['x', 'y']
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    @classmethod
+    def of(cls, quads: Iterable[Quad]) -> StagingStore:
+        """Quads of the default graph in a new engine."""
+        engine = Engine()
+        engine.extend(paced(quads))
+        return cls(engine)
+
+    def __iter__(self) -> Iterator[Triple]:
+        """The triples as the engine holds them, doubles in its own form."""
+        quads = self.engine.quads_for_pattern(None, None, None, DefaultGraph())
+        return (quad.triple for quad in quads)
+
+
+# Lines ----------------------------------------------------------------------------------------
+
 
 _FORMAT = RdfFormat.N_TRIPLES
 

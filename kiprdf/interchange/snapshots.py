@@ -113,14 +113,14 @@ if TYPE_CHECKING:
     import rdflib
 
     from kiprdf.interchange import dataset as dataset_checks
-    from kiprdf.interchange import staging_store
+    from kiprdf.interchange import n_triples
     from kiprdf.interchange.differences import difference as differences
     from kiprdf.interchange.differences.difference import Difference
     from kiprdf.interchange.formats import graphs, reading, writing
     from kiprdf.interchange.formats.writing import Serializer
     from kiprdf.interchange.mapping.contexts import Mapping
+    from kiprdf.interchange.n_triples import StagingStore
     from kiprdf.interchange.original import writing as original
-    from kiprdf.interchange.staging_store import StagingStore
     from kiprdf.options import SnapshotOptions
 else:
     dataset_checks = Lazy("kiprdf.interchange.dataset")
@@ -129,7 +129,7 @@ else:
     reading = Lazy("kiprdf.interchange.formats.reading")
     writing = Lazy("kiprdf.interchange.formats.writing")
     original = Lazy("kiprdf.interchange.original.writing")
-    staging_store = Lazy("kiprdf.interchange.staging_store")
+    n_triples = Lazy("kiprdf.interchange.n_triples")
 
 T = TypeVar("T")
 Select = Callable[[str], list[NamedNode]]
@@ -160,7 +160,7 @@ def write(
         def run() -> T:
             part = _selected(store, options, select)
             if part is None:
-                return store.read_whole(lambda engine: function(staging_store.StagingStore(engine)))
+                return store.read_whole(lambda engine: function(n_triples.StagingStore(engine)))
             return function(part)
 
         return collector.paused(run)

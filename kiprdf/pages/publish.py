@@ -35,8 +35,7 @@ from kiprdf.interchange.vocabularies.standards import PREFIXES as STANDARDS
 from kiprdf.interchange.vocabularies.standards import owl
 from kiprdf.pages import elements as pages
 from kiprdf.pages.elements import element_page
-from kiprdf.pages.file_names import Paths
-from kiprdf.pages.page import ASSETS, CompactSite, Page, Site
+from kiprdf.pages.page import ASSETS, CompactSite, Page, Paths, Site
 from kiprdf.rdf import vocab
 from kiprdf.store import Store
 

@@ -24,9 +24,8 @@ from kiprdf.kql.reader import link_of
 from kiprdf.meta.counts import KEY, VALUE, X, grouped
 from kiprdf.nexus import Nexus
 from kiprdf.pages.elements import element_page
-from kiprdf.pages.file_names import Paths
 from kiprdf.pages.page import ASSETS as FILES
-from kiprdf.pages.page import Page, Site, View, count, render, words
+from kiprdf.pages.page import Page, Paths, Site, View, count, render, words
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Proposition, read_element
 from kiprdf.serve import time_pages

@@ -22,7 +22,7 @@ import kiprdf
 from kiprdf import Mapping, resources
 from kiprdf.interchange.formats import json_text
 from kiprdf.interchange.mapping.contexts import Term, packs
-from kiprdf.interchange.mapping.terms import MAPS
+from kiprdf.interchange.mapping.reader import MAPS
 from kiprdf.rdf import vocab
 from kiprdf.source import Span, position
 from tests.long_runs import amount

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import kiprdf
-from kiprdf.interchange.formats import guard_xml, lengths, parsing
+from kiprdf.interchange.formats import guard, guard_xml, parsing
 from kiprdf.interchange.formats.parsing import parse
 from tests.interchange import refusals
 
@@ -204,7 +204,7 @@ BOMBS = {
     "quadratic in attributes": document(
         f'<!ENTITY e "{"x" * 8000}">', f"<u:p u:q='{'&e;' * 100_000}'/>"
     ),
-    "a long entity": document(f'<!ENTITY e "{"x" * (lengths.IRI + 1)}">', "<u:p>&e;</u:p>"),
+    "a long entity": document(f'<!ENTITY e "{"x" * (guard.IRI + 1)}">', "<u:p>&e;</u:p>"),
     "many entities": document(many(guard_xml.ENTITIES + 1), "<u:p/>"),
     "a base of entities": document(
         f'<!ENTITY e "{"x" * 8000}">', "<u:p xml:base='urn:&e;&e;'>1</u:p>"

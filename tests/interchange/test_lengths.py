@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kiprdf
-from kiprdf.interchange.formats import Format, guard_jsonld, lengths
+from kiprdf.interchange.formats import Format, guard, guard_jsonld
 from kiprdf.interchange.formats.parsing import parse
 from tests.interchange.refusals import refusal
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 LONG = "urn:" + "x" * 100_000 + "/"
-EDGE = "urn:" + "x" * (lengths.IRI - 5)
+EDGE = "urn:" + "x" * (guard.IRI - 5)
 """One character shorter than the longest IRI."""
 
 

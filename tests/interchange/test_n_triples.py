@@ -11,7 +11,7 @@ from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Quad, Tripl
 from kiprdf.budget import Budget, spend
 from kiprdf.errors import KipError
 from kiprdf.interchange import n_triples
-from kiprdf.interchange.staging_store import StagingStore, Term
+from kiprdf.interchange.n_triples import StagingStore, Term
 
 A = NamedNode("urn:a")
 EVERY_ESCAPE = "".join(map(chr, range(0x20))) + "\x7f\x85\u2028\ufdd0\ufffe\uffff\"\\b'é漢😀 .\n"

@@ -25,8 +25,7 @@ from kiprdf import Mapping
 from kiprdf.errors import StoreError
 from kiprdf.pages import elements
 from kiprdf.pages import publish as module
-from kiprdf.pages.file_names import LONGEST, Paths, file_name, href
-from kiprdf.pages.page import ASSETS, TEMPLATES, render
+from kiprdf.pages.page import ASSETS, LONGEST, TEMPLATES, Paths, file_name, href, render
 from kiprdf.pages.publish import MARKER, Facts
 from kiprdf.rdf.iris import encode
 from tests.interchange.nexuses import (

@@ -12,7 +12,7 @@ import kiprdf
 from kiprdf import resources
 from kiprdf.interchange.formats import Format, Profile, ordering
 from kiprdf.interchange.formats.writing import Serializer
-from kiprdf.interchange.staging_store import StagingStore
+from kiprdf.interchange.n_triples import StagingStore
 from kiprdf.rdf.iris import Iris
 
 FORMATS: list[Format] = ["turtle", "trig", "ntriples", "nquads", "jsonld", "rdfxml"]

@@ -17,7 +17,7 @@ from kiprdf.interchange.formats import Format, guard
 from kiprdf.interchange.formats.ordering import normalized
 from kiprdf.interchange.formats.profiles import to_profile
 from kiprdf.interchange.formats.writing import Serializer
-from kiprdf.interchange.staging_store import Term
+from kiprdf.interchange.n_triples import Term
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from tests.interchange.nexuses import demonstration, turtle_of

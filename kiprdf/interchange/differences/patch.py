@@ -15,13 +15,14 @@ from pyoxigraph import Quad, RdfFormat, Triple, parse
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange import n_triples
 from kiprdf.interchange.formats.ordering import normalized
-from kiprdf.interchange.staging_store import StagingStore
+from kiprdf.interchange.n_triples import StagingStore
 from kiprdf.source import Span
 
 _IDS = uuid.UUID("5f0b6e0e-1f5c-5d6c-9d8c-2a6f1f3c7a11")
 """The namespace of the ids of patches."""
 _CONTROL = re.compile(r"(?:H\s.+|TX|TC)\s*\.")
-_CHANGE = re.compile(r"([AD])\s+(.+)")
+CHANGE = re.compile(r"([AD])\s+(.+)")
+"""A row of a patch."""
 
 
 class Patch(NamedTuple):
@@ -89,7 +90,7 @@ def read(text: str) -> Patch:
     start = 0
     for line in text.split("\n"):
         row = line.strip()
-        change = _CHANGE.fullmatch(row)
+        change = CHANGE.fullmatch(row)
         triple = None if change is None else _triple(change[2])
         if change is not None and triple is not None:
             gains, losses = (added, removed) if change[1] == "A" else (removed, added)

@@ -18,8 +18,8 @@ from pyoxigraph import Literal, RdfFormat, Triple, parse
 
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange import files
-from kiprdf.interchange.differences.patch import dataset
-from kiprdf.interchange.staging_store import StagingStore
+from kiprdf.interchange.differences.patch import CHANGE, dataset
+from kiprdf.interchange.n_triples import StagingStore
 from kiprdf.source import Span
 from kiprdf.store import NexusStore, Origin
 from kiprdf.store.journal import digest_of
@@ -31,7 +31,6 @@ T = TypeVar("T")
 _IDS = uuid.UUID("0b3d5c0e-5b0f-5d58-8a52-6f6f3f0f2a64")
 """The namespace of the ids of patches."""
 _HEADER = re.compile(r"H\s+(\S+)\s+(.+?)\s*\.")
-_CHANGE = re.compile(r"([AD])\s+(.+)")
 _EXAMPLE = "Write it with snapshot(file, history=log)."
 
 
@@ -150,7 +149,7 @@ def _commit(patch: str, start: int) -> tuple[dict[str, str], Commit]:
     for line in patch.split("\n"):
         if header := _HEADER.fullmatch(line):
             headers[header[1]] = _value(header[2], start)
-        elif change := _CHANGE.fullmatch(line):
+        elif change := CHANGE.fullmatch(line):
             rows[change[1]].append(change[2])
         elif line not in ("TX .", "TC .", ""):
             raise _fault(f"{shown(line)!r} is not a row of a log.", start)

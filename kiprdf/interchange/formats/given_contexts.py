@@ -17,7 +17,7 @@ from kiprdf import resources
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange import files
 from kiprdf.interchange.formats import json_text
-from kiprdf.interchange.mapping.terms import Loader
+from kiprdf.interchange.mapping.reader import Loader
 
 Context: TypeAlias = "Mapping[str, Any] | files.Source"
 """An object with ``@context``, a path, a text, an open file; or these by URL."""

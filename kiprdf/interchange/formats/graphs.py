@@ -23,7 +23,7 @@ from kiprdf.interchange.formats.ordering import normalized
 from kiprdf.interchange.formats.prefixes import namespaces
 from kiprdf.interchange.formats.profiles import to_profile
 from kiprdf.interchange.formats.reading import restored
-from kiprdf.interchange.staging_store import StagingStore
+from kiprdf.interchange.n_triples import StagingStore
 from kiprdf.loading import load
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris, base_fault

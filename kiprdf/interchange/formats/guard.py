@@ -1,20 +1,92 @@
-"""Checks every document before it is parsed, and refuses what is too large or dangerous.
+"""Refuses documents whose brackets nest too deeply, or whose terms become too long.
 
-Brackets that nest too deeply and IRIs that are or become too long (``lengths``) are refused here,
-dangerous XML in ``guard_xml``, JSON-LD whose contexts are remote or cost too much in
-``guard_jsonld``.
+A parser expands every abbreviation of a text: a prefix of 100 kB that is used 5 000 times turns a
+small file into half a gigabyte. So single IRIs are bounded, and all terms together in proportion
+to the text that they come from. Dangerous XML is refused in ``guard_xml``, JSON-LD whose contexts
+are remote or cost too much in ``guard_jsonld``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
 
-from kiprdf.budget import paced
+from pyoxigraph import Literal, NamedNode, Quad, Triple
+
+from kiprdf.budget import check, paced
 from kiprdf.errors import KipError
-from kiprdf.interchange.formats import NAMES, Format, guard_jsonld, guard_xml, lengths
-from kiprdf.interchange.mapping.terms import Loader
-from kiprdf.source import Span
+from kiprdf.interchange.formats import NAMES, Format
+from kiprdf.source import NOWHERE, Span
+
+IRI = 8192
+"""How many characters an IRI has at most; a language tag too."""
+GROWTH = 100
+"""How many times as long as its text the terms of a document may be, when they are written out."""
+ALLOWANCE = 64_000_000
+"""How many characters they may have besides, however short the text is."""
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+SOME = 256
+"""How many quads are measured at once: each alone would take longer than to parse it."""
+
+
+def bounded(quads: Iterable[Quad], text: str, name: str) -> Iterator[tuple[list[Quad], str]]:
+    """The quads of a document in portions, with their text; KIP_4002 once they are too long."""
+    room = most(text)
+    remaining = iter(quads)
+    while some := list(islice(remaining, SOME)):
+        check()
+        written = list(map(str, some))
+        if max(map(len, written)) > IRI:
+            for quad in some:
+                for term in (quad.subject, quad.predicate, quad.object, quad.graph_name):
+                    check_term(term, name)
+        whole = "\n".join(written)
+        room -= len(whole)
+        if room < 0:
+            raise excess(text, name)
+        yield some, whole
+
+
+def check_term(term: Any, name: str) -> None:
+    """Raise KIP_4002 for an IRI or a language tag that is too long."""
+    if isinstance(term, Triple):
+        for part in (term.subject, term.predicate, term.object):
+            check_term(part, name)
+    elif isinstance(term, Literal):
+        check_length(term.language or term.datatype.value, name)
+    elif isinstance(term, NamedNode):
+        check_length(term.value, name)
+
+
+def check_length(text: str, name: str, span: Span = NOWHERE, source: str | None = None) -> None:
+    """Raise KIP_4002 for what is longer than an IRI may be."""
+    if len(text) > IRI:
+        raise too_long(name, span, source)
+
+
+def is_absolute(iri: str) -> bool:
+    """Whether an IRI begins with a scheme; one such as ``a/b:c`` is relative."""
+    return _SCHEME.match(iri) is not None
+
+
+def too_long(name: str, span: Span = NOWHERE, source: str | None = None) -> KipError:
+    """The error of an IRI that is too long."""
+    message = f"The {name} has an IRI, or a part of one, of more than {IRI} characters."
+    return KipError("KIP_4002", message, "Write long data as literals.", span, source)
+
+
+def most(text: str) -> int:
+    """The number of characters that the terms of a document may have in total."""
+    return ALLOWANCE + GROWTH * len(text)
+
+
+def excess(text: str, name: str) -> KipError:
+    """The error of terms that have more characters than that."""
+    message = f"The {name} becomes more than {GROWTH} times as long when its IRIs are written out."
+    return KipError("KIP_4002", message, "Shorten its prefixes and its base.", NOWHERE, text)
+
 
 NESTING = 100
 """How deep brackets may nest; the parser crashes far beyond, or takes minutes."""
@@ -34,7 +106,7 @@ _TOKENS = re.compile(
 # Most of a text is before the next bracket, directive or IRI that is too long. It is skipped in one
 # match; each character is in one of these alternatives, and so no place is matched twice.
 _NOTABLE = re.compile(
-    rf"""(?:[^"'\\<>\[\](){{}}\#bBpP]++|{STRINGS}|\\.?+|<[^<>"{{}}|^`\s]{{0,{lengths.IRI}}}+>"""
+    rf"""(?:[^"'\\<>\[\](){{}}\#bBpP]++|{STRINGS}|\\.?+|<[^<>"{{}}|^`\s]{{0,{IRI}}}+>"""
     rf"|\#[^\n]*+|(?!{_MARKS}|{_IRI})[<>bBpP])*+((?:{_MARKS}|{_IRI})?)",
     re.DOTALL | re.MULTILINE,
 )
@@ -43,27 +115,10 @@ _OPENING = frozenset(("<<", "<<(", "(", "[", "{"))
 _CLOSING = frozenset((">>", ")>>", ")", "]", "}"))
 
 
-def checked(text: str, format: Format, loader: Loader | None, base_iri: str | None) -> str:
-    """Return a text that its parser reads safely, without crashing or taking minutes.
-
-    Raises KIP_4002 for what is too large, KIP_1001 for what is dangerous or malformed. XML
-    is returned without its declarations, JSON-LD with the remote contexts that the loader returns.
-    """
-    if format == "rdfxml":
-        return guard_xml.checked(text)
-    _check_tokens(text, format)
-    if format != "jsonld":
-        return text
-    read = guard_jsonld.checked(text, loader, base_iri)
-    if read is not text:
-        _check_tokens(read, format)
-    return read
-
-
 # Brackets and IRIs ---------------------------------------------------------------------------
 
 
-def _check_tokens(text: str, format: Format) -> None:
+def check_tokens(text: str, format: Format) -> None:
     """Raise KIP_4002 at the first bracket too many, or an IRI that becomes too long."""
     depth = 0
     iris = Iris(text, NAMES[format])
@@ -108,7 +163,7 @@ class Iris:
     def __init__(self, text: str, name: str) -> None:
         self._text = text
         self._name = name
-        self._room = lengths.most(text)
+        self._room = most(text)
         self._base = 0
         self._directive = ""
 
@@ -129,15 +184,15 @@ class Iris:
             self._directive = ""
 
     def _iri(self, iri: str, span: Span) -> None:
-        lengths.check_length(iri, self._name, span, self._text)
+        check_length(iri, self._name, span, self._text)
         if not self._directive:
             return
-        length = len(iri) + (0 if lengths.is_absolute(iri) else self._base)
-        if length > lengths.IRI:
-            raise lengths.too_long(self._name, span, self._text)
+        length = len(iri) + (0 if is_absolute(iri) else self._base)
+        if length > IRI:
+            raise too_long(self._name, span, self._text)
         if self._directive == "base":
             # The keyword may be a local name; then the base does not change.
             self._base = max(self._base, length)
         self._room -= length
         if self._room < 0:
-            raise lengths.excess(self._text, self._name)
+            raise excess(self._text, self._name)

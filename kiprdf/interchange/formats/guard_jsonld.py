@@ -17,14 +17,14 @@ from urllib.parse import urljoin
 
 from kiprdf import budget
 from kiprdf.errors import KipError, shown
-from kiprdf.interchange.formats import json_text, lengths
+from kiprdf.interchange.formats import guard, json_text
 from kiprdf.interchange.formats.given_contexts import (
     GivenContexts,
     bundled_context,
     fetched,
     with_initial,
 )
-from kiprdf.interchange.mapping.terms import Loader
+from kiprdf.interchange.mapping.reader import Loader
 from kiprdf.language.sizes import Sizes
 from kiprdf.source import NOWHERE, Span
 
@@ -246,9 +246,7 @@ class _Contexts:
             self.iris[term].update(strings)
             self._characters[is_scoped] += sum(map(len, strings))
         settings = (context.get("@vocab"), context.get("@base"))
-        relative = (
-            iri for iri in settings if isinstance(iri, str) and not lengths.is_absolute(iri)
-        )
+        relative = (iri for iri in settings if isinstance(iri, str) and not guard.is_absolute(iri))
         self._relative[is_scoped] += sum(map(len, relative))
 
     def _term(self, definition: Any, chain: tuple[str, ...]) -> Any:
@@ -297,10 +295,10 @@ def _strings(term: str, definition: Any) -> list[str]:
 
 def _check_length(document: Any, contexts: _Contexts, text: str) -> None:
     """Raise KIP_4002 for a document whose quads would exhaust memory."""
-    if contexts.relative() > lengths.IRI:
-        raise lengths.too_long("JSON-LD")
-    if _estimate(document, contexts) > lengths.most(text):
-        raise lengths.excess(text, "JSON-LD")
+    if contexts.relative() > guard.IRI:
+        raise guard.too_long("JSON-LD")
+    if _estimate(document, contexts) > guard.most(text):
+        raise guard.excess(text, "JSON-LD")
 
 
 def _estimate(document: Any, contexts: _Contexts) -> int:

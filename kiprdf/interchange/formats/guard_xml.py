@@ -16,7 +16,7 @@ from xml.parsers import expat
 
 from kiprdf.budget import check, paced
 from kiprdf.errors import KipError, shown
-from kiprdf.interchange.formats import lengths
+from kiprdf.interchange.formats import guard
 from kiprdf.rdf import vocab
 from kiprdf.source import Span
 
@@ -352,11 +352,11 @@ def _replacement(declaration: re.Match[str], entities: Mapping[str, str]) -> str
         pieces += [value[last : match.start()], referred(match)]
         length += sum(map(len, pieces[-2:]))
         last = match.end()
-        if length > lengths.IRI:
+        if length > guard.IRI:
             break
     value = "".join([*pieces, value[last:]])
-    if len(value) > lengths.IRI:
-        raise _too_long(text, start, f"{entity} has more than {lengths.IRI} characters.")
+    if len(value) > guard.IRI:
+        raise _too_long(text, start, f"{entity} has more than {guard.IRI} characters.")
     return re.sub("[\"'>]", lambda match: _QUOTED[match.group()], value)
 
 
@@ -425,7 +425,7 @@ class _Scope(NamedTuple):
         declared = [iri for name, iri in attributes.items() if name.startswith("xmlns")]
         base = attributes.get("xml:base", "")
         # Relative bases are appended to each other.
-        length = len(base) + (0 if lengths.is_absolute(base) else self.base)
+        length = len(base) + (0 if guard.is_absolute(base) else self.base)
         language = len(attributes.get("xml:lang", ""))
         longest = max([length, language, *map(len, declared)])
         return _Scope(self.namespaces + len(declared), length, longest)
@@ -438,7 +438,5 @@ def _excess(depth: int, attributes: int, scope: _Scope) -> str | None:
         return f"has an element with more than {ATTRIBUTES} attributes"
     if scope.namespaces > NAMESPACES:
         return f"declares more than {NAMESPACES} namespaces"
-    is_long = scope.longest > lengths.IRI
-    return (
-        f"has an IRI, or a part of one, of more than {lengths.IRI} characters" if is_long else None
-    )
+    is_long = scope.longest > guard.IRI
+    return f"has an IRI, or a part of one, of more than {guard.IRI} characters" if is_long else None

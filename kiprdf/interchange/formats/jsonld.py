@@ -32,7 +32,7 @@ from kiprdf.interchange.formats.ordering import (
 )
 from kiprdf.interchange.formats.output import Output
 from kiprdf.interchange.formats.prefixes import Prefixes, namespaces
-from kiprdf.interchange.staging_store import Term
+from kiprdf.interchange.n_triples import Term
 from kiprdf.rdf import vocab
 from kiprdf.rdf.directions import direction
 from kiprdf.rdf.iris import ConceptName, Iris

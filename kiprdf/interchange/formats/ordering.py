@@ -23,7 +23,7 @@ from pyoxigraph import Literal, Triple
 
 from kiprdf.budget import paced
 from kiprdf.interchange import n_triples
-from kiprdf.interchange.staging_store import StagingStore
+from kiprdf.interchange.n_triples import StagingStore
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris
 from kiprdf.rdf.literals import normal

@@ -1,4 +1,8 @@
-"""Reads RDF of any origin: without network access or crashes, with the place of each fault."""
+"""Reads RDF of any origin: without network access or crashes, with the place of each fault.
+
+Language tags that are not well-formed (BCP 47), which parsers refuse, are repaired: ``en_US`` is
+read as ``en-US``, a text with any other such tag without a language. Lines stay where they are.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +24,10 @@ from pyoxigraph import parse as parse_rdf
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.files import LONE_SURROGATE
-from kiprdf.interchange.formats import NAMES, Format, check_format, lengths
-from kiprdf.interchange.formats.guard import STRINGS, checked
+from kiprdf.interchange.formats import NAMES, Format, check_format, guard, guard_jsonld, guard_xml
+from kiprdf.interchange.formats.guard import STRINGS
 from kiprdf.interchange.formats.guard_xml import offset
-from kiprdf.interchange.mapping.terms import Loader
+from kiprdf.interchange.mapping.reader import Loader
 from kiprdf.source import NOWHERE, Span
 
 _TAG = r"(?P<tag>[\w-]+)"
@@ -255,7 +259,7 @@ def _parsed(text: str, read: str, format: Format, base_iri: str | None) -> Itera
     labels = _Labels(text)
     try:
         parsed = parse_rdf(read, format=OXIGRAPH_FORMATS[format], base_iri=base_iri)
-        for some, written in lengths.bounded(parsed, read, NAMES[format]):
+        for some, written in guard.bounded(parsed, read, NAMES[format]):
             # Most documents have no blank nodes, most others few.
             yield map(labels.quad, some) if "_:" in written else some
     except SyntaxError as fault:
@@ -267,6 +271,23 @@ def _parsed(text: str, read: str, format: Format, base_iri: str | None) -> Itera
         ) from None
 
 
+def checked(text: str, format: Format, loader: Loader | None, base_iri: str | None) -> str:
+    """Return a text that its parser reads safely, without crashing or taking minutes.
+
+    Raises KIP_4002 for what is too large, KIP_1001 for what is dangerous or malformed. XML
+    is returned without its declarations, JSON-LD with the remote contexts that the loader returns.
+    """
+    if format == "rdfxml":
+        return guard_xml.checked(text)
+    guard.check_tokens(text, format)
+    if format != "jsonld":
+        return text
+    read = guard_jsonld.checked(text, loader, base_iri)
+    if read is not text:
+        guard.check_tokens(read, format)
+    return read
+
+
 def _check_base(base_iri: str | None) -> None:
     """Raise KIP_1001 for a base IRI that relative IRIs cannot be resolved against."""
     if base_iri is None:
@@ -275,7 +296,7 @@ def _check_base(base_iri: str | None) -> None:
     if not isinstance(base_iri, str):
         message = f"The base of relative IRIs is a string, not {type(base_iri).__name__}."
         raise KipError("KIP_1001", message, hint)
-    lengths.check_length(base_iri, "base")
+    guard.check_length(base_iri, "base")
     try:
         NamedNode(base_iri)
     except ValueError as fault:

@@ -20,7 +20,7 @@ from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.interchange import n_triples
 from kiprdf.interchange.formats import Profile
-from kiprdf.interchange.staging_store import Node, Term
+from kiprdf.interchange.n_triples import Node, Term
 from kiprdf.rdf import vocab
 from kiprdf.rdf.directions import read_value, written
 from kiprdf.rdf.literals import normal

@@ -12,7 +12,7 @@ from kiprdf.errors import KipError
 from kiprdf.interchange.formats import NAMES, Format, check_format, jsonld, parsing
 from kiprdf.interchange.formats.ordering import FORMAT, normalized
 from kiprdf.interchange.formats.profiles import from_profile
-from kiprdf.interchange.staging_store import StagingStore
+from kiprdf.interchange.n_triples import StagingStore
 from kiprdf.loading import load
 from kiprdf.rdf.iris import Iris, base_fault
 

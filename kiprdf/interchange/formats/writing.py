@@ -25,7 +25,7 @@ from kiprdf.interchange.formats.ordering import Dataset, Reification, normalized
 from kiprdf.interchange.formats.output import Advance, Output
 from kiprdf.interchange.formats.parsing import OXIGRAPH_FORMATS
 from kiprdf.interchange.formats.profiles import to_text
-from kiprdf.interchange.staging_store import StagingStore
+from kiprdf.interchange.n_triples import StagingStore
 from kiprdf.loading import load
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris

@@ -25,7 +25,7 @@ from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
 from kiprdf.interchange.importing.external import ExternalTriple, Node, Object
 from kiprdf.interchange.mapping import contexts
 from kiprdf.interchange.mapping.contexts import Term
-from kiprdf.interchange.mapping.terms import MAPS
+from kiprdf.interchange.mapping.reader import MAPS
 from kiprdf.interchange.vocabularies.standards import SCHEMA, dc, dcterms, foaf, owl, skos
 from kiprdf.language import limits
 from kiprdf.language.names import (

@@ -15,13 +15,15 @@ from typing import Any, Literal
 from pyoxigraph import NamedNode
 
 from kiprdf.errors import KipError, shown
-from kiprdf.interchange.mapping.reader import ContextReader, packs, read_source
-from kiprdf.interchange.mapping.terms import (
+from kiprdf.interchange.mapping.reader import (
     Context,
     ContextJson,
+    ContextReader,
     Definition,
     Loader,
     context_json,
+    packs,
+    read_source,
 )
 from kiprdf.language.names import META_TYPES, is_key
 from kiprdf.rdf import vocab

@@ -44,7 +44,7 @@ from kiprdf.interchange.vocabularies.axioms import shown_texts
 from kiprdf.interchange.vocabularies.schema import ABOVE, ORIGINALS
 from kiprdf.interchange.vocabularies.standards import DESCRIPTIONS
 from kiprdf.interchange.wikibase import writing as wikibase
-from kiprdf.interchange.wikibase.terms import is_entity
+from kiprdf.interchange.wikibase.elements import is_entity
 from kiprdf.kml.merged_origins import (
     LABEL,
     LOOPS,

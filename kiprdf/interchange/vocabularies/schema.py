@@ -26,8 +26,7 @@ from kiprdf.interchange.forms import iri_of
 from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.plan import JsonMap
 from kiprdf.interchange.mapping.contexts import Mapping
-from kiprdf.interchange.mapping.reader import iri_fault
-from kiprdf.interchange.mapping.terms import MAPS
+from kiprdf.interchange.mapping.reader import MAPS, iri_fault
 from kiprdf.interchange.vocabularies.standards import (
     STANDARDS,
     owl,

@@ -2,5 +2,5 @@
 
 ``reading`` turns its statement nodes into facts before an import plans them; ``elements`` holds the
 triples of a document, and turns its properties into definitions, its entities and values into
-concepts; ``terms`` are its IRIs and values. ``writing`` is the inverse.
+concepts. ``writing`` is the inverse.
 """

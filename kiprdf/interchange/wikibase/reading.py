@@ -17,20 +17,18 @@ from kiprdf.budget import paced
 from kiprdf.interchange.importing.element_index import ElementIndex
 from kiprdf.interchange.importing.external import Node, Skipped
 from kiprdf.interchange.wikibase.elements import (
-    Elements,
-    GraphName,
-    Properties,
-    Source,
-    WikibaseTriple,
-    digest,
-)
-from kiprdf.interchange.wikibase.terms import (
     ALIAS,
     COPIES,
     DERIVED_FROM,
     DESCRIPTION,
     LABEL,
+    Elements,
+    GraphName,
+    Properties,
     Role,
+    Source,
+    WikibaseTriple,
+    digest,
     is_entity,
     is_unknown,
     property_iri,

@@ -25,28 +25,26 @@ from kiprdf.interchange.mapping.apply import mapped_values
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.original.record import values_of
 from kiprdf.interchange.wikibase.elements import (
-    FIELD_TYPES,
-    ITEM,
-    PREDICATE,
-    STRUCTURE,
-    VALUE_FIELDS,
-    turtle_prefixes,
-)
-from kiprdf.interchange.wikibase.reading import RANK, REFERENCE, usual_types
-from kiprdf.interchange.wikibase.terms import (
     ALIAS,
     DERIVED_FROM,
     DESCRIPTION,
+    FIELD_TYPES,
     IRI_TYPE,
+    ITEM,
     LABEL,
+    PREDICATE,
+    STRUCTURE,
     UNKNOWN,
+    VALUE_FIELDS,
     Role,
     decode,
     is_entity,
     is_property,
     property_iri,
+    turtle_prefixes,
     wikibase,
 )
+from kiprdf.interchange.wikibase.reading import RANK, REFERENCE, usual_types
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris
 from kiprdf.rdf.literals import Json, to_term
