@@ -10,14 +10,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from kiprdf import resources
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange import files
 from kiprdf.interchange.formats import json_text
-from kiprdf.interchange.mapping.reader import Loader
+
+if TYPE_CHECKING:
+    from kiprdf.interchange.mapping.reader import Loader
 
 Context: TypeAlias = "Mapping[str, Any] | files.Source"
 """An object with ``@context``, a path, a text, an open file; or these by URL."""
