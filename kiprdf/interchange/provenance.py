@@ -25,9 +25,9 @@ from kiprdf.interchange.knowledge import (
 )
 from kiprdf.interchange.vocabularies.standards import dc, dcterms, prov, skos, xsd
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Concept, Element, Proposition
+from kiprdf.rdf.elements import Concept, Element, Proposition, json_map
 from kiprdf.rdf.iris import ConceptName
-from kiprdf.rdf.literals import Json, to_json
+from kiprdf.rdf.literals import Json
 from kiprdf.semantics import periods
 
 PREFIXES: dict[str, str] = {"prov": prov, "dcterms": dcterms, "dc": dc, "skos": skos}
@@ -92,7 +92,7 @@ def of_intervals(knowledge: Knowledge) -> Iterator[Triple]:
         if not isinstance(element, Proposition):
             continue
         fact = Triple(element.subject, iris.predicate(element.predicate), element.object)
-        intervals = periods.of_element(_json(element), _periods_of(knowledge, node))
+        intervals = periods.of_element(json_map(element.metadata), _periods_of(knowledge, node))
         if intervals:
             yield fact
         for interval in intervals:
@@ -113,10 +113,6 @@ def _periods_of(knowledge: Knowledge, node: NamedNode) -> list[ConceptName]:
     during = (fact.object for fact in facts if fact.predicate == periods.PREDICATE)
     names = (knowledge.iris.name(period.value) for period in during)
     return [name for name in names if isinstance(name, ConceptName)]
-
-
-def _json(element: Element) -> dict[str, Json]:
-    return {key: to_json(term) for key, term in element.metadata.items()}
 
 
 def dcmi_period(start: str | None, end: str | None) -> Literal:

@@ -12,7 +12,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 from kiprdf.kql.reader import link_of, read_catalog
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Proposition, json_map, read_element
+from kiprdf.rdf.elements import Element, Proposition, json_map, read_element
 from kiprdf.rdf.literals import Json, to_json
 from kiprdf.store import Store
 
@@ -49,9 +49,8 @@ class ElementIndex:
         return bool(self._describe(id))
 
     def attributes(self, id: str) -> dict[str, Json]:
-        """The attributes of a definition, by its id; none if it does not exist."""
-        node = self.store.iris.from_id(id)
-        element = None if node is None else read_element(self.store.iris, node, self._describe(id))
+        """The attributes of an element, by its id; none if it does not exist."""
+        element = self._element(id)
         return {} if element is None else json_map(element.attributes)
 
     def metadata(self, key: str) -> dict[str, Json]:
@@ -67,15 +66,7 @@ class ElementIndex:
 
     def is_bare(self, id: str) -> bool:
         """Whether a concept has no attributes but its original IRIs."""
-        predicates = (triple.predicate.value for triple in self._describe(id))
-        attributes = [iri for iri in predicates if iri.startswith(vocab.ATTRIBUTE)]
-        return attributes == [vocab.ATTRIBUTE + SAME_AS]
-
-    def value(self, id: str, key: str) -> Json:
-        """An attribute of an element; None if it has none."""
-        own = NamedNode(vocab.ATTRIBUTE + key)
-        terms = (triple.object for triple in self._describe(id) if triple.predicate == own)
-        return next((to_json(term) for term in terms if isinstance(term, Literal)), None)
+        return self.attributes(id).keys() == {SAME_AS}
 
     def _describe(self, id: str) -> Sequence[Triple]:
         node = self.store.iris.from_id(id)
@@ -92,9 +83,12 @@ class ElementIndex:
 
     def link(self, id: str) -> Proposition | None:
         """The proposition with an id, if there is one."""
-        node = self.store.iris.from_id(id)
-        element = None if node is None else read_element(self.store.iris, node, self._describe(id))
+        element = self._element(id)
         return element if isinstance(element, Proposition) else None
+
+    def _element(self, id: str) -> Element | None:
+        node = self.store.iris.from_id(id)
+        return None if node is None else read_element(self.store.iris, node, self._describe(id))
 
     def element(self, iri: str) -> str | None:
         """The id of the element with an original IRI; definitions have their own method."""

@@ -493,7 +493,7 @@ def unchanged_links(propositions: Iterable[Proposition], context: Context) -> It
             continue
         shown = one.attributes.get(STATEMENTS)
         is_same = before.get(STATEMENTS) == statements
-        if is_same and context.index.value(one.key, STATEMENTS) == shown:
+        if is_same and context.index.attributes(one.key).get(STATEMENTS) == shown:
             yield one.key
 
 

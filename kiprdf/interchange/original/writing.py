@@ -41,7 +41,7 @@ from kiprdf.interchange.original.record import (
     values_of,
 )
 from kiprdf.interchange.vocabularies.axioms import shown_texts
-from kiprdf.interchange.vocabularies.schema import ABOVE, ORIGINALS
+from kiprdf.interchange.vocabularies.schema import ABOVE, ORIGINALS, hierarchy_ends
 from kiprdf.interchange.vocabularies.standards import DESCRIPTIONS
 from kiprdf.interchange.wikibase import writing as wikibase
 from kiprdf.interchange.wikibase.elements import is_entity
@@ -663,13 +663,10 @@ def definitions(
             attributes, _ = values_of(element.triples)
             originals = [iri for one in listed(attributes.get(SAME_AS)) if (iri := iri_of(one))]
             described[name] = Described(attributes, element.noted(AXIOMS), originals, set())
-    links = {iris.predicate(predicate): meta_type for meta_type, predicate in ABOVE.items()}
     for fact in facts:
-        ends = [iris.name(cast(NamedNode, end).value) for end in (fact.subject, fact.object)]
-        match ends:
-            case [ConceptName() as below, ConceptName() as above] if below in described:
-                if below.type == above.type == links.get(fact.predicate):
-                    described[below].parents.add(above.name)
+        ends = hierarchy_ends(fact, iris)
+        if ends is not None and ends[0] in described:
+            described[ends[0]].parents.add(ends[1].name)
     return described
 
 

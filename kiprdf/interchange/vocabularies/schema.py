@@ -72,17 +72,21 @@ def link_definition(meta_type: str) -> JsonMap:
 def read_parents(store: Store) -> dict[ConceptName, set[str]]:
     """The names of the definitions directly above each definition that has some."""
     parents: dict[ConceptName, set[str]] = defaultdict(set)
-    for meta_type, predicate in ABOVE.items():
-        for triple in store.match(None, store.iris.predicate(predicate), None):
-            ends = [
-                store.iris.name(term.value) if isinstance(term, NamedNode) else None
-                for term in (triple.subject, triple.object)
-            ]
-            match ends:
-                case [ConceptName() as below, ConceptName() as above]:
-                    if below.type == above.type == meta_type:
-                        parents[below].add(above.name)
+    for predicate in ABOVE.values():
+        for fact in store.match(None, store.iris.predicate(predicate), None):
+            if (ends := hierarchy_ends(fact, store.iris)) is not None:
+                parents[ends[0]].add(ends[1].name)
     return parents
+
+
+def hierarchy_ends(fact: Triple, iris: Iris) -> tuple[ConceptName, ConceptName] | None:
+    """The definitions of a fact that puts the first below the second; None for other facts."""
+    ends = (end for end in (fact.subject, fact.object) if isinstance(end, NamedNode))
+    match [iris.name(end.value) for end in ends]:
+        case [ConceptName() as below, ConceptName() as above] if below.type == above.type:
+            link = ABOVE.get(below.type)
+            return (below, above) if link and fact.predicate == iris.predicate(link) else None
+    return None
 
 
 # Descriptions ---------------------------------------------------------------------------------

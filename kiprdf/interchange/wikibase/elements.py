@@ -340,7 +340,7 @@ class Properties:
             name = index.definition(PREDICATE, entity)
             if name is not None:
                 self._names[entity] = name
-                self._types[entity] = index.value(self._id(name), "value_type") or ""
+                self._types[entity] = str(index.attributes(self._id(name)).get("value_type") or "")
         taken = RESERVED | index.predicates
         self._names |= allocate(
             (entity for entity in self._types if entity not in self._names),
@@ -550,7 +550,7 @@ class Elements:
         if not is_described and id is None:
             self.write(entity, vocab.TYPE, ITEM)
             self.set(entity, "undescribed", True)
-        elif is_described and id is not None and self._index.value(id, "undescribed"):
+        elif is_described and id is not None and self._index.attributes(id).get("undescribed"):
             self.set(entity, "undescribed", False)
 
     def json(self, value: Any, entity: str) -> Json:
