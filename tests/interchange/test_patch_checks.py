@@ -138,6 +138,15 @@ def version(nexus: kiprdf.Nexus) -> str:
     return patch_of(of(nexus, row), [f'{row} "0"^^<{XSD}integer>'])
 
 
+HARMLESS = f'A {HALL} <{ATTR}/floor> "1"^^<{XSD}integer> .\n'
+
+
+@pytest.fixture(scope="module")
+def nexus() -> kiprdf.Nexus:
+    """A nexus that no patch changes."""
+    return opened_nexus()
+
+
 @pytest.mark.parametrize(
     ("hostile", "code", "named"),
     [
@@ -157,27 +166,26 @@ def version(nexus: kiprdf.Nexus) -> str:
     ],
 )
 def test_a_patch_is_checked_like_a_statement(
-    hostile: Callable[[kiprdf.Nexus], str], code: str, named: str
+    hostile: Callable[[kiprdf.Nexus], str], code: str, named: str, nexus: kiprdf.Nexus
 ) -> None:
-    nexus = opened_nexus()
     rows = hostile(nexus)
     assert rows
     # The rest of the patch is not written either.
-    harmless = f'A {HALL} <{ATTR}/floor> "1"^^<{XSD}integer> .\n'
     for dry_run in (True, False):
         with untouched(nexus), pytest.raises(kiprdf.KipError) as raised:
-            nexus.apply_patch(harmless + rows, dry_run=dry_run)
+            nexus.apply_patch(HARMLESS + rows, dry_run=dry_run)
         assert raised.value.code == code, raised.value
         assert named in raised.value.message
         assert raised.value.hint
-    assert nexus.apply_patch(harmless, dry_run=True) == {"deleted": 0, "added": 1}
-    assert nexus.execute('FIND(?r.attributes.floor) WHERE { ?r {type: "Room", name: "Hall"} }') == [
-        None
-    ]
-    assert nexus.apply_patch(harmless) == {"deleted": 0, "added": 1}
-    assert nexus.execute('FIND(?r.attributes.floor) WHERE { ?r {type: "Room", name: "Hall"} }') == [
-        1
-    ]
+
+
+def test_a_patch_that_fits_is_written_unless_it_is_only_tried() -> None:
+    nexus = opened_nexus()
+    floor = 'FIND(?r.attributes.floor) WHERE { ?r {type: "Room", name: "Hall"} }'
+    assert nexus.apply_patch(HARMLESS, dry_run=True) == {"deleted": 0, "added": 1}
+    assert nexus.execute(floor) == [None]
+    assert nexus.apply_patch(HARMLESS) == {"deleted": 0, "added": 1}
+    assert nexus.execute(floor) == [1]
 
 
 @pytest.mark.parametrize("hostile", [missing_attribute, wrong_type, new_instance, other_end])
