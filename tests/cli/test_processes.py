@@ -17,7 +17,9 @@ from .runner import environment, run_process
 COUNT = 'FIND(COUNT(?d)) WHERE { ?d {type: "Drug"} }'
 
 
-def test_the_demo_shows_answers_and_writes_a_snapshot(run: Run, tmp_path: Path) -> None:
+def test_the_demo_shows_answers_and_writes_a_snapshot(
+    run: Run, invoke: Invoke, tmp_path: Path
+) -> None:
     done = run("demo")
     assert (done.returncode, done.stderr) == (0, "")
     assert "│ Paracetamol │                           1 │" in done.stdout
@@ -29,7 +31,7 @@ def test_the_demo_shows_answers_and_writes_a_snapshot(run: Run, tmp_path: Path) 
     assert "\x1b" not in done.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["medical.ttl"]
     # It overwrites its own snapshot.
-    assert run("demo").returncode == 0
+    assert invoke("demo").exit_code == 0
 
 
 DEMO_FAILURES = {
