@@ -85,9 +85,9 @@ def test_what_is_kept_is_what_is_counted_after_any_commit(
         with nexus:
             nexus.execute(SCHEMA)
             written = 0
-            for _ in range(12):
+            for _ in range(6):
                 before = nexus.info()["commit"]
-                for _ in range(12):
+                for _ in range(24):
                     write(nexus, chance)
                 written += nexus.info()["commit"] - before
                 assert nexus.store._totals.uses(nexus.store.commit()) is not None  # type: ignore[attr-defined]
