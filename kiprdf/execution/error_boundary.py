@@ -9,7 +9,7 @@ from typing import TypeVar
 from kiprdf.budget import Budgets
 from kiprdf.errors import KipError, StoreError, clear_frames, without_folder
 from kiprdf.store import NexusStore
-from kiprdf.store.base import Moved
+from kiprdf.store.base import CommitConflict
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class ErrorBoundary:
         self._store.require_own_process()
         try:
             return self._run(function, spend or self._budgets.spend_as_work)
-        except Moved:
+        except CommitConflict:
             raise  # the function that reads or judges here runs again
         except KipError as error:
             raise (error.in_source(source) if isinstance(source, str) else error) from None

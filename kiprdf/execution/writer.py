@@ -29,7 +29,7 @@ from kiprdf.meta.indexing import Indexer
 from kiprdf.semantics import check
 from kiprdf.semantics.check import check_written
 from kiprdf.source import NOWHERE, Span
-from kiprdf.store import Delta, NexusStore, Origin, OxigraphStore, RecordedReads, Store
+from kiprdf.store import Delta, NexusStore, Origin, OxigraphStore, ReadSet, Store
 from kiprdf.store.past import PastStore
 
 T = TypeVar("T")
@@ -63,7 +63,7 @@ class Writer:
         self._indexer = indexer
         self._catalogs = catalogs
         self.clock = clock
-        self._preparations: list[ref[RecordedReads]] = []
+        self._preparations: list[ref[ReadSet]] = []
         self.strict_schema = store.records().get(STRICT_SCHEMA) == "true"
 
     def set_strict_schema(self, strict_schema: bool) -> None:
@@ -171,7 +171,7 @@ class Writer:
 
         if self.store.is_shared:
             return self.store.write(write)
-        reads = RecordedReads(self.store)
+        reads = ReadSet(self.store)
         with self.store.writing():
             self._preparations.append(ref(reads))
         fault: Exception | None = None

@@ -1,11 +1,11 @@
 """Stores the dataset.
 
 ``delta`` (what a write changes), ``base`` (the protocols: all that other packages may call),
-``recorded_reads`` (validates a write that was prepared without the lock), ``lock`` (the writer's
+``read_set`` (validates a write that was prepared without the lock), ``lock`` (the writer's
 lock), ``bookkeeping`` (commit numbers, records, texts), ``journal`` and ``journal_files`` (what
 each commit changed, on disk), ``commit_index`` (the commits that changed an element), ``past``
 (earlier states, as stores and as one record), ``rebuilding`` (what commits lead to, and a damaged
-graph from the journal), ``folder`` (manifest, claims, opening, backups, a graph written afresh),
+graph from the journal), ``folder`` (manifest, locks, opening, backups, a graph written afresh),
 ``update_times`` (elements in the order of their updates), ``oxigraph_reads`` and ``oxigraph`` (the
 embedded store, in memory or in a folder), ``connecting`` (opens a store that speaks SPARQL:
 recognizes its engine, then ``remote``, over ``remote_session``, its commits and what is known of
@@ -17,14 +17,14 @@ its triples), ``cancellation`` (of long queries), ``guard`` (limits of raw SPARQ
 from kiprdf.store.base import NexusStore, Request, Solutions, Store, is_store
 from kiprdf.store.delta import Delta, Origin, Written
 from kiprdf.store.oxigraph import OxigraphStore
-from kiprdf.store.recorded_reads import RecordedReads
+from kiprdf.store.read_set import ReadSet
 
 __all__ = [
     "Delta",
     "NexusStore",
     "Origin",
     "OxigraphStore",
-    "RecordedReads",
+    "ReadSet",
     "Request",
     "Solutions",
     "Store",

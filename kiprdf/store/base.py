@@ -71,7 +71,7 @@ class Solutions(NamedTuple):
     rows: list[Row]
 
 
-class Moved(Exception):
+class CommitConflict(Exception):
     """Another commit came while a state was in use; ``number`` is its number, if known."""
 
     def __init__(self, number: int | None = None) -> None:

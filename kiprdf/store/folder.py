@@ -63,19 +63,19 @@ _PARTIAL = MANIFEST + ".partial"
 _OWN_LOCK = "lock hold by current process"
 
 
-class Claim:
-    """Held by a store that may write to a folder; the folder is free when the claim is gone."""
+class FolderLock:
+    """Held by a store that may write to a folder; the folder is free when the lock is gone."""
 
     __slots__ = ("__weakref__",)
 
 
 class OpenFolder(NamedTuple):
-    """The engine of a folder, the base of its IRIs, its format, and the claim of a writer."""
+    """The engine of a folder, the base of its IRIs, its format, and the lock of a writer."""
 
     engine: Engine
     base: str
     format: int
-    claim: Claim | None
+    lock: FolderLock | None
 
 
 class _Manifest(TypedDict):
@@ -125,7 +125,7 @@ def open_folder(path: Path, base: str | None, read_only: bool, history: bool = F
     if stored is not None and stored != chosen:
         message = f"The nexus in {path} has the base {stored}, not {chosen}"
         raise StoreError(f"{message}: leave the base out.")
-    claim = None if read_only else _claim(path)
+    lock = None if read_only else _lock_folder(path)
     try:
         if manifest is None:
             engine = _create(path, chosen, history)
@@ -136,10 +136,10 @@ def open_folder(path: Path, base: str | None, read_only: bool, history: bool = F
                 remove_old_logs(path)
                 # What a rewriting that was killed has left; the engine is locked by now.
                 shutil.rmtree(other_graph(path), ignore_errors=True)
-        return OpenFolder(engine, chosen, format, claim)
+        return OpenFolder(engine, chosen, format, lock)
     except BaseException:
         # The traceback keeps this frame, and must not keep the folder.
-        claim = None
+        lock = None
         raise
 
 
@@ -385,7 +385,7 @@ def require_rocksdb(path: Path) -> None:
 
 def is_written(path: Path) -> bool:
     """Whether a nexus is open for writing, in this process or another, or cannot be written."""
-    if _is_claimed(path.resolve()):
+    if _is_locked(path.resolve()):
         return True
     try:
         import fcntl  # not on Windows
@@ -397,38 +397,38 @@ def is_written(path: Path) -> bool:
     return False
 
 
-_claims: dict[Path, ref[Claim]] = {}
-_claims_lock = threading.Lock()
+_locks: dict[Path, ref[FolderLock]] = {}
+_locks_guard = threading.Lock()
 
 
 @contextmanager
-def claimed(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     """While no other store of this process may write to a folder."""
-    claim = _claim(path)
+    lock = _lock_folder(path)
     try:
         yield
     finally:
-        del claim
+        del lock
 
 
-def _claim(path: Path) -> Claim:
-    """Claim a folder for writing in this process."""
+def _lock_folder(path: Path) -> FolderLock:
+    """Lock a folder for writing in this process."""
     place = path.resolve()
-    if _is_claimed(place):
+    if _is_locked(place):
         gc.collect()  # a nexus that nobody closed may wait in a cycle of objects
-    with _claims_lock:
-        if _is_claimed(place):
+    with _locks_guard:
+        if _is_locked(place):
             raise StoreError(
                 f"This process has the nexus in {path} open already: use that one, or close it."
             )
-        claim = Claim()
-        _claims[place] = ref(claim)
-        return claim
+        lock = FolderLock()
+        _locks[place] = ref(lock)
+        return lock
 
 
-def _is_claimed(place: Path) -> bool:
-    claim = _claims.get(place)
-    return claim is not None and claim() is not None
+def _is_locked(place: Path) -> bool:
+    lock = _locks.get(place)
+    return lock is not None and lock() is not None
 
 
 # The graph, copied and written afresh ---------------------------------------------------------

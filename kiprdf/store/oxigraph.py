@@ -56,7 +56,7 @@ from kiprdf.store.folder import (
     GRAPH,
     OPEN_ATTEMPTS,
     VECTORS,
-    Claim,
+    FolderLock,
     absolute,
     checked_base,
     convert,
@@ -170,14 +170,14 @@ class OxigraphStore(OxigraphReads):
 
     @classmethod
     def _open(cls, path: Path, base: str | None, read_only: bool, history: bool) -> OxigraphStore:
-        claim: Claim | None = None
+        folder_lock: FolderLock | None = None
         journal: Journal | None = None
         try:
             if read_only and (path / HISTORY).is_dir():
                 # Before the graph: a record of it that the graph lacks was lost, or is the last.
                 journal = Journal(path / HISTORY, read_only)
             opened = open_folder(path, base, read_only, history)
-            engine, chosen, format, claim = opened
+            engine, chosen, format, folder_lock = opened
             del opened
             require_base(engine, path, chosen)
             if format < FORMAT:
@@ -185,14 +185,14 @@ class OxigraphStore(OxigraphReads):
             if not read_only:
                 remove_earlier_number(engine)
                 (adopt if is_erasing(path) else discard_prepared)(path / HISTORY)
-            store = cls(engine, chosen, path, read_only, claim)
+            store = cls(engine, chosen, path, read_only, folder_lock)
             if (history and not read_only) or (path / HISTORY).is_dir():
                 store._open_journal(journal or Journal(path / HISTORY, read_only), history)
             store._note_files()
             return store
         except BaseException:
             # The traceback keeps this frame, and must not keep the folder.
-            claim = None
+            folder_lock = None
             raise
 
     def _open_journal(self, journal: Journal, history: bool) -> None:
@@ -296,7 +296,7 @@ class OxigraphStore(OxigraphReads):
             try:
                 self._note_files()
             finally:
-                self._claim = None
+                self._folder_lock = None
 
     # Checking ---------------------------------------------------------------------------------
 

@@ -59,7 +59,7 @@ from kiprdf.store.bookkeeping import (
 from kiprdf.store.cancellation import CancellationToken, run_cancellable
 from kiprdf.store.delta import Written
 from kiprdf.store.folder import (
-    Claim,
+    FolderLock,
     damaged_file,
     graph_folder,
 )
@@ -114,7 +114,7 @@ class OxigraphReads(OwnStore):
         base: str,
         folder: Path | None = None,
         read_only: bool = False,
-        claim: Claim | None = None,
+        folder_lock: FolderLock | None = None,
         journal: Journal | None = None,
     ) -> None:
         super().__init__()
@@ -122,7 +122,7 @@ class OxigraphReads(OwnStore):
         self._folder = folder
         self._identity: str | None = None
         """The identity of the files that a reader has opened."""
-        self._claim = claim
+        self._folder_lock = folder_lock
         self._lock = FairLock()
         self._last = read_commit_number(engine)
         self._unflushed = 0
@@ -187,7 +187,7 @@ class OxigraphReads(OwnStore):
         """Leave the folder to the process that this one was forked from."""
         if hasattr(self, "_engine"):
             forks.keep_forever(self._engine)
-        self._claim = None
+        self._folder_lock = None
 
     # Reading ----------------------------------------------------------------------------------
 

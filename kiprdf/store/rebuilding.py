@@ -23,9 +23,9 @@ from kiprdf.store.bookkeeping import readable, texts_in
 from kiprdf.store.delta import Origin
 from kiprdf.store.folder import (
     DAMAGED,
-    claimed,
     graph_folder,
     is_erasing,
+    locked,
     notes_of,
     open_engine,
     read_base,
@@ -49,7 +49,7 @@ def rebuild(path: Path, *, even_if_sound: bool = False) -> bool:
     """
     if is_erasing(path) or not (path / FOLDER).is_dir():
         return False
-    with claimed(path), _alone(path / FOLDER):
+    with locked(path), _alone(path / FOLDER):
         engine = _locked(path) if even_if_sound else None
         if not even_if_sound and _is_sound(path):  # another process has rebuilt it
             return True

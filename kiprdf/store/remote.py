@@ -20,7 +20,7 @@ from kiprdf import budget
 from kiprdf.errors import KipError, StoreError
 from kiprdf.rdf import vocab
 from kiprdf.store.base import (
-    Moved,
+    CommitConflict,
 )
 from kiprdf.store.bookkeeping import texts_in
 from kiprdf.store.delta import UNKNOWN, Delta, Origin, difference
@@ -58,8 +58,8 @@ class RemoteStore(RemoteReads):
                 while True:
                     try:
                         return self.attempt(function)
-                    except Moved as moved:
-                        self._overtaken(moved)
+                    except CommitConflict as conflict:
+                        self._overtaken(conflict)
                     budget.check()
                     sleep(random.uniform(0, pause))
                     pause = min(2 * pause, LONGEST_PAUSE_S)
@@ -71,11 +71,11 @@ class RemoteStore(RemoteReads):
             finally:
                 self._commits.release()
 
-    def _overtaken(self, moved: Moved) -> None:
-        if moved.number is None:
+    def _overtaken(self, conflict: CommitConflict) -> None:
+        if conflict.number is None:
             self._state = None
         else:
-            self._seen(moved.number)
+            self._seen(conflict.number)
 
     def apply(self, delta: Delta) -> int:
         return self._commit(delta, delta)

@@ -26,7 +26,7 @@ from kiprdf.errors import KipError
 from kiprdf.rdf import vocab
 from kiprdf.sparql import requests, updates
 from kiprdf.sparql.abilities import Abilities
-from kiprdf.store.base import Moved
+from kiprdf.store.base import CommitConflict
 from kiprdf.store.bookkeeping import record
 from kiprdf.store.delta import Delta
 from kiprdf.store.endpoint import WHOLE, Dataset, Endpoint
@@ -90,8 +90,8 @@ class Commits:
         """Write a delta as the commit after ``before`` and return its number.
 
         ``records`` are those that the delta replaces, ``identity`` that of the nexus, if it has
-        one. Raises ``Moved`` where another commit came first, KIP_4002 for what the engine cannot
-        hold, and ``EndpointFault``.
+        one. Raises ``CommitConflict`` where another commit came first, KIP_4002 for what the engine
+        cannot hold, and ``EndpointFault``.
         """
         added = dict.fromkeys(self._layout.stored(delta.added))
         removed = [triple for triple in self._layout.stored(delta.removed) if triple not in added]
@@ -160,7 +160,7 @@ class Commits:
             return
         number = self._claims.acquire()
         if number != before:
-            raise Moved(number)
+            raise CommitConflict(number)
 
     # The text ---------------------------------------------------------------------------------
 
@@ -183,7 +183,7 @@ class Commits:
         if self._claims is not None:
             claim = self._claims.held
             if claim is None:
-                raise Moved
+                raise CommitConflict
             removed.append(claim)
             present.append(claim)
         return updates.commit(
@@ -273,7 +273,7 @@ class Commits:
                 raise self._uncertain(lost) from None
         if outcome != "done":
             # An open one has lost its claim.
-            raise Moved(number if outcome == "overtaken" else None)
+            raise CommitConflict(number if outcome == "overtaken" else None)
 
     def _uncertain(self, fault: EndpointFault | KipError) -> Exception:
         if isinstance(fault, KipError):

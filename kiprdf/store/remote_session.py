@@ -16,7 +16,7 @@ from kiprdf.sparql import requests
 from kiprdf.sparql.abilities import Abilities
 from kiprdf.store.base import (
     SIMPLE,
-    Moved,
+    CommitConflict,
     OwnStore,
     Reading,
     Request,
@@ -347,11 +347,11 @@ class RemoteSession(OwnStore):
         while True:
             try:
                 return self.attempt(function)
-            except Moved:
+            except CommitConflict:
                 budget.check()
 
     def attempt(self, function: Callable[[], T]) -> T:
-        """Run a function on the last state that was seen; raise ``Moved`` if it is not the last."""
+        """Run a function on the state seen last; ``CommitConflict`` if that is not the last one."""
         self._require_open()
         state = self._last()
         if len(state.described) + len(state.links) > KEPT_ELEMENTS:
@@ -362,7 +362,7 @@ class RemoteSession(OwnStore):
             result = function()
             self._check(session)
             return result
-        except (Moved, EndpointFault):
+        except (CommitConflict, EndpointFault):
             raise
         except Exception:
             # An error on a mix of two states may be wrong; on one state it is the answer.
@@ -372,7 +372,7 @@ class RemoteSession(OwnStore):
             self._local.session = None
 
     def _check(self, session: Session) -> None:
-        """Raise ``Moved`` where another commit has come."""
+        """Raise ``CommitConflict`` where another commit has come."""
         if not (session.is_checked or session.stands_alone):
             self._check_now(session)
 
@@ -382,14 +382,14 @@ class RemoteSession(OwnStore):
     def _compare(self, session: Session, number: int) -> None:
         self._seen(number)
         if session.state.number != number:
-            raise Moved(number)
+            raise CommitConflict(number)
         session.is_checked = True
 
     def try_read(self, function: Callable[[], T]) -> Reading[T] | None:
         """Run a reading function once; None if a commit came in between."""
         try:
             return self.attempt(lambda: Reading(self.commit(), function()))
-        except Moved:
+        except CommitConflict:
             return None
 
     def reached(self, number: int, delta: Delta | None) -> None:

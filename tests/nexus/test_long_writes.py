@@ -12,7 +12,7 @@ import pytest
 import kiprdf
 from kiprdf.execution.writer import Writer
 from kiprdf.interchange import snapshots
-from kiprdf.store import RecordedReads
+from kiprdf.store import ReadSet
 from tests.nexus.support import commit, dataset, medical, untouched
 
 FOAF = """
@@ -123,16 +123,16 @@ def test_another_write_at_any_moment_comes_before_the_long_one(
     reads = 0
     write_at = -1
     for method in ("match", "lookup", "describe"):
-        read = getattr(RecordedReads, method)
+        read = getattr(ReadSet, method)
 
-        def counted(self: RecordedReads, *pattern: Any, _read: Any = read) -> Any:
+        def counted(self: ReadSet, *pattern: Any, _read: Any = read) -> Any:
             nonlocal reads
             reads += 1
             if reads == write_at:
                 nexus.execute(other)
             return _read(self, *pattern)
 
-        monkeypatch.setattr(RecordedReads, method, counted)
+        monkeypatch.setattr(ReadSet, method, counted)
     nexus = medical()
     long_write(nexus)
     for moment in range(1, reads + 1, max(1, reads // 12)):

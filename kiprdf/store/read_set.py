@@ -18,7 +18,7 @@ _Pattern: TypeAlias = tuple[Cell, Cell, Cell]
 _ANY: _Pattern = (None, None, None)
 
 
-class RecordedReads:
+class ReadSet:
     """A store whose reads are recorded as the patterns that they match.
 
     ``note`` adds a commit that comes after the first read. If no changed triple matches a pattern,
