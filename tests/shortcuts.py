@@ -12,7 +12,7 @@ import kiprdf
 from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.execution.statements import Statements, Write
 from kiprdf.kql import plan
-from kiprdf.kql.by_value import ByValue, NewestPlan
+from kiprdf.kql.evaluate.by_value import ByValue, NewestPlan
 from kiprdf.kql.reader import read_catalog
 from kiprdf.language import Template
 

@@ -4,7 +4,7 @@
 ``translate`` (WHERE to algebra that says what is meant), with ``scopes`` (the SPARQL variables of
 KQL variables), ``clauses``, ``comparisons`` (FILTERs) and ``holes`` (values that are filled in
 later); ``where`` applies the passes of ``optimize``, from algebra to algebra; ``plan`` has the ways
-to the rows, by index (``lookup``, ``by_value``) and as a query; then ``cursor``,
+to the rows, by index (``evaluate``) and as a query; then ``cursor``,
 ``reader`` (values of nodes) and ``results`` (collapse, order, group, shape). ``diagnosis`` explains
 an empty answer.
 """

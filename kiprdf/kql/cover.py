@@ -3,8 +3,8 @@
 
 Engines differ in nested groups, in comparisons and in paths. So a part of a WHERE is asked that
 none confuses: triples, alternatives of triples, OPTIONAL and NOT of triples, and conditions that
-may let more pass. Its rows are a superset; the rest is a lookup from them (``kql.lookup``), which
-reads by queries of one triple (``kql.batch_reads``) and compares in Python. A cover ``is_exact``
+may let more pass. Its rows are a superset; the rest is a lookup from them (``kql.evaluate``), which
+reads by queries of one triple (``reads``) and compares in Python. A cover ``is_exact``
 where nothing is left: then the engine counts, sorts and cuts the page.
 """
 
@@ -17,9 +17,9 @@ from typing import NamedTuple, cast
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from kiprdf.kql.batch_reads import BatchReads
 from kiprdf.kql.comparisons import Datatypes, KeyDatatypes, covering
-from kiprdf.kql.lookup import LookupPlan, plan_lookup
+from kiprdf.kql.evaluate.reads import BatchReads
+from kiprdf.kql.evaluate.steps import LookupPlan, plan_lookup
 from kiprdf.kql.optimize.order_joins import order_joins, selectivity
 from kiprdf.kql.scopes import Namer, Value, Values
 from kiprdf.rdf import vocab

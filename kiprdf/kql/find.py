@@ -14,9 +14,9 @@ from kiprdf.errors import KipError
 from kiprdf.kql import cursor, results
 from kiprdf.kql.clauses import required
 from kiprdf.kql.comparisons import TESTS
+from kiprdf.kql.evaluate.steps import MOST_READS
 from kiprdf.kql.holes import Arguments, argument
 from kiprdf.kql.identities import check_identities, check_patterns, exists
-from kiprdf.kql.lookup import MOST_READS
 from kiprdf.kql.optimize.cardinality import filters_product, is_contradictory
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
 from kiprdf.kql.plan import Plan, Question, plan_bindings, plan_find

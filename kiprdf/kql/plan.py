@@ -11,11 +11,11 @@ from pyoxigraph import NamedNode, Variable
 
 from kiprdf.budget import WIDTH
 from kiprdf.kql import results
-from kiprdf.kql.by_value import ByValue, NewestPlan, plan_by_value, plan_newest
 from kiprdf.kql.clauses import names_only_elements
 from kiprdf.kql.comparisons import Datatypes, KeyDatatypes
 from kiprdf.kql.cover import Cover, SortedValue, cover, sorted_by
-from kiprdf.kql.lookup import LookupPlan, plan_lookup
+from kiprdf.kql.evaluate.by_value import ByValue, NewestPlan, plan_by_value, plan_newest
+from kiprdf.kql.evaluate.steps import LookupPlan, plan_lookup
 from kiprdf.kql.optimize.cardinality import (
     may_duplicate,
     named_elements_with_value,

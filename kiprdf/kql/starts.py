@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from pyoxigraph import NamedNode, Variable
 
-from kiprdf.kql.lookup import MOST_READS, MOST_REMEMBERED
+from kiprdf.kql.evaluate.steps import MOST_READS, MOST_REMEMBERED
 from kiprdf.kql.optimize.implied_patterns import Choice, finds_numbers
 from kiprdf.kql.plan import Plan
 from kiprdf.rdf import vocab

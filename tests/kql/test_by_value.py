@@ -14,8 +14,8 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 
 import kiprdf
-from kiprdf.kql import by_value
-from kiprdf.kql.by_value import ByValue
+from kiprdf.kql.evaluate import by_value
+from kiprdf.kql.evaluate.by_value import ByValue
 from kiprdf.rdf import vocab
 from kiprdf.store import Delta, sorted_values
 from tests.shortcuts import Calls, count_calls
@@ -348,7 +348,7 @@ def test_a_damaged_file_is_discarded(tmp_path: Path, calls: Calls) -> None:
 KILLED = """
 import os, signal, sys
 import kiprdf
-from kiprdf.kql import by_value
+from kiprdf.kql.evaluate import by_value
 from kiprdf.store import sorted_values
 sorted_values.WORTH_SECONDS = 0
 sorted_values.LEAST_SECONDS = 60

@@ -9,7 +9,7 @@ import pytest
 
 import kiprdf
 from kiprdf.kql import plan
-from kiprdf.kql.lookup import MOST_READS
+from kiprdf.kql.evaluate.steps import MOST_READS
 from kiprdf.kql.plan import Plan, plan_find
 from kiprdf.language import bind, parse
 from kiprdf.rdf.iris import Iris

@@ -11,8 +11,8 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 
 import kiprdf
-from kiprdf.kql import by_value
-from kiprdf.kql.by_value import NewestPlan
+from kiprdf.kql.evaluate import by_value
+from kiprdf.kql.evaluate.by_value import NewestPlan
 from kiprdf.rdf import vocab
 from kiprdf.store import Delta, OxigraphStore
 from kiprdf.store.update_times import UPDATED_AT, UpdateTimes

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from kiprdf.kql import by_value
+from kiprdf.kql.evaluate import by_value
 from kiprdf.store import sorted_values
 from tests.long_runs import amount
 from tests.oracle import Graph, TooManySolutions

@@ -16,7 +16,8 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from kiprdf.budget import check
 from kiprdf.kql import results
-from kiprdf.kql.lookup import Fallback, LookupPlan, Reads, Solution, plan_lookup
+from kiprdf.kql.evaluate.reads import Fallback, Reads
+from kiprdf.kql.evaluate.steps import LookupPlan, Solution, plan_lookup
 from kiprdf.kql.results import Cells
 from kiprdf.kql.where import Where
 from kiprdf.language import ast

@@ -7,16 +7,15 @@ triple. A lookup that grows too large ends, and the query runs as SPARQL.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Triple, Variable
 
 from kiprdf.kql.clauses import contains_one
 from kiprdf.kql.comparisons import FALSE, FUNCTIONS, MOST_OPTIONS, OPERATORS, TESTS, TRUE
-from kiprdf.kql.reader import Reader
+from kiprdf.kql.evaluate.reads import Fallback, Reads
 from kiprdf.kql.scopes import Values
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
@@ -40,10 +39,7 @@ from kiprdf.sparql.algebra import (
     variables,
 )
 from kiprdf.store import Store
-from kiprdf.store.base import Cell, Row, Statement
-
-T = TypeVar("T")
-U = TypeVar("U")
+from kiprdf.store.base import Cell, Row
 
 MOST_READS = 64
 """Triples and reads of one lookup; beyond them the engine is faster (docs/decisions/156)."""
@@ -54,15 +50,11 @@ MOST_REMEMBERED = 64
 
 
 Solution: TypeAlias = list[Cell]
-Step: TypeAlias = "Callable[[Solution, Reads], Iterable[Solution]]"
+Step: TypeAlias = Callable[[Solution, Reads], Iterable[Solution]]
 """The solutions of a pattern that agree with a solution."""
-Read: TypeAlias = "Callable[[Solution, Reads], Cell]"
+Read: TypeAlias = Callable[[Solution, Reads], Cell]
 """A term in a solution."""
-Check: TypeAlias = "Callable[[Solution, Reads], bool]"
-
-
-class Fallback(Exception):
-    """The engine must answer: only it can decide, or the lookup has grown too large."""
+Check: TypeAlias = Callable[[Solution, Reads], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,67 +172,6 @@ def plan_lookup(
     ]
     slots = list(map(planner.slot, distinct))
     return LookupPlan(planner.start, planner.holes, steps, reads, slots, counted)
-
-
-class Reads:
-    """What one lookup reads; of the ``rare`` triples it has read all matches."""
-
-    def __init__(self, store: Store, most: int) -> None:
-        self.rare: list[TriplePattern] = []
-        self._store = store
-        self._left = most
-        self._values: dict[tuple[Cell, NamedNode], Cell] = {}
-        self._neighbours: dict[tuple[Cell, NamedNode, bool], dict[Cell, None]] = {}
-
-    @cached_property
-    def reader(self) -> Reader:
-        return Reader(self._store)
-
-    def each(
-        self, function: Callable[[T, Reads], Iterable[U]], items: Iterable[T]
-    ) -> Iterable[Iterable[U]]:
-        """What a function that reads returns for each of some items."""
-        return [function(item, self) for item in items]
-
-    def __call__(
-        self, subject: Cell, predicate: Cell, object: Cell, graph: NamedNode | None = None
-    ) -> list[Statement]:
-        statements = self._store.lookup(subject, predicate, object, self._left, graph)
-        self.count(len(statements) + 1)
-        return statements
-
-    def count(self, number: int) -> None:
-        """Count solutions and reads."""
-        self._left -= number
-        if self._left <= 0:
-            raise Fallback
-
-    def start(self, triple: TriplePattern, elements: Collection[Cell]) -> None:
-        """Note the elements that a triple finds; end where reading on from each is too much."""
-        self.rare.append(triple)
-        if 2 * len(elements) > self._left:
-            raise Fallback
-
-    def value(self, node: Cell, predicate: NamedNode) -> Cell:
-        """An attribute or a metadata key of a node, which a condition and a column may both ask."""
-        if node is None:
-            return None
-        key = node, predicate
-        if key not in self._values:
-            statements = self(node, predicate, None)
-            self._values[key] = statements[0].object if statements else None
-        return self._values[key]
-
-    def neighbours(self, node: Cell, predicate: NamedNode, forward: bool) -> dict[Cell, None]:
-        """The nodes one hop from a node."""
-        ends = self._neighbours.get((node, predicate, forward))
-        if ends is None:
-            if forward:
-                ends = dict.fromkeys(q.object for q in self(node, predicate, None))
-            else:
-                ends = dict.fromkeys(q.subject for q in self(None, predicate, node))
-            self._neighbours[node, predicate, forward] = ends
-        return ends
 
 
 class _Planner:

@@ -1,14 +1,13 @@
-"""Reads for a lookup on a store where each read is a request: many at once (docs/decisions/173).
+"""What the steps of a lookup read: from the index, or by queries of many patterns at once.
 
-A step of a lookup asks for triples one pattern at a time, for one solution at a time. Here a
-pattern that was not read yet is noted, and the step is given up for this solution; when all
-solutions have been tried, what is missing is read by one query for each form of pattern, and those
-that were given up are tried again.
+Where each read is a request (docs/decisions/173), a pattern that was not read yet is noted, and the
+step is given up for this solution; when all solutions have been tried, what is missing is read by
+one query for each form of pattern, and those that were given up are tried again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import cached_property, partial
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -17,7 +16,6 @@ from pyoxigraph import NamedNode, Triple, Variable
 from kiprdf import budget
 from kiprdf.kql import queries
 from kiprdf.kql.clauses import reified
-from kiprdf.kql.lookup import Reads
 from kiprdf.kql.reader import Reader
 from kiprdf.rdf import vocab
 from kiprdf.sparql.algebra import BGP, Select, Table, Term, TriplePattern
@@ -34,6 +32,71 @@ CHECKED_EVERY = 4_096
 """Reads between two checks of the deadline."""
 _LINK, _S, _P, _O = map(Variable, ("link", "s", "p", "o"))
 _VALUES = (vocab.ATTRIBUTE, vocab.METADATA)
+
+
+class Fallback(Exception):
+    """The engine must answer: only it can decide, or the lookup has grown too large."""
+
+
+class Reads:
+    """What one lookup reads; of the ``rare`` triples it has read all matches."""
+
+    def __init__(self, store: Store, most: int) -> None:
+        self.rare: list[TriplePattern] = []
+        self._store = store
+        self._left = most
+        self._values: dict[tuple[Cell, NamedNode], Cell] = {}
+        self._neighbours: dict[tuple[Cell, NamedNode, bool], dict[Cell, None]] = {}
+
+    @cached_property
+    def reader(self) -> Reader:
+        return Reader(self._store)
+
+    def each(
+        self, function: Callable[[T, Reads], Iterable[U]], items: Iterable[T]
+    ) -> Iterable[Iterable[U]]:
+        """What a function that reads returns for each of some items."""
+        return [function(item, self) for item in items]
+
+    def __call__(
+        self, subject: Cell, predicate: Cell, object: Cell, graph: NamedNode | None = None
+    ) -> list[Statement]:
+        statements = self._store.lookup(subject, predicate, object, self._left, graph)
+        self.count(len(statements) + 1)
+        return statements
+
+    def count(self, number: int) -> None:
+        """Count solutions and reads."""
+        self._left -= number
+        if self._left <= 0:
+            raise Fallback
+
+    def start(self, triple: TriplePattern, elements: Collection[Cell]) -> None:
+        """Note the elements that a triple finds; end where reading on from each is too much."""
+        self.rare.append(triple)
+        if 2 * len(elements) > self._left:
+            raise Fallback
+
+    def value(self, node: Cell, predicate: NamedNode) -> Cell:
+        """An attribute or a metadata key of a node, which a condition and a column may both ask."""
+        if node is None:
+            return None
+        key = node, predicate
+        if key not in self._values:
+            statements = self(node, predicate, None)
+            self._values[key] = statements[0].object if statements else None
+        return self._values[key]
+
+    def neighbours(self, node: Cell, predicate: NamedNode, forward: bool) -> dict[Cell, None]:
+        """The nodes one hop from a node."""
+        ends = self._neighbours.get((node, predicate, forward))
+        if ends is None:
+            if forward:
+                ends = dict.fromkeys(q.object for q in self(node, predicate, None))
+            else:
+                ends = dict.fromkeys(q.subject for q in self(None, predicate, node))
+            self._neighbours[node, predicate, forward] = ends
+        return ends
 
 
 class Missing(Exception):
