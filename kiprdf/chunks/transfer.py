@@ -99,8 +99,8 @@ def to_nexus(graph: Graph, nexus: Nexus) -> None:
     the concept of this name, or becomes one of the type ``Thing``. Maps to IRIs, rules and their
     parts are left out, and so are ``@``-properties but ``@context``. Raises ``KipError``.
     """
-    left_out = {part.id for rule in graph.rules for part in rule.chunks}
-    left_out.update(rule.id for rule in graph.rules)
+    rules = graph.rules
+    left_out = {part.id for rule in rules for part in rule.chunks} | {rule.id for rule in rules}
     chunks = [chunk for chunk in graph if chunk.id not in left_out and chunk.type[0] not in "@*"]
     elements = _Elements(nexus, chunks).all()
     if elements:
