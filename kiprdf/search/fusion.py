@@ -33,16 +33,16 @@ def means(
 
     Both begin with the best.
     """
+    usual, part = 0.0, whole / 2
     if len(cosines) >= MANY:
         ordered = list(cosines.values())
-        usual = ordered[len(ordered) // 2]
-        if 0 < usual < ordered[0]:
-            cosines = {key: max(0.0, score - usual) for key, score in cosines.items()}
-    part = whole / 2
+        middle = ordered[len(ordered) // 2]
+        usual = middle if 0 < middle < ordered[0] else 0.0
     best = max(sums.values(), default=1.0) / part
     scores = {key: score / best for key, score in sums.items()}
-    best = max(cosines.values(), default=1.0) / part
-    add_scores(scores, {key: score / best for key, score in cosines.items()})
+    best = (next(iter(cosines.values()), 1.0) - usual) / part
+    near = {key: (score - usual) / best for key, score in cosines.items() if score > usual}
+    add_scores(scores, dict.fromkeys(cosines, 0.0) | near)
     return scores
 
 
