@@ -6,23 +6,70 @@ import io
 import random
 import re
 import threading
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, RdfFormat, Triple, parse
+from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, parse
 
 import kiprdf
+from kiprdf.budget import Budget, spend
+from kiprdf.errors import KipError
+from kiprdf.interchange import n_triples
 from kiprdf.interchange.formats import Format, guard
 from kiprdf.interchange.formats.ordering import normalized
 from kiprdf.interchange.formats.profiles import to_profile
 from kiprdf.interchange.formats.writing import Serializer
-from kiprdf.interchange.n_triples import Term
+from kiprdf.interchange.n_triples import StagingStore, Term
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from tests.interchange.nexuses import demonstration, turtle_of
 from tests.interchange.test_restore import DEFINITIONS, LINK, STATED, STATEMENT, TREATS, A, B, empty
 from tests.nexus.support import facts, medical, restored_from
+
+NODE = NamedNode("urn:a")
+EVERY_ESCAPE = "".join(map(chr, range(0x20))) + "\x7f\x85\u2028\ufdd0\ufffe\uffff\"\\b'é漢😀 .\n"
+TERMS: list[Term] = [
+    NamedNode("urn:é"),
+    BlankNode("b1"),
+    Literal(EVERY_ESCAPE),
+    Literal(EVERY_ESCAPE, datatype=NamedNode("urn:datatype")),
+    Literal("x", language="de-at"),
+    Literal("x", language="ar", direction=BaseDirection.RTL),
+    Triple(NODE, NODE, Literal("one two )>> .")),
+]
+
+
+def lines_of(triples: StagingStore | Iterable[Triple]) -> list[str]:
+    lines: list[str] = []
+    n_triples.read(triples, lines.extend)
+    return lines
+
+
+@pytest.mark.parametrize("term", TERMS, ids=str)
+def test_the_term_of_a_line_is_that_of_its_triple(term: Term) -> None:
+    triple = Triple(NODE, NODE, term)
+    for triples in ([triple], StagingStore.of([Quad(*triple)])):
+        (line,) = lines_of(triples)
+        assert n_triples.term(line.split(" ", 2)[2]) == term
+
+
+def test_lines_longer_than_what_the_engine_writes_at_once_are_whole() -> None:
+    triples = [Triple(NODE, NODE, Literal(f"{number}é" * 20_000)) for number in range(3)]
+    assert lines_of(triples) == list(map(str, triples))
+
+
+def test_a_request_whose_time_is_over_reads_no_further() -> None:
+    store = StagingStore.of(Quad(NODE, NODE, Literal(str(number))) for number in range(1000))
+    for triples in (store, list(store)):
+        with pytest.raises(KipError) as caught:
+            spend(Budget(timeout_s=1e-9), partial(lines_of, triples))
+        assert caught.value.code == "KIP_4001"
+
+
+# Datasets ------------------------------------------------------------------------------------
 
 
 def test_two_spellings_of_one_value_are_one_value() -> None:
