@@ -9,8 +9,9 @@ import sys
 from kiprdf import Nexus
 from kiprdf.memory import Memory
 from tests.engines.servers import Engine
+from tests.long_runs import amount
 
-ADDED = 6
+ADDED = amount("ADDED", 2)
 WRITER = """
 import json, sys
 from kiprdf import Nexus
