@@ -388,7 +388,8 @@ class Nexus:
         ``write`` takes elements as dicts. All of them see the nexus as it was before, and no other
         writer comes in between. What is written is checked like one statement, and nothing is if
         the function raises, if a check fails, or in a dry run. The function may be called again
-        where other processes write to the store; so it changes nothing else.
+        where other processes write to the store, so it changes nothing else; another write to this
+        nexus in it is KIP_1001.
 
         What the function raises is passed on. Raises ``KipError`` as ``execute`` does: KIP_1001 in
         a nexus that is open read-only, where a dry run may only read.

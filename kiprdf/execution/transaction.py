@@ -31,6 +31,7 @@ class Transaction:
     def __init__(self, engine: CommandEngine) -> None:
         self._engine = engine
         self._draft = Draft(engine.store, engine.clock)
+        self._is_over = False
         self._written: set[str] = set()
         self._removed: dict[str, NamedNode] = {}
 
@@ -78,6 +79,8 @@ class Transaction:
 
     def _run(self, command: ast.Manipulation, source: str | None = None) -> dict[str, Any]:
         def run() -> dict[str, Any]:
+            if self._is_over:
+                raise KipError("KIP_1001", "The transaction is over.", "Begin another one.")
             check(command, self._engine.catalogs.catalog())
             return run_in(self._draft, command)
 
@@ -85,7 +88,7 @@ class Transaction:
 
     def finish(self, *, dry_run: bool) -> None:
         """Check what was written, and commit it unless this is a dry run."""
-        draft = self._draft
+        draft, self._is_over = self._draft, True
         if not draft.commands:
             return
         nodes = [node for id, node in self._removed.items() if id not in self._written]
@@ -96,6 +99,8 @@ class Transaction:
             if lost is not None:
                 message = f"{shown(draft.id(lost))} is written and deleted in one transaction."
                 raise KipError("KIP_2002", message, "Write it in another one.")
+            if not dry_run:
+                self._engine.writer.runs_transaction = False
             self._engine.writer.commit_draft(draft, dry_run=dry_run)
 
         self._engine.boundary.run(lambda: collector.paused(run))
@@ -104,16 +109,28 @@ class Transaction:
 def transact(engine: CommandEngine, function: Callable[[Transaction], T], dry_run: bool) -> T:
     """Call a function with a transaction, commit what it writes, and return its result."""
 
+    writer = engine.writer
+
     def run() -> T:
         transaction = Transaction(engine)
         result = function(transaction)
         transaction.finish(dry_run=dry_run)
         return result
 
+    def write() -> T:
+        if writer.runs_transaction:
+            message = "A transaction runs in the function of a transaction."
+            raise KipError("KIP_1001", message, "Write by the transaction that the function has.")
+        writer.runs_transaction = True
+        try:
+            return run()
+        finally:
+            writer.runs_transaction = False
+
     if dry_run:
         return engine.store.read(run)
-    engine.writer.require_writable()
-    return engine.store.write(run)
+    writer.require_writable()
+    return engine.store.write(write)
 
 
 def _key(element: object) -> tuple[Any, ...]:

@@ -64,6 +64,8 @@ class Writer:
         self._catalogs = catalogs
         self.clock = clock
         self._preparations: list[ref[ReadSet]] = []
+        self.runs_transaction = False
+        """Whether the function of a transaction runs, which holds the writer's lock."""
         self.strict_schema = store.records().get(STRICT_SCHEMA) == "true"
 
     def set_strict_schema(self, strict_schema: bool) -> None:
@@ -238,6 +240,9 @@ class Writer:
 
     def _invalidate(self, delta: Delta | None) -> None:
         """Expire caches, and note in preparations a commit that begins; None may be any change."""
+        if self.runs_transaction:
+            message = "A transaction runs, and this would be another commit."
+            raise KipError("KIP_1001", message, "Write by the transaction that its function gets.")
         self._catalogs.expire(delta)
         # Weak references: an interrupted preparation removes nothing from a list.
         running = [reads for reads in self._preparations if reads() is not None]

@@ -153,6 +153,14 @@ def test_a_fault_is_a_located_error_and_nothing_is_written(
     assert (commit_of(nexus), names(nexus, "Drug")) == (number, ["Aspirin"])
 
 
+def test_a_transaction_that_is_over_takes_nothing_more(nexus: Nexus) -> None:
+    kept: list[Transaction] = []
+    nexus.transaction(kept.append)
+    with pytest.raises(KipError, match="KIP_1001 The transaction is over"):
+        kept[0].write([{"type": "Drug", "name": "Zinc"}])
+    assert names(nexus, "Drug") == ["Aspirin"]
+
+
 def test_what_the_function_raises_is_passed_on_and_nothing_is_written(nexus: Nexus) -> None:
     def write(tx: Transaction) -> None:
         tx.write([{"type": "Drug", "name": "Zinc"}])
@@ -161,6 +169,33 @@ def test_what_the_function_raises_is_passed_on_and_nothing_is_written(nexus: Nex
     with pytest.raises(LookupError, match="mine"):
         nexus.transaction(write)
     assert names(nexus, "Drug") == ["Aspirin"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda nexus: nexus.execute(
+            'UPDATE ?d SET ATTRIBUTES { risk: 9 } WHERE { ?d {type: "Drug"} }'
+        ),
+        lambda nexus: nexus.transaction(add_one),
+        lambda nexus: nexus.transaction(lambda tx: None),
+        lambda nexus: nexus.forget(["C:Drug/Aspirin"]),
+        lambda nexus: nexus.undo(seq=commit_of(nexus)),
+    ],
+)
+def test_the_function_writes_by_nothing_but_the_transaction(
+    nexus: Nexus, other: Callable[[Nexus], object]
+) -> None:
+    def write(tx: Transaction) -> None:
+        add_one(tx)
+        other(nexus)
+
+    before = nexus.snapshot()
+    with pytest.raises(KipError, match=r"KIP_1001 A transaction runs.* Hint: Write by the trans"):
+        nexus.transaction(write)
+    assert nexus.snapshot() == before
+    assert nexus.transaction(add_one) == 2
+    assert nexus.execute("DESCRIBE DOMAINS")
 
 
 def test_what_is_deleted_cannot_be_written_in_the_same_transaction(nexus: Nexus) -> None:
