@@ -37,43 +37,26 @@ def run(code: str) -> str:
 
 
 @needs_extra
-def test_wordllama_knows_synonyms_without_a_network() -> None:
+def test_wordllama_loads_when_it_is_called_without_a_network_and_leaves_logging_alone() -> None:
     code = """
-import numpy as np
+import logging, sys
+from kiprdf import Nexus
 from kiprdf.search.embedders import wordllama
-vectors = wordllama()(["car", "automobile", "banana", ""])
+model = wordllama()
+with Nexus.memory(embedder=model) as nexus:
+    nexus.execute('SEARCH CONCEPT "person"')
+    assert not {"numpy", "wordllama"} & sys.modules.keys()
+    nexus.execute('SEARCH CONCEPT "human being" MODE "semantic"')
+    assert {"numpy", "wordllama"} <= sys.modules.keys()
+assert (logging.root.handlers, logging.root.level) == ([], logging.WARNING)
+import numpy as np
+vectors = model(["car", "automobile", "banana", ""])
 assert vectors.shape == (4, 256)
 units = vectors[:3] / np.linalg.norm(vectors[:3], axis=1, keepdims=True)
 cosines = units @ units[0]
 assert cosines[1] > 0.5 > 0.2 > cosines[2], cosines
 """
-    run(OFFLINE + code)
-
-
-@needs_extra
-def test_wordllama_leaves_logging_alone() -> None:
-    code = """
-import logging
-from kiprdf.search.embedders import wordllama
-wordllama()(["tea"])
-assert (logging.root.handlers, logging.root.level) == ([], logging.WARNING)
-"""
-    assert run(code) == ""
-
-
-@needs_extra
-def test_wordllama_loads_when_it_is_called() -> None:
-    code = """
-import sys
-from kiprdf import Nexus
-from kiprdf.search.embedders import wordllama
-with Nexus.memory(embedder=wordllama()) as nexus:
-    nexus.execute('SEARCH CONCEPT "person"')
-    assert not {"numpy", "wordllama"} & sys.modules.keys()
-    nexus.execute('SEARCH CONCEPT "human being" MODE "semantic"')
-    assert {"numpy", "wordllama"} <= sys.modules.keys()
-"""
-    run(code)
+    assert run(OFFLINE + code) == ""
 
 
 def test_import_kiprdf_loads_no_numpy() -> None:
