@@ -374,10 +374,7 @@ class RemoteSession(OwnStore):
     def _check(self, session: Session) -> None:
         """Raise ``CommitConflict`` where another commit has come."""
         if not (session.is_checked or session.stands_alone):
-            self._check_now(session)
-
-    def _check_now(self, session: Session) -> None:
-        self._compare(session, self.number())
+            self._compare(session, self.number())
 
     def _compare(self, session: Session, number: int) -> None:
         self._seen(number)
