@@ -116,16 +116,12 @@ class RemoteStore(RemoteReads):
 
     # The whole dataset ------------------------------------------------------------------------
 
-    def read_whole(self, function: Callable[[Engine], T]) -> T:
-        """Call a function with a copy of the dataset in memory, as of one commit."""
-        return function(self._copied()[1])
-
     def copy(self) -> OxigraphStore:
         """A copy in memory, as of one commit."""
-        return OxigraphStore(self._copied()[1], self.iris.base)
+        return self.read_whole(lambda engine: OxigraphStore(engine, self.iris.base))
 
-    def _copied(self) -> tuple[int, Engine]:
-        """The number of a commit, and the dataset as of it.
+    def read_whole(self, function: Callable[[Engine], T]) -> T:
+        """Call a function with a copy of the dataset in memory, as of one commit.
 
         Reading takes long: what others commit meanwhile is added to the copy, not read again.
         """
@@ -137,19 +133,18 @@ class RemoteStore(RemoteReads):
                 triples = self.layout.folded(self._all())
                 engine.bulk_extend(Quad(*triple) for triple in budget.paced(triples))
                 engine.extend(texts_in(engine))
-                copied_at = self.read(partial(self._complete, engine, first))
-                if copied_at is not None:
-                    return copied_at, engine
+                if self.read(partial(self._complete, engine, first)):
+                    break
                 budget.check()
         finally:
             self._local.session = session
+        return function(engine)
 
-    def _complete(self, engine: Engine, first: int) -> int | None:
-        """Bring a dataset that was read after a commit up to the last one; None if it cannot be."""
-        number = self.commit()
-        changed = self._changes(first, number)
+    def _complete(self, engine: Engine, first: int) -> bool:
+        """Bring a dataset that was read after a commit up to the last one, if that can be done."""
+        changed = self._changes(first, self.commit())
         if changed is None:
-            return None
+            return False
         if changed:
             self.prefetch(changed)
             copy = OxigraphStore(engine, self.iris.base)
@@ -158,7 +153,7 @@ class RemoteStore(RemoteReads):
         graph = vocab.BOOKKEEPING
         engine.remove_graph(graph)
         engine.extend(Quad(graph, key, value, graph) for key, value in self.notes())
-        return number
+        return True
 
     def backup(self, folder: object, history: bool = True) -> None:
         """Refused: the store has its own means."""
