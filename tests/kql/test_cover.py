@@ -257,3 +257,14 @@ def test_one_link_is_not_two(nexus: kiprdf.Nexus, first: str, second: str, rows:
     ranges = f'?l (?d, "is_a"{{{first}}}, ?c) ?l (?a, "is_a"{{{second}}}, ?b)'
     with standard_sparql():
         assert len(nexus.execute(f"FIND(?l) WHERE {{ {ranges} }}")) == rows
+
+
+def test_a_step_with_more_solutions_than_the_budget_ends_early() -> None:
+    limited = kiprdf.Nexus.memory(genesis=False, budget=kiprdf.Budget(max_rows=2_000))
+    limited.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "N"} } }')
+    nodes = "\n".join(f'CONCEPT {{ {{type: "N", name: "n{i}"}} }}' for i in range(60))
+    limited.execute(f"UPSERT {{ {nodes} }}")
+    with standard_sparql():
+        assert len(limited.execute('FIND(?a) WHERE { ?a {type: "N"} ?b {type: "N"} }')) == 60
+        with pytest.raises(kiprdf.KipError, match="KIP_4002 There are more than 2000 solutions"):
+            limited.execute('FIND(?a, ?b) WHERE { ?a {type: "N"} ?b {type: "N"} }')

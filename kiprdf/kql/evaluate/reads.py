@@ -123,7 +123,7 @@ class BatchReads(Reads):
     def each(
         self, function: Callable[[T, Reads], Iterable[U]], items: Iterable[T]
     ) -> Iterable[Iterable[U]]:
-        waiting, done = list(enumerate(items)), dict[int, list[U]]()
+        waiting, done, size = list(enumerate(items)), dict[int, list[U]](), 0
         is_inner, self._is_inner = self._is_inner, True
         try:
             while waiting:
@@ -131,6 +131,8 @@ class BatchReads(Reads):
                 for number, item in waiting:
                     try:
                         done[number] = list(function(item, self))
+                        size += len(done[number])
+                        _check_size(size)
                     except Missing:
                         missed.append((number, item))
                 if missed and is_inner:
@@ -140,7 +142,6 @@ class BatchReads(Reads):
                 waiting = missed
         finally:
             self._is_inner = is_inner
-        _check_size(sum(map(len, done.values())))
         return [done[number] for number in sorted(done)]
 
     def __call__(
