@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
 import pyparsing as pp
-import pytest
 
 from kiprdf import resources
 from kiprdf.errors import KipError
@@ -232,7 +231,7 @@ def test_every_rule_is_needed_by_an_example(name: str) -> None:
     assert not all(accepted(example, without) for example in EXAMPLES)
 
 
-@pytest.mark.parametrize("terminal", sorted({i for i in ITEMS if isinstance(i, Terminal)}, key=str))
+@each_case("terminal", sorted({i for i in ITEMS if isinstance(i, Terminal)}, key=str))
 def test_every_terminal_is_needed_by_an_example(terminal: Terminal) -> None:
     without = {name: _replaced(rule, terminal) for name, rule in RULES.items()}
     assert not all(accepted(example, without) for example in EXAMPLES)

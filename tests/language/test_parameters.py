@@ -167,7 +167,7 @@ def test_an_empty_list_for_in_is_an_empty_choice() -> None:
     check(bound(PLACES["in"][0], v=[]), CATALOG)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         'FIND(?d) WHERE { ?d {name: "drug :name"} }',
@@ -183,7 +183,7 @@ def test_placeholder_inside_a_string_whose_name_was_sent_is_refused(text: str) -
     assert error.message == "The placeholder :name is inside a string literal."
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text", ['"at 12:name"', '"C:name"', '"::name"', '":names"', '":nam"', '"http://x:name"']
 )
 def test_a_colon_that_begins_no_placeholder_is_text(text: str) -> None:
@@ -199,15 +199,15 @@ def test_a_value_may_look_like_another_placeholder() -> None:
     assert command.term == ast.Scalar("see :b")
 
 
-@pytest.mark.parametrize("name", ["1a", "a-b", "", ":a", "a b", "é"])
+@each_case("name", ["1a", "a-b", "", ":a", "a b", "é"])
 def test_parameter_name_that_is_no_identifier_is_refused(name: str) -> None:
     with pytest.raises(KipError) as caught:
         bind(ast.DescribePrimer(), {name: 1})
     assert caught.value.code == "KIP_1001"
 
 
-@pytest.mark.parametrize(
-    ("value", "message"),
+@each_case(
+    "value, message",
     [
         (float("nan"), "Parameter 'v': A number is not finite."),
         (float("inf"), "Parameter 'v': A number is not finite."),
@@ -225,7 +225,7 @@ def test_no_json_is_refused(value: Any, message: str) -> None:
     assert (error.code, error.message) == ("KIP_1001", message)
 
 
-@pytest.mark.parametrize("value", ["\ud800", "a\udfff", ["\ud800"], {"a": "\udc00"}, {"\ud800": 1}])
+@each_case("value", ["\ud800", "a\udfff", ["\ud800"], {"a": "\udc00"}, {"\ud800": 1}])
 def test_lone_surrogate_in_a_value_is_refused(value: Any) -> None:
     text = 'UPSERT { CONCEPT { {type: "Drug", name: "A"} SET ATTRIBUTES {a: :v} } }'
     assert refused(text, v=value).code == "KIP_1001"
@@ -283,7 +283,7 @@ def test_a_string_holds_one_mebibyte(value: str, code: str | None) -> None:
         assert refused(text, v=value).code == code
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         'FIND(?d) WHERE { (?d, "p"{:v}, ?s) }',
@@ -323,8 +323,8 @@ def test_a_template_keeps_its_command_and_the_spans_of_its_nodes() -> None:
     assert item.matcher.name.span == own.matcher.name.span
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
+@each_case(
+    "values, message",
     [
         ({"name": "A"}, "The placeholder :v has no parameter."),
         ({"name": "A", "v": {1}}, "Parameter 'v': A value of the Python type set is not JSON."),

@@ -158,7 +158,7 @@ def test_a_command_that_ends_anywhere_has_the_fault_that_pyparsing_finds(word: s
         assert outcome(by_reader, text) == outcome(by_pyparsing, text)
 
 
-@pytest.mark.parametrize("depth", range(860, 960, 20))
+@each_case("depth", range(860, 960, 20))
 def test_a_caller_who_is_too_deep_spoils_nothing_for_the_next(depth: int) -> None:
     code = """
 import sys, kiprdf

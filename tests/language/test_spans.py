@@ -7,6 +7,7 @@ import pytest
 from kiprdf.errors import KipError
 from kiprdf.language import ast, parse
 from kiprdf.source import NOWHERE, Span, excerpt, position
+from tests.cases import each_case
 
 TEXT = """\
 FIND(?d.name, COUNT(DISTINCT ?s))
@@ -115,8 +116,8 @@ def test_position_counts_lines_and_columns_from_one() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "span", "shown"),
+@each_case(
+    "text, span, shown",
     [
         ("abc", Span(1, 2), "abc\n ^"),
         ("abc", Span(1, 3), "abc\n ^^"),

@@ -32,8 +32,8 @@ def refused(text: str) -> KipError:
 # Strings --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
+@each_case(
+    "text, value",
     [
         ('""', ""),
         ('"a"', "a"),
@@ -60,9 +60,7 @@ def test_raw_control_character_is_refused(code: int) -> None:
     assert (error.span.start, error.span.end) == (2, 3)
 
 
-@pytest.mark.parametrize(
-    "text", [r'"\x41"', r'"\u12"', r'"\u12g4"', r'"\a"', '"\\\n"', r'"\U0001F600"']
-)
+@each_case("text", [r'"\x41"', r'"\u12"', r'"\u12g4"', r'"\a"', '"\\\n"', r'"\U0001F600"'])
 def test_unknown_escape_is_refused(text: str) -> None:
     assert refused(text).code == "KIP_1001"
 
@@ -117,10 +115,8 @@ def test_minus_zero_as_an_integer_is_zero() -> None:
     assert (read("-0"), type(read("-0"))) == (0, int)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["9223372036854775808", "-9223372036854775809", "1" * 20, "9" * 21, "1" * 100_000],
-    ids=["one_past", "one_below", "20_digits", "21_digits", "100000_digits"],
+@each_case(
+    "text", ["9223372036854775808", "-9223372036854775809", "1" * 20, "9" * 21, "1" * 100_000]
 )
 def test_integer_beyond_64_bits_is_refused(text: str) -> None:
     error = refused(text)
@@ -145,7 +141,7 @@ def test_other_spelling_of_a_number_is_refused(text: str) -> None:
     assert refused(text).code == "KIP_1001"
 
 
-@pytest.mark.parametrize("text", ["+1", ".5", "NaN", "Infinity", "-Infinity", "nan", "inf"])
+@each_case("text", ["+1", ".5", "NaN", "Infinity", "-Infinity", "nan", "inf"])
 def test_no_number_of_json_is_no_value(text: str) -> None:
     assert refused(text).code == "KIP_1001"
 
@@ -164,13 +160,13 @@ def test_constant_is_read(text: str, value: bool | None) -> None:
     assert read(text) is value
 
 
-@pytest.mark.parametrize("text", ["True", "NULL", "None", "truex", "null_", "undefined", ""])
+@each_case("text", ["True", "NULL", "None", "truex", "null_", "undefined", ""])
 def test_other_word_is_no_value(text: str) -> None:
     assert refused(text).code == "KIP_1001"
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
+@each_case(
+    "text, value",
     [
         ("[]", []),
         ("[ ]", []),
@@ -263,8 +259,8 @@ def test_variable_is_a_question_mark_and_an_identifier() -> None:
     assert scan_variable("?side_effect_1)", 0) == (ast.Variable("side_effect_1"), 14)
 
 
-@pytest.mark.parametrize(
-    ("text", "code"),
+@each_case(
+    "text, code",
     [
         ("?1x", "KIP_1002"),
         ("?", "KIP_1001"),
@@ -279,8 +275,8 @@ def test_other_variable_is_refused(text: str, code: str) -> None:
     assert caught.value.code == code
 
 
-@pytest.mark.parametrize(
-    ("text", "path"),
+@each_case(
+    "text, path",
     [
         ("?d.name", ast.Path(ast.Variable("d"), "name")),
         ("?d.attributes", ast.Path(ast.Variable("d"), "attributes")),
@@ -294,8 +290,8 @@ def test_dot_path_is_read(text: str, path: ast.Path) -> None:
     assert scan_path(text, 0) == (path, len(text))
 
 
-@pytest.mark.parametrize(
-    ("text", "code", "start"),
+@each_case(
+    "text, code, start",
     [
         ("?d.risk", "KIP_1001", 3),
         ("?d.Name", "KIP_1001", 3),
@@ -313,8 +309,8 @@ def test_other_dot_path_is_refused_at_its_fault(text: str, code: str, start: int
     assert (caught.value.code, caught.value.span.start) == (code, start)
 
 
-@pytest.mark.parametrize(
-    ("text", "token"),
+@each_case(
+    "text, token",
     [
         ("", "the end of the text"),
         ("  ", "the end of the text"),

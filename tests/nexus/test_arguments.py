@@ -18,6 +18,7 @@ from rdflib import BNode, Literal, URIRef
 import kiprdf
 from kiprdf import Nexus, options
 from kiprdf.serve.routes.admin import Import
+from tests.cases import each_case
 from tests.nexus.support import empty, medical, untouched
 
 SNAPSHOT = medical().snapshot()
@@ -145,8 +146,8 @@ def test_a_file_that_is_open_as_text_takes_no_bytes() -> None:
     assert raised.value.code == "KIP_1001"
 
 
-@pytest.mark.parametrize(
-    ("triple", "shown"),
+@each_case(
+    "triple, shown",
     [
         ((Literal("x"), URIRef("urn:p"), URIRef("urn:o")), '"x" <urn:p> <urn:o>'),
         ((URIRef("urn:s"), BNode("b"), URIRef("urn:o")), "<urn:s> _:b <urn:o>"),
@@ -164,8 +165,8 @@ def test_a_triple_that_rdflib_accepts_and_rdf_does_not_is_reported(triple: Any, 
     assert (raised.value.code, shown in raised.value.message) == ("KIP_1001", True)
 
 
-@pytest.mark.parametrize(
-    ("call", "sentence"),
+@each_case(
+    "call, sentence",
     [
         (lambda nexus: nexus.at(10**5000), "KIP_3002 There is no commit of that number;"),
         (
@@ -198,7 +199,7 @@ SIGNATURES = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "methods", "own"), SIGNATURES)
+@each_case("kind, methods, own", SIGNATURES)
 def test_options_are_the_arguments_of_their_methods(
     kind: type[Any], methods: list[Call], own: set[str]
 ) -> None:

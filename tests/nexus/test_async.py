@@ -12,6 +12,7 @@ import pytest
 
 import kiprdf
 from kiprdf import AsyncNexus
+from tests.cases import each_case
 from tests.nexus.support import medical
 
 DRUGS = 'FIND(?d.name) WHERE { ?d {type: "Drug"} }'
@@ -23,7 +24,7 @@ FIND(COUNT(?a)) WHERE {
 LONG_SPARQL = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l } ORDER BY ?c ?f ?i ?l"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "call",
     [
         lambda nexus: nexus.execute_kip({"command": DRUGS}),

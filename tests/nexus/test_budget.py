@@ -14,6 +14,7 @@ import kiprdf
 from kiprdf import Budget
 from kiprdf.rdf import vocab
 from kiprdf.store import OxigraphStore, cancellation
+from tests.cases import each_case
 from tests.nexus.support import code, medical, untouched
 
 SOON = 60.0
@@ -249,8 +250,8 @@ def test_too_many_abandoned_queries_are_a_clear_refusal(monkeypatch: pytest.Monk
     assert nexus.sparql("ASK { ?x a ?t }") is True
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
+@each_case(
+    "field, value",
     [
         ("timeout_s", 0),
         ("timeout_s", -1.0),

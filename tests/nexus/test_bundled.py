@@ -167,7 +167,7 @@ def test_every_definition_is_filed_under_the_core_schema_alone() -> None:
     assert set(domains) == {"CoreSchema"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "clause",
     [
         '?x {type: "$ConceptType"}',
@@ -192,7 +192,7 @@ def test_the_domain_system_has_the_form_of_the_other_domains() -> None:
     assert system["attributes"]["steward"] == "$system"
 
 
-@pytest.mark.parametrize("capsule", resources.bundled_capsules(), ids=lambda capsule: capsule.name)
+@each_case("capsule", resources.bundled_capsules())
 def test_a_bundled_capsule_has_a_line_on_the_page_of_capsules(capsule: resources.Capsule) -> None:
     row = re.search(
         rf"^\| \[{re.escape(capsule.name)}\]\(.*\) \| (.+) \|$", PAGE.read_text("utf-8"), re.M
@@ -284,8 +284,8 @@ def test_a_strict_nexus_leads_from_an_event_to_a_skill(strict: kiprdf.Nexus) -> 
     ) == ["FindTheLock"]
 
 
-@pytest.mark.parametrize(
-    ("subject", "predicate", "object_"),
+@each_case(
+    "subject, predicate, object_",
     [
         ("Skill/FindTheLock", "has_step", "ExperienceStep/fix:1#1"),
         ("ExperienceStep/fix:1#1", "has_step", "ExperienceStep/fix:1#2"),
@@ -307,8 +307,8 @@ def test_a_strict_nexus_refuses_ends_of_the_wrong_type(
         assert code(strict, command, s=f"C:{subject}", o=f"C:{object_}") == "KIP_2002"
 
 
-@pytest.mark.parametrize(
-    ("identifier", "attributes", "expected"),
+@each_case(
+    "identifier, attributes, expected",
     [
         ("ExperienceStep/fix:1#1", {"position": None}, "KIP_2002"),
         ("ExperienceStep/fix:1#1", {"position": 1.5}, "KIP_2003"),

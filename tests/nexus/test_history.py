@@ -14,6 +14,7 @@ import pytest
 import kiprdf
 from kiprdf.store import journal
 from kiprdf.store.commit_index import CommitIndex
+from tests.cases import each_case
 from tests.long_runs import SEED, amount
 from tests.store.test_past import SCHEMA, Clock, change
 
@@ -160,8 +161,8 @@ def test_history_of_merged_and_repointed_elements() -> None:
     assert (moved["subject"], moved["previous"]["subject"]) == ("C:Drug/B", "C:Drug/A")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code"),
+@each_case(
+    "arguments, code",
     [
         ({"id": "C:Drug/Nobody"}, "KIP_3002"),
         ({"id": "Aspirin"}, "KIP_1001"),
@@ -180,7 +181,7 @@ def test_history_refuses_wrong_arguments(arguments: dict[str, Any], code: str) -
     assert refused.value.code == code
 
 
-@pytest.mark.parametrize(
+@each_case(
     "selection",
     [
         {"type": 5},

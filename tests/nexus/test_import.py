@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kiprdf
+from tests.cases import each_case
 from tests.long_runs import amount
 from tests.nexus.support import (
     StoppedClock,
@@ -488,7 +489,7 @@ def deep(depth: int) -> Iterator[tuple[str, str]]:
     yield "rdfxml", XML + "<rdf:Description><rdf:value>" * depth
 
 
-@pytest.mark.parametrize(("format", "text"), list(deep(20_000)))
+@each_case("format, text", list(deep(20_000)))
 def test_deep_nesting_is_refused(format: Any, text: str) -> None:
     assert refusal(empty(), text, format=format).code in ("KIP_4002", "KIP_1001")
 

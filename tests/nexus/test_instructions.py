@@ -11,6 +11,7 @@ import kiprdf
 from kiprdf import resources
 from kiprdf.errors import ERROR_CODES
 from kiprdf.prompt import tokens
+from tests.cases import each_case
 from tests.nexus.support import medical
 
 EXAMPLE = re.compile(r"```kip ?([^\n]*)\n(.*?)```", re.DOTALL)
@@ -123,7 +124,7 @@ ORDERS = [
 ]
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@each_case("order", ORDERS)
 def test_what_was_stored_is_a_json_string_on_one_line(order: str) -> None:
     nexus = kiprdf.Nexus.memory()
     empty = kiprdf.instructions(nexus)

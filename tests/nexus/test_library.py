@@ -99,7 +99,7 @@ def test_the_error_shows_the_place_with_a_caret(nexus: kiprdf.Nexus) -> None:
     )
 
 
-@pytest.mark.parametrize("value", [object(), {1, 2}, b"x", 1j, {1: 2}])
+@each_case("value", [object(), {1, 2}, b"x", 1j, {1: 2}])
 def test_a_parameter_that_is_no_json_is_a_kip_error(nexus: kiprdf.Nexus, value: Any) -> None:
     with pytest.raises(kiprdf.KipError) as raised:
         nexus.execute("FIND(?x.id) WHERE { ?x {name: :v} }", v=value)
@@ -507,8 +507,8 @@ def test_a_placeholder_may_have_the_name_of_a_misspelt_option() -> None:
     assert names == ["System"]
 
 
-@pytest.mark.parametrize(
-    ("command", "code"),
+@each_case(
+    "command, code",
     [
         ('UPSERT { CONCEPT { {type: "drug", name: "x"} } }', "KIP_2001"),
         ('UPSERT { CONCEPT { {id: "C:Drug/No"} } }', "KIP_3002"),

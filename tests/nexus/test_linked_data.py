@@ -27,6 +27,7 @@ from hypothesis import given, settings
 import kiprdf
 from kiprdf.interchange.formats import Format, Profile
 from kiprdf.interchange.mapping.contexts import packs
+from tests.cases import each_case
 from tests.interchange.nexuses import RDFLIB_FORMATS, demonstration, hostile, small
 from tests.interchange.pairs import opened
 from tests.interchange.test_restore import NEXUSES
@@ -340,7 +341,7 @@ def test_a_faulty_selection_is_shown_at_its_place() -> None:
     assert (raised.value.code, raised.value.position) == ("KIP_2001", (1, 29))
 
 
-@pytest.mark.parametrize("escape", ["\\#", "\\'", "\\(", "\\)", "\\)\\)\\)"])
+@each_case("escape", ["\\#", "\\'", "\\(", "\\)", "\\)\\)\\)"])
 def test_an_escape_in_a_local_name_hides_no_nesting(escape: str) -> None:
     deep = "<<( e:s e:p " * 2_000 + "e:o" + " )>>" * 2_000
     text = f"@prefix e: <urn:x:> . e:s e:p e:a{escape}b , {deep} ."

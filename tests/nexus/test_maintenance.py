@@ -13,6 +13,7 @@ import kiprdf
 from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
 from kiprdf.search import TextIndex
+from tests.cases import each_case
 from tests.nexus.support import FACTS, SCHEMA, dataset, medical
 
 ASPIRIN = "urn:kip:nexus/Drug/Aspirin"
@@ -137,8 +138,8 @@ def test_a_nexus_is_sound() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("added", "fault"),
+@each_case(
+    "added, fault",
     [
         (triple(FEVER, TREATS, HEADACHE), "the fact has no link"),
         (

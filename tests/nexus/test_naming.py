@@ -8,6 +8,7 @@ import pytest
 
 import kiprdf
 from kiprdf.errors import KipError
+from tests.cases import each_case
 
 TYPES = " ".join(
     f'CONCEPT {{ {{type: "${kind}", name: "{name}"}} }}'
@@ -66,7 +67,7 @@ NAMED = {
 }
 
 
-@pytest.mark.parametrize("text", NAMED)
+@each_case("text", NAMED)
 def test_an_element_is_named_as_people_write_it(nexus: kiprdf.Nexus, text: str) -> None:
     assert nexus.id_of(text) == NAMED[text]
     assert nexus.history(nexus.id_of(text))["entries"]
@@ -112,7 +113,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("text", REFUSED, ids=lambda text: ascii(text[:30]))
+@each_case("text", REFUSED)
 def test_a_name_that_no_element_has_or_several_have_is_refused(
     nexus: kiprdf.Nexus, text: str
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import kiprdf
 from kiprdf.execution import summary
+from tests.cases import each_case
 from tests.nexus.support import FACTS, SCHEMA
 from tests.trust import children
 
@@ -46,7 +47,7 @@ def test_only_the_first_rows_are_shown_and_all_are_counted() -> None:
     assert (lines[1], lines[20], lines[21:]) == ("0", "19", ["100000 rows, 20 shown"])
 
 
-@pytest.mark.parametrize(
+@each_case(
     "value",
     [
         "x" * 10**6,

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import kiprdf
+from tests.cases import each_case
 from tests.long_runs import SEED, amount
 from tests.nexus.test_history import DELETE, drug, nexus_of
 from tests.store.test_past import SCHEMA, Clock, change
@@ -220,8 +221,8 @@ def test_what_others_corrected_since_is_no_value_of_the_source(correction: str) 
     assert nexus.execute('FIND(?d.attributes) WHERE { ?d {type: "Drug"} }') == [{"risk": 9}]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code"),
+@each_case(
+    "arguments, code",
     [
         ({}, "KIP_1001"),
         ({"seq": 1, "session": "s"}, "KIP_1001"),

@@ -11,6 +11,7 @@ import pytest
 import kiprdf
 from kiprdf import protocol
 from kiprdf.kml import draft
+from tests.cases import each_case
 from tests.nexus.support import FACTS, SCHEMA, commit, dataset, medical, untouched
 
 DRUGS = 'FIND(?d.name) WHERE { ?d {type: "Drug"} } ORDER BY ?d.name'
@@ -269,7 +270,7 @@ def test_an_empty_batch_is_an_empty_result(nexus: kiprdf.Nexus) -> None:
     assert nexus.execute_kip({"commands": []}) == {"result": []}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "failing",
     [
         BAD_WRITE,

@@ -8,6 +8,7 @@ import pytest
 
 import kiprdf
 from kiprdf.store import cancellation
+from tests.cases import each_case
 from tests.long_runs import SEED
 from tests.nexus.support import code
 from tests.nexus.test_budget import wait_for_the_last, with_nodes
@@ -80,7 +81,7 @@ def test_the_nexus_keeps_working_under_attacks_from_many_threads(dense: kiprdf.N
 PATTERNS = ["(a*)*$", "(a|a)*b", "((a{1,50}){1,50}){1,2}", "^(.*.*.*.*.*)*$", "(x+x+)+y"]
 
 
-@pytest.mark.parametrize("pattern", PATTERNS)
+@each_case("pattern", PATTERNS)
 def test_a_pattern_takes_no_exponential_time(pattern: str) -> None:
     nexus = with_nodes(1)
     nexus.execute('UPDATE ?n SET ATTRIBUTES { long: :x } WHERE { ?n {type: "N"} }', x="xa" * 50_000)

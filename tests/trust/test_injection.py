@@ -198,7 +198,7 @@ FTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FTS)
+@each_case("name", FTS)
 def test_a_search_knows_no_syntax(name: str, nexus: kiprdf.Nexus) -> None:
     with untouched(nexus):
         hits = nexus.execute("SEARCH CONCEPT :text", text=PAYLOADS[name])
@@ -231,14 +231,11 @@ def test_sparql_with_an_inserted_string_writes_nothing(text: str, shared: kiprdf
 # Out and back -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("format", "profile"),
-    [
+@each_case("format, profile", [
         ("turtle", "rdf11"), ("turtle", "rdf12"), ("trig", "rdf11"), ("trig", "rdf12"),
         ("ntriples", "rdf11"), ("ntriples", "rdf12"), ("nquads", "rdf11"), ("nquads", "rdf12"),
         ("jsonld", "rdf11"), ("rdfxml", "rdf11"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_a_snapshot_restores_every_string(
     format: Format, profile: Profile, shared: kiprdf.Nexus
 ) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -22,6 +21,7 @@ from hypothesis.stateful import (
 )
 
 from kiprdf.language import parse
+from tests.cases import each_case
 from tests.long_runs import SEED, amount
 from tests.nexus.support import dataset
 from tests.oracle import Graph, TooManySolutions
@@ -159,7 +159,7 @@ def test_histories_match_the_model(
     record_property("count", f"{Statements.done} statements")
 
 
-@pytest.mark.parametrize("text", PROTECTED)
+@each_case("text", PROTECTED)
 def test_protected_elements_are_kept(text: str) -> None:
     graph = Graph()
     graph.define(types=("T",))
