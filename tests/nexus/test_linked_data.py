@@ -122,7 +122,7 @@ VALUES = {
 def test_every_bundled_capsule_is_restored_from_its_snapshot(stack: str) -> None:
     nexus, place = full(), list(STACKS).index(stack)
     expected = facts(nexus)
-    # Each stack comes with a way of its own.
+    # Each stack is tried in one way.
     for format, profile in WAYS if place == 0 else [WAYS[place % 10]]:
         copy = restored(nexus, format=format, profile=profile, mapping=STACKS[stack])
         assert facts(copy) == expected, (format, profile)
