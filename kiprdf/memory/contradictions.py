@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kiprdf.memory.evidence import statements_of
 from kiprdf.memory.extraction import tools
 from kiprdf.memory.graph import Graph
 from kiprdf.memory.items import USER_ID, Entity, comparable, normalized
@@ -45,7 +44,7 @@ def contradictions(graph: Graph) -> list[Contradiction]:
     Decisions and relations are compared by a verb and its object: "use Docker".
     """
     entities = {node.entity.id: node.entity for node in graph.entities()}
-    stated, links = graph.statements(), graph.edges()
+    links = graph.stated_edges()
     sources = {link.edge.object_id: link.edge.evidence.get("memory_id") for link in links}
     claims = [
         _Claim(comparable(entity.created_ts), is_negative, entity, sources.get(entity.id), subjects)
@@ -58,7 +57,7 @@ def contradictions(graph: Graph) -> list[Contradiction]:
         if verb is not None and link.edge.subject_id == USER_ID:
             claims += [
                 _Claim(each.time, each.ends, entity, each.evidence.get("memory_id"), (subject,))
-                for each in statements_of(link.edge, link.own, stated.get(link.link, []))
+                for each in link.statements
                 for subject in [f"{verb} {entity.normalized_name}"]
             ]
     earlier: dict[str, dict[bool, _Claim]] = {}

@@ -147,11 +147,9 @@ def merge(graph: Graph, change: Change, source: EntityNode, target: EntityNode) 
     names = list(dict.fromkeys([*names, *map(normalized, names)]))
     change.add(target.node, {"aliases": names})
     links: dict[Link, list[EdgeLink]] = {}
-    stated: dict[str, list[Statement]] = {}
     for node in (target.node, source.node):
         for end in ("subject", "object"):
-            stated |= graph.statements_at(node, end=end)
-            for link in graph.edges_at(node, end=end):
+            for link in graph.stated_edges(node, end=end):
                 ends = [
                     target.node if at == source.node else at for at in (link.subject, link.object)
                 ]
@@ -161,9 +159,7 @@ def merge(graph: Graph, change: Change, source: EntityNode, target: EntityNode) 
     for key, joined in links.items():
         survivor = joined[0]
         own = next((link.own for link in joined if link.own), {})
-        statements = {
-            each.memory_id: each for link in joined[::-1] for each in stated.get(link.link, ())
-        }
+        statements = {each.memory_id: each for link in joined[::-1] for each in link.stated}
         if key[0][1] == USER_NAME:
             for denied in graph.denials(denied_names(key[1], target)):
                 if denied.memory_id not in statements:
@@ -183,12 +179,11 @@ def decay(graph: Graph, change: Change, half_life_days: float, now: datetime) ->
     is_number = isinstance(half_life_days, int | float) and not isinstance(half_life_days, bool)
     if not is_number or not 0 < half_life_days < float("inf"):
         raise ValueError("half_life_days is a number above 0.")
-    stated = graph.statements()
     count = 0
-    for link in graph.edges():
+    for link in graph.stated_edges():
         weights = [
             statement.weight * 0.5 ** (_age(statement, link.edge, now) / (half_life_days * _DAY))
-            for statement in holding(statements_of(link.edge, link.own, stated.get(link.link, [])))
+            for statement in holding(link.statements)
         ]
         weight = round(max(weights), 6)
         if weight != link.edge.weight:

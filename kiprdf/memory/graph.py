@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, TypeVar, cast
 
 from pyoxigraph import NamedNode
 
 from kiprdf.execution.transaction import Transaction
 from kiprdf.kql.identities import exists
-from kiprdf.memory.evidence import Statement, denial, turn_of
+from kiprdf.memory.evidence import Statement, denial, statements_of, turn_of
 from kiprdf.memory.items import PREDICATES, TYPES, USER_ID, USER_NAME, Edge, Entity, normalized
 from kiprdf.memory.texts import shown_time
 from kiprdf.nexus import Nexus
@@ -78,6 +78,7 @@ class EdgeLink:
     """An edge with the proposition that stores it, and the concepts of its ends.
 
     ``own`` is the evidence that no stored memory has, with its ``weight``; empty without such.
+    ``stated`` is what memories state, the oldest first, where that was read.
     """
 
     edge: Edge
@@ -85,10 +86,26 @@ class EdgeLink:
     subject: Node
     object: Node
     own: dict[str, Any] = field(default_factory=dict)
+    stated: tuple[Statement, ...] = ()
 
     @property
     def key(self) -> Link:
         return self.subject, self.edge.predicate, self.object
+
+    @property
+    def statements(self) -> list[Statement]:
+        """All statements: those of memories, and its own evidence."""
+        return statements_of(self.edge, self.own, [*self.stated])
+
+    def with_memories(self) -> Edge:
+        """The edge with the ids of all its memories in its evidence."""
+        evidence = self.edge.evidence
+        ids = [*evidence.get("memory_ids", ()), *(each.memory_id for each in self.stated)]
+        strongest = evidence.get("memory_id")
+        if strongest:
+            ids.append(strongest)
+        memory_ids = list(dict.fromkeys(ids))
+        return replace(self.edge, evidence={**evidence, "memory_ids": memory_ids})
 
 
 def type_name(type: str) -> str:
@@ -213,12 +230,19 @@ class Graph:
         """What memories state about an edge; the oldest first."""
         return self.statements("?l (id: :id)", id=link.link).get(link.link, [])
 
-    def statements_at(self, node: Node, *, end: str) -> dict[str, list[Statement]]:
-        """What memories state about the edges with an entity as ``subject`` or ``object``."""
-        matcher = "{type: :type, name: :name}"
-        subject, object_ = (matcher, "?o") if end == "subject" else ("?s", matcher)
-        pattern = f"?l ({subject}, {EDGES}, {object_})"
-        return self.statements(pattern, type=node[0], name=node[1])
+    def stated_edges(
+        self, node: Node | None = None, *, end: str = "subject", predicate: str | None = None
+    ) -> list[EdgeLink]:
+        """The edges with what memories state: all, or those with a ``subject`` or ``object``."""
+        if node is None:
+            links, stated = self.edges(predicate=predicate), self.statements()
+        else:
+            matcher, type, name = "{type: :type, name: :name}", *node
+            ends = (matcher, "?o") if end == "subject" else ("?s", matcher)
+            pattern = f"?l ({ends[0]}, {EDGES}, {ends[1]})"
+            stated = self.statements(pattern, type=type, name=name)
+            links = self.edges_at(node, end=end)
+        return [replace(link, stated=tuple(stated.get(link.link, ()))) for link in links]
 
     def denials(self, names: Iterable[str]) -> list[Statement]:
         """What the memories state that deny a relation, by its names in ``denies``."""

@@ -6,7 +6,6 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 from kiprdf import resources
 from kiprdf.memory import context, contradictions, edits, enrichment, notes, snapshots, texts
 from kiprdf.memory.extraction import extract
-from kiprdf.memory.graph import ITEM, Change, EdgeLink, EntityNode, Graph
+from kiprdf.memory.graph import ITEM, Change, EntityNode, Graph
 from kiprdf.memory.growth import Growth
 from kiprdf.memory.items import (
     PREDICATES,
@@ -267,8 +266,8 @@ class Memory:
         then the newest first."""
         if predicate is not None:
             _require(predicate, PREDICATES, "predicate")
-        stated = self.graph.statements()
-        edges = [with_memories(link, stated) for link in self.graph.edges(predicate=predicate)]
+        links = self.graph.stated_edges(predicate=predicate)
+        edges = [link.with_memories() for link in links]
         names = list(PREDICATES)
         edges.sort(key=lambda edge: edge.id)
         edges.sort(key=lambda edge: edge.time, reverse=True)
@@ -332,9 +331,8 @@ class Memory:
         neighbors = []
         for name, end in (("outgoing", "subject"), ("incoming", "object")):
             if direction in ("both", name):
-                stated = self.graph.statements_at(node.node, end=end)
-                for link in self.graph.edges_at(node.node, end=end):
-                    edge = with_memories(link, stated)
+                for link in self.graph.stated_edges(node.node, end=end):
+                    edge = link.with_memories()
                     other = edge.object_id if end == "subject" else edge.subject_id
                     entity = self.graph.with_id(other)
                     if entity is not None:
@@ -475,18 +473,6 @@ class Memory:
             return counts
 
         return self.graph.write(write)
-
-
-def with_memories(link: EdgeLink, stated: Mapping[str, Any]) -> Edge:
-    """An edge whose evidence names all its memories."""
-    ids = [*link.edge.evidence.get("memory_ids", ())]
-    ids += [statement.evidence["memory_id"] for statement in stated.get(link.link, ())]
-    strongest = link.edge.evidence.get("memory_id")
-    if strongest and strongest not in ids:
-        ids.append(strongest)
-    return replace(
-        link.edge, evidence={**link.edge.evidence, "memory_ids": list(dict.fromkeys(ids))}
-    )
 
 
 def _require(value: object, allowed: Iterable[str], kind: str) -> None:
