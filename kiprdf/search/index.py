@@ -297,7 +297,13 @@ class TextIndex:
                 number += 1
                 tokens = _blob(_words(row).tokens)
                 expected = (_blob(row.type), digest(embedded_text(row)), tokens)
-                if _stored(connection, row) != expected:
+                statement = (
+                    "SELECT element.type, element.digest, tokens FROM element "
+                    f"JOIN {table_of(row.kind)} AS words ON words.rowid = element.id "
+                    "WHERE element.key = ? AND element.kind = ?"
+                )
+                stored = connection.execute(statement, (_blob(row.key), row.kind)).fetchone()
+                if stored != expected:
                     return False
             elements, *words_of = (
                 int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
@@ -578,17 +584,6 @@ _segments = lru_cache(maxsize=1024)(segment)
 _stems = lru_cache(maxsize=1024)(stems)
 _dates = lru_cache(maxsize=1024)(date_tokens)
 _languages = lru_cache(maxsize=1024)(lambda text: languages_of(text, segment(text)))
-
-
-def _stored(connection: sqlite3.Connection, row: IndexRow) -> tuple[object, ...] | None:
-    """The values in the tables for the key of a row."""
-    values: tuple[object, ...] | None = connection.execute(
-        f"SELECT element.type, element.digest, tokens FROM element "
-        f"JOIN {table_of(row.kind)} AS words ON words.rowid = element.id "
-        "WHERE element.key = ? AND element.kind = ?",
-        (_blob(row.key), row.kind),
-    ).fetchone()
-    return values
 
 
 def _blob(text: str) -> bytes:

@@ -280,14 +280,14 @@ class Postings:
             kept = self._keep(token, numbers)
         return kept
 
-    def _longer(self, word: str) -> "_Rows":
-        """The rows with tokens that begin with a word."""
+    def longer(self, word: str) -> dict[int, float]:
+        """The rows with words that begin with a word."""
         key = f"{word}*"
         self._beginnings.add(key)
         kept = self._kept.get(key)
         if kept is None:
             kept = self._keep(key, self._between(f'{word}"', f"{word}\U0010ffff"))
-        return kept
+        return self._valued(kept)
 
     def _between(self, first: str, end: str) -> "dict[int, array[int]]":
         """The rows with tokens between two, by the counts of these."""
@@ -379,10 +379,6 @@ class Postings:
             if several := {count: rows[count] for count in rows if count > 1}:
                 _raise(matching, self._valued(several, weight=FORM_WEIGHT))
         return matching
-
-    def longer(self, word: str) -> dict[int, float]:
-        """The rows with words that begin with a word."""
-        return self._valued(self._longer(word))
 
     def _valued(self, rows: "_Rows", count: int = 0, weight: float = 1.0) -> dict[int, float]:
         """The values of rows; of several counts in a row, the highest."""
