@@ -388,7 +388,10 @@ class Journal:
             if not isinstance(fault, OSError | ValueError):
                 raise
             if self._unsealed != log.path:
-                _log.warning("The file %s of the history is not sealed: %s", log.path, fault)
+                text = str(
+                    fault
+                )  # the fault refers to the graph, and a handler may keep its record
+                _log.warning("The file %s of the history is not sealed: %s", log.path, text)
             self._unsealed = log.path
             return
         with suppress(OSError):
