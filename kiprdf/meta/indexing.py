@@ -501,7 +501,7 @@ class Indexer:
 
     def _give_up(self, fault: sqlite3.Error) -> None:
         """Drop the index; the next SEARCH opens or rebuilds it."""
-        _log.warning("The text index is unusable and will be rebuilt: %s", fault)
+        _log.warning("The text index is unusable and will be rebuilt: %s", str(fault))
         self._index = self._rebuilt_at = None
 
 

@@ -388,10 +388,9 @@ class Journal:
             if not isinstance(fault, OSError | ValueError):
                 raise
             if self._unsealed != log.path:
-                text = str(
-                    fault
-                )  # the fault refers to the graph, and a handler may keep its record
-                _log.warning("The file %s of the history is not sealed: %s", log.path, text)
+                # Not the fault itself: it refers to the graph, and a handler may keep the record.
+                reason = str(fault)
+                _log.warning("The file %s of the history is not sealed: %s", log.path, reason)
             self._unsealed = log.path
             return
         with suppress(OSError):

@@ -249,7 +249,7 @@ class OxigraphStore(OxigraphReads):
                 if commit is not None:
                     journal.append(commit)
             except StoreError as fault:
-                _log.warning("The gap in the history of %s is not recorded: %s", folder, fault)
+                _log.warning("The gap in the history of %s is not recorded: %s", folder, str(fault))
         if journal.last and not notes_history(folder):
             graph = graph_folder(folder).name
             write_manifest(folder, self.iris.base, graph, is_erasing(folder), history=True)
