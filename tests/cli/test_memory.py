@@ -25,6 +25,14 @@ def id(nexus: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A nexus with the note, for commands that leave the graph as it is."""
+    folder = str(tmp_path_factory.mktemp("memory") / "brain")
+    assert runner.invoke("memory", "add", NOTE, "--nexus", folder).exit_code == 0
+    return folder
+
+
 def test_add_prints_the_id_and_get_the_text(nexus: str, id: str) -> None:
     assert id.startswith("mem_")
     assert runner.invoke("memory", "get", id, "--nexus", nexus).stdout == NOTE + "\n"
@@ -46,9 +54,8 @@ def test_add_prints_the_id_and_get_the_text(nexus: str, id: str) -> None:
         (["rebuild", "--dry-run"], ["memories: 1, entities: 3, edges: 2"]),
     ],
 )  # fmt: skip
-@pytest.mark.usefixtures("id")
-def test_what_the_commands_print(nexus: str, arguments: list[str], lines: list[str]) -> None:
-    done = runner.invoke("memory", *arguments, "--nexus", nexus)
+def test_what_the_commands_print(shared: str, arguments: list[str], lines: list[str]) -> None:
+    done = runner.invoke("memory", *arguments, "--nexus", shared)
     assert (done.exit_code, done.stdout.splitlines()) == (0, lines)
 
 
