@@ -416,14 +416,15 @@ USES = {
 }
 
 
-@pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("on_disk", [False, True])
-def test_a_closed_nexus_says_so_in_one_sentence(tmp_path: Path, on_disk: bool, use: str) -> None:
+def test_a_closed_nexus_says_so_in_one_sentence(tmp_path: Path, on_disk: bool) -> None:
     nexus = kiprdf.Nexus.open(tmp_path / "b") if on_disk else kiprdf.Nexus.memory(genesis=False)
     nexus.close()
-    with pytest.raises((kiprdf.KipError, kiprdf.StoreError)) as raised:
-        USES[use](nexus)
-    assert getattr(raised.value, "message", str(raised.value)) == "The nexus is closed."
+    for name, use in USES.items():
+        with pytest.raises((kiprdf.KipError, kiprdf.StoreError)) as raised:
+            use(nexus)
+        sentence = getattr(raised.value, "message", str(raised.value))
+        assert (name, sentence) == (name, "The nexus is closed.")
 
 
 def test_a_request_to_a_closed_nexus_is_an_error_response_without_a_traceback(
@@ -451,14 +452,14 @@ def test_the_base_is_chosen_when_a_nexus_is_made_and_kept(tmp_path: Path) -> Non
     kiprdf.Nexus.open(tmp_path / "brain").close()
 
 
-@pytest.mark.parametrize(
+@pytest.mark.parametrize("on_disk", [False, True])
+@each_case(
     "base",
     ["", "x", "https://x.org", "https://x.org/?q=/", "https://x.org/#/", "urn:kip:vocab/",
      "urn:kip:",
      "urn:kip:attribute/x/", "http://www.w3.org/", "http://www.w3.org/2001/XMLSchema#/",
      "ht tp://x/", "https://x.org/a b/", "https://x.org/<>/"],
 )  # fmt: skip
-@pytest.mark.parametrize("on_disk", [False, True])
 def test_a_base_that_would_not_work_is_refused(tmp_path: Path, on_disk: bool, base: str) -> None:
     opening = functools.partial(kiprdf.Nexus.open, tmp_path / "brain") if on_disk else None
     with pytest.raises(kiprdf.StoreError, match="base"):

@@ -30,7 +30,7 @@ def nexus() -> kiprdf.Nexus:
 
 
 @pytest.mark.parametrize("call", ["execute_kip", "execute_kip_readonly"])
-@pytest.mark.parametrize(
+@each_case(
     "request_",
     [
         {},
@@ -65,7 +65,6 @@ def nexus() -> kiprdf.Nexus:
         3,
         [DRUGS],
     ],
-    ids=repr,
 )
 def test_a_malformed_request_is_kip_1001(nexus: kiprdf.Nexus, call: str, request_: Any) -> None:
     with untouched(nexus):
