@@ -19,7 +19,7 @@ from tests.threads import together
 from tests.trust import visiting
 from tests.trust.processes import run
 
-WRITES = 10
+WRITES = 6
 """Of each writer; the readers read until the writers are done."""
 COUNTERS, INCREMENTS = 5, 20
 SCHEMA = (
