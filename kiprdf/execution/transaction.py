@@ -13,6 +13,7 @@ from kiprdf.execution.writer import keyword, run_in
 from kiprdf.kml import statements
 from kiprdf.kml.draft import Draft
 from kiprdf.language import ast
+from kiprdf.language.limits import NESTING
 from kiprdf.rows import Rows
 from kiprdf.semantics import check
 from kiprdf.semantics.arguments import RESERVED_METADATA
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from kiprdf.execution.engine import CommandEngine
 
 T = TypeVar("T")
-Key: TypeAlias = str | tuple[Any, ...]
-"""An id, the type and name of a concept, or the subject, predicate and object of a proposition."""
+Key: TypeAlias = str | int
+"""An id, or the number of an element in a call of ``write``."""
 
 
 class Transaction:
@@ -61,18 +62,17 @@ class Transaction:
         What is ``removed`` and written in the same transaction stays, and so does what is not
         there.
         """
-        written: dict[tuple[Any, ...], tuple[dict[str, Any], dict[str, Any]]] = {}
+        numbered = _Elements()
         for element in elements:
-            values = [_map(element, name) for name in ("attributes", "metadata")]
-            for kept, more in zip(written.setdefault(_key(element), ({}, {})), values, strict=True):
-                kept.update(more)
+            values = numbered.values.setdefault(numbered.number(element), ({}, {}))
+            for kept, name in zip(values, ("attributes", "metadata"), strict=True):
+                kept.update(_map(element, name))
         for id in [removed] if isinstance(removed, str) else removed:
             node = self._draft.store.iris.from_id(id) if isinstance(id, str) else None
             if node is None:
                 raise KipError("KIP_1001", f"{id!r:.100} is no id.", "Send ids that FIND showed.")
             self._removed[id] = node
-        ordered = [_element(key, *written[key]) for key in sorted(written, key=_height)]
-        command = statements.upsert(ordered, _resolved)
+        command = statements.upsert(numbered.written(), numbered.resolved)
         self._engine.writer.require_writable()
         receipt = self._run(command)
         self._written.update(receipt["upsert_concept_nodes"], receipt["upsert_proposition_links"])
@@ -133,37 +133,65 @@ def transact(engine: CommandEngine, function: Callable[[Transaction], T], dry_ru
     return engine.store.write(write)
 
 
-def _key(element: object) -> tuple[Any, ...]:
-    if isinstance(element, Mapping):
-        type, name = element.get("type"), element.get("name")
-        if isinstance(type, str) and isinstance(name, str):
-            return type, name
-        predicate = element.get("predicate")
-        if isinstance(predicate, str) and "subject" in element and "object" in element:
-            return _end(element["subject"]), predicate, _end(element["object"])
-    message = f"{element!r:.100} is no element."
-    hint = "Write {'type': …, 'name': …}, or {'subject': …, 'predicate': …, 'object': …}."
-    raise KipError("KIP_1001", message, hint)
+class _Elements:
+    """Elements of a call by numbers, the same for the same identity; ends come before."""
 
+    def __init__(self) -> None:
+        self._parts: list[tuple[Any, ...]] = []
+        self._numbers: dict[tuple[Any, ...], int] = {}
+        self._known: dict[int, tuple[object, int]] = {}
+        self.values: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
 
-def _end(value: object) -> Key:
-    return value if isinstance(value, str) else _key(value)
+    def number(self, element: object, depth: int = 0) -> int:
+        """The number of an element; a dict that several contain is read once."""
+        if id(element) in self._known:
+            return self._known[id(element)][1]
+        parts = self._identity(element, depth)
+        number = self._numbers.setdefault(parts, len(self._parts))
+        if number == len(self._parts):
+            self._parts.append(parts)
+        # The element is kept, so that no other gets its id.
+        self._known[id(element)] = element, number
+        return number
 
+    def _identity(self, element: object, depth: int) -> tuple[Any, ...]:
+        if depth > NESTING:
+            message = f"An element is nested in more than {NESTING} propositions."
+            raise KipError("KIP_4002", message, "Write it before, and send its id.")
+        if isinstance(element, Mapping):
+            type, name = element.get("type"), element.get("name")
+            if isinstance(type, str) and isinstance(name, str):
+                return type, name
+            predicate = element.get("predicate")
+            if isinstance(predicate, str) and "subject" in element and "object" in element:
+                ends = (element["subject"], element["object"])
+                subject, object_ = (
+                    end if isinstance(end, str) else self.number(end, depth + 1) for end in ends
+                )
+                return subject, predicate, object_
+        message = f"{element!r:.100} is no element."
+        hint = "Write {'type': …, 'name': …}, or {'subject': …, 'predicate': …, 'object': …}."
+        raise KipError("KIP_1001", message, hint)
 
-def _height(key: Key) -> int:
-    """How many propositions are in each other; those that are ends are written first."""
-    if isinstance(key, str) or len(key) == 2:
-        return 0
-    return 1 + max(_height(key[0]), _height(key[2]))
+    def written(self) -> list[statements.Element[Key]]:
+        """The elements that have values, those that are ends first."""
+        return [self._element(number, *self.values[number]) for number in sorted(self.values)]
 
+    def resolved(self, key: Key) -> statements.Element[Key] | str:
+        """The element of an end that is not written."""
+        return key if isinstance(key, str) else self._element(key, {}, {})
 
-def _element(
-    key: tuple[Any, ...], attributes: Mapping[str, Any], metadata: Mapping[str, Any]
-) -> statements.Element[Key]:
-    if len(key) == 2:
-        return statements.Concept(key, *key, attributes, metadata)
-    subject, predicate, object_ = key
-    return statements.Proposition(key, subject, predicate, object_, attributes, metadata)
+    def _element(
+        self, number: int, attributes: Mapping[str, Any], metadata: Mapping[str, Any]
+    ) -> statements.Element[Key]:
+        match self._parts[number]:
+            case type, name:
+                return statements.Concept(number, type, name, attributes, metadata)
+            case subject, predicate, object_:
+                return statements.Proposition(
+                    number, subject, predicate, object_, attributes, metadata
+                )
+        raise AssertionError
 
 
 def _map(element: object, name: str) -> Mapping[str, Any]:
@@ -175,8 +203,3 @@ def _map(element: object, name: str) -> Mapping[str, Any]:
         message = f"The {name} of an element are no dict with texts as keys."
         raise KipError("KIP_1001", message, f"Write {{{name!r}: {{'key': 'value'}}}}.")
     return {key: values[key] for key in values if key not in RESERVED_METADATA}
-
-
-def _resolved(key: Key) -> statements.Element[Key] | str:
-    """The element of an end that is not written."""
-    return key if isinstance(key, str) else _element(key, {}, {})

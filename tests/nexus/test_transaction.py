@@ -72,6 +72,17 @@ def test_all_that_is_written_is_one_commit_which_undo_takes_back(nexus: Nexus) -
     assert nexus.snapshot(engine_metadata=False) == before
 
 
+def test_propositions_about_the_same_propositions_are_written_once(nexus: Nexus) -> None:
+    last: dict[str, Any] = ASPIRIN
+    next_: dict[str, Any] = FEVER
+    facts = []
+    for _ in range(40):  # a tree of all ends would have 2 ** 27 parts
+        last, next_ = next_, {"subject": last, "predicate": "stated", "object": next_}
+        facts.append(next_)
+    nexus.transaction(lambda tx: tx.write(reversed(facts)))
+    assert nexus.execute('FIND(COUNT(?l)) WHERE { ?l (?x, "stated", ?y) }') == 41  # one is there already
+
+
 def test_an_element_of_a_find_is_written_back(nexus: Nexus) -> None:
     def write(tx: Transaction) -> None:
         (drug,) = tx.find('FIND(?d) WHERE { ?d {type: "Drug"} }').column("?d")
@@ -112,6 +123,11 @@ def test_a_dry_run_checks_all_and_writes_nothing(nexus: Nexus) -> None:
     assert (commit_of(nexus), names(nexus, "Drug")) == (number, ["Aspirin"])
 
 
+def deep(levels: int) -> dict[str, Any]:
+    """A proposition whose subject is one, and so on."""
+    return TREATS if levels == 0 else {**TREATS, "subject": deep(levels - 1)}
+
+
 WRONG: list[tuple[Callable[[Transaction], object], str]] = [
     (lambda tx: tx.write([{"type": "Dru", "name": "x"}]), "KIP_2001 Concept type 'Dru' is not"),
     (lambda tx: tx.write([{"type": "Drug"}]), "KIP_1001 {'type': 'Drug'} is no element."),
@@ -124,6 +140,7 @@ WRONG: list[tuple[Callable[[Transaction], object], str]] = [
     (lambda tx: tx.write([{**ANN, "metadata": [1]}]), "KIP_1001 The metadata of an element"),
     (lambda tx: tx.write([{**ANN, "attributes": {"a b": 1}}]), "KIP_1002 'a b' is not a valid key"),
     (lambda tx: tx.write([{"type": "Drug", "name": " x"}]), "KIP_1002 The name ' x' of a new"),
+    (lambda tx: tx.write([deep(900)]), "KIP_4002 An element is nested in more than 64 "),
     (lambda tx: tx.write([], ["Aspirin"]), "KIP_1001 'Aspirin' is no id."),
     (lambda tx: tx.write([], [7]), "KIP_1001 7 is no id."),  # type: ignore[list-item]
     (

@@ -86,6 +86,14 @@ def test_a_format_without_rdf_12_is_406(server: RunningServer) -> None:
     assert answer.status_code == 406
 
 
+def test_an_element_in_no_accepted_form_is_406_with_the_forms(server: RunningServer) -> None:
+    answer = server.client.get("/kb/Drug/Aspirin", headers={"Accept": "image/png"})
+    assert answer.status_code == 406
+    hint = answer.json()["error"]["hint"]
+    assert hint.startswith("The types are text/turtle, ")
+    assert hint.endswith(", text/html.")
+
+
 @pytest.mark.parametrize("name", ["Aspirin", "Vitamin C", "a/b", "阿司匹林"])
 def test_an_element_is_at_its_iri_and_at_data(server: RunningServer, name: str) -> None:
     path = f"Drug/{quote(name, safe='')}"

@@ -103,7 +103,7 @@ async def dereference(server: Server, request: Request) -> Response:
         offers.append("text/html")
     chosen = choose(request.headers.get("accept"), offers)
     if chosen is None:
-        raise HttpError(406, "No accepted type is there.", f"The types are {offers}.")
+        raise HttpError(406, "No accepted type is there.", f"The types are {', '.join(offers)}.")
     kind = "page" if chosen[0] == "text/html" else "data"
     return RedirectResponse(f"{root_of(request)}/{kind}/{path}", 303, {"Vary": "Accept"})
 
