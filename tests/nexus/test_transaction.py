@@ -80,7 +80,8 @@ def test_propositions_about_the_same_propositions_are_written_once(nexus: Nexus)
         last, next_ = next_, {"subject": last, "predicate": "stated", "object": next_}
         facts.append(next_)
     nexus.transaction(lambda tx: tx.write(reversed(facts)))
-    assert nexus.execute('FIND(COUNT(?l)) WHERE { ?l (?x, "stated", ?y) }') == 41  # one is there already
+    # One was there already.
+    assert nexus.execute('FIND(COUNT(?l)) WHERE { ?l (?x, "stated", ?y) }') == 41
 
 
 def test_an_element_of_a_find_is_written_back(nexus: Nexus) -> None:
