@@ -139,19 +139,19 @@ class _Elements:
     def __init__(self) -> None:
         self._parts: list[tuple[Any, ...]] = []
         self._numbers: dict[tuple[Any, ...], int] = {}
-        self._known: dict[int, tuple[object, int]] = {}
+        self._by_object: dict[int, tuple[object, int]] = {}
         self.values: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
 
     def number(self, element: object, depth: int = 0) -> int:
         """The number of an element; a dict that several contain is read once."""
-        if id(element) in self._known:
-            return self._known[id(element)][1]
+        if id(element) in self._by_object:
+            return self._by_object[id(element)][1]
         parts = self._identity(element, depth)
         number = self._numbers.setdefault(parts, len(self._parts))
         if number == len(self._parts):
             self._parts.append(parts)
         # The element is kept, so that no other gets its id.
-        self._known[id(element)] = element, number
+        self._by_object[id(element)] = element, number
         return number
 
     def _identity(self, element: object, depth: int) -> tuple[Any, ...]:
