@@ -15,10 +15,16 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from kiprdf.execution import empty_answers
+from tests.long_runs import amount
 
 # A slow machine is no fault of the code, and graphs are large.
 LARGE = [HealthCheck.too_slow, HealthCheck.data_too_large]
-settings.register_profile("kiprdf", deadline=None, suppress_health_check=LARGE)
+settings.register_profile(
+    "kiprdf",
+    deadline=None,
+    suppress_health_check=LARGE,
+    max_examples=amount("EXAMPLES", 30),
+)
 settings.load_profile("kiprdf")
 
 # A loaded machine may take longer than the time in which an empty answer is explained.

@@ -23,11 +23,9 @@ from kiprdf.chunks import (
 from kiprdf.chunks.matching import equals
 from kiprdf.chunks.model import to_value
 from tests.chunks import strategies
+from tests.long_runs import amount
 
-EXAMPLES = 40
 
-
-@settings(max_examples=EXAMPLES)
 @given(strategies.documents, st.booleans())
 def test_text_of_a_document_is_read_as_the_same_statements(
     document: Document, compact: bool
@@ -37,14 +35,12 @@ def test_text_of_a_document_is_read_as_the_same_statements(
     assert to_text(parse(text), compact=compact) == text
 
 
-@settings(max_examples=EXAMPLES)
 @given(strategies.documents)
 def test_text_of_a_graph_is_read_as_the_same_text(document: Document) -> None:
     text = to_text(Graph(document))
     assert to_text(Graph(text)) == text
 
 
-@settings(max_examples=EXAMPLES)
 @given(strategies.documents)
 def test_rdf_of_a_graph_is_read_as_the_same_chunks(document: Document) -> None:
     graph = Graph(document)
@@ -57,7 +53,6 @@ prefix p1 {p http://x.org/; q http://y.org/#}
 """
 
 
-@settings(max_examples=EXAMPLES)
 @given(strategies.documents, st.sampled_from(["urn:chunks:", "http://x.org/", "http://y.org/#a/"]))
 def test_rdf_of_mapped_names_is_read_as_the_same_chunks(document: Document, base: str) -> None:
     graph = Graph(VOCABULARY)
@@ -78,7 +73,6 @@ FILE = {
 }
 
 
-@settings(max_examples=EXAMPLES)
 @given(strategies.documents, st.booleans(), st.sampled_from([FILE, [FILE, "foaf"]]))
 def test_rdf_of_names_mapped_by_files_is_read_as_the_same_chunks(
     document: Document, has_vocabulary: bool, files: Any
@@ -91,7 +85,7 @@ def test_rdf_of_names_mapped_by_files_is_read_as_the_same_chunks(
         assert list(from_rdf(to_rdf(graph, mapping=mapping), mapping=mapping)) == list(graph)
 
 
-@settings(max_examples=300)
+@settings(max_examples=amount("EXAMPLES", 100))
 @given(st.text('ab1 {};,=>!?*@#"\\\n\x00\ud800é-.:/', max_size=30))
 def test_any_text_is_a_document_or_an_error_with_a_place(text: str) -> None:
     fault = None

@@ -25,7 +25,7 @@ from tests.long_runs import amount
 from tests.store.answering import Reply, Request, answering
 
 KILLS = int(os.environ.get("KIPRDF_KILLS", 2))
-ADDED = amount("ADDED", 4)
+ADDED = amount("ADDED", 2)
 LARGE = {"virtuoso": 1_500}
 """The concepts of a commit that an engine takes in pieces; others take any at once."""
 

@@ -11,7 +11,7 @@ from kiprdf.memory import Memory
 from tests.engines.servers import Engine
 from tests.long_runs import amount
 
-ADDED = amount("ADDED", 2)
+ADDED = amount("ADDED", 1)
 WRITER = """
 import json, sys
 from kiprdf import Nexus

@@ -27,7 +27,7 @@ from kiprdf.rdf import vocab
 from kiprdf.source import Span, position
 from tests.long_runs import amount
 
-EXAMPLES = amount("EXAMPLES", 50)
+EXAMPLES = amount("EXAMPLES", 20)
 EX = "https://ex.org/"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 

@@ -33,7 +33,7 @@ from kiprdf.rdf.iris import ConceptName
 from tests.interchange.importing import ontology
 from tests.long_runs import amount
 
-EXAMPLES = amount("EXAMPLES", 20)
+EXAMPLES = amount("EXAMPLES", 8)
 FOLDER = Path(__file__).parent / "vocabularies"
 FOAF = "http://xmlns.com/foaf/0.1/"
 SKOS = "http://www.w3.org/2004/02/skos/core#"

@@ -501,7 +501,7 @@ def test_any_name_becomes_one_that_every_file_system_takes(name: str) -> None:
     assert is_harmless(file_name(encode(name)))
 
 
-@settings(max_examples=amount("EXAMPLES", 50))
+@settings(max_examples=amount("EXAMPLES", 20))
 @given(st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=12, unique=True))
 def test_different_names_get_different_files_and_a_server_finds_plain_ones(
     names: list[str],

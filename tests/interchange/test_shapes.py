@@ -20,7 +20,7 @@ from kiprdf.interchange.vocabularies.shapes import shapes
 from tests.long_runs import amount
 
 pyshacl = pytest.importorskip("pyshacl")
-EXAMPLES = amount("EXAMPLES", 20)
+EXAMPLES = amount("EXAMPLES", 8)
 SH = rdflib.Namespace("http://www.w3.org/ns/shacl#")
 
 TYPES = ("string", "number", "integer", "boolean", "array", "object", "null", "date", 7)

@@ -18,7 +18,7 @@ from tests.long_runs import amount
 from tests.nexus.support import RDF_TYPE, REIFIES, dataset, empty
 from tests.properties.history import unexplained
 
-EXAMPLES = amount("EXAMPLES", 25)
+EXAMPLES = amount("EXAMPLES", 10)
 NAMES = ("A", "B", "c d", "é/", "~")
 PREDICATES = ("likes", "about")
 LINKS: dict[str, list[Any]] = {

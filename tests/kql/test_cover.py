@@ -34,7 +34,7 @@ from tests.properties.test_engine_equals_oracle import build
 from tests.standard_sparql import standard_sparql
 
 
-@settings(max_examples=amount("EXAMPLES", 15))
+@settings(max_examples=amount("EXAMPLES", 6))
 @given(case=cases())
 def test_covers_equal_oracle(case: Case) -> None:
     nexus = build(case.graph)

@@ -55,7 +55,7 @@ blocks = st.sampled_from(
         '(?a, "p", ?x) UNION { (?b, "q", ?x) }',
     )
 )
-few_examples = settings(max_examples=amount("EXAMPLES", 12))
+few_examples = settings(max_examples=amount("EXAMPLES", 5))
 PAIRS = '?a {type: "T"} ?b {type: "T"}'
 
 

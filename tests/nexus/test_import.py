@@ -30,7 +30,7 @@ from tests.nexus.support import (
     untouched,
 )
 
-EXAMPLES = amount("EXAMPLES", 10)
+EXAMPLES = amount("EXAMPLES", 4)
 FIRST = "2026-01-02T03:04:05.678Z"
 LATER = "2026-01-02T03:05:05.678Z"
 PREFIXES = """\

@@ -14,7 +14,7 @@ from tests.properties.strategies import Case, cases
 from tests.properties.test_engine_equals_oracle import build
 
 
-@settings(max_examples=amount("EXAMPLES", 15))
+@settings(max_examples=amount("EXAMPLES", 6))
 @given(case=cases())
 def test_only_an_empty_answer_has_warnings_and_the_first_one_names_the_clause(case: Case) -> None:
     nexus = build(case.graph)

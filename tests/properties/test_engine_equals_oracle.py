@@ -19,7 +19,7 @@ from tests.properties.comparison import difference, expected
 from tests.properties.strategies import Case, cases
 from tests.shortcuts import no_lookups, no_shortcuts
 
-EXAMPLES = amount("EXAMPLES", 10)
+EXAMPLES = amount("EXAMPLES", 4)
 
 
 def build(graph: Graph) -> Any:

@@ -20,7 +20,7 @@ from tests.interchange.importing import carry_out, planned
 from tests.long_runs import amount
 from tests.nexus.support import StoppedClock
 
-EXAMPLES = amount("EXAMPLES", 12)
+EXAMPLES = amount("EXAMPLES", 5)
 OWN = vocab.DEFAULT_BASE
 RDF = vocab.RDF
 BLANKS = [BlankNode(name) for name in "abcd"]

@@ -22,7 +22,7 @@ from tests.long_runs import amount
 from tests.nexus.support import restored, restored_from
 from tests.properties.mapped_datasets import IRIS, datasets, mappings
 
-EXAMPLES = amount("EXAMPLES", 12)
+EXAMPLES = amount("EXAMPLES", 10)
 tried = settings(max_examples=EXAMPLES)
 
 

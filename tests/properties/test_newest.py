@@ -17,7 +17,7 @@ from tests.properties.history import History
 from tests.properties.statement_graphs import mirrored_graphs
 from tests.properties.statements import statements
 
-EXAMPLES = amount("EXAMPLES", 12)
+EXAMPLES = amount("EXAMPLES", 5)
 SHOWN = "?x.id, ?x.metadata._updated_at, ?x.metadata._version"
 WHERES = (
     "?x {}",

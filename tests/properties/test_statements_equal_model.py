@@ -16,7 +16,7 @@ from tests.properties.history import History
 from tests.properties.statement_graphs import NAMES, mirrored_graphs, number_graphs, tangles
 from tests.properties.statements import Statement, calculations, revivals, statements
 
-EXAMPLES = amount("EXAMPLES", 20)
+EXAMPLES = amount("EXAMPLES", 8)
 MOST_STATEMENTS = 6
 
 

@@ -14,7 +14,7 @@ from tests.properties.comparison import difference, expected, frozen
 from tests.properties.strategies import Case, cases, graphs
 
 EASY = settings(
-    max_examples=10,
+    max_examples=5,
 )
 
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Quad, Store
 
@@ -139,7 +139,6 @@ def test_every_json_value_survives_the_conversion(value: Any) -> None:
     assert same(to_json(to_term(value)), value)
 
 
-@settings(max_examples=120)
 @given(value=_json)
 def test_every_json_value_survives_a_store(value: Any) -> None:
     assert same(to_json(stored(value)), value)

@@ -15,7 +15,7 @@ from kiprdf.store import Delta, Origin, OxigraphStore
 from kiprdf.store.past import net, open_past
 from tests.long_runs import SEED, amount
 
-HISTORIES = amount("STORE_HISTORIES", 2_000)
+HISTORIES = amount("STORE_HISTORIES", 700)
 CHUNKS = 8
 STORE = 25
 """The histories that one store has, one after the other."""

@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import BaseDirection, Literal, NamedNode, Triple
 
@@ -46,7 +46,6 @@ def numbers(journal: Journal, after: int = 0, until: int = 10_000) -> list[int]:
     return [commit.number for commit in journal.commits(after, until)]
 
 
-@settings(max_examples=40)
 @given(rows, rows, st.dictionaries(texts, st.tuples(st.none() | texts, texts), max_size=2))
 def test_record_is_read_as_it_was_written(
     removed: list[tuple[NamedNode, NamedNode, Literal]],

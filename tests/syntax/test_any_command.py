@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kiprdf
@@ -49,7 +49,6 @@ def answered(response: dict[str, Any]) -> None:
     assert "result" in response or response["error"]["code"] != "KIP_4003", response
 
 
-@settings(max_examples=100)
 @given(tree=trees.commands, parameters=_PARAMETERS, dry=st.booleans())
 def test_any_tree_is_answered_or_refused(
     nexus: kiprdf.Nexus, tree: ast.Command, parameters: dict[str, Any], dry: bool

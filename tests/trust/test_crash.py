@@ -24,7 +24,7 @@ from tests.nexus.support import dataset
 from tests.programs import PROCESSES
 from tests.trust import writing
 
-KILLS = amount("KILLS", 10)
+KILLS = amount("KILLS", 5)
 KILLS_A_FOLDER = 5
 """Then another folder: to be killed at the very first opening is rare otherwise."""
 MOMENTS = ("opening", "open", "writing", "writing", "writing", "writing", "searching", "closing")

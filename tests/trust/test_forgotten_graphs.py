@@ -21,7 +21,7 @@ from tests.interchange.pairs import triples
 from tests.long_runs import SEED, amount
 from tests.nexus.test_forget import remaining
 
-GRAPHS = amount("FORGOTTEN_GRAPHS", 3)
+GRAPHS = amount("FORGOTTEN_GRAPHS", 1)
 STATEMENTS = 20
 BEGINNING = 5
 """A commit after which the schema is there."""

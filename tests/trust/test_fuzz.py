@@ -13,7 +13,7 @@ from tests.long_runs import SEED, amount
 from tests.trust import children
 from tests.trust.entry_points import ENTRY_POINTS, ROUND
 
-NUMBER = amount("FUZZ", 600)
+NUMBER = amount("FUZZ", 240)
 
 
 def failure(entry_point: str, child: children.Child) -> str:

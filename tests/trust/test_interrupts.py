@@ -15,7 +15,7 @@ import pytest
 from tests.long_runs import SEED, amount
 from tests.trust import children
 
-NUMBER = amount("INTERRUPTS", 120)
+NUMBER = amount("INTERRUPTS", 60)
 
 
 @pytest.mark.parametrize("kind", ["keyboard", "error"])
