@@ -442,6 +442,21 @@ def _as_tuple(node: object) -> object:
     return node
 
 
+def is_counted_alike(pattern: Pattern) -> bool:
+    """Whether a joined pattern is triples alone, of which every engine finds the same number."""
+    match pattern:
+        case BGP():
+            is_path = any(not isinstance(t.predicate, NamedNode) for t in pattern.triples)
+            return not is_path and _asked(pattern, None) is not None
+        case Union():
+            return all(map(is_counted_alike, pattern.branches))
+        case Lateral() | LeftJoin():
+            shared = variables(pattern.left) & variables(pattern.right)
+            is_safe = shared <= certain_variables(pattern.left)
+            return is_safe and all(map(is_counted_alike, (pattern.left, pattern.right)))
+    return False
+
+
 def _is_plain(group: Pattern) -> bool:
     """Whether a group is nothing but triples."""
     return (

@@ -14,13 +14,14 @@ from kiprdf.errors import KipError
 from kiprdf.kql import cursor, results
 from kiprdf.kql.clauses import required
 from kiprdf.kql.comparisons import TESTS
+from kiprdf.kql.cover import is_counted_alike
 from kiprdf.kql.evaluate.steps import MOST_READS
 from kiprdf.kql.holes import Arguments, argument
 from kiprdf.kql.identities import check_identities, check_patterns, exists
 from kiprdf.kql.optimize.cardinality import filters_product, is_contradictory
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
 from kiprdf.kql.plan import Plan, Question, plan_bindings, plan_find
-from kiprdf.kql.queries import as_kept, key_datatypes
+from kiprdf.kql.queries import as_kept, key_datatypes, select
 from kiprdf.kql.reader import Reader
 from kiprdf.kql.results import Lack
 from kiprdf.kql.starts import from_rarest, suited
@@ -29,7 +30,7 @@ from kiprdf.rdf.literals import Json
 from kiprdf.rdf.vocab import query_prefixes
 from kiprdf.semantics.patterns import Kinds
 from kiprdf.semantics.scope import exported
-from kiprdf.sparql.algebra import UNIT, Bindings, Hole, Pattern, Select, Term, constants
+from kiprdf.sparql.algebra import UNIT, Bindings, Count, Hole, Pattern, Select, Term, constants
 from kiprdf.sparql.text import render, render_count
 from kiprdf.store import Store
 from kiprdf.store.base import Request, Row
@@ -213,13 +214,14 @@ def _queried(plan: Plan, store: Store, bindings: Bindings) -> list[Row]:
     """The rows that the engine has for the query."""
     if plan.where.is_contradictory:
         return []
-    if not plan.abilities.lookups:
-        return _covered(plan, store, bindings)
     spending = current()
     budget = None if spending is None else spending.budget
     if budget is not None and budget.max_product_rows is not None:
         for sides in plan.where.products:
-            _check_combinations(sides, budget.max_product_rows, plan, store)
+            if plan.abilities.lookups or all(map(is_counted_alike, sides)):
+                _check_combinations(sides, budget.max_product_rows, store)
+    if not plan.abilities.lookups:
+        return _covered(plan, store, bindings)
     if spending is not None and plan.where.products:
         _check_product(plan, spending, store)
     text = plan.text(None if budget is None else budget.max_rows).text(bindings)
@@ -285,22 +287,20 @@ def _check_rows(rows: list[Row], plan: Plan) -> None:
         spending.check_rows(number, plan.width)
 
 
-def _count(
-    pattern: Pattern, most: int, plan: Plan, store: Store, distinct: Sequence[Variable] = ()
-) -> int:
+def _count(pattern: Pattern, most: int, store: Store, distinct: Sequence[Variable] = ()) -> int:
     if is_contradictory(pattern):
         return 0
-    pattern = add_deadline_checks(pattern)
-    query = render_count(pattern, most, distinct, store.abilities)
+    if not store.abilities.lookups:
+        counted = Select((), pattern, most, counts=(Count(Variable("number")),))
+        return results.count(select(counted, store)[0][0])
+    query = render_count(add_deadline_checks(pattern), most, distinct)
     request = Request("threaded", tests=TESTS)
     return results.count(store.select(query, request)[0][0])
 
 
-def _check_combinations(
-    sides: tuple[Pattern, Pattern], most: int, plan: Plan, store: Store
-) -> None:
+def _check_combinations(sides: tuple[Pattern, Pattern], most: int, store: Store) -> None:
     """Raise KIP_4002 when two patterns without a common variable have too many combinations."""
-    left, right = (_count(side, most + 1, plan, store) for side in sides)
+    left, right = (_count(side, most + 1, store) for side in sides)
     combinations = left * right
     if combinations > most:
         message = f"Two parts of WHERE share no variable, and have {combinations} combinations"
@@ -320,7 +320,7 @@ def _check_product(plan: Plan, spending: Spending, store: Store) -> None:
         return
     distinct = plan.variables if plan.is_ambiguous else ()
     enough = most // -(-plan.width // WIDTH) + 1
-    spending.check_rows(_count(plan.where.pattern, enough, plan, store, distinct), plan.width)
+    spending.check_rows(_count(plan.where.pattern, enough, store, distinct), plan.width)
 
 
 def count_solutions(where: ast.Block, store: Store, most: int) -> int:
@@ -330,18 +330,18 @@ def count_solutions(where: ast.Block, store: Store, most: int) -> int:
         return len(_queried(replace(plan, limit=most), store, NO_BINDINGS))
     plan = from_rarest(suited(plan, store), store, NO_BINDINGS)
     distinct = plan.variables if most > 1 and plan.is_ambiguous else ()
-    return _count(plan.where.pattern, most, plan, store, distinct)
+    return _count(plan.where.pattern, most, store, distinct)
 
 
 def explain(find: ast.Find, store: Store) -> str:
     """The SPARQL of a checked FIND, without checks of its deadline."""
     plan = suited(plan_find(find, store.iris, abilities=store.abilities), store)
     plan = from_rarest(plan, store, NO_BINDINGS)
-    select: Select | None = plan.select
+    query: Select | None = plan.select
     if not plan.abilities.lookups:
-        select = plan.question(key_datatypes(plan.needed_keys, store)).select
-    select = Select((), UNIT, distinct=False) if select is None else select
-    return render(as_kept(select, plan.abilities), query_prefixes(store.iris.base), store.abilities)
+        query = plan.question(key_datatypes(plan.needed_keys, store)).select
+    query = Select((), UNIT, distinct=False) if query is None else query
+    return render(as_kept(query, plan.abilities), query_prefixes(store.iris.base), store.abilities)
 
 
 def nodes(

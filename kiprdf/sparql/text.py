@@ -86,17 +86,12 @@ def render(
     return prepare(query, prefixes, abilities).text({})
 
 
-def render_count(
-    pattern: Pattern,
-    most: int,
-    distinct: Sequence[Variable] = (),
-    abilities: Abilities = EMBEDDED,
-) -> str:
+def render_count(pattern: Pattern, most: int, distinct: Sequence[Variable] = ()) -> str:
     """How many solutions a pattern has, as a SELECT of one number; counting stops at ``most``.
 
     With ``distinct``, how many that differ in some variables.
     """
-    writer = _writer({}, abilities)
+    writer = _Writer({})
     projected = f"DISTINCT {_names(distinct)}" if distinct else "*"
     writer.write(f"SELECT (COUNT(*) AS ?number) WHERE {{ SELECT {projected} WHERE ")
     writer.group(pattern, 1)

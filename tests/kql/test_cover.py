@@ -210,7 +210,7 @@ def test_the_answer_is_that_of_the_embedded_engine(nexus: kiprdf.Nexus, where: s
             assert [_rows(nexus.find(find)) for _ in range(2)] == [rows] * 2, find
         texts.clear()
         nexus.find(finds[2])
-    assert any("COUNT(" in text for text in texts) == (where in PUSHED)
+    assert any("?count_of_" in text for text in texts) == (where in PUSHED)
 
 
 def _rows(rows: Any) -> list[str]:
@@ -268,3 +268,28 @@ def test_a_step_with_more_solutions_than_the_budget_ends_early() -> None:
         assert len(limited.execute('FIND(?a) WHERE { ?a {type: "N"} ?b {type: "N"} }')) == 60
         with pytest.raises(kiprdf.KipError, match="KIP_4002 There are more than 2000 solutions"):
             limited.execute('FIND(?a, ?b) WHERE { ?a {type: "N"} ?b {type: "N"} }')
+
+
+PRODUCTS = [
+    ('?d {type: "Drug"} ?c {type: "C"}', 6),
+    ('?d {type: "Drug"} ?c {type: "C"} FILTER(?d.attributes.a != ?c.attributes.a)', 6),
+    ('(?d, "is_a", ?x) ?c (?a, "treats", ?b)', 6),
+    ('?d {type: "Drug"} OPTIONAL { (?d, "is_a", ?x) } ?c {type: "C"}', 8),
+    ('?d {type: "Drug"} ?c {type: "C"} UNION { (?d, "is_a", ?x) (?c, "treats", ?y) }', 6),
+]
+"""Two parts of a WHERE that share no variable, and how many combinations they have."""
+
+
+@pytest.mark.parametrize(("where", "number"), PRODUCTS)
+def test_a_product_is_refused_as_by_the_embedded_engine(
+    nexus: kiprdf.Nexus, where: str, number: int
+) -> None:
+    find = f"FIND(?d, ?c) WHERE {{ {where} }}"
+    with nexus.limited(max_product_rows=number - 1):
+        embedded = nexus.execute_kip_readonly({"command": find})
+        with standard_sparql():
+            assert nexus.execute_kip_readonly({"command": find}) == embedded
+    assert embedded["error"]["code"] == "KIP_4002"
+    assert f"and have {number} combinations; {number - 1} are" in embedded["error"]["message"]
+    with nexus.limited(max_product_rows=number), standard_sparql():
+        assert len(nexus.find(find)) > 0
