@@ -30,7 +30,18 @@ from kiprdf.rdf.literals import Json
 from kiprdf.rdf.vocab import query_prefixes
 from kiprdf.semantics.patterns import Kinds
 from kiprdf.semantics.scope import exported
-from kiprdf.sparql.algebra import UNIT, Bindings, Count, Hole, Pattern, Select, Term, constants
+from kiprdf.sparql.algebra import (
+    UNIT,
+    Bindings,
+    Count,
+    Hole,
+    Lateral,
+    Pattern,
+    Select,
+    Term,
+    constants,
+    variables,
+)
 from kiprdf.sparql.text import render, render_count
 from kiprdf.store import Store
 from kiprdf.store.base import Request, Row
@@ -290,6 +301,11 @@ def _check_rows(rows: list[Row], plan: Plan) -> None:
 def _count(pattern: Pattern, most: int, store: Store, distinct: Sequence[Variable] = ()) -> int:
     if is_contradictory(pattern):
         return 0
+    if isinstance(pattern, Lateral) and not distinct:
+        sides = pattern.left, pattern.right
+        if set.isdisjoint(*map(variables, sides)):
+            left, right = (_count(side, most, store) for side in sides)
+            return min(most, left * right)
     if not store.abilities.lookups:
         counted = Select((), pattern, most, counts=(Count(Variable("number")),))
         return results.count(select(counted, store)[0][0])

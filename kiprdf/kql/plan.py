@@ -338,7 +338,7 @@ class Plan:
             return None
         shown = tuple(name for name in self.variables if name not in covered.fixed)
         carriers = {n for n in self.where.carriers(self.where.names) if n not in covered.fixed}
-        if not set(shown) <= set(covered.variables):
+        if not (shown or self.counts) or not set(shown) <= set(covered.variables):
             return None
         if self.counts:
             counted = {count.variable for count in self.counts} - {None}

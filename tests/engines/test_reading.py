@@ -573,7 +573,10 @@ def test_models_read_the_same_text_on_each_engine(server: Engine) -> None:
 def test_a_product_is_refused_before_it_is_read(server: Engine, embedded: Nexus) -> None:
     fill(server, embedded)
     with connected(server) as nexus, nexus.limited(max_product_rows=3):
-        for parts in ('?d {type: "Drug"} ?e {type: "Drug"}', '(?d, "treats", ?s) ?e {type: "Drug"}'):
+        for parts in (
+            '?d {type: "Drug"} ?e {type: "Drug"}',
+            '(?d, "treats", ?s) ?e {type: "Drug"}',
+        ):
             with pytest.raises(KipError, match="and have 4 combinations; 3 are allowed"):
                 nexus.execute(f"FIND(?d, ?e) WHERE {{ {parts} }}")
         assert len(nexus.find('FIND(?d, ?s) WHERE { ?d {type: "Drug"} ?s {type: "Symptom"} }')) == 2

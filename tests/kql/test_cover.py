@@ -270,6 +270,15 @@ def test_a_step_with_more_solutions_than_the_budget_ends_early() -> None:
             limited.execute('FIND(?a, ?b) WHERE { ?a {type: "N"} ?b {type: "N"} }')
 
 
+def test_a_named_element_beside_many_others_is_one_row(nexus: kiprdf.Nexus) -> None:
+    find = 'FIND(?a.id) WHERE { ?a {type: "Drug", name: "A"} ?d {type: "Drug"} } ORDER BY ?a.name'
+    with standard_sparql():
+        assert nexus.execute(find) == nexus.execute(find.replace(" ORDER BY ?a.name", ""))
+        assert nexus.execute(find) == ["C:Drug/A"]
+        none = '(?d, "says", {type: "Drug", name: "B"})'
+        assert nexus.execute(find.replace('?d {type: "Drug"}', none)) == []
+
+
 PRODUCTS = [
     ('?d {type: "Drug"} ?c {type: "C"}', 6),
     ('?d {type: "Drug"} ?c {type: "C"} FILTER(?d.attributes.a != ?c.attributes.a)', 6),
