@@ -11,7 +11,7 @@ from tests.engines.oracle import compare
 from tests.engines.servers import Engine
 from tests.long_runs import amount
 
-PAIRS = amount("ENGINE_PAIRS", 8)
+PAIRS = amount("ENGINE_PAIRS", 4)
 
 
 def test_random_queries_are_answered_rightly(engine: Engine) -> None:
