@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from operator import itemgetter
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias
 from typing import Literal as OneOf
 
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import NamedNode
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
@@ -152,10 +152,9 @@ class Rendering:
         end = None if limit is None else offset + limit
         if self._is_grouped:
             self._prefetch(expressions, rows, reader)
-            page = self._grouped(rows, reader)[offset:end]
+            page = [column[offset:end] for column in self._grouped(rows, reader)]
             reader.prefetch(itertools.chain.from_iterable(page))
-            indices = range(len(expressions))
-            return [[_shown(row[i], reader) for row in page] for i in indices], len(page)
+            return [[_shown(value, reader) for value in column] for column in page], len(page[0])
         if self._find.order_by:
             self._prefetch([key.expression for key in self._find.order_by], rows, reader)
             rows = self._ordered(rows, reader)
@@ -262,16 +261,16 @@ class Rendering:
     # With aggregates --------------------------------------------------------------------------
 
     def _grouped(self, rows: Iterable[Row], reader: Reader) -> list[list[Json]]:
-        """One row a combination of the plain expressions' values (KIP 3.3)."""
+        """The columns of one row a combination of the plain expressions' values (KIP 3.3)."""
         groups = self._groups(rows, reader)
         if self._find.order_by:
             plain = self._plain
-            in_cells = [e for e in plain if path_of(e) in self._cells.values]
-            for expression in reversed(in_cells):
-                value = self._value(expression)
-                values = [value(group.rows[0], reader) for group in groups]
+            in_cells = [i for i, e in enumerate(plain) if path_of(e) in self._cells.values]
+            for index in reversed(in_cells):
+                values = [group.spellings[0][index] for group in groups]
                 groups = _sorted(groups, values, descending=False)
-            names = dict.fromkeys(variable_of(e).name for e in plain if e not in in_cells)
+            others = (e for i, e in enumerate(plain) if i not in in_cells)
+            names = dict.fromkeys(variable_of(e).name for e in others)
             cells = self._nodes(names)
             groups.sort(
                 key=lambda group: min(
@@ -279,11 +278,11 @@ class Rendering:
                 )
             )
         columns = [column(groups, reader) for column in self._group_columns]
-        shown: list[list[Json]] = list(map(list, zip(*columns, strict=True)))
         for key in reversed(self._find.order_by):
-            index = self._find.expressions.index(key.expression)
-            shown = _sorted(shown, map(itemgetter(index), shown), key.descending)
-        return shown
+            values = columns[self._find.expressions.index(key.expression)]
+            order = _sorted(range(len(values)), values, key.descending)
+            columns = [[column[row] for row in order] for column in columns]
+        return columns
 
     def _groups(self, rows: Iterable[Row], reader: Reader) -> list[_Group]:
         """The rows by the values of the plain expressions; each term is read once."""
@@ -293,9 +292,9 @@ class Rendering:
             alike.setdefault(tuple([row[index] for index in indices]), []).append(row)
         groups: dict[tuple[Any, ...], _Group] = {}
         for some in paced(alike.values()):
-            identity = tuple([_identity(value(some[0], reader)) for value in values])
-            group = groups.setdefault(identity, _Group([], []))
-            group.spellings.append(some[0])
+            spelling = [value(some[0], reader) for value in values]
+            group = groups.setdefault(tuple(map(_identity, spelling)), _Group([], []))
+            group.spellings.append(spelling)
             group.rows.extend(some)
         if not indices and not groups:
             groups[()] = _Group([], [])
@@ -303,13 +302,13 @@ class Rendering:
 
     def _group_column(self, expression: ast.Expression) -> GroupColumn:
         if not isinstance(expression, ast.Aggregate):
-            shown = self._value(expression)
-            return lambda groups, reader: [
-                _representative([shown(row, reader) for row in group.spellings]) for group in groups
+            index = self._plain.index(expression)
+            return lambda groups, _: [
+                _representative([values[index] for values in group.spellings]) for group in groups
             ]
         counted = self._cells.counts.get(expression)
         if counted is not None:
-            return lambda groups, _: [sum(count(row[counted]) for row in g.rows) for g in groups]
+            return lambda groups, _: [sum([count(row[counted]) for row in g.rows]) for g in groups]
         value = self._value(expression.argument)
         return lambda groups, reader: [
             _aggregate(expression, self._repeated(value, group.rows, reader))
@@ -325,9 +324,9 @@ class Rendering:
 
 
 class _Group(NamedTuple):
-    """The rows of a group, and one for each spelling of its values (3 and 3.0)."""
+    """The rows of a group, and each spelling of its values (3 and 3.0)."""
 
-    spellings: list[Row]
+    spellings: list[list[Json]]
     rows: list[Row]
 
 
@@ -353,9 +352,9 @@ def _representative(values: Sequence[Json]) -> Json:
     return min(values, key=_rank) if is_number(values[0]) else values[0]
 
 
-def count(cell: object) -> int:
+def count(cell: Any) -> int:
     """The number that the store has counted."""
-    return int(cast(Literal, cell).value)
+    return int(cell.value)
 
 
 def _aggregate(aggregate: ast.Aggregate, values: list[Json]) -> Json:

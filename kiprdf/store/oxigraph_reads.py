@@ -82,6 +82,7 @@ LOOKED_AFTER_SECONDS = 0.1
 COMPACTED_QUADS = 20_000
 """Removed quads after which an engine in memory may be compacted."""
 _DEFAULT = DefaultGraph()
+_NO_LITERALS = NamedNode, Triple
 _ELEMENT, _TIME = Variable("x"), Variable("time")
 _ALL_TIMES = render(
     Select((_TIME,), BGP((TriplePattern(_ELEMENT, UPDATED_AT, _TIME),)), distinct=True)
@@ -264,7 +265,7 @@ class OxigraphReads(OwnStore):
                 return list(islice(match(subject, predicate, object, graph), most))
             # Passing the default graph would take longer than finding a triple.
             quads = match(subject, predicate, object)
-            if not isinstance(object, NamedNode | Triple):
+            if not isinstance(object, _NO_LITERALS):
                 # The other graphs have literals, and one IRI that is no value.
                 quads = (quad for quad in quads if quad.graph_name == _DEFAULT)
             return list(islice(quads, most))

@@ -82,10 +82,11 @@ class Reads:
         if node is None:
             return None
         key = node, predicate
-        if key not in self._values:
-            statements = self(node, predicate, None)
-            self._values[key] = statements[0].object if statements else None
-        return self._values[key]
+        if key in self._values:
+            return self._values[key]
+        statements = self(node, predicate, None)
+        value = self._values[key] = statements[0].object if statements else None
+        return value
 
     def neighbours(self, node: Cell, predicate: NamedNode, forward: bool) -> dict[Cell, None]:
         """The nodes one hop from a node."""

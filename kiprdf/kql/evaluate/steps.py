@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Triple, Variable
@@ -128,7 +129,7 @@ class LookupPlan:
         for solution, key in rows:
             groups.setdefault(key, []).append(solution)
         return [
-            (*key, *(_count(group, slot, distinct) for slot, distinct in self.counts))
+            (*key, *[_count(group, slot, distinct) for slot, distinct in self.counts])
             for key, group in groups.items()
         ]
 
@@ -454,23 +455,26 @@ def _match(subject: int, predicate: int, object_: int, facts: str = "") -> Step:
 
 def _reifier(link: int, parts: tuple[int, int, int], is_bound: bool) -> Step:
     """The link of a fact that is bound, or the fact of a link."""
+    subject, predicate, object_ = parts
     if is_bound:
-        subject, predicate, object_ = parts
 
         def links(s: Solution, reads: Reads) -> Iterable[Solution]:
             fact = Triple(*cast(Any, (s[subject], s[predicate], s[object_])))
             return [_with(s, (link, q.subject)) for q in reads(s[link], vocab.REIFIES, fact)]
 
         return links
+    ends = itemgetter(*parts)
 
     def step(s: Solution, reads: Reads) -> Iterable[Solution]:
+        bound = [slot for slot in parts if s[slot] is not None]
         for quad in reads(s[link], vocab.REIFIES, None):
-            reified = cast(Triple, quad.object)
-            terms = (reified.subject, reified.predicate, reified.object)
-            copy = _with(s, (link, quad.subject), *zip(parts, terms, strict=True))
+            fact: Any = quad.object
+            terms = fact.subject, fact.predicate, fact.object
+            copy = s.copy()
+            copy[link] = quad.subject
+            copy[subject], copy[predicate], copy[object_] = terms
             # What was bound is the same, and so are two ends that share a slot.
-            is_same = all(copy[slot] == term for slot, term in zip(parts, terms, strict=True))
-            if is_same and all(s[slot] in (None, copy[slot]) for slot in parts):
+            if ends(copy) == terms and all(s[slot] == copy[slot] for slot in bound):
                 yield copy
 
     return step
