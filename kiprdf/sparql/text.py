@@ -392,9 +392,7 @@ class _StandardWriter(_Writer):
     def _anti_join(self, pattern: algebra.AntiJoin, depth: int) -> None:
         right = pattern.right
         self._open(pattern.left, depth)
-        if isinstance(right, algebra.Project):
-            self._braced("MINUS", right, depth)
-        elif isinstance(right, algebra.AntiJoin) and right.left == algebra.UNIT:
+        if isinstance(right, algebra.AntiJoin) and right.left == algebra.UNIT:
             self._braced("FILTER EXISTS", right.right, depth)
         else:
             self._braced("FILTER NOT EXISTS", right, depth)
