@@ -519,7 +519,10 @@ MOST_COVERED = 500
 _JUDGED = (vocab.STRING, vocab.INTEGER, vocab.DOUBLE, vocab.BOOLEAN)
 """The datatypes whose values every engine compares, if not in the same way."""
 _ANY_URI = NamedNode(vocab.XSD + "anyURI")
+_TO_DOUBLE = NamedNode(vocab.XSD + "double")
 _NEAR_ZERO = 1e-300
+_ROUNDED = 1e-9
+"""More than what an engine rounds off, as a part of a number."""
 
 
 class Covering(NamedTuple):
@@ -605,8 +608,9 @@ def _covering(
     test = covered[0][0] if len(covered) == 1 else _or(*(each for each, _ in covered))
     is_exact = all(is_exact for _, is_exact in covered)
     kinds = datatypes[variable]
-    if kinds is None or not kinds <= set(_JUDGED):
-        is_other = Negation(In(Call("DATATYPE", (variable,)), _JUDGED))
+    judged = (*_JUDGED, vocab.OWN_DOUBLE) if abilities.own_datatypes else _JUDGED
+    if kinds is None or not kinds <= set(judged):
+        is_other = Negation(In(Call("DATATYPE", (variable,)), judged))
         test, is_exact = _or(is_other, test), False
     return Covering(test, frozenset((variable,)), is_exact)
 
@@ -614,7 +618,7 @@ def _covering(
 def _covered(
     symbol: str, variable: Variable, term: object, datatypes: Datatypes, abilities: Abilities
 ) -> tuple[Expression, bool] | None:
-    """A test that all of the ``_JUDGED`` values pass for which an operator holds, and whether no
+    """A test that all of the judged values pass for which an operator holds, and whether no
     others do."""
     value = read(term) if isinstance(term, Literal) else None
     if isinstance(value, str):
@@ -650,12 +654,18 @@ def _number_test(
     is_exact = is_whole or (datatypes is not None and abilities.exact_doubles and number != 0)
     low: float = number
     high: float = number
-    if number == 0 and not is_whole:
+    compared: Expression = variable
+    if abilities.own_datatypes and not is_whole:
+        # A double is read from its text, by an engine that rounds.
+        compared = Call(_TO_DOUBLE, (Call("STR", (variable,)),))
+        is_exact, margin = False, max(abs(number) * _ROUNDED, _NEAR_ZERO)
+        low, high = number - margin, number + margin
+    elif number == 0 and not is_whole:
         low, high = -_NEAR_ZERO, _NEAR_ZERO
     elif not is_exact:
         low, high = math.nextafter(number, -math.inf), math.nextafter(number, math.inf)
-    below = Infix("<=", (variable, to_term(high)))
-    above = Infix(">=", (variable, to_term(low)))
+    below = Infix("<=", (compared, to_term(high)))
+    above = Infix(">=", (compared, to_term(low)))
     if symbol == "==":
         if low == high:
             return Infix("=", (variable, to_term(number))), is_exact

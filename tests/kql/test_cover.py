@@ -16,6 +16,7 @@ from kiprdf.kql.comparisons import (
     Operand,
     TextOperand,
     ValueOperand,
+    compare,
     covering,
     literal_operand,
 )
@@ -25,6 +26,7 @@ from kiprdf.rdf.literals import to_json, to_term
 from kiprdf.sparql.abilities import EMBEDDED
 from kiprdf.sparql.algebra import Call, Expression
 from kiprdf.store import OxigraphStore
+from kiprdf.store.layout import Layout
 from tests.kql.test_comparisons import TERMS, X, Y, conditions, in_python, in_the_engine
 from tests.long_runs import amount
 from tests.oracle import TooManySolutions
@@ -56,6 +58,7 @@ INTEGERS = frozenset((vocab.INTEGER,))
 NUMBERS = frozenset((vocab.INTEGER, vocab.DOUBLE))
 TEXTS = frozenset((vocab.STRING,))
 INEXACT = replace(EMBEDDED, exact_doubles=False, code_points=False)
+OWN = replace(INEXACT, own_datatypes=True)
 
 
 def _of(datatypes: Datatypes) -> list[Any]:
@@ -69,18 +72,29 @@ def _of(datatypes: Datatypes) -> list[Any]:
     ]
 
 
+def _kept(datatypes: Datatypes, layout: Layout) -> Datatypes:
+    if datatypes is None:
+        return None
+    return frozenset(
+        layout.term(Literal("1", datatype=each)).datatype for each in datatypes if each
+    )
+
+
 def _compared(left: Operand, right: Operand, kinds: dict[Variable, Datatypes], givens: Any) -> int:
     """How many conditions that Python decides have a cover, which all pass for which they hold; an
     exact one, no others."""
     checked = 0
-    for abilities in (EMBEDDED, INEXACT):
+    for abilities in (EMBEDDED, INEXACT, OWN):
+        layout = Layout.of(abilities)
+        kept = {name: _kept(datatypes, layout) for name, datatypes in kinds.items()}
         made = list(conditions(left, right))
-        covers = [covering(c, kinds.__getitem__, lambda name: True, abilities) for c in made]
+        covers = [covering(c, kept.__getitem__, lambda name: True, abilities) for c in made]
         tests: list[Expression] = [
             Call("COALESCE", (to_term(True) if c.test is None else c.test, to_term(False)))
             for c in covers
         ]
-        results = in_the_engine(OxigraphStore.memory(), tests, givens)
+        stored = [{name: layout.term(term) for name, term in bound.items()} for bound in givens]
+        results = in_the_engine(OxigraphStore.memory(), tests, stored)
         for bound, row in zip(givens, results, strict=True):
             for condition, cover, result in zip(made, covers, row, strict=True):
                 holds = in_python(condition, bound)
@@ -108,6 +122,24 @@ def test_a_value_that_satisfies_a_comparison_passes_its_cover(
     constants = [literal_operand(from_json(to_json(y))) for y in TERMS if y is not None]
     decided = sum(_compared(ValueOperand(X), c, {X: datatypes}, values) for c in constants)
     assert decided > least
+
+
+def test_a_comparison_leaves_out_doubles_of_own_datatypes() -> None:
+    values = [0.5, 2.4999, 2.5, 2.5 + 1e-12, 2.5001, -1e200, 1e200]
+    givens = [{X: Layout.of(OWN).term(to_term(value))} for value in values]
+    kinds: dict[Variable, Datatypes] = {X: frozenset((vocab.INTEGER, vocab.OWN_DOUBLE))}
+    constant = literal_operand(from_json(2.5))
+    passed = {}
+    for symbol in ("<", "<=", "==", ">", ">="):
+        condition = compare(symbol, ValueOperand(X), constant)  # type: ignore[arg-type]
+        cover = covering(condition, kinds.__getitem__, lambda name: True, OWN)
+        assert cover.test is not None and not cover.is_exact
+        results = in_the_engine(OxigraphStore.memory(), [cover.test], givens)
+        passed[symbol] = [v for v, (passes,) in zip(values, results, strict=True) if passes]
+    near = [2.5, 2.5 + 1e-12]
+    assert passed["<"] == passed["<="] == [0.5, 2.4999, *near, -1e200]
+    assert passed["=="] == near
+    assert passed[">"] == passed[">="] == [*near, 2.5001, 1e200]
 
 
 def test_a_name_that_satisfies_a_comparison_passes_its_cover() -> None:
