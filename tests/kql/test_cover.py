@@ -133,7 +133,8 @@ def test_a_comparison_leaves_out_doubles_of_own_datatypes() -> None:
     for symbol in ("<", "<=", "==", ">", ">="):
         condition = compare(symbol, ValueOperand(X), constant)  # type: ignore[arg-type]
         cover = covering(condition, kinds.__getitem__, lambda name: True, OWN)
-        assert cover.test is not None and not cover.is_exact
+        assert cover.test is not None
+        assert not cover.is_exact
         results = in_the_engine(OxigraphStore.memory(), [cover.test], givens)
         passed[symbol] = [v for v, (passes,) in zip(values, results, strict=True) if passes]
     near = [2.5, 2.5 + 1e-12]
