@@ -241,7 +241,7 @@ def test_at_the_end_running_requests_are_answered_and_others_are_503(folder: Pat
         stream, idle = connect(server), connect(server)
         stream.sendall(head("GET", "/mcp", "Accept: text/event-stream"))
         assert stream.recv(1000).startswith(b"HTTP/1.1 200 ")
-        running.sendall(kip_call(commands=[SHORTER] * 5))
+        running.sendall(kip_call(commands=[SHORTER] * 2))
         assert wait_for(lambda: open_requests(server) == 2)
         server.send_signal(signal.SIGTERM)
         statuses = set()
