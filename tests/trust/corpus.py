@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -175,4 +175,3 @@ def terms() -> tuple[str, ...]:
 
 
 BASE = SMALL_BASE
-MAKERS: dict[str, Callable[[], kiprdf.Nexus]] = {"small": small, "medical": medical}
