@@ -13,11 +13,12 @@ from typing import Any, NamedTuple, TypeVar
 from pyoxigraph import NamedNode
 
 from kiprdf.budget import Budget, Budgets
-from kiprdf.errors import KipError, KipWarning, shown
+from kiprdf.errors import KipError, KipWarning
 from kiprdf.execution import bootstrap
 from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.execution.empty_answers import Diagnosis, diagnose, is_empty, reasons
 from kiprdf.execution.error_boundary import ErrorBoundary
+from kiprdf.execution.naming import node_of
 from kiprdf.execution.statements import Statements, Write
 from kiprdf.execution.writer import Writer, keyword
 from kiprdf.kml.draft import Clock, now
@@ -326,12 +327,7 @@ class CommandEngine:
     ) -> list[NamedNode]:
         """The elements that a FIND shows, an EXPORT selects or ids name."""
         if not isinstance(text, str):
-            named = {id: self.store.iris.from_id(id) for id in text}
-            unknown = next((id for id, node in named.items() if node is None), None)
-            if unknown is not None:
-                message = f"'{shown(unknown)}' is no id."
-                raise KipError("KIP_1001", message, "Send ids that FIND showed.")
-            return [node for node in named.values() if node is not None]
+            return [node_of(id, self.store.iris) for id in dict.fromkeys(text)]
         command = self.prepare(text, parameters)
         expressions = command.expressions if isinstance(command, ast.Find) else ()
         targets = [variable for variable in expressions if isinstance(variable, ast.Variable)]
@@ -361,7 +357,7 @@ class CommandEngine:
         return self._sparql(query, read)
 
     def sparql_table(self, query: str) -> Table | bool | list[Any]:
-        """The same, with the rows of a SELECT as the text that the engine writes."""
+        """The answer of ``sparql``, with the rows of a SELECT as the engine writes them."""
         return self._sparql(query, lambda one: Table.of(one) if isinstance(one, Solutions) else one)
 
     def _sparql(self, query: str, read: Callable[[SparqlAnswer], T]) -> T:

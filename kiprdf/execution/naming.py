@@ -6,11 +6,13 @@ import json
 import re
 from collections.abc import Callable
 
+from pyoxigraph import NamedNode
+
 from kiprdf.errors import KipError, shown
 from kiprdf.execution.history import is_mentioned
 from kiprdf.language.names import is_identifier, name_fault
 from kiprdf.loading import load
-from kiprdf.rdf.iris import ConceptName, PropositionName, proposition_digits
+from kiprdf.rdf.iris import ConceptName, Iris, PropositionName, proposition_digits
 from kiprdf.rows import Rows
 from kiprdf.store.base import NexusStore
 
@@ -25,6 +27,15 @@ _DEEPEST = 4
 """How deep a proposition about propositions is read."""
 _SHOWN = 3
 """The number of elements in the hint for a name that several have."""
+
+
+def node_of(id: object, iris: Iris) -> NamedNode:
+    """The node of an id that a caller sent; raises KIP_1001 for what is not one."""
+    node = iris.from_id(id) if isinstance(id, str) else None
+    if node is None:
+        named = f"'{shown(id)}'" if isinstance(id, str) else f"{id!r:.100}"
+        raise KipError("KIP_1001", f"{named} is no id.", "Send ids that FIND showed.")
+    return node
 
 
 def id_of(text: str, find: Find, store: NexusStore, depth: int = _DEEPEST) -> str:

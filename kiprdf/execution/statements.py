@@ -55,7 +55,7 @@ class Statement:
 
     @cached_property
     def outline(self) -> str | None:
-        """That of what the text writes; None where it depends on the keys of a parameter."""
+        """The normalized text for the history; None where it depends on the keys of a parameter."""
         command = self.template.command
         if not isinstance(command, ast.Manipulation) or opens_map(command):
             return None

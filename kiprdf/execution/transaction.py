@@ -9,6 +9,7 @@ from pyoxigraph import NamedNode
 
 from kiprdf import collector
 from kiprdf.errors import KipError, shown
+from kiprdf.execution.naming import node_of
 from kiprdf.execution.writer import keyword, run_in
 from kiprdf.kml import statements
 from kiprdf.kml.draft import Draft
@@ -68,10 +69,7 @@ class Transaction:
             for kept, name in zip(values, ("attributes", "metadata"), strict=True):
                 kept.update(_map(element, name))
         for id in [removed] if isinstance(removed, str) else removed:
-            node = self._draft.store.iris.from_id(id) if isinstance(id, str) else None
-            if node is None:
-                raise KipError("KIP_1001", f"{id!r:.100} is no id.", "Send ids that FIND showed.")
-            self._removed[id] = node
+            self._removed[id] = node_of(id, self._draft.store.iris)
         command = statements.upsert(numbered.written(), numbered.resolved)
         self._engine.writer.require_writable()
         receipt = self._run(command)

@@ -36,7 +36,7 @@ Node: TypeAlias = Variable | NamedNode | Hole
 Clause: TypeAlias = ast.ConceptClause | ast.PropositionClause
 
 MISSING = NamedNode(vocab.KIP + "missing")
-"""The node of an id that is none; it is never stored, so nothing matches it."""
+"""Stands for the element of a text that is not an id; it is never stored, so nothing matches."""
 
 
 @dataclass

@@ -339,7 +339,7 @@ def _in_in_sparql(operand: Operand, items: Operand) -> Expression:
         return _judged("IN", In(compared, options), operand, items)
     if isinstance(items, TextOperand):
         return _judged("IN", Infix("=", (_text(operand), _term(items))), operand, items)
-    # Null is what an item may be.
+    # An item of the array may be null.
     is_literal = isinstance(operand, LiteralOperand)
     left = _term(operand) if is_literal else Call("COALESCE", (_term(operand), vocab.NULL))
     return _total(_python_call("IN", left, _term(items)))

@@ -233,7 +233,7 @@ class _Core:
         left: list[Pattern] = []
         sent: list[Pattern] = []
         for part in group.parts:
-            asked = _asked(part, self.namer)
+            asked = _read_alike(part, self.namer)
             if asked is None or self.closure or variables(part) & self.late:
                 left.append(part)
             else:
@@ -447,7 +447,7 @@ def is_counted_alike(pattern: Pattern) -> bool:
     match pattern:
         case BGP():
             is_path = any(not isinstance(t.predicate, NamedNode) for t in pattern.triples)
-            return not is_path and _asked(pattern, None) is not None
+            return not is_path and _read_alike(pattern, None) is not None
         case Union():
             return all(map(is_counted_alike, pattern.branches))
         case Lateral() | LeftJoin():
@@ -464,7 +464,7 @@ def _is_plain(group: Pattern) -> bool:
         and group.before == UNIT
         and bool(group.parts)
         and not (group.constants or group.conditions)
-        and all(isinstance(part, BGP) and _asked(part, None) for part in group.parts)
+        and all(isinstance(part, BGP) and _read_alike(part, None) for part in group.parts)
     )
 
 
@@ -473,7 +473,7 @@ def _triples(group: Pattern) -> BGP:
     return BGP(tuple(triple for part in group.parts for triple in cast(BGP, part).triples))
 
 
-def _asked(part: Pattern, namer: Namer | None) -> Pattern | None:
+def _read_alike(part: Pattern, namer: Namer | None) -> Pattern | None:
     """A part of a group as every engine reads it; None for what it may confuse."""
     match part:
         case BGP():

@@ -155,7 +155,7 @@ class Prepared:
             store.prefetch(cast(list[NamedNode], nodes))
             return all(exists(cast(NamedNode, node), store) for node in nodes)
 
-        # Mostly the rows show it.
+        # The rows of most answers show that these elements exist.
         try:
             selected = rows(self.plan, store, bindings)
         except KipError:

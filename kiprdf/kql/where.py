@@ -66,7 +66,7 @@ class Where:
 
     @cached_property
     def open_choices(self) -> list[Choice]:
-        """Those with more than one triple to start from."""
+        """The choices with more than one triple to start from."""
         return [c for c in self.choices if len((*c.starts, *c.types, *c.facts)) > 1]
 
     @cached_property

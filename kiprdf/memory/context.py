@@ -54,7 +54,7 @@ _OWNED = word_set("""
     choice choices decision decisions favorite favorites favourite favourites preference preferences
     preferred project projects stack tool tools
     """)
-"""Those that follow "my"."""
+"""The words of a question that follow "my"."""
 _SUPERSEDED_BY, _EDGE_ID = (vocab.metadata(key) for key in ("superseded_by", "edge_id"))
 _ONE_BY_ONE = 50
 """The most entities whose edges are read one by one; else all edges are read."""
@@ -309,7 +309,7 @@ def stored_edge(graph: Graph, names: Names, link: NamedNode) -> tuple[Edge, Rela
 
 
 def relation_order(relation: Relation) -> tuple[bool, float, str, str, str]:
-    """Those that hold first, by weight, then by what the line shows."""
+    """The sort key of a relation: what holds is first, then by weight, then by its line."""
     shown = relation.subject.names[0], relation.predicate, relation.object.names[0]
     return relation.valid_until is not None, -relation.weight, *shown
 

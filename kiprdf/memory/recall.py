@@ -115,7 +115,7 @@ class Filters:
 
     @cached_property
     def names(self) -> str:
-        """Those that are given."""
+        """The names of the filters that are given."""
         given = {"since": self.since, "until": self.until, "tags": self.tags}
         names = [name for name, value in given.items() if value]
         return " and ".join([*names, *(["session"] if self.session is not None else [])])

@@ -82,7 +82,7 @@ class RankedRows(NamedTuple):
 
     @property
     def hits(self) -> list[Hit]:
-        """The same with scores below 1."""
+        """The rows as hits, with scores below 1."""
         return [Hit(key, number / (1 + number)) for key, number in self.sums.items()]
 
 
@@ -227,7 +227,7 @@ class Postings:
         self.languages: tuple[str, ...] = ()
 
     def read(self, connection: sqlite3.Connection) -> "Postings":
-        """The same, as of the last commit."""
+        """These postings, as of the last commit."""
         (version,) = connection.execute("PRAGMA data_version").fetchone()
         if connection is not self._connection or version != self._state[0]:
             self._connection = connection

@@ -43,7 +43,7 @@ class Ranking(NamedTuple):
 
     @property
     def hits(self) -> list[Hit]:
-        """The same as hits."""
+        """The cosines as hits."""
         return [*starmap(Hit, self.cosines.items())]
 
 
@@ -87,7 +87,7 @@ class _Table:
         self.lacking: dict[bytes, set[str]] = {}
         """The rows of each text without a vector."""
         self.unread: set[bytes] = set()
-        """Those of these texts that were not looked for in the file."""
+        """The texts without a vector that were not looked for in the file."""
 
     def follow(self, index: TextIndex, kind: Kind) -> None:
         """Bring the rows to the last commit of the index."""

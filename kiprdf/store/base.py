@@ -127,7 +127,7 @@ class Store(Protocol):
         """The triples that make a node an element: those with it as subject, without its facts."""
 
     def statements(self, node: NamedNode) -> Sequence[Statement]:
-        """The same, and some of its facts may be among them: what is read fastest."""
+        """The triples of ``describe``, perhaps with facts of the node: the fastest to read."""
 
     def facts(self, node: NamedNode) -> list[Triple]:
         """The triples that propositions state of a node, as subject or object."""

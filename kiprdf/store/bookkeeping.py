@@ -118,13 +118,13 @@ def texts_of(triples: Iterable[Written]) -> list[Text]:
 
 
 def texts_in(engine: Engine) -> Iterator[Quad]:
-    """Those of all values in the default graph."""
+    """The quads of texts in all values of the default graph."""
     rows = cast(QuerySolutions, engine.query(_OTHER_VALUES))
     return starmap(Quad, texts_of(cast(Any, map(tuple, rows))))
 
 
 def stored_texts(engine: Engine) -> Iterator[Quad]:
-    """Those that are stored."""
+    """The quads of texts that are stored."""
     for subject, predicate, item, graph in engine.quads_for_pattern(None, None, None, vocab.TEXTS):
         yield Quad(subject, predicate, normal(cast(Literal | NamedNode, item)), graph)
 

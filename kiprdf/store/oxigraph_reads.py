@@ -168,7 +168,7 @@ class OxigraphReads(OwnStore):
 
     @property
     def index_folder(self) -> Path | None:
-        """The same: the text index is beside the graph."""
+        """The folder of the text index, which is beside the graph."""
         return self._folder
 
     def require_sound_files(self, *, every_byte: bool = False) -> None:

@@ -448,7 +448,7 @@ class RemoteSession(OwnStore):
         return number
 
     def _unchecked(self, text: str) -> Solutions:
-        """The same without the commit number."""
+        """The answer, without a check of the commit number."""
         self._require_open()
         return budget.without_row_limit(lambda: self._alone(text))
 

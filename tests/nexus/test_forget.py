@@ -407,3 +407,5 @@ def test_a_list_names_what_is_forgotten_by_ids_also_what_is_gone() -> None:
     assert nexus.execute('FIND(COUNT(?p)) WHERE { ?p {type: "Person", name: "Bob"} }') == 1
     with pytest.raises(kiprdf.KipError, match="KIP_1001 'Carl' is no id"):
         nexus.forget(["Carl"])
+    with pytest.raises(kiprdf.KipError, match="KIP_1001 7 is no id"):
+        nexus.forget([7])  # type: ignore[list-item]

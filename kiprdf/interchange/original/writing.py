@@ -236,7 +236,7 @@ class _Link:
         self._attributes, self._metadata = values_of(triples)
 
     def triples(self) -> Iterator[Triple]:
-        """Those of each statement; of the link itself what says in which lists it is."""
+        """The triples of each statement, and what says in which lists the link is."""
         original = cast(JsonMap, self._metadata.get(ORIGINAL, {}))
         of_parts = any(LISTS in part for part in self._parts)
         lists = {LISTS: original[LISTS]} if LISTS in original and not of_parts else {}

@@ -604,7 +604,7 @@ class DefinedTerms(NamedTuple):
     defined: Collection[str]
     attributes: Collection[str]
     mentioned: Collection[str]
-    """Those of which nothing is said."""
+    """The terms of which nothing is said."""
     properties_of: PropertiesOf
 
 

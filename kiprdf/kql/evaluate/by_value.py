@@ -128,7 +128,7 @@ class PagePlan(_Sorted):
         *,
         is_all: bool = False,
     ) -> list[Row] | None:
-        """Rows that surely sort before all others, and enough of them; None where it is unsure.
+        """Enough rows that surely sort before all others; None where that is not certain.
 
         With ``is_all`` no other elements can have rows.
         """
@@ -166,7 +166,7 @@ class NewestPlan:
     page: PagePlan
 
     def rows(self, store: Store, bindings: Bindings) -> list[Row] | None:
-        """Rows that surely sort before all others, and enough of them; None where it is unsure."""
+        """Enough rows that surely sort before all others; None where that is not certain."""
         newest = store.newest(self._ranges(store.iris, bindings))
         walk = ((time, True, iris) for time, iris in newest)
         return self.page.fill(walk, store, bindings, MOST_READS)

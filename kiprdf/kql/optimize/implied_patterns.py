@@ -193,7 +193,7 @@ class Choice(NamedTuple):
 
 
 def choices(pattern: Pattern) -> list[Choice]:
-    """Those of all groups of a pattern."""
+    """The choices of all groups of a pattern."""
     all_choices: list[Choice] = []
 
     def visit(part: Pattern, *_: object) -> Pattern:
