@@ -7,6 +7,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from kiprdf.actors import ACCESSES
+from kiprdf.actors import KINDS as KINDS_OF_ACTORS
 from kiprdf.errors import KipError
 from kiprdf.interchange.files import LONE_SURROGATE
 from kiprdf.interchange.formats import check_format, check_profile
@@ -69,6 +71,13 @@ def _is_profile(value: Any) -> bool:
 _TEXT = _Kind(lambda value: isinstance(value, str), "a string")
 _SWITCH = _Kind(lambda value: isinstance(value, bool), "True or False", is_optional=False)
 _CALLABLE = _Kind(callable, "a function")
+
+
+def _one_of(values: Sequence[str]) -> _Kind:
+    quoted = [f'"{value}"' for value in values]
+    return _Kind(lambda value: value in values, f"{', '.join(quoted[:-1])} or {quoted[-1]}")
+
+
 KINDS = {
     "target": _Kind(_is_target, "a path or an open file"),
     "log": _Kind(_is_path, "a path"),
@@ -78,6 +87,8 @@ KINDS = {
     ),
     **dict.fromkeys(("description", "publisher", "license", "author", "session"), _TEXT),
     "only": _Kind(lambda value: value == "imported", '"imported"'),
+    "kind": _one_of(KINDS_OF_ACTORS),
+    "access": _one_of(ACCESSES),
     "sync": _Kind(lambda value: value in ("normal", "full"), '"normal" or "full"', False),
     "facts": _Kind(lambda value: value in ("pages", "inline"), '"pages" or "inline"'),
     **dict.fromkeys(

@@ -11,6 +11,7 @@ from contextvars import copy_context
 from datetime import datetime
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
+from kiprdf.actors import Access, Kind
 from kiprdf.budget import Cancellation, cancellable
 from kiprdf.nexus import Nexus
 
@@ -111,10 +112,15 @@ class AsyncNexus:
             past.close()
 
     def acting(
-        self, *, author: str | None = None, session: str | None = None
+        self,
+        *,
+        author: str | None = None,
+        session: str | None = None,
+        kind: Kind | None = None,
+        access: Access | None = None,
     ) -> AbstractContextManager[None]:
         """``Nexus.acting``, a ``with`` block: it holds for the task that runs it."""
-        return self.nexus.acting(author=author, session=session)
+        return self.nexus.acting(author=author, session=session, kind=kind, access=access)
 
 
 def _close_opened(opening: asyncio.Future[Nexus]) -> None:

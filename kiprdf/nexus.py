@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, suppress
 from datetime import date, datetime
 from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from kiprdf.actors import Access, Kind, acting
 from kiprdf.arguments import check, check_opening, check_sync, mapping_of
 from kiprdf.budget import Budget
 from kiprdf.errors import DamagedGraphError, StoreError, clear_frames
@@ -22,7 +23,6 @@ from kiprdf.execution.requests import respond
 from kiprdf.execution.transaction import Transaction, transact
 from kiprdf.execution.undo import undo
 from kiprdf.execution.validity import validity
-from kiprdf.execution.writer import acting
 from kiprdf.interchange import files, formats
 from kiprdf.kml.draft import Clock
 from kiprdf.language.parameters import refuse_misspelt_options
@@ -791,20 +791,30 @@ class Nexus:
         return self._on(store, dict(zip(_OF_NEXUS, own, strict=True)))
 
     def acting(
-        self, *, author: str | None = None, session: str | None = None
+        self,
+        *,
+        author: str | None = None,
+        session: str | None = None,
+        kind: Kind | None = None,
+        access: Access | None = None,
     ) -> AbstractContextManager[None]:
-        """A ``with`` block whose commits have an author and a session in the history.
+        """A ``with`` block whose commits are those of an author in a session.
 
-        It holds for the thread and the asyncio task that runs the block.
+        ``kind`` is ``human``, ``model`` or ``job``; an author without a kind is a model. ``access``
+        limits what the block may do: ``read``, ``propose``, ``write`` or ``admin``. Code outside of
+        such a block is the owner: human, with the access ``admin``. What an author writes has
+        ``metadata._actor``. It holds for the thread and the asyncio task that runs the block.
 
         >>> nexus = Nexus.memory(history=True)
         >>> with nexus.acting(author="agent-7"):
         ...     _ = nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Ada"} } }')
         >>> nexus.history("C:Person/Ada")["entries"][0]["author"]
         'agent-7'
+        >>> nexus.execute('FIND(?p.metadata._actor) WHERE { ?p {name: "Ada"} }')
+        ['model/agent-7']
         """
-        check(author=author, session=session)
-        return acting(self._engine.writer, author, session)
+        check(author=author, session=session, kind=kind, access=access)
+        return acting(self._engine.writer, author, session, kind, access)
 
     @timed
     def history(

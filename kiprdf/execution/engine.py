@@ -174,7 +174,7 @@ class CommandEngine:
                 message = "execute_kip_readonly runs no command that writes."
                 hint = "Send it to execute_kip."
                 raise KipError("KIP_1001", message, hint, keyword(command))
-            self.writer.require_writable(command)
+            self.writer.require_writable(command, access="propose")
         return template.bind(with_moment(text, parameters))
 
     def _run(

@@ -12,6 +12,7 @@ from typing import NamedTuple, cast
 from pyoxigraph import DefaultGraph, NamedNode, Triple
 
 from kiprdf import collector
+from kiprdf.actors import acting_on
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.execution.writer import RESTORED, STRICT_SCHEMA, Writer
@@ -35,12 +36,14 @@ def restore(
 ) -> int:
     """Replace an empty nexus by a dataset and return the number of elements.
 
+    It is for the access ``admin``: what the dataset says about who wrote it is taken as it is.
     The dataset is read and validated without the writer's lock. With a log, which must lead to
     the dataset, its commits replace the history and the settings; what was strict stays strict.
     """
     store = writer.store
 
     def run() -> int:
+        acting_on(writer).require("admin")
         _require_empty(writer)
         dataset = read()
         count = check_dataset(dataset, store.iris)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 from weakref import ref
 
 from pyoxigraph import Store as Engine
 
 from kiprdf import collector
+from kiprdf.actors import Access, acting_on
 from kiprdf.errors import KipError, StoreError
 from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.execution.statements import FindTargets, Write
@@ -152,6 +151,7 @@ class Writer:
         self, draft: Draft, span: Span, *, privileged: bool = False, remedy: str = "Delete"
     ) -> None:
         """Raise ``KipError`` for a draft that breaks a rule of the nexus."""
+        draft.actor = acting_on(self)
         if not privileged:
             check_protection(draft, span)
         check_unused(draft, span, remedy)
@@ -211,6 +211,7 @@ class Writer:
         are for the history.
         """
         if delta:
+            acting_on(self).require("write")
             kind = kind or next(map(_kind, delta.commands), "SETTING")
             origin = self.origin(kind, delta.origin.at)
             if self.store.journal is not None and delta.commands:
@@ -222,16 +223,19 @@ class Writer:
             self._indexer.note(delta, commit)
 
     def origin(self, kind: str, at: str = "") -> Origin:
-        return Origin(at or timestamp(self.clock()), kind, *acting_on(self))
+        actor = acting_on(self)
+        return Origin(at or timestamp(self.clock()), kind, actor.author, actor.session)
 
     def replace(self, dataset: Engine, kind: str, records: dict[str, str] | None = None) -> None:
         """Replace the whole dataset, as one commit; the writer's lock is held."""
+        acting_on(self).require("write")
         self._invalidate(None)
         self.store.replace(dataset, records or {}, self.origin(kind))
         self._indexer.outdate()
 
     def rewrite(self, store: OxigraphStore, function: Callable[[], T]) -> T:
         """Call what writes the dataset afresh, and erase what is derived from the one before."""
+        acting_on(self).require("write")
         self._invalidate(None)
         result = function()
         self._indexer.erase()
@@ -271,9 +275,16 @@ class Writer:
         return self.store.records().get(BOOTSTRAP, "0") == str(self.store.commit())
 
     def require_writable(
-        self, command: ast.Manipulation | None = None, hint: str = "Open it for writing."
+        self,
+        command: ast.Manipulation | None = None,
+        hint: str = "Open it for writing.",
+        access: Access = "write",
     ) -> None:
-        """Raise KIP_1001, at the keyword of a command, when the nexus is open read-only."""
+        """Raise KIP_1001, at the keyword of a command, when the nexus is open read-only.
+
+        KIP_3004 for an actor without the ``access``.
+        """
+        acting_on(self).require(access)
         if self.store.read_only:
             span = NOWHERE if command is None else keyword(command)
             message = "The nexus is open read-only."
@@ -328,40 +339,3 @@ def _is_comment(text: str) -> bool:
     """Whether a text holds only comments and white space."""
     lines = map(str.lstrip, text.split("\n"))
     return all(not line or line.startswith("//") for line in lines)
-
-
-# Who writes -----------------------------------------------------------------------------------
-
-
-class _Actor(NamedTuple):
-    """An author and a session, for the commits of one writer."""
-
-    writer: Any
-    author: str | None
-    session: str | None
-
-
-_actors: ContextVar[tuple[_Actor, ...]] = ContextVar("actors", default=())
-
-
-@contextmanager
-def acting(writer: Any, author: str | None, session: str | None) -> Iterator[None]:
-    """Commits of a writer in this block, thread and task have an author and a session.
-
-    What an inner block leaves out is that of the outer one.
-    """
-    outer = acting_on(writer)
-    actor = _Actor(writer, author or outer[0], session or outer[1])
-    token = _actors.set((*_actors.get(), actor))
-    try:
-        yield
-    finally:
-        _actors.reset(token)
-
-
-def acting_on(writer: Any) -> tuple[str | None, str | None]:
-    """The author and the session of the innermost block of a writer."""
-    for actor in reversed(_actors.get()):
-        if actor.writer is writer:
-            return actor.author, actor.session
-    return None, None

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias, cast
 from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf import budget
+from kiprdf.actors import OWNER, Actor
 from kiprdf.kql.find import nodes
 from kiprdf.kql.identities import exists
 from kiprdf.kql.reader import link_of, links_at
@@ -87,6 +88,8 @@ class Draft:
     """The place of an element in the command, for errors."""
     commands: list[ast.Manipulation] = field(default_factory=list)
     """What was run in the draft, for the history."""
+    actor: Actor = OWNER
+    """Who writes it, as the check of the draft has found."""
     _existing: set[NamedNode] = field(default_factory=set)
     """Nodes of the store whose elements have not been read."""
     _ids: dict[NamedNode, str] = field(default_factory=dict)
@@ -271,10 +274,15 @@ class Draft:
         elements: list[Element] = []
         time = timestamp(self.clock())
         moment = to_term(time)
+        label = None if self.actor.label is None else to_term(self.actor.label)
         for edit in self.changes():
             before, after = edit.before, edit.after
             node = after.node
             metadata = after.metadata | _engine_metadata(edit, moment)
+            if label is not None:
+                metadata[vocab.ACTOR] = label
+            else:
+                metadata.pop(vocab.ACTOR, None)
             if before is None:
                 added += [(node, vocab.attribute(k), v) for k, v in after.attributes.items()]
                 added += [(node, vocab.metadata(k), v) for k, v in metadata.items()]

@@ -70,7 +70,9 @@ VERSION = "_version"
 CREATED_AT = "_created_at"
 UPDATED_AT = "_updated_at"
 MERGED_FROM = "_merged_from"
-ENGINE_KEYS = (VERSION, CREATED_AT, UPDATED_AT)
+ACTOR = "_actor"
+"""The kind and the name of the principal who wrote an element last."""
+ENGINE_KEYS = (VERSION, CREATED_AT, UPDATED_AT, ACTOR)
 """The metadata that changes with every write and describes no knowledge."""
 
 

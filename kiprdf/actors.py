@@ -1,0 +1,82 @@
+"""Who acts on a nexus: the author, the session, the kind and the access of those who write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+from kiprdf.errors import KipError, shown
+
+Kind: TypeAlias = Literal["human", "model", "job"]
+Access: TypeAlias = Literal["read", "propose", "write", "admin"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+ACCESSES: tuple[Access, ...] = get_args(Access)
+"""The accesses, of which each includes those before it."""
+
+
+class Actor(NamedTuple):
+    """Who writes; without an author it is the owner, whose code names nobody.
+
+    >>> Actor("claude-desktop", kind="model").label, OWNER.label
+    ('model/claude-desktop', None)
+    """
+
+    author: str | None = None
+    session: str | None = None
+    kind: Kind = "human"
+    access: Access = "admin"
+
+    @property
+    def label(self) -> str | None:
+        """The kind and the name, as in the metadata of what a principal writes."""
+        return None if self.author is None else f"{self.kind}/{self.author}"
+
+    def may(self, access: Access) -> bool:
+        """Whether the access of this actor includes another one."""
+        return ACCESSES.index(self.access) >= ACCESSES.index(access)
+
+    def require(self, access: Access) -> None:
+        """Raise KIP_3004 if this actor lacks an access."""
+        if not self.may(access):
+            message = f"{shown(self.author or 'The owner')} has the access '{self.access}' only."
+            hint = f"Leave it to a principal with the access '{access}'."
+            raise KipError("KIP_3004", message, hint)
+
+
+OWNER = Actor()
+_actors: ContextVar[tuple[tuple[object, Actor], ...]] = ContextVar("actors", default=())
+
+
+@contextmanager
+def acting(
+    writer: object,
+    author: str | None = None,
+    session: str | None = None,
+    kind: Kind | None = None,
+    access: Access | None = None,
+) -> Iterator[None]:
+    """Commits of a writer in this block, thread and task are those of an actor.
+
+    What an inner block leaves out is that of the outer one, but that an author without a kind is a
+    model. No block has more access than the one around it.
+    """
+    outer = acting_on(writer)
+    if access is None or not outer.may(access):
+        access = outer.access
+    kind = kind or ("model" if author else outer.kind)
+    actor = Actor(author or outer.author, session or outer.session, kind, access)
+    token = _actors.set((*_actors.get(), (writer, actor)))
+    try:
+        yield
+    finally:
+        _actors.reset(token)
+
+
+def acting_on(writer: object) -> Actor:
+    """The actor of the innermost block of a writer, or its owner."""
+    for acted_on, actor in reversed(_actors.get()):
+        if acted_on is writer:
+            return actor
+    return OWNER

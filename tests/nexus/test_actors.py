@@ -1,0 +1,127 @@
+"""Who acts: the kind and the access of those who write, and ``_actor`` on what they wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from kiprdf import KipError, Nexus
+from kiprdf.actors import Access
+
+ADA = 'UPSERT { CONCEPT { {type: "Person", name: "Ada"} SET ATTRIBUTES { city: :city } } }'
+ACTOR = 'FIND(?p.metadata._actor) WHERE { ?p {type: "Person", name: "Ada"} }'
+
+
+@pytest.fixture
+def nexus() -> Iterator[Nexus]:
+    with Nexus.memory(history=True) as nexus:
+        nexus.execute(ADA, city="London")
+        yield nexus
+
+
+@pytest.mark.parametrize(
+    ("actor", "expected"),
+    [
+        ({}, None),
+        ({"session": "s"}, None),
+        ({"author": "claude"}, "model/claude"),
+        ({"author": "ada", "kind": "human"}, "human/ada"),
+        ({"author": "nightly", "kind": "job"}, "job/nightly"),
+    ],
+)
+def test_what_a_principal_changes_names_it(
+    nexus: Nexus, actor: dict[str, Any], expected: str | None
+) -> None:
+    with nexus.acting(**actor):
+        nexus.execute(ADA, city="Turin")
+    assert nexus.execute(ACTOR) == [expected]
+
+
+def test_a_write_that_changes_nothing_leaves_the_actor(nexus: Nexus) -> None:
+    with nexus.acting(author="claude"):
+        nexus.execute(ADA, city="Turin")
+    with nexus.acting(author="gemini"):
+        nexus.execute(ADA, city="Turin")
+    assert nexus.execute(ACTOR) == ["model/claude"]
+
+
+def test_a_change_of_the_owner_is_no_longer_the_principals(nexus: Nexus) -> None:
+    with nexus.acting(author="claude"):
+        nexus.execute(ADA, city="Turin")
+    assert nexus.execute(ACTOR) == ["model/claude"]
+    nexus.execute(ADA, city="Paris")
+    assert nexus.execute(ACTOR) == [None]
+
+
+def test_an_undo_is_the_work_of_the_one_who_undoes(nexus: Nexus) -> None:
+    with nexus.acting(author="claude"):
+        nexus.execute('DELETE CONCEPT ?p DETACH WHERE { ?p {type: "Person", name: "Ada"} }')
+    with nexus.acting(author="ada", kind="human"):
+        nexus.undo(seq=nexus.info()["commit"])
+    assert nexus.execute(ACTOR) == ["human/ada"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'UPSERT { CONCEPT { {type: "Person", name: "Ada"} } } WITH METADATA { _actor: "human/x" }',
+        'UPDATE ?p SET METADATA { _actor: "human/x" } WHERE { ?p {name: "Ada"} }',
+        'DELETE METADATA {"_actor"} FROM ?p WHERE { ?p {name: "Ada"} }',
+    ],
+)
+def test_no_statement_writes_the_actor(nexus: Nexus, command: str) -> None:
+    with pytest.raises(KipError, match="'_actor' is maintained by the engine") as raised:
+        nexus.execute(command)
+    assert raised.value.code == "KIP_2002"
+
+
+def test_an_inner_block_has_no_more_access_than_the_outer_one(nexus: Nexus) -> None:
+    with nexus.acting(author="claude", access="read"), nexus.acting(access="admin"):
+        assert nexus.execute(ACTOR) == [None]
+        with pytest.raises(KipError, match="claude has the access 'read' only") as raised:
+            nexus.execute(ADA, city="Turin")
+    assert raised.value.code == "KIP_3004"
+    nexus.execute(ADA, city="Turin")
+
+
+def test_each_write_of_the_library_needs_the_access(nexus: Nexus) -> None:
+    commit = nexus.info()["commit"]
+    other = Nexus.memory()
+    writes: dict[str, Callable[[], Any]] = {
+        "transaction": lambda: nexus.transaction(lambda tx: tx.execute(ADA, city="Turin")),
+        "capsule": lambda: nexus.apply_capsule(
+            'UPSERT { CONCEPT { {type: "Person", name: "B"} } }'
+        ),
+        "undo": lambda: nexus.undo(seq=commit),
+        "forget": lambda: nexus.forget(["C:Person/Ada"]),
+        "compact": lambda: nexus.compact_history(commit),
+        "import": lambda: nexus.import_rdf("<urn:a> a <urn:T> .", define=True),
+        "patch": lambda: nexus.apply_patch(nexus.patch_to(other).text),
+    }
+    accesses: tuple[Access, ...] = ("read", "propose")
+    for access in accesses:
+        for write in writes.values():
+            with nexus.acting(author="claude", access=access), pytest.raises(KipError) as raised:
+                write()
+            assert raised.value.code == "KIP_3004"
+    assert nexus.info()["commit"] == commit
+
+
+def test_only_an_administrator_restores(nexus: Nexus) -> None:
+    snapshot = nexus.snapshot()
+    with Nexus.memory() as other:
+        with other.acting(author="claude", access="write"), pytest.raises(KipError) as raised:
+            other.restore(snapshot)
+        assert raised.value.code == "KIP_3004"
+        with other.acting(author="ada", kind="human", access="admin"):
+            other.restore(snapshot)
+        assert other.execute('FIND(?p.name) WHERE { ?p {name: "Ada"} }') == ["Ada"]
+
+
+@pytest.mark.parametrize("wrong", [{"kind": "person"}, {"access": "all"}, {"kind": 5}])
+def test_wrong_kinds_and_accesses_are_refused(nexus: Nexus, wrong: dict[str, Any]) -> None:
+    with pytest.raises(KipError) as raised:
+        nexus.acting(author="x", **wrong)
+    assert raised.value.code == "KIP_1001"
