@@ -31,6 +31,7 @@ _LONGEST_PHRASE = 4
 _WORD = re.compile(r"[\w.+#/-]+")
 _MY = re.compile(r"\b(?:my|our)(?=((?:\s+\S+){1,3}))")
 _MARKS = ".,;:!?"
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _COMMON_WORDS = word_set("""
     a about all am an and any are as at be by can d did do does for from get getting go going has
     have how i in is it its let ll m me my of on or our re s t that the their there they this
@@ -416,6 +417,10 @@ def relation_line(relation: Relation, shown: Callable[[str], str] = str) -> str:
         "User" if named.type == "user" else f"[{named.type}] {shown(named.name)}"
         for named in (relation.subject, relation.object)
     ]
-    until = relation.valid_until
-    note = f"weight: {round(relation.weight, 2)}" if until is None else f"until {until[:10]}"
-    return f"{ends[0]} --[{relation.predicate}]--> {ends[1]} ({note})"
+    predicate, until = relation.predicate, relation.valid_until
+    predicate = predicate if predicate in PREDICATES else shown(predicate)
+    if until is None:
+        note = f"weight: {round(relation.weight, 2)}"
+    else:
+        note = f"until {until[:10]}" if _DAY.match(until) else "ended"
+    return f"{ends[0]} --[{predicate}]--> {ends[1]} ({note})"

@@ -146,8 +146,8 @@ def test_texts_are_recalled_with_filters(tmp_path: Path) -> None:
         runner.invoke("memory", "add", text, "--session", session, "--tag", "a", "--nexus", nexus)
     done = runner.invoke("memory", "recall", "garlic", "--session", "t", "--nexus", nexus)
     assert done.exit_code == 0
-    assert "\nNotes (1/1):\n1. [mem_" in done.stdout
-    assert 'Z, t: "The soup of t needs garlic."\n```\n' in done.stdout
+    assert '\nNotes (1/1):\n1. ["mem_' in done.stdout
+    assert 'Z, "t": "The soup of t needs garlic."\n</memory ' in done.stdout
     options = ("--since", "2026-01-01", "--tag", "a", "--limit", "1", "--json")
     done = runner.invoke("memory", "recall", "garlic", *options, "--nexus", nexus)
     (note,) = json.loads(done.stdout)["notes"]
