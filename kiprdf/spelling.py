@@ -1,0 +1,94 @@
+"""Keys of names: names that look alike, or differ in what nobody sees, have the same key."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from functools import cache, lru_cache
+from importlib.resources import files
+
+_IGNORABLE = frozenset(
+    map(
+        chr,
+        (
+            *(0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2065, 0x3164, 0xFFA0),
+            *range(0x180B, 0x1810),
+            *range(0xFE00, 0xFE10),
+            *range(0xFFF0, 0xFFF9),
+            *range(0xE0000, 0xE1000),
+        ),
+    )
+)
+"""What Unicode says to show as nothing (default-ignorable), and calls no format character."""
+_CACHED_CHARACTERS = 256
+_DOTTED = "i\u0307"
+"""The small letter of a dotted capital I, which shows as a plain i."""
+
+
+def key_of_name(text: str) -> str:
+    """The key of a name: compatibility forms, case, blanks and look-alikes make no difference.
+
+    It is the skeleton of UTS #39 of the folded text. There ``I`` and ``1`` look like ``l``, and
+    ``I`` is ``i``: the three are one letter.
+
+    >>> key_of_name("  ADA\u200b  Lovelace") == key_of_name("\u0410da Love1ace")
+    True
+    >>> key_of_name("Ada") == key_of_name("Eda")
+    False
+    """
+    return _key(text) if len(text) <= _CACHED_CHARACTERS else _key.__wrapped__(text)
+
+
+def keys_of_name(text: str) -> tuple[str, ...]:
+    """The key of a name, and if it is another one, that of what its capitals look like.
+
+    A capital nu looks like ``N``, a small one like ``v``: folding the case first, as the key does,
+    tells a name with a foreign capital from the name that it looks like.
+
+    >>> len(keys_of_name("Nina")), keys_of_name("\u039dina")[1] == key_of_name("Nina")
+    (1, True)
+    """
+    key = key_of_name(text)
+    return (key,) if text.isascii() else tuple(dict.fromkeys((key, key_of_name(_skeleton(text)))))
+
+
+@lru_cache(maxsize=16_384)
+def _key(text: str) -> str:
+    while (key := _skeleton(unicodedata.normalize("NFKC", text).casefold())) != text:
+        text = key
+    return text
+
+
+def _skeleton(text: str) -> str:
+    """A text without what is invisible, of the characters that its own look like."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+        text = "".join(filter(_is_shown, unicodedata.normalize("NFD", text)))
+        text = text.replace(_DOTTED, "i")
+    return " ".join(text.translate(_looks_like()).split())
+
+
+def _is_shown(character: str) -> bool:
+    return unicodedata.category(character) != "Cf" and character not in _IGNORABLE
+
+
+@cache
+def _looks_like() -> dict[int, str | None]:
+    """The look-alike of each character that has one; None for a control character.
+
+    The package's table has each row of UTS #39 in both directions; the first is that of Unicode.
+    Its texts of scripts that run from right to left have marks around them.
+    """
+    table: dict[int, str | None] = {
+        code: None
+        for code in range(0xA0)
+        if not chr(code).isprintable() and not chr(code).isspace()
+    }
+    prototypes = set()
+    rows = files("confusable_homoglyphs").joinpath("confusables.json").read_bytes()
+    for character, others in json.loads(rows).items():
+        source, prototype = (text.strip("\u200e") for text in (character, others[0]["c"]))
+        if len(source) == 1 and source not in prototypes:
+            prototypes.add(prototype)
+            table[ord(source)] = prototype
+    return table | {ord("i"): "l", 0x2800: " "}
