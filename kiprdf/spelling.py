@@ -43,7 +43,7 @@ def keys_of_name(text: str) -> tuple[str, ...]:
     """The key of a name, and if it is another one, that of what its capitals look like.
 
     A capital nu looks like ``N``, a small one like ``v``: folding the case first, as the key does,
-    tells a name with a foreign capital from the name that it looks like.
+    keeps a name with a foreign capital apart from the name that it looks like.
 
     >>> len(keys_of_name("Nina")), keys_of_name("\u039dina")[1] == key_of_name("Nina")
     (1, True)
