@@ -17,6 +17,7 @@ from kiprdf.memory.evidence import (
     earliest,
     extended,
     holding,
+    memories_of,
     resolved,
     statements_of,
     strengthened,
@@ -71,7 +72,10 @@ def upsert_entity(
 def upsert_edge(
     graph: Graph, ends: tuple[str, str, str], weight: float, evidence: object, moment: str
 ) -> str:
-    """Create an edge or add a statement to it; return its id."""
+    """Create an edge or add a statement to it; return its id.
+
+    Raises ``ValueError`` for evidence of a memory that is not stored.
+    """
     subject_id, predicate, object_id = ends
     statement = Statement(checked_weight(weight), json_object(evidence, "evidence"))
 
@@ -80,6 +84,12 @@ def upsert_edge(
         for id, node in ((subject_id, subject), (object_id, object_)):
             if node is None:
                 raise ValueError(f"There is no entity {id!r}.")
+        for id in memories_of(statement):
+            if not is_name(id) or not graph.has((ITEM, id)):
+                raise ValueError(
+                    f"There is no memory {id!r}, so it cannot be evidence. Add the text before, or"
+                    " leave out memory_id."
+                )
         if subject is None or object_ is None or subject.node == object_.node:
             raise ValueError("An edge connects two different entities.")
         ids = subject.entity.id, predicate, object_.entity.id

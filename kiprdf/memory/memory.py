@@ -308,7 +308,10 @@ class Memory:
         weight: float,
         evidence: Mapping[str, Any],
     ) -> str:
-        """Create an edge, or keep the stronger statement of two; return its id."""
+        """Create an edge, or keep the stronger statement of two; return its id.
+
+        A ``memory_id`` in the evidence is that of a stored memory.
+        """
         _require(predicate, PREDICATES, "predicate")
         moment = texts.iso_time(self._clock())
         return edits.upsert_edge(

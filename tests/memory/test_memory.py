@@ -197,6 +197,8 @@ def test_upserts_merge_by_name_and_keep_the_stronger_statement(memory: Memory) -
     assert (entity.id, entity.name, entity.metadata) == (tool, "Zed", {"a": 1, "b": 2})
     user = memory.upsert_entity("user", "Primary User")
     assert user == USER
+    for id in ("m1", "m2", "m3"):
+        memory.add(f"A text without a relation: {id}.", id=id)
     edge = memory.upsert_edge(user, "uses", tool, 0.5, {"memory_id": "m1", "src": "llm"})
     assert memory.upsert_edge(user, "uses", tool, 0.9, {"memory_id": "m2"}) == edge
     assert memory.upsert_edge(user, "uses", tool, 0.7, {"memory_id": "m3"}) == edge
@@ -226,6 +228,36 @@ def test_an_invalid_edge_is_refused(
     user, tool = memory.upsert_entity("user", "Primary User"), memory.upsert_entity("tool", "Zed")
     with pytest.raises(ValueError, match=r"."):
         memory.upsert_edge(user, predicate, end or tool, weight, {})
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        {"memory_id": "mem_none"},
+        {"memory_id": "forgotten"},
+        {"memory_id": "kept", "memory_ids": ["kept", "forgotten"]},
+        {"memory_ids": ["mem_none"]},
+        {"memory_id": "a\nb"},
+        {"memory_id": ["kept"]},
+        {"memory_id": 5},
+    ],
+)
+def test_evidence_of_a_memory_that_is_not_stored_is_refused(
+    memory: Memory, evidence: dict[str, Any]
+) -> None:
+    user, tool = memory.upsert_entity("user", "Primary User"), memory.upsert_entity("tool", "Zed")
+    for id in ("kept", "forgotten"):
+        memory.add(f"A text: {id}.", id=id)
+    memory.forget("forgotten")
+    message = r"^There is no memory .*, so it cannot be evidence\. Add the text before"
+    with pytest.raises(ValueError, match=message):
+        memory.upsert_edge(user, "uses", tool, 0.5, evidence)
+    assert memory.edges() == []
+    for allowed in ({"memory_id": "kept"}, {"memory_id": None}, {"src": "hand"}):
+        assert memory.upsert_edge(user, "uses", tool, 0.5, allowed)
+    assert memory.edges()[0].evidence["memory_ids"] == ["kept"]
+    memory.forget("kept")
+    assert memory.edges() == []
 
 
 def test_search_scores_exact_partial_and_word_matches(memory: Memory) -> None:
