@@ -2,14 +2,14 @@
 
 ``root`` (the program itself) and the commands in ``commands``, ``memory``, ``chunks`` (with
 ``chunks_files``), ``snapshots``, ``imports``, ``linked``, ``history``,
-``serving`` and ``maintenance``; where a nexus is and how it is opened (``opening``; a server:
-``served``), shared options (``options``), files and parameters (``inputs``), answers (``answers``,
-``tables``, ``output``), errors (``failures``), ``shell`` and ``demo``.
+``serving``, ``principals`` and ``maintenance``; where a nexus is and how it is opened (``opening``;
+a server: ``served``), shared options (``options``), files and parameters (``inputs``), answers
+(``answers``, ``tables``, ``output``), errors (``failures``), ``shell`` and ``demo``.
 """
 
 # Imported in the order in which --help lists the commands.
 from kiprdf.cli import commands, memory, chunks, snapshots, imports, linked  # isort: skip
-from kiprdf.cli import history, serving, maintenance  # isort: skip
+from kiprdf.cli import history, serving, principals, maintenance  # isort: skip
 from kiprdf.cli.root import app, main
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "main",
     "maintenance",
     "memory",
+    "principals",
     "serving",
     "snapshots",
 ]

@@ -20,7 +20,7 @@ PANELS = {
     "Everyday": "demo run shell load explain diagnose info memory chunks",
     "Exchange": "snapshot restore export import diff patch schema context publish",
     "History": "at history changes undo forget compact-history",
-    "Serve": "serve mcp instructions",
+    "Serve": "serve mcp instructions principals",
     "Maintain": "check rebuild embed optimize backup",
 }
 # The commands that read, and what they print of a nexus with the small capsule.
@@ -220,7 +220,7 @@ def test_the_commands_are_in_panels(invoke: Invoke) -> None:
 
 # The options of a place, and the commands whose help shows them.
 SHOWN = {
-    "": "demo chunks/check chunks/show chunks/run",
+    "": "demo chunks/check chunks/show chunks/run principals/add principals/list principals/remove",
     "--default-graph": "diff",
     "--nexus": "at history changes rebuild",
     "--nexus --sync": "undo",

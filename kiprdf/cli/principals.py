@@ -1,0 +1,116 @@
+"""The commands for the principals of a server, in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kiprdf import principals as file_of
+from kiprdf.cli import output
+from kiprdf.cli.failures import Failure, PlainCommand, Subcommands
+from kiprdf.cli.options import SERVE, JsonOption
+from kiprdf.cli.root import app
+
+principals_app = typer.Typer(cls=Subcommands, no_args_is_help=True)
+app.add_typer(principals_app, name="principals", rich_help_panel=SERVE)
+
+
+class Kind(StrEnum):
+    """The kinds of principals."""
+
+    HUMAN = "human"
+    MODEL = "model"
+    JOB = "job"
+
+
+class Access(StrEnum):
+    """What a principal may do."""
+
+    READ = "read"
+    PROPOSE = "propose"
+    WRITE = "write"
+    ADMIN = "admin"
+
+
+FileOption = Annotated[
+    Path,
+    typer.Option(
+        "--file",
+        "-f",
+        envvar="KIPRDF_PRINCIPALS",
+        show_envvar=True,
+        metavar="FILE",
+        help="The file of the principals.",
+    ),
+]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The name of the principal.")]
+DEFAULT_FILE = Path("principals.toml")
+
+
+@principals_app.callback()
+def principals() -> None:
+    """List who may use a server, with a token each: people, models and jobs."""
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    try:
+        yield
+    except file_of.PrincipalsError as error:
+        raise Failure(str(error)) from None
+
+
+@principals_app.command(cls=PlainCommand)
+def add(
+    name: NameArgument,
+    kind: Annotated[Kind, typer.Option(help="Who it is.")] = Kind.MODEL,
+    access: Annotated[
+        Access, typer.Option(help="What it may do; each includes those before it.")
+    ] = Access.WRITE,
+    file: FileOption = DEFAULT_FILE,
+) -> None:
+    """Add a principal to the file, and print its token, which is shown only this once.
+
+    A running server reads the file again when it changes.
+
+    \b
+    Examples:
+      kiprdf principals add ada --kind human
+      kiprdf principals add claude --kind model --access propose --file /etc/principals.toml
+    """
+    with _failures():
+        print(file_of.add(file, name, kind.value, access.value))
+    output.note(f"This is the token of {name}; {file} has its SHA-256 alone.")
+
+
+@principals_app.command("list", cls=PlainCommand)
+def show_list(file: FileOption = DEFAULT_FILE, as_json: JsonOption = False) -> None:
+    """List the principals of the file: name, kind and access.
+
+    \b
+    Examples:
+      kiprdf principals list
+      kiprdf principals list --json
+    """
+    with _failures():
+        listed = file_of.read(file)
+    rows = [{"name": one.name, "kind": one.kind, "access": one.access} for one in listed]
+    lines = (f"{one.name}  {one.kind}  {one.access}" for one in listed)
+    output.show_answer(as_json, rows, lines)
+
+
+@principals_app.command(cls=PlainCommand)
+def remove(name: NameArgument, file: FileOption = DEFAULT_FILE) -> None:
+    """Remove a principal from the file: its token is not valid any more.
+
+    \b
+    Examples:
+      kiprdf principals remove claude
+    """
+    with _failures():
+        file_of.remove(file, name)

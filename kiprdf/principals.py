@@ -1,0 +1,313 @@
+"""Who may do what: the principals of a file, ``principals.toml`` (docs/how-to/serve.md).
+
+A principal is a name with a kind, what it may do, and the SHA-256 of its token. The file is checked
+strictly; an error is one sentence with the line or the entry.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import logging
+import os
+import re
+import secrets
+import tempfile
+import time
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+KINDS = ("human", "model", "job")
+ACCESSES = ("read", "propose", "write", "admin")
+NAME_CHARACTERS = 100
+RESERVED = ("owner", "local", "network", "token", "read-token", "mcp")
+"""The names of those whom no file lists."""
+CHECK_SECONDS = 1.0
+"""How often it is looked whether a file has changed."""
+_FIELDS = ("name", "kind", "access", "token_sha256", "scopes")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_NO_TOKEN = hashlib.sha256(b"").hexdigest()
+_HEADER = re.compile(r"""\s*\[\[\s*(principal|"principal"|'principal')\s*\]\]\s*(#.*)?""")
+_log = logging.getLogger("kiprdf.serve")
+
+
+class PrincipalsError(ValueError):
+    """A file of principals that cannot be used, or changed; one sentence."""
+
+
+class Principal(NamedTuple):
+    """Who sends requests: a name, a kind, and what it may do."""
+
+    name: str
+    kind: str
+    access: str
+    token_sha256: str = ""
+    scopes: Mapping[str, Any] = MappingProxyType({})
+
+
+def name_key(name: str) -> str:
+    """The key that two names share which people take for the same.
+
+    >>> name_key("Ada  Lovelace") == name_key("ＡＤＡ love\u200blace")
+    True
+    """
+    text = unicodedata.normalize("NFKC", name).casefold()
+    text = "".join(one for one in text if unicodedata.category(one) != "Cf")
+    return " ".join(text.split())
+
+
+def digest_of(token: str) -> str:
+    """What a file has of a token."""
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
+
+
+def with_token(token: str, principals: Iterable[Principal]) -> Principal | None:
+    """The principal with a token; each one is compared, in constant time."""
+    found, digest = None, digest_of(token)
+    for principal in principals:
+        if hmac.compare_digest(digest, principal.token_sha256):
+            found = principal
+    return found
+
+
+# Reading --------------------------------------------------------------------------------------
+
+
+def read(path: str | os.PathLike[str]) -> tuple[Principal, ...]:
+    """The principals of a file; raises ``PrincipalsError``."""
+    return _read(_text(Path(path)), path)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode()
+    except UnicodeDecodeError as fault:
+        line = fault.object.count(b"\n", 0, fault.start) + 1
+        raise PrincipalsError(f"{path} is not UTF-8 (at line {line}).") from None
+    except OSError as fault:
+        raise PrincipalsError(f"{path} cannot be read: {fault.strerror or fault}.") from None
+
+
+def _read(text: str, path: object) -> tuple[Principal, ...]:
+    try:
+        content = tomllib.loads(text)
+    except ValueError as fault:
+        raise PrincipalsError(f"{path} is not TOML: {fault}.") from None
+    except RecursionError:
+        raise PrincipalsError(
+            f"{path} is not TOML that can be read: it nests too deeply."
+        ) from None
+    tables = content.pop("principal", [])
+    if content:
+        known = "it has [[principal]] tables only"
+        raise PrincipalsError(f"{path} has a field {next(iter(content))!r}; {known}.")
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise PrincipalsError(f"{path} has a principal that is no table: write [[principal]].")
+    principals: list[Principal] = []
+    names: dict[str, str] = {}
+    for number, table in enumerate(tables, start=1):
+        place = f"{path}, principal {number}"
+        if isinstance(table.get("name"), str):
+            place += f" ({table['name']!r:.60})"
+        principal = _principal(table, place)
+        key = name_key(principal.name)
+        if key in names:
+            raise PrincipalsError(f"{place}: the name is taken by {names[key]!r}.")
+        if any(other.token_sha256 == principal.token_sha256 for other in principals):
+            raise PrincipalsError(f"{place}: another principal has the same token.")
+        names[key] = principal.name
+        principals.append(principal)
+    return tuple(principals)
+
+
+def _principal(table: dict[str, Any], place: str) -> Principal:
+    for key in table:
+        if key not in _FIELDS:
+            fields = ", ".join(_FIELDS)
+            raise PrincipalsError(f"{place}: {key!r:.60} is no field; the fields are {fields}.")
+    for key in _FIELDS[:-1]:
+        if not isinstance(table.get(key), str):
+            what = "is missing" if key not in table else "is no text"
+            raise PrincipalsError(f"{place}: {key} {what}.")
+    fault = name_fault(table["name"])
+    if fault is not None:
+        raise PrincipalsError(f"{place}: the name {fault}.")
+    for key, values in (("kind", KINDS), ("access", ACCESSES)):
+        if table[key] not in values:
+            listed = f"{', '.join(values[:-1])} or {values[-1]}"
+            raise PrincipalsError(f"{place}: {key} is {listed}, not {table[key]!r:.60}.")
+    digest = table["token_sha256"].lower()
+    if not _DIGEST.fullmatch(digest):
+        raise PrincipalsError(f"{place}: token_sha256 is a SHA-256 in 64 hexadecimal digits.")
+    if digest == _NO_TOKEN:
+        raise PrincipalsError(f"{place}: token_sha256 is that of an empty token.")
+    scopes = table.get("scopes", {})
+    if not _is_scopes(scopes):
+        form = '{ read = ["NAME", …], write = "NAME" }'
+        raise PrincipalsError(f"{place}: scopes is {form}.")
+    named = {**table, "token_sha256": digest, "scopes": MappingProxyType(scopes)}
+    return Principal(**named)
+
+
+def name_fault(name: str) -> str | None:
+    """Why a text cannot be the name of a principal; None if it can."""
+    if not name.strip():
+        return "is empty"
+    if len(name) > NAME_CHARACTERS:
+        return f"has more than {NAME_CHARACTERS} characters"
+    if name != name.strip() or not name.isprintable():
+        return "has blanks around it, or characters that nobody sees"
+    if name_key(name) in RESERVED or not name_key(name):
+        return f"belongs to kiprdf itself, as {', '.join(RESERVED)}"
+    return None
+
+
+def _is_scopes(value: Any) -> bool:
+    if not isinstance(value, dict) or value.keys() - {"read", "write"}:
+        return False
+    readable, written = value.get("read", []), value.get("write", "-")
+    names = [*readable, written] if isinstance(readable, list) else [None]
+    return all(isinstance(name, str) and name.strip() for name in names)
+
+
+class PrincipalsFile:
+    """The principals of a file, as it was when it could last be read.
+
+    Raises ``PrincipalsError`` for one that cannot be read at first.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._seen = self._state()
+        self._principals = read(self.path)
+        self._looked = time.monotonic()
+        self._fault = ""
+
+    def principals(self) -> tuple[Principal, ...]:
+        """Those of the file as it is now, or was a second ago."""
+        now = time.monotonic()
+        if now - self._looked >= CHECK_SECONDS:
+            self._looked = now
+            if self._state() != self._seen:
+                self.reload()
+        return self._principals
+
+    def reload(self) -> None:
+        """Read the file again; if that fails, keep what was read before, and log why, once."""
+        self._seen = self._state()
+        try:
+            self._principals = read(self.path)
+        except PrincipalsError as error:
+            if str(error) != self._fault:
+                _log.warning("%s The principals stay as they were.", error)
+            self._fault = str(error)
+            return
+        self._fault = ""
+        _log.info("The principals were read again: there are %s.", len(self._principals))
+
+    def _state(self) -> tuple[int, int, int] | None:
+        with suppress(OSError):
+            stat = self.path.stat()
+            return stat.st_mtime_ns, stat.st_size, stat.st_ino
+        return None
+
+
+# Writing --------------------------------------------------------------------------------------
+
+
+def add(path: str | os.PathLike[str], name: str, kind: str, access: str) -> str:
+    """Append a principal to a file, which is created if there is none; return its new token.
+
+    Raises ``PrincipalsError``, and the file stays as it was.
+    """
+    token = f"kip_{secrets.token_urlsafe(32)}"
+    values = {"name": name, "kind": kind, "access": access, "token_sha256": digest_of(token)}
+    with _changing(path) as file:
+        text = _text(file) if file.exists() else ""
+        _read(text, path)
+        block = "".join(f"{key} = {_quoted(value)}\n" for key, value in values.items())
+        separator = "\n" if text and not text.endswith("\n") else ""
+        separator += "\n" if text else ""
+        text += f"{separator}[[principal]]\n{block}"
+        _read(text, path)
+        _replace(file, text)
+    return token
+
+
+def remove(path: str | os.PathLike[str], name: str) -> None:
+    """Remove the entry of a principal from a file; raises ``PrincipalsError``."""
+    with _changing(path) as file:
+        text = _text(file)
+        principals = _read(text, path)
+        names = [principal.name for principal in principals]
+        if name not in names:
+            listed = ", ".join(names) or "nobody"
+            raise PrincipalsError(f"{path} has no principal {name!r}; it has {listed}.")
+        left = tuple(one for one in principals if one.name != name)
+        shorter = _without(text, names.index(name))
+        try:
+            is_right = _read(shorter, path) == left
+        except PrincipalsError:
+            is_right = False
+        if not is_right:
+            raise PrincipalsError(f"{path} has another form than kiprdf writes: remove it by hand.")
+        _replace(file, shorter)
+
+
+def _without(text: str, number: int) -> str:
+    """A text without a table of principals; comments before the next one belong to that."""
+    lines = text.splitlines(keepends=True)
+    starts = [at for at, line in enumerate(lines) if _HEADER.fullmatch(line.rstrip("\r\n"))]
+    if number >= len(starts):
+        return text
+    start, end = starts[number], [*starts, len(lines)][number + 1]
+    while not lines[end - 1].strip() or lines[end - 1].lstrip().startswith("#"):
+        end -= 1
+    return "".join((*lines[:start], *lines[end:]))
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+@contextmanager
+def _changing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """The file itself, where a path is a link; others who change it with kiprdf wait."""
+    file = Path(os.path.realpath(path))
+    try:
+        folder = os.open(file.parent, os.O_RDONLY)
+    except OSError as fault:
+        raise PrincipalsError(f"{path} cannot be written: {fault.strerror}.") from None
+    try:
+        with suppress(ImportError):  # on Windows
+            import fcntl
+
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        yield file
+    finally:
+        os.close(folder)
+
+
+def _replace(file: Path, text: str) -> None:
+    """Replace a file at once; a new one is readable by its owner alone."""
+    partial = None
+    try:
+        number, partial = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+        with open(number, "w", encoding="utf-8", newline="") as written:
+            written.write(text)
+            written.flush()
+            os.fsync(number)
+        if file.exists():
+            os.chmod(partial, file.stat().st_mode & 0o7777)
+        os.replace(partial, file)
+    except OSError as fault:
+        if partial is not None:
+            with suppress(OSError):
+                os.unlink(partial)
+        raise PrincipalsError(f"{file} cannot be written: {fault.strerror}.") from None
