@@ -22,8 +22,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-KINDS = ("human", "model", "job")
-ACCESSES = ("read", "propose", "write", "admin")
+from kiprdf.actors import ACCESSES, KINDS, Access, Kind
+
 NAME_CHARACTERS = 100
 RESERVED = ("owner", "local", "network", "token", "read-token", "mcp")
 """The names of those whom no file lists."""
@@ -44,8 +44,8 @@ class Principal(NamedTuple):
     """Who sends requests: a name, a kind, and what it may do."""
 
     name: str
-    kind: str
-    access: str
+    kind: Kind
+    access: Access
     token_sha256: str = ""
     scopes: Mapping[str, Any] = MappingProxyType({})
 
@@ -220,7 +220,7 @@ class PrincipalsFile:
 # Writing --------------------------------------------------------------------------------------
 
 
-def add(path: str | os.PathLike[str], name: str, kind: str, access: str) -> str:
+def add(path: str | os.PathLike[str], name: str, kind: Kind, access: Access) -> str:
     """Append a principal to a file, which is created if there is none; return its new token.
 
     Raises ``PrincipalsError``, and the file stays as it was.
