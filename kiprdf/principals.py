@@ -68,11 +68,11 @@ def digest_of(token: str) -> str:
 
 def with_token(token: str, principals: Iterable[Principal]) -> Principal | None:
     """The principal with a token; each one is compared, in constant time."""
-    found, digest = None, digest_of(token)
+    chosen, digest = None, digest_of(token)
     for principal in principals:
         if hmac.compare_digest(digest, principal.token_sha256):
-            found = principal
-    return found
+            chosen = principal
+    return chosen
 
 
 # Reading --------------------------------------------------------------------------------------
@@ -104,8 +104,8 @@ def _read(text: str, path: object) -> tuple[Principal, ...]:
         ) from None
     tables = content.pop("principal", [])
     if content:
-        known = "it has [[principal]] tables only"
-        raise PrincipalsError(f"{path} has a field {next(iter(content))!r}; {known}.")
+        form = "it has [[principal]] tables only"
+        raise PrincipalsError(f"{path} has a field {next(iter(content))!r}; {form}.")
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise PrincipalsError(f"{path} has a principal that is no table: write [[principal]].")
     principals: list[Principal] = []
