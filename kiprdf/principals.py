@@ -15,7 +15,6 @@ import secrets
 import tempfile
 import time
 import tomllib
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,6 +22,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from kiprdf.actors import ACCESSES, KINDS, Access, Kind
+from kiprdf.spelling import key_of_name, keys_of_name
 
 NAME_CHARACTERS = 100
 RESERVED = ("owner", "local", "network", "token", "read-token", "mcp")
@@ -48,17 +48,6 @@ class Principal(NamedTuple):
     access: Access
     token_sha256: str = ""
     scopes: Mapping[str, Any] = MappingProxyType({})
-
-
-def name_key(name: str) -> str:
-    """The key that two names share which people take for the same.
-
-    >>> name_key("Ada  Lovelace") == name_key("ＡＤＡ love\u200blace")
-    True
-    """
-    text = unicodedata.normalize("NFKC", name).casefold()
-    text = "".join(one for one in text if unicodedata.category(one) != "Cf")
-    return " ".join(text.split())
 
 
 def digest_of(token: str) -> str:
@@ -115,12 +104,12 @@ def _read(text: str, path: object) -> tuple[Principal, ...]:
         if isinstance(table.get("name"), str):
             place += f" ({table['name']!r:.60})"
         principal = _principal(table, place)
-        key = name_key(principal.name)
-        if key in names:
-            raise PrincipalsError(f"{place}: the name is taken by {names[key]!r}.")
+        for key in keys_of_name(principal.name):
+            if key in names:
+                raise PrincipalsError(f"{place}: the name is taken by {names[key]!r}.")
         if any(other.token_sha256 == principal.token_sha256 for other in principals):
             raise PrincipalsError(f"{place}: another principal has the same token.")
-        names[key] = principal.name
+        names |= dict.fromkeys(keys_of_name(principal.name), principal.name)
         principals.append(principal)
     return tuple(principals)
 
@@ -162,7 +151,7 @@ def name_fault(name: str) -> str | None:
         return f"has more than {NAME_CHARACTERS} characters"
     if name != name.strip() or not name.isprintable():
         return "has blanks around it, or characters that nobody sees"
-    if name_key(name) in RESERVED or not name_key(name):
+    if not {key_of_name(one) for one in (*RESERVED, "")}.isdisjoint(keys_of_name(name)):
         return f"belongs to kiprdf itself, as {', '.join(RESERVED)}"
     return None
 
