@@ -27,6 +27,8 @@ class Actor(NamedTuple):
     session: str | None = None
     kind: Kind = "human"
     access: Access = "admin"
+    proposer: str | None = None
+    """The author of the proposal that is run."""
 
     @property
     def label(self) -> str | None:
@@ -42,6 +44,8 @@ class Actor(NamedTuple):
         if not self.may(access):
             message = f"{shown(self.author or 'The owner')} has the access '{self.access}' only."
             hint = f"Leave it to a principal with the access '{access}'."
+            if (self.access, access) == ("propose", "write"):
+                hint = f"Propose one statement, by execute or execute_kip. {hint}"
             raise KipError("KIP_3004", message, hint)
 
 
@@ -67,6 +71,13 @@ def acting(
         access = outer.access
     kind = kind or ("model" if author else outer.kind)
     actor = Actor(author or outer.author, session or outer.session, kind, access)
+    with acting_as(writer, actor):
+        yield
+
+
+@contextmanager
+def acting_as(writer: object, actor: Actor) -> Iterator[None]:
+    """Commits of a writer in this block, thread and task are those of an actor."""
     token = _actors.set((*_actors.get(), (writer, actor)))
     try:
         yield

@@ -86,6 +86,9 @@ class AsyncNexus:
     history = as_coroutine(Nexus.history)
     changes = as_coroutine(Nexus.changes)
     undo = as_coroutine(Nexus.undo)
+    proposals = as_coroutine(Nexus.proposals)
+    approve = as_coroutine(Nexus.approve)
+    decline = as_coroutine(Nexus.decline)
 
     @asynccontextmanager
     async def at(self, when: int | str | datetime) -> AsyncIterator[AsyncNexus]:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from kiprdf import maintenance, options
     from kiprdf.arguments import MappingSources
-    from kiprdf.execution import imports, replacing
+    from kiprdf.execution import imports, proposals, replacing
     from kiprdf.interchange import documents, rdflib_store, snapshots
     from kiprdf.interchange.differences import patch_log
     from kiprdf.interchange.differences.difference import Difference
@@ -64,6 +64,7 @@ else:
     maintenance = Lazy("kiprdf.maintenance")
     options = Lazy("kiprdf.options")
     patch_log = Lazy("kiprdf.interchange.differences.patch_log")
+    proposals = Lazy("kiprdf.execution.proposals")
     publishing = Lazy("kiprdf.pages.publish")
     rdflib_store = Lazy("kiprdf.interchange.rdflib_store")
     replacing = Lazy("kiprdf.execution.replacing")
@@ -940,6 +941,50 @@ class Nexus:
         its number as ``earliest_seq``, and how many ``commits`` left the history.
         """
         return self._engine.boundary.run(lambda: compact_history(self._engine.writer, before))
+
+    # Review -----------------------------------------------------------------------------------
+
+    @timed
+    def proposals(self, *, all: bool = False) -> list[dict[str, Any]]:
+        """The proposals that wait for a person, the oldest first.
+
+        In a block with the access ``propose`` each statement that writes becomes a proposal:
+        ``execute`` returns its id as ``proposed``, and as ``would`` the receipt that it would have.
+        A proposal has the ``text`` and its ``parameters``, ``by`` whom and ``at`` what time it was
+        made, the ``commit`` that it saw and the versions that it ``reads``, and what it would do:
+        ``diff`` is for people, ``changes`` for programs. ``all`` adds those that were decided.
+
+        >>> nexus = Nexus.memory()
+        >>> with nexus.acting(author="agent-7", access="propose"):
+        ...     answer = nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Ada"} } }')
+        >>> answer["proposed"], nexus.execute('FIND(COUNT(?p)) WHERE { ?p {name: "Ada"} }')
+        ('prop-1', 0)
+        >>> print(nexus.proposals()[0]["diff"])
+        Concepts
+        + Person:Ada
+        ...
+        """
+        return self._engine.boundary.run(lambda: proposals.proposals(self._engine, all=all))
+
+    @timed
+    def approve(self, id: str) -> dict[str, Any]:
+        """Run a proposal as it was frozen, under the name of the person who approves; its receipt.
+
+        KIP_3005 if something that it read has changed since it was made: it is stale, and waits
+        until it is declined. KIP_3004 for models and jobs, and for who proposed it.
+
+        >>> nexus = Nexus.memory()
+        >>> with nexus.acting(author="agent-7", access="propose"):
+        ...     answer = nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Ada"} } }')
+        >>> nexus.approve("prop-1")["upsert_concept_nodes"]
+        ['C:Person/Ada']
+        """
+        return self._engine.boundary.run(lambda: proposals.approve(self._engine, id))
+
+    @timed
+    def decline(self, id: str, reason: str) -> dict[str, Any]:
+        """Close a proposal without running it, and return it; only people do."""
+        return self._engine.boundary.run(lambda: proposals.decline(self._engine, id, reason))
 
     # Maintenance ------------------------------------------------------------------------------
 

@@ -8,10 +8,11 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pyoxigraph import NamedNode
 
+from kiprdf.actors import acting_on
 from kiprdf.budget import Budget, Budgets
 from kiprdf.errors import KipError, KipWarning
 from kiprdf.execution import bootstrap
@@ -29,6 +30,7 @@ from kiprdf.kql.find import FindResult
 from kiprdf.kql.results import Lack
 from kiprdf.kql.valid_at import with_moment
 from kiprdf.language import ast
+from kiprdf.loading import Lazy
 from kiprdf.meta.counts import total
 from kiprdf.meta.describe import describe, names_in_use
 from kiprdf.meta.export import capsule, export
@@ -44,6 +46,11 @@ from kiprdf.store import NexusStore, Solutions
 from kiprdf.store.guard import check_query
 from kiprdf.store.past import open_past
 from kiprdf.store.sparql_worker import SparqlAnswer, Table
+
+if TYPE_CHECKING:
+    from kiprdf.execution import proposals
+else:
+    proposals = Lazy("kiprdf.execution.proposals")
 
 T = TypeVar("T")
 C = TypeVar("C", ast.Find, ast.Export)
@@ -203,6 +210,8 @@ class CommandEngine:
     def _write(
         self, write: Write, text: str, parameters: Mapping[str, Any], dry_run: bool, bare: bool
     ) -> Answer:
+        if not dry_run and acting_on(self.writer).access == "propose":
+            return Answer(proposals.propose(self, text, parameters))
         # Another commit in between only keeps an empty answer from being explained.
         commit = self.store.commit()
         receipt = self.writer.run(write, dry_run=dry_run)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 from urllib.parse import quote
 
@@ -35,6 +36,7 @@ FORGOTTEN = "forgotten"
 """The record of how many elements a commit has forgotten."""
 
 _LINK = re.compile(r"\b([0-9a-f]{16})[:/](\w+)")
+_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _MERGED_FROM = vocab.metadata(vocab.MERGED_FROM)
 SHORT = 4
 """The length from which a name is found within a longer word."""
@@ -46,7 +48,13 @@ class ErasurePlan:
     Nodes that are gone by now are erased from the past.
     """
 
-    def __init__(self, store: OxigraphStore, clock: Clock, nodes: Collection[NamedNode]) -> None:
+    def __init__(
+        self,
+        store: OxigraphStore,
+        clock: Clock,
+        nodes: Collection[NamedNode],
+        proposals: Sequence[Mapping[str, Any]],
+    ) -> None:
         self.store = store
         self.draft = Draft(store, clock)
         self.draft.delete(node for node in nodes if exists(node, store))
@@ -59,6 +67,7 @@ class ErasurePlan:
         self._trace()
         names = [store.iris.name(node.value) for node in self.erased]
         self._names = {name.name for name in names if isinstance(name, ConceptName)}
+        self.proposals = self._mentioning(proposals) if self.erased else []
 
     @property
     def changes_nothing(self) -> bool:
@@ -74,6 +83,7 @@ class ErasurePlan:
             "links": sorted(map(ids, links)),
             "commits": self._seqs,
             "mentions": sorted(set(self._mentions())),
+            **({"proposals": self.proposals} if self.proposals else {}),
         }
 
     def _merged(self) -> Iterator[NamedNode]:
@@ -157,14 +167,8 @@ class ErasurePlan:
 
     def _mentions(self) -> Iterator[str]:
         """The ids of other elements whose name or values, now or earlier, have a name or an id."""
-        iris = (_items(one.attributes.get("same_as")) for one in self.draft.deleted.values())
-        names = self._names.union(*iris)
-        ways = (str, _escaped, encode, quote)
-        texts = {way(name) for name in names for way in ways}
-        ids = set(map(self.store.iris.id, self.erased))
-        if not ids:
+        if not self.erased:
             return
-        pattern = re.compile("|".join(map(_pattern, sorted(texts))) or "$^")
         rows: Iterable[Any] = self.store.match(None, None, None)
         past = () if self._journal is None else self._journal.commits(0, self._journal.last)
         for part in (rows, *((*commit.removed, *commit.added) for commit in past)):
@@ -172,9 +176,23 @@ class ErasurePlan:
                 subject, _, value = row
                 if not isinstance(value, Literal) or self._is_erased(row):
                     continue
-                text = value.value
-                if pattern.search(text) or not ids.isdisjoint(_ids_in(text)):
+                if self._is_mentioned_in(value.value):
                     yield self.store.iris.id(subject)
+
+    @cached_property
+    def _is_mentioned_in(self) -> Callable[[str], bool]:
+        """Whether a text has a name or an id of what is forgotten."""
+        iris = (_items(one.attributes.get("same_as")) for one in self.draft.deleted.values())
+        names = self._names.union(*iris)
+        ways = (str, _escaped, encode, quote)
+        texts = {way(name) for name in names for way in ways}
+        ids = set(map(self.store.iris.id, self.erased))
+        pattern = re.compile("|".join(map(_pattern, sorted(texts))) or "$^")
+        return lambda text: bool(pattern.search(text)) or not ids.isdisjoint(_ids_in(text))
+
+    def _mentioning(self, proposals: Iterable[Mapping[str, Any]]) -> list[str]:
+        """The ids of the proposals that mention what is forgotten."""
+        return [one["id"] for one in proposals if self._is_mentioned_in(_content(one))]
 
     # Writing ----------------------------------------------------------------------------------
 
@@ -253,6 +271,25 @@ def _items(term: Term | None) -> list[str]:
     ]
 
 
+def _content(proposal: Mapping[str, Any]) -> str:
+    """The texts of a proposal, without who made it, and without the escapes of its statement."""
+    kept = [proposal.get(key) for key in ("text", "parameters", "reads", "changes", "reason")]
+    text = "\n".join(_strings(kept))
+    plain = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
+    return text + plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """The texts in a value of JSON, keys too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for item in value:
+            yield from _strings(item)
+        if isinstance(value, dict):
+            yield from _strings([*value.values()])
+
+
 def _ids_in(text: str) -> Iterator[str]:
     """The ids of propositions in a text, which may be written as IRIs."""
     return (f"P:{digits}:{predicate}" for digits, predicate in _LINK.findall(text))
@@ -275,12 +312,14 @@ def forget(
     store = require_embedded(writer.store, "forget")
 
     def plan() -> ErasurePlan:
-        plan = ErasurePlan(store, writer.clock, select())
+        plan = ErasurePlan(store, writer.clock, select(), writer.proposals.all())
         writer.check(plan.draft, NOWHERE, remedy="Forget")
         return plan
 
     def write(plan: ErasurePlan) -> dict[str, Any]:
         report = plan.report()
+        # After a crash in between, nothing is forgotten yet.
+        writer.proposals.remove(plan.proposals)
         if plan.changes_nothing:
             return {**report, "seq": None}
         origin = writer.origin(KIND)

@@ -6,6 +6,7 @@ record of the next commit that changed it, or in the store (docs/decisions/061).
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date, datetime
@@ -27,6 +28,7 @@ from kiprdf.store import NexusStore, Origin
 from kiprdf.store.commit_index import LOCATED, SOURCE, CommitIndex, type_of
 from kiprdf.store.journal_files import Commit
 from kiprdf.store.past import compact, journal_of, number_at
+from kiprdf.store.proposals import APPROVED
 
 BEGIN_AGAIN = (
     "Restore a backup; or begin the history at commit {number}, from which on it is whole: "
@@ -420,7 +422,17 @@ def _envelope(
         "undoes": undone(origin),
         **groups,
         **_forgotten(commit),
+        **_proposed(commit),
     }
+
+
+def _proposed(commit: Commit) -> dict[str, str]:
+    """The proposal that a commit has run, and who proposed it; nothing for another one."""
+    _, record = commit.records.get(APPROVED, (None, None))
+    if record is None:
+        return {}
+    proposal = json.loads(record)
+    return {"proposal": proposal["id"], "proposed_by": proposal["by"]}
 
 
 def _forgotten(commit: Commit) -> dict[str, int]:

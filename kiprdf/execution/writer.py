@@ -30,6 +30,7 @@ from kiprdf.semantics.check import check_written
 from kiprdf.source import NOWHERE, Span
 from kiprdf.store import Delta, NexusStore, Origin, OxigraphStore, ReadSet, Store
 from kiprdf.store.past import PastStore
+from kiprdf.store.proposals import Proposals
 
 T = TypeVar("T")
 P = TypeVar("P", bound="Plan")
@@ -63,6 +64,7 @@ class Writer:
         self._catalogs = catalogs
         self.clock = clock
         self._preparations: list[ref[ReadSet]] = []
+        self.proposals = Proposals(store.folder)
         self.runs_transaction = False
         """Whether the function of a transaction runs, which holds the writer's lock."""
         self.strict_schema = store.records().get(STRICT_SCHEMA) == "true"

@@ -98,6 +98,11 @@ class Draft:
 
     # Elements ---------------------------------------------------------------------------------
 
+    @property
+    def read(self) -> set[NamedNode]:
+        """The nodes that the store was asked for, also of elements that are absent."""
+        return {*self.edits, *self._existing}
+
     def element(self, node: NamedNode) -> Element | None:
         """The element in the draft, which the caller may edit in place; None if there is none.
 
@@ -157,7 +162,7 @@ class Draft:
     def version(self, node: NamedNode) -> int:
         """The version of an element before the statement; 0 if it did not exist."""
         edit = self.edits[node]
-        return 0 if edit.before is None else _version(edit.before)
+        return 0 if edit.before is None else version(edit.before)
 
     def find_link(self, subject: NamedNode, predicate: str, object_: NamedNode) -> NamedNode | None:
         """The proposition that states a fact, in the draft or in the store."""
@@ -379,10 +384,11 @@ def _engine_metadata(edit: Edit, moment: Term) -> Terms:
     before = edit.before or (edit.after if vocab.VERSION in edit.after.metadata else None)
     if before is None:
         return {vocab.VERSION: _FIRST, vocab.UPDATED_AT: moment, vocab.CREATED_AT: moment}
-    return {vocab.VERSION: to_term(_version(before) + 1), vocab.UPDATED_AT: moment}
+    return {vocab.VERSION: to_term(version(before) + 1), vocab.UPDATED_AT: moment}
 
 
-def _version(element: Element) -> int:
+def version(element: Element) -> int:
+    """The version of an element; one without it counts as 1."""
     stored = element.metadata.get(vocab.VERSION)
     return 1 if stored is None else int(cast(Literal, stored).value)
 

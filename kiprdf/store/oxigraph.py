@@ -79,6 +79,7 @@ from kiprdf.store.journal import FOLDER as HISTORY
 from kiprdf.store.journal import Journal, Sync, adopt, discard_prepared
 from kiprdf.store.journal_files import Commit, rows_of
 from kiprdf.store.oxigraph_reads import COMPACTED_QUADS, OxigraphReads
+from kiprdf.store.proposals import Proposals
 from kiprdf.store.rebuilding import GAP, LOST, gap_record, quads_of, rebuild
 
 T = TypeVar("T")
@@ -356,7 +357,7 @@ class OxigraphStore(OxigraphReads):
                 if journal is not None:
                     journal.copy(copy / HISTORY, self.commit())
                 # An iterator sees one state as long as it lives.
-                quads = iter(self.engine)
+                quads, number = iter(self.engine), self.commit()
                 if self._folder is not None and not self.read_only:
                     self.engine.flush()
                     # RocksDB links the files that never change.
@@ -367,6 +368,7 @@ class OxigraphStore(OxigraphReads):
                 engine.flush()
             if self._folder is not None:
                 copy_file(self._folder / VECTORS, copy / VECTORS)
+                Proposals(self._folder).copy(copy, number)
             if self._is_replaced():
                 message = f"The nexus in {self._folder} was rewritten meanwhile, or forgetting was"
                 raise ReplacedError(f"{message} interrupted: open it again, once for writing.")

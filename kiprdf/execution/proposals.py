@@ -1,0 +1,296 @@
+"""Statements of who may only propose: frozen, shown to a person, and run under that person's name
+(docs/decisions/184)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from kiprdf import collector
+from kiprdf.actors import OWNER, Actor, acting_as, acting_on
+from kiprdf.errors import KipError, shown
+from kiprdf.interchange.differences.difference import Difference, difference
+from kiprdf.kml.draft import Draft, timestamp, version
+from kiprdf.kql.find import nodes
+from kiprdf.language import ast
+from kiprdf.rdf import vocab
+from kiprdf.rdf.elements import Proposition, read_element
+from kiprdf.rdf.literals import canonical_json, normal
+from kiprdf.semantics.patterns import Kinds, check_block
+from kiprdf.spelling import keys_of_name
+from kiprdf.store.proposals import APPROVED, OPEN, Entry
+
+if TYPE_CHECKING:
+    from kiprdf.execution.engine import CommandEngine
+
+MOST_BYTES = 256 * 1024
+"""The size of one proposal, as JSON: a person reads it."""
+MOST_OPEN = 1000
+"""The proposals of one principal that wait at once."""
+_OF_THE_MOMENT = frozenset(map(vocab.metadata, ("retracted_by", "retracted_at")))
+"""The metadata that the engine sets at the time of the commit."""
+
+
+def propose(engine: CommandEngine, text: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep a statement until a person decides; return its id, and the receipt that it would have.
+
+    Raises ``KipError`` where the statement would fail.
+    """
+    writer, store = engine.writer, engine.store
+    if store.embedded is None:
+        message = "A nexus in a SPARQL store keeps no proposals."
+        raise KipError("KIP_3004", message, "Propose to a nexus in a folder, or in memory.")
+    actor = acting_on(writer)
+
+    def run() -> dict[str, Any]:
+        frozen = _frozen(parameters)
+        command = _bound(engine, text, frozen)
+        receipt, _ = writer.draft(command)
+        # A person will run it, for whom it may do more.
+        with acting_as(writer, OWNER._replace(proposer=actor.author)):
+            effect = _effect(engine, command)
+        proposal = {
+            "text": text,
+            "parameters": frozen,
+            "by": _label(actor),
+            "session": actor.session,
+            "at": timestamp(engine.clock()),
+            "commit": store.commit(),
+            "reads": effect.reads,
+            "diff": effect.difference.text(),
+            "changes": effect.difference.to_json(),
+            "author": actor.author,
+            "digest": effect.digest,
+        }
+        _check_bounds(engine, proposal)
+        return {"proposed": engine.writer.proposals.add(proposal), "would": receipt}
+
+    return store.write(lambda: collector.paused(run))
+
+
+def proposals(engine: CommandEngine, *, all: bool = False) -> list[dict[str, Any]]:
+    """The proposals that wait, the oldest first; ``all`` has those that were decided, too."""
+    kept = _entries(engine).values()
+    return [
+        {key: value for key, value in one.items() if key not in ("author", "digest")}
+        for one in kept
+        if all or one["state"] == OPEN
+    ]
+
+
+def approve(engine: CommandEngine, id: str) -> dict[str, Any]:
+    """Run a proposal under the name of a person, and return its receipt."""
+    writer, store = engine.writer, engine.store
+    writer.require_writable()
+
+    def run() -> dict[str, Any]:
+        proposal = _waiting(engine, id)
+        actor = acting_on(writer)
+        _require_person(actor)
+        if _is_same(actor.author, proposal["author"]):
+            message = f"{id} is a proposal of {shown(_label(actor))}: nobody approves their own."
+            raise KipError("KIP_3004", message, "Leave it to another person.")
+        with acting_as(writer, actor._replace(proposer=proposal["author"])):
+            effect = _again(engine, proposal)
+            delta = effect.draft.delta()
+            decision = _decision(engine, "approved", seq=store.commit() + bool(delta))
+            record = canonical_json({"id": id, "by": proposal["by"], **decision})
+            if delta:
+                writer.commit(replace(delta, records={APPROVED: record}))
+        engine.writer.proposals.decide(id, decision)
+        return effect.receipt
+
+    return store.write(lambda: collector.paused(run))
+
+
+def decline(engine: CommandEngine, id: str, reason: str) -> dict[str, Any]:
+    """Close a proposal without running it, and return it."""
+    engine.writer.require_writable()
+
+    def run() -> dict[str, Any]:
+        proposal = _waiting(engine, id)
+        _require_person(acting_on(engine.writer))
+        decision = _decision(engine, "declined", reason=reason)
+        engine.writer.proposals.decide(id, decision)
+        return {**proposal, **decision}
+
+    return engine.store.write(run)
+
+
+# What a proposal would do -----------------------------------------------------------------------
+
+
+class _Effect(NamedTuple):
+    """What a statement would do: its receipt, its draft, the versions of the elements that it read
+    (0 of what is absent), the difference that it makes, and a digest of all that it depends on."""
+
+    receipt: dict[str, Any]
+    draft: Draft
+    reads: dict[str, int]
+    difference: Difference
+    digest: str
+
+
+def _effect(engine: CommandEngine, command: ast.Manipulation) -> _Effect:
+    receipt, draft = engine.writer.draft(command)
+    store, reads, states = engine.store, {}, {}
+    for node in {*draft.read, *_matched(engine, command)}:
+        triples = store.describe(node)
+        element = read_element(store.iris, node, triples)
+        id = store.iris.id(node)
+        reads[id] = 0 if element is None else version(element)
+        states[id] = sorted(map(str, triples))
+    differences = difference(*_datasets(draft), store.iris)
+    parts = canonical_json([states, differences.to_json()])
+    digest = hashlib.sha256(parts.encode(errors="surrogatepass")).hexdigest()
+    return _Effect(receipt, draft, dict(sorted(reads.items())), differences, digest)
+
+
+def _matched(engine: CommandEngine, command: ast.Manipulation) -> Iterator[NamedNode]:
+    """The elements that the WHERE of a statement binds to its variables."""
+    if not isinstance(command, ast.Upsert):
+        kinds = check_block(command.where, engine.catalogs.catalog(), Kinds())
+        for name in kinds.elements():
+            yield from nodes(ast.Variable(name), command.where, engine.store, creates=True)
+
+
+def _datasets(draft: Draft) -> tuple[set[Triple], set[Triple]]:
+    """The elements of a draft and their ends, before and after it."""
+    store, delta = draft.store, draft.delta()
+    before: set[Triple] = set()
+    pending, seen = list(draft.edits), set()
+    while pending:
+        node = pending.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        triples = list(map(_triple, store.describe(node)))
+        before.update(triples)
+        edit = draft.edits.get(node)
+        after = None if edit is None else edit.after
+        for element in (read_element(store.iris, node, triples), after):
+            if isinstance(element, Proposition):
+                pending += (element.subject, element.object)
+    removed, added = (map(_triple, side) for side in (delta.removed, delta.added))
+    after_all = before.difference(removed).union(added)
+    return _lasting(before), _lasting(after_all)
+
+
+def _lasting(triples: Iterable[Triple]) -> set[Triple]:
+    return {triple for triple in triples if triple.predicate not in _OF_THE_MOMENT}
+
+
+def _triple(written: Any) -> Triple:
+    subject, predicate, value = written
+    return Triple(subject, predicate, normal(value) if isinstance(value, Literal) else value)
+
+
+def _again(engine: CommandEngine, proposal: Entry) -> _Effect:
+    """What a proposal would do now; raises KIP_3005 where that is not what was proposed."""
+    id, text = proposal["id"], proposal["text"]
+    try:
+        effect = _effect(engine, _bound(engine, text, proposal["parameters"]))
+    except KipError as error:
+        if error.code in ("KIP_3004", "KIP_4001", "KIP_4003"):
+            raise error.in_source(text) from None
+        raise _stale(id, f"now it would fail: {error.message}") from None
+    if effect.digest != proposal["digest"]:
+        before, now = proposal["reads"], effect.reads
+        changed = [one for one in {**before, **now} if before.get(one) != now.get(one)]
+        what = ", ".join(map(shown, changed[:3])) or "what it read"
+        more = " and more" if len(changed) > 3 else ""
+        raise _stale(id, f"{what}{more} changed after it was proposed")
+    return effect
+
+
+def _stale(id: str, reason: str) -> KipError:
+    hint = "Decline it; what is still right can be proposed again."
+    return KipError("KIP_3005", f"{id} is stale: {reason.rstrip('.')}.", hint)
+
+
+# Who, and how many ------------------------------------------------------------------------------
+
+
+def _label(actor: Actor) -> str:
+    return actor.label or f"{actor.kind}/owner"
+
+
+def _is_same(name: str | None, other: str | None) -> bool:
+    """Whether two names, which the owner does not have, are those of one principal."""
+    if name is None or other is None:
+        return False
+    return not set(keys_of_name(name)).isdisjoint(keys_of_name(other))
+
+
+def _require_person(actor: Actor) -> None:
+    actor.require("write")
+    if actor.kind != "human":
+        message = f"{_label(actor)} is a {actor.kind}: only a person decides on proposals."
+        raise KipError("KIP_3004", message, "Leave it to a person.")
+
+
+def _check_bounds(engine: CommandEngine, proposal: Entry) -> None:
+    size = len(json.dumps(proposal))
+    if size > MOST_BYTES:
+        message = f"The proposal has {size:,} bytes with what it changes; at most {MOST_BYTES:,}."
+        raise KipError("KIP_4002", message, "Propose it in parts, which a person can read.")
+    by = proposal["by"]
+    waiting = sum(one["by"] == by and one["state"] == OPEN for one in engine.writer.proposals.all())
+    if waiting >= MOST_OPEN:
+        message = f"{waiting} proposals of {shown(by)} wait already, and no more may."
+        raise KipError("KIP_4002", message, "Wait until a person has decided on some of them.")
+
+
+# The proposals ----------------------------------------------------------------------------------
+
+
+def _entries(engine: CommandEngine) -> dict[str, Entry]:
+    """The proposals by their ids; the one that a commit ran before a crash is approved."""
+    kept = {one["id"]: one for one in engine.writer.proposals.all()}
+    record = engine.store.records().get(APPROVED) if kept else None
+    if record is not None:
+        decision = json.loads(record)
+        id = decision.pop("id")
+        if id in kept and kept[id]["state"] == OPEN:
+            kept[id] = {**kept[id], **decision}
+            if not engine.store.read_only:
+                engine.store.write(lambda: engine.writer.proposals.decide(id, decision))
+    return kept
+
+
+def _waiting(engine: CommandEngine, id: str) -> Entry:
+    proposal = _entries(engine).get(id)
+    if proposal is None:
+        message = f"There is no proposal {shown(id)!r}."
+        raise KipError("KIP_3002", message, "List those that wait: kiprdf proposals list.")
+    if proposal["state"] != OPEN:
+        who, when = proposal["decided_by"], proposal["decided_at"]
+        message = f"{id} was {proposal['state']} by {shown(who)} at {when}."
+        raise KipError("KIP_2002", message, "Nothing is left to decide.")
+    return proposal
+
+
+def _decision(engine: CommandEngine, state: str, **more: Any) -> Entry:
+    who, when = _label(acting_on(engine.writer)), timestamp(engine.clock())
+    return {"state": state, "decided_by": who, "decided_at": when, **more}
+
+
+def _bound(engine: CommandEngine, text: str, parameters: Mapping[str, Any]) -> ast.Manipulation:
+    command = engine.statements.template(text).bind(parameters)
+    assert isinstance(command, ast.Manipulation)
+    return command
+
+
+def _frozen(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of parameters, of which nothing can be changed any more."""
+    try:
+        frozen: dict[str, Any] = json.loads(json.dumps(dict(parameters)))
+    except (TypeError, ValueError) as fault:
+        message = f"The parameters of a proposal are not JSON: {fault}."
+        raise KipError("KIP_1001", message, "Send only what the command uses.") from None
+    return frozen
