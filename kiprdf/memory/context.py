@@ -10,7 +10,7 @@ from pyoxigraph import NamedNode, Triple
 
 from kiprdf.memory.extraction.words import word_set
 from kiprdf.memory.graph import EntityNode, read_edge
-from kiprdf.memory.items import PREDICATES, Edge, Hit, normalized
+from kiprdf.memory.items import PREDICATES, Edge, Hit, is_name, normalized
 from kiprdf.memory.tables import Named, Names, words
 from kiprdf.memory.texts import setting
 from kiprdf.rdf import vocab
@@ -278,10 +278,11 @@ def relation(graph: Graph, names: Names, link: Any, fact: Triple) -> Relation | 
     store = graph.nexus.store
     subject, object_ = (names.entities.get(cast(Any, end)) for end in (fact.subject, fact.object))
     weight = _value(store, link, "confidence")
-    if subject is None or object_ is None or weight is None:
+    if subject is None or object_ is None or not isinstance(weight, int | float):
         return None
     predicate = fact.predicate.value[len(store.iris.predicates) :]
     until = _value(store, link, "valid_until")
+    until = until if isinstance(until, str) else None
     return Relation(link, subject, predicate, object_, float(weight), until)
 
 
@@ -384,7 +385,7 @@ def _fitted(
     memory_ids = [_value(store, relation.link, "memory_id") for relation in shown]
     shown_hits, shown_edges = len(hit_lines), len(edge_lines)
     while True:
-        evidence = ", ".join(dict.fromkeys(str(id) for id in memory_ids[:shown_edges] if id))
+        evidence = ", ".join(dict.fromkeys(filter(is_name, memory_ids[:shown_edges])))
         lines = [
             "=== Knowledge Graph Context ===",
             "",

@@ -45,6 +45,13 @@ _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:kip:memory/")
 _EVIDENCE = ("memory_id", "src", "timestamp", "pattern")
 _STATED = (*_EVIDENCE, "superseded", "superseded_by")
 _END = ("weight", "valid_until", "superseded_by")
+_TYPE_OF: dict[str, Any] = {
+    **dict.fromkeys((*_EVIDENCE, "edge_id", "valid_until", "superseded_by"), str),
+    **dict.fromkeys(("entity_id", "normalized_name", "created_ts", "updated_ts"), str),
+    **dict.fromkeys(("confidence", "weight"), int | float),
+    **dict.fromkeys(("evidence", "details"), dict),
+    **dict.fromkeys(("memory_ids", "aliases"), list),
+}
 _MOST_STATED = 1_000_000
 """More edges than a text of the greatest length can state."""
 SUCCESSOR = " > "
@@ -218,7 +225,9 @@ class Graph:
         )
         stated: dict[str, list[Statement]] = {}
         for id, memory_id, session, turn, link in self.rows(command, **values):
-            metadata = {**link.get("metadata", {}), "memory_id": memory_id}
+            metadata = {**_readable(link.get("metadata", {})), "memory_id": memory_id}
+            if "confidence" not in metadata:
+                continue
             evidence = {key: metadata[key] for key in _STATED if metadata.get(key) is not None}
             statement = Statement(metadata["confidence"], evidence, turn_of(session, turn))
             stated.setdefault(id, []).append(statement)
@@ -382,44 +391,56 @@ def _identity(key: Any) -> dict[str, Any]:
 
 def _entity(concept: Json) -> EntityNode | None:
     """The entity that a concept stores, if it does."""
-    values, type = concept.get("attributes", {}), concept.get("type", "").lower()
+    values, type = _readable(concept.get("attributes", {})), concept.get("type", "").lower()
     if type not in TYPES or not values.get("entity_id"):
         return None
     entity = Entity(
         values["entity_id"],
         type,
         concept["name"],
-        values.get("normalized_name"),
-        values.get("details") or {},
-        values.get("created_ts"),
-        values.get("updated_ts"),
+        values.get("normalized_name", normalized(concept["name"])),
+        values.get("details", {}),
+        values.get("created_ts", ""),
+        values.get("updated_ts", ""),
     )
     return EntityNode(entity, tuple(values.get("aliases") or ()), bool(values.get("is_kept")))
 
 
-def read_edge(link: Json, subject_id: str | None, object_id: str | None) -> EdgeLink | None:
+def read_edge(link: Json, subject_id: object, object_id: object) -> EdgeLink | None:
     """The edge that a proposition stores, if it does; its ends have the given ids."""
-    values = link.get("metadata", {})
-    if not values.get("edge_id") or not subject_id or not object_id:
+    values = _readable(link.get("metadata", {}))
+    if not {"edge_id", "confidence"} <= values.keys():
         return None
-    own = values.get("evidence") or {}
+    if not (isinstance(subject_id, str) and isinstance(object_id, str)):
+        return None
+    own = _readable(values.get("evidence", {}))
+    own = own if "weight" in own else {}
     fields = {**own, **{key: values.get(key) for key in _EVIDENCE}}
     evidence = {key: fields[key] for key in fields if key not in _END and fields[key] is not None}
     if values.get("memory_ids"):
-        evidence["memory_ids"] = list(values["memory_ids"])
+        evidence["memory_ids"] = values["memory_ids"]
     edge = Edge(
         values["edge_id"],
         subject_id,
         link["predicate"],
         object_id,
-        values.get("confidence"),
+        values["confidence"],
         evidence,
-        values.get("created_ts"),
+        values.get("created_ts", ""),
         values.get("valid_until"),
         values.get("superseded_by"),
     )
     subject, object_ = (_node(link[end]) for end in ("subject", "object"))
     return EdgeLink(edge, link["id"], subject, object_, own)
+
+
+def _readable(values: Json) -> dict[str, Any]:
+    """Values without those of other types, which other programs may have written."""
+    return {
+        key: [each for each in value if isinstance(each, str)] if isinstance(value, list) else value
+        for key, value in values.items()
+        if isinstance(value, _TYPE_OF.get(key, object))
+    }
 
 
 def _node(id: str) -> Node:

@@ -305,7 +305,11 @@ class Names(_Table):
             return
         if concept.type.lower() not in TYPES:
             return
-        others = [alias for alias in aliases or () if isinstance(alias, str)]
+        others = [
+            alias
+            for alias in (aliases if isinstance(aliases, list) else ())
+            if isinstance(alias, str)
+        ]
         names = (name, *map(normalized, others))
         named = Named(node, id, concept.type.lower(), concept.name, names)
         self.entities[node] = named
