@@ -87,6 +87,7 @@ class AsyncNexus:
     changes = as_coroutine(Nexus.changes)
     undo = as_coroutine(Nexus.undo)
     proposals = as_coroutine(Nexus.proposals)
+    proposal = as_coroutine(Nexus.proposal)
     approve = as_coroutine(Nexus.approve)
     decline = as_coroutine(Nexus.decline)
 

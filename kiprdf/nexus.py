@@ -967,6 +967,11 @@ class Nexus:
         return self._engine.boundary.run(lambda: proposals.proposals(self._engine, all=all))
 
     @timed
+    def proposal(self, id: str) -> dict[str, Any]:
+        """One proposal, which may be decided; KIP_3002 if there is none."""
+        return self._engine.boundary.run(lambda: proposals.proposal(self._engine, id))
+
+    @timed
     def approve(self, id: str) -> dict[str, Any]:
         """Run a proposal as it was frozen, under the name of the person who approves; its receipt.
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib.resources import files
 
@@ -20,6 +22,8 @@ _IGNORABLE = frozenset(
     )
 )
 """What Unicode says to show as nothing (default-ignorable), and calls no format character."""
+_PARTS = re.compile(r"[^\W\u115f\u1160\u17b4\u17b5\u3164\uffa0]+|.", re.DOTALL)
+"""Words, without the letters that show as nothing, and single characters."""
 _CACHED_CHARACTERS = 256
 _DOTTED = "i\u0307"
 """The small letter of a dotted capital I, which shows as a plain i."""
@@ -92,3 +96,51 @@ def _looks_like() -> dict[int, str | None]:
             prototypes.add(prototype)
             table[ord(source)] = prototype
     return table | {ord("i"): "l", 0x2800: " "}
+
+
+def visible(text: str, keep: str = "") -> Iterator[tuple[str, str]]:
+    """The parts of a text as they are shown, with what a reader would not see of each.
+
+    What is invisible is written as an escape, except blanks and what is in ``keep``. In a word that
+    can be taken for another, the letters that look like ASCII are named.
+
+    >>> list(visible("Ada\u202e, \u0410da"))[1:]
+    [('\\\\u202e', 'RIGHT-TO-LEFT OVERRIDE'), (', ', ''), ('Аda', 'CYRILLIC CAPITAL LETTER A')]
+    """
+    plain = ""
+    for match in _PARTS.finditer(text):
+        part = match[0]
+        is_hidden = len(part) == 1 and part not in f" {keep}" and not key_of_name(part)
+        letters = part if is_hidden else _misleading(part)
+        if not letters:
+            plain += part
+            continue
+        if plain:
+            yield plain, ""
+            plain = ""
+        names = (unicodedata.name(one, f"U+{ord(one):04X}") for one in dict.fromkeys(letters))
+        yield json.dumps(part)[1:-1] if is_hidden else part, ", ".join(names)
+    if plain:
+        yield plain, ""
+
+
+def _misleading(word: str) -> str:
+    """The letters of a word that look like ASCII, if nothing else shows that it is not."""
+    if word.isascii():
+        return ""
+    letters = [one for one in word if not one.isascii() and len(one.casefold()) == 1]
+    similar = "".join(one for one in letters if key_of_name(one).isascii())
+    is_mixed = re.search("[A-Za-z]", word) is not None
+    return similar if is_mixed or key_of_name(word).isascii() else ""
+
+
+def visible_text(text: str, keep: str = "") -> str:
+    """The same as one text, with the names in brackets after the words.
+
+    >>> visible_text("Ada\u202e, \u0410da")
+    'Ada\\\\u202e, Аda[CYRILLIC CAPITAL LETTER A]'
+    """
+    return "".join(
+        part if not note or part.startswith("\\") else f"{part}[{note}]"
+        for part, note in visible(text, keep)
+    )

@@ -76,11 +76,12 @@ def propose(engine: CommandEngine, text: str, parameters: Mapping[str, Any]) -> 
 def proposals(engine: CommandEngine, *, all: bool = False) -> list[dict[str, Any]]:
     """The proposals that wait, the oldest first; ``all`` has those that were decided, too."""
     kept = _entries(engine).values()
-    return [
-        {key: value for key, value in one.items() if key not in ("author", "digest")}
-        for one in kept
-        if all or one["state"] == OPEN
-    ]
+    return [_shown(one) for one in kept if all or one["state"] == OPEN]
+
+
+def proposal(engine: CommandEngine, id: str) -> dict[str, Any]:
+    """One proposal, which may be decided."""
+    return _shown(_kept(engine, id))
 
 
 def approve(engine: CommandEngine, id: str) -> dict[str, Any]:
@@ -110,6 +111,8 @@ def approve(engine: CommandEngine, id: str) -> dict[str, Any]:
 
 def decline(engine: CommandEngine, id: str, reason: str) -> dict[str, Any]:
     """Close a proposal without running it, and return it."""
+    if not isinstance(reason, str) or not reason.strip():
+        raise KipError("KIP_1001", "A proposal is declined for a reason.", "Say why.")
     engine.writer.require_writable()
 
     def run() -> dict[str, Any]:
@@ -117,7 +120,7 @@ def decline(engine: CommandEngine, id: str, reason: str) -> dict[str, Any]:
         _require_person(acting_on(engine.writer))
         decision = _decision(engine, "declined", reason=reason)
         engine.writer.proposals.decide(id, decision)
-        return {**proposal, **decision}
+        return _shown({**proposal, **decision})
 
     return engine.store.write(run)
 
@@ -263,11 +266,20 @@ def _entries(engine: CommandEngine) -> dict[str, Entry]:
     return kept
 
 
-def _waiting(engine: CommandEngine, id: str) -> Entry:
-    proposal = _entries(engine).get(id)
+def _kept(engine: CommandEngine, id: str) -> Entry:
+    proposal = _entries(engine).get(str(id))
     if proposal is None:
-        message = f"There is no proposal {shown(id)!r}."
+        message = f"There is no proposal {shown(str(id))!r}."
         raise KipError("KIP_3002", message, "List those that wait: kiprdf proposals list.")
+    return proposal
+
+
+def _shown(proposal: Entry) -> dict[str, Any]:
+    return {key: value for key, value in proposal.items() if key not in ("author", "digest")}
+
+
+def _waiting(engine: CommandEngine, id: str) -> Entry:
+    proposal = _kept(engine, id)
     if proposal["state"] != OPEN:
         who, when = proposal["decided_by"], proposal["decided_at"]
         message = f"{id} was {proposal['state']} by {shown(who)} at {when}."

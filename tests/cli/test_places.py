@@ -19,7 +19,7 @@ NEW = 'UPSERT { CONCEPT { {type: "Drug", name: "New"} } }'
 PANELS = {
     "Everyday": "demo run shell load explain diagnose info memory chunks",
     "Exchange": "snapshot restore export import diff patch schema context publish",
-    "History": "at history changes undo forget compact-history",
+    "History": "at history changes undo forget compact-history proposals",
     "Serve": "serve mcp instructions principals",
     "Maintain": "check rebuild embed optimize backup",
 }
@@ -222,8 +222,8 @@ def test_the_commands_are_in_panels(invoke: Invoke) -> None:
 SHOWN = {
     "": "demo chunks/check chunks/show chunks/run principals/add principals/list principals/remove",
     "--default-graph": "diff",
-    "--nexus": "at history changes rebuild",
-    "--nexus --sync": "undo",
+    "--nexus": "at history changes rebuild proposals/list proposals/show",
+    "--nexus --sync": "undo proposals/approve proposals/decline",
     "--nexus --token": "forget compact-history optimize backup",
     "--default-graph --nexus": "explain diagnose info snapshot export schema context publish "
     "instructions check memory/get memory/list memory/contradictions memory/stats memory/search "
