@@ -20,6 +20,7 @@ from kiprdf.search import Embedder
 
 if TYPE_CHECKING:
     from kiprdf.async_nexus import AsyncNexus
+    from kiprdf.execution.trust import trust
     from kiprdf.interchange.mapping.contexts import Mapping
     from kiprdf.memory.asynchronous import AsyncMemory
     from kiprdf.prompt import instructions
@@ -39,6 +40,7 @@ __all__ = [
     "instructions",
     "parse",
     "to_text",
+    "trust",
     "valid_at",
 ]
 __version__ = "0.1.0"
@@ -47,6 +49,7 @@ _HOME_OF = {
     "AsyncMemory": "kiprdf.memory.asynchronous",
     "AsyncNexus": "kiprdf.async_nexus",
     "Mapping": "kiprdf.interchange.mapping.contexts",
+    "trust": "kiprdf.execution.trust",
     "function_schemas": "kiprdf.protocol",
     "instructions": "kiprdf.prompt",
 }

@@ -443,7 +443,7 @@ class Nexus:
     @timed
     def apply_patch(
         self, patch: str | os.PathLike[str], *, dry_run: bool = False
-    ) -> dict[str, int]:
+    ) -> dict[str, Any]:
         """Apply an RDF Patch that ``kiprdf diff --as patch`` wrote: a file, or a text.
 
         One transaction, exact to the triple, times and versions included. It is checked like a

@@ -16,6 +16,7 @@ from kiprdf.interchange.importing.plan import ImportPlan, ReplacedText, to_upser
 from kiprdf.interchange.imports import Document, OntologyDocument, RdfDocument, passes
 from kiprdf.kml.draft import Draft, timestamp
 from kiprdf.kml.merge import move_links, note_merged
+from kiprdf.kml.trust import with_unreviewed
 from kiprdf.rdf.elements import Concept
 from kiprdf.rdf.literals import to_json, to_term
 from kiprdf.store import Delta, Store
@@ -85,7 +86,7 @@ def run(engine: CommandEngine, document: Document, *, dry_run: bool) -> dict[str
             return plan.report(), None
         drafted = writer.draft(command, store, correct=lambda draft: _correct(plan, draft))[1]
         changed = {store.iris.id(edit.after.node) for edit in drafted.changes()}
-        return plan.report(changed), drafted
+        return with_unreviewed(plan.report(changed), drafted), drafted
 
     def prepare(store: Store) -> tuple[dict[str, Any], Delta]:
         report, drafted = draft(store)

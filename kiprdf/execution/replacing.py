@@ -6,10 +6,10 @@ A patch is checked like a statement: what it does to elements is drafted (docs/d
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from typing import NamedTuple, cast
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, cast
 
-from pyoxigraph import DefaultGraph, NamedNode, Triple
+from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 
 from kiprdf import collector
 from kiprdf.actors import acting_on
@@ -22,9 +22,10 @@ from kiprdf.interchange.differences.patch import read as read_patch
 from kiprdf.interchange.differences.patch_log import Log
 from kiprdf.interchange.n_triples import StagingStore
 from kiprdf.kml.draft import Draft, Edit
+from kiprdf.kml.trust import HUMAN, RETRACTED_AT, RETRACTED_BY, STATUS, with_unreviewed
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Element, Proposition, Terms, read_element
-from kiprdf.rdf.literals import Json, to_json
+from kiprdf.rdf.elements import Element, Proposition, Term, Terms, read_element
+from kiprdf.rdf.literals import Json, to_json, to_term
 from kiprdf.source import NOWHERE
 from kiprdf.store.past import replay, require_embedded
 
@@ -78,13 +79,15 @@ class PatchPlan(NamedTuple):
 
     patch: Patch
     dataset: StagingStore
+    draft: Draft
 
-    def report(self) -> dict[str, int]:
-        """How many triples are, or would be, ``deleted`` and ``added``."""
-        return {"deleted": len(self.patch.removed), "added": len(self.patch.added)}
+    def report(self) -> dict[str, Any]:
+        """How many triples of the patch are, or would be, ``deleted`` and ``added``."""
+        counts = {"deleted": len(self.patch.removed), "added": len(self.patch.added)}
+        return with_unreviewed(counts, self.draft)
 
 
-def apply_patch(writer: Writer, text: str, dry_run: bool) -> dict[str, int]:
+def apply_patch(writer: Writer, text: str, dry_run: bool) -> dict[str, Any]:
     """Change the dataset triple by triple, as one commit, if a statement may change that."""
     patch, store = read_patch(text), writer.store
 
@@ -97,9 +100,10 @@ def apply_patch(writer: Writer, text: str, dry_run: bool) -> dict[str, int]:
         draft = Draft(store, writer.clock)
         _draft_changes(patch, dataset, draft)
         writer.check(draft, NOWHERE)
-        return PatchPlan(patch, dataset)
+        _note_writer(dataset, draft)
+        return PatchPlan(patch, dataset, draft)
 
-    def write(plan: PatchPlan) -> dict[str, int]:
+    def write(plan: PatchPlan) -> dict[str, Any]:
         if any(patch):
             writer.replace(plan.dataset.engine, "PATCH")
         return plan.report()
@@ -139,6 +143,34 @@ def _draft_changes(patch: Patch, dataset: StagingStore, draft: Draft) -> None:
                 {} if before is None else before.metadata, after.metadata, draft.id(node)
             )
             draft.edits[node] = Edit(before and _without_times(before), _without_times(after))
+        else:  # it was drafted before
+            draft.edits.pop(node, None)
+
+
+def _note_writer(dataset: StagingStore, draft: Draft) -> None:
+    """Write into the dataset of a patch what the engine notes about its writer.
+
+    A patch of the owner is exact, but that a retraction without its marks gets them.
+    """
+    actor, graph = draft.actor, DefaultGraph()
+    is_exact = actor.label is None and actor.kind == HUMAN
+    for node, edit in paced(draft.edits.items()):
+        notes: Mapping[str, Term | None] = {
+            key: edit.after.metadata.get(key) for key in (STATUS, RETRACTED_BY, RETRACTED_AT)
+        }
+        if not is_exact:
+            stored = draft.store.match(node, vocab.metadata(vocab.ACTOR), None)
+            name = None if actor.label is None else to_term(actor.label)
+            kept = next((cast(Term, triple.object) for triple in stored), None)
+            notes = {**notes, vocab.ACTOR: name if edit.changed else kept}
+        for key, term in notes.items():
+            predicate = vocab.metadata(key)
+            given = list(dataset.engine.quads_for_pattern(node, predicate, None, graph))
+            if not (is_exact and given and term is not None):
+                for quad in given:
+                    dataset.engine.remove(quad)
+                if term is not None:
+                    dataset.engine.add(Quad(node, predicate, term, graph))
 
 
 def _subjects(rows: Iterable[Triple]) -> list[NamedNode]:

@@ -13,6 +13,7 @@ from kiprdf.execution.naming import node_of
 from kiprdf.execution.writer import keyword, run_in
 from kiprdf.kml import statements
 from kiprdf.kml.draft import Draft
+from kiprdf.kml.trust import with_unreviewed
 from kiprdf.language import ast
 from kiprdf.language.limits import NESTING
 from kiprdf.rows import Rows
@@ -36,6 +37,15 @@ class Transaction:
         self._is_over = False
         self._written: set[str] = set()
         self._removed: dict[str, NamedNode] = {}
+        self._last_receipt: dict[str, Any] = {}
+
+    @property
+    def unreviewed(self) -> list[str]:
+        """The ids of what was reviewed and is not any more, known after the transaction.
+
+        The receipt of its last statement has them, too.
+        """
+        return self._draft.unreviewed
 
     def find(self, command: str, /, **parameters: Any) -> Rows:
         """The rows of a FIND, as those of ``Nexus.find`` without the reasons of an empty answer."""
@@ -80,7 +90,8 @@ class Transaction:
             if self._is_over:
                 raise KipError("KIP_1001", "The transaction is over.", "Begin another one.")
             check(command, self._engine.catalogs.catalog())
-            return run_in(self._draft, command)
+            self._last_receipt = run_in(self._draft, command)
+            return self._last_receipt
 
         return self._engine.boundary.run(lambda: collector.paused(run), source)
 
@@ -100,6 +111,7 @@ class Transaction:
             if not dry_run:
                 self._engine.writer.runs_transaction = False
             self._engine.writer.commit_draft(draft, dry_run=dry_run)
+            self._last_receipt |= with_unreviewed({}, draft)
 
         self._engine.boundary.run(lambda: collector.paused(run))
 

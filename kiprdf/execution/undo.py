@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, cast
 
 from pyoxigraph import NamedNode, Triple
 
+from kiprdf.actors import OWNER, Actor, acting_on
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.execution.history import (
@@ -27,6 +28,7 @@ from kiprdf.execution.history import (
 from kiprdf.execution.writer import Writer
 from kiprdf.kml.draft import Clock, Draft, Edit, copied
 from kiprdf.kml.protection import check_protection
+from kiprdf.kml.trust import check_status, with_unreviewed
 from kiprdf.kql.identities import exists
 from kiprdf.kql.reader import link_of, links_at
 from kiprdf.rdf import vocab
@@ -45,9 +47,11 @@ _STATES_SOURCE = re.compile(r"\bMETADATA \{[^}]*\bsource:")
 class UndoPlan:
     """What an undo writes: ``seqs``, ``reverted``, ``conflicts``, and the ``draft`` of it."""
 
-    def __init__(self, store: NexusStore, clock: Clock, source: Json = None) -> None:
+    def __init__(
+        self, store: NexusStore, clock: Clock, source: Json = None, actor: Actor = OWNER
+    ) -> None:
         self.store = store
-        self.draft = Draft(store, clock)
+        self.draft = Draft(store, clock, actor=actor)
         self.seqs: list[int] = []
         self.conflicts: list[Conflict] = []
         self._source = source
@@ -66,7 +70,8 @@ class UndoPlan:
                 change = "restored" if not before else "changed" if after else "deleted"
                 item = {"id": self._id(node), "change": change, "keys": keys(before, after)}
                 reverted.append(item)
-        return {"seqs": self.seqs, "reverted": reverted, "conflicts": self.conflicts}
+        report = {"seqs": self.seqs, "reverted": reverted, "conflicts": self.conflicts}
+        return with_unreviewed(report, self.draft)
 
     def _id(self, node: NamedNode) -> str:
         return self.store.iris.id(node)
@@ -168,6 +173,7 @@ class UndoPlan:
             self.conflicts += new
         for node, state in self._states.items():
             self._draft(node, state)
+        check_status(self.draft)
 
     def _conflict(self, node: NamedNode) -> Conflict | None:
         """Why the state of an element cannot be; then it stays as it is."""
@@ -223,7 +229,7 @@ class UndoPlan:
         return missing and {"id": self._id(node), "missing_end": self._id(missing)}
 
     def _protected(self, node: NamedNode, now: State, state: State) -> Conflict | None:
-        draft = Draft(self.store, self.draft.clock)
+        draft = Draft(self.store, self.draft.clock, actor=self.draft.actor)
         before = self._element(node, now)
         if before is not None:
             after = self._element(node, state)
@@ -232,6 +238,7 @@ class UndoPlan:
                 draft.deleted[node] = before
         try:
             check_protection(draft)
+            check_status(draft)
         except KipError as error:
             return {"id": self._id(node), "protected": error.message}
         return None
@@ -271,13 +278,14 @@ def undo(writer: Writer, conflicts: str, dry_run: bool, **selection: Any) -> dic
         writer.commit(delta, "UNDO", plan.seqs)
         return {**report, "seq": writer.store.commit() if delta else None}
 
-    plan = partial(planned, writer.store, writer.clock, **selection)
+    plan = partial(planned, writer.store, writer.clock, acting_on(writer), **selection)
     return writer.run_planned(plan, write, dry_run=dry_run)
 
 
 def planned(
     store: NexusStore,
     clock: Clock,
+    actor: Actor = OWNER,
     *,
     seq: int | None = None,
     seqs: Iterable[int] | None = None,
@@ -296,7 +304,7 @@ def planned(
     if seqs is not None and (isinstance(seqs, str) or not isinstance(seqs, Iterable)):
         message = f"The argument seqs is several numbers, not {type(seqs).__name__}."
         raise KipError("KIP_1001", message, "Give seq for one commit.")
-    plan = UndoPlan(store, clock, source)
+    plan = UndoPlan(store, clock, source, actor)
     log = plan.log
     if seq is None and seqs is None:
         log.require_whole()

@@ -19,6 +19,7 @@ from kiprdf.kml.draft import Clock, Draft, timestamp
 from kiprdf.kml.merge import merge
 from kiprdf.kml.protection import check_protection
 from kiprdf.kml.schema import check_schema
+from kiprdf.kml.trust import check_status, with_unreviewed
 from kiprdf.kml.update import update
 from kiprdf.kml.upsert import upsert
 from kiprdf.kql.reader import read_catalog
@@ -147,7 +148,7 @@ class Writer:
         if correct is not None:
             correct(draft)
         self.check(draft, command.span, privileged=privileged)
-        return receipt, draft
+        return with_unreviewed(receipt, draft), draft
 
     def check(
         self, draft: Draft, span: Span, *, privileged: bool = False, remedy: str = "Delete"
@@ -156,6 +157,7 @@ class Writer:
         draft.actor = acting_on(self)
         if not privileged:
             check_protection(draft, span)
+            check_status(draft, span)
         check_unused(draft, span, remedy)
         # The bundled capsules must not keep a nexus from opening.
         if self.strict_schema and not privileged:

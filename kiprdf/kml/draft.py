@@ -49,8 +49,8 @@ class Edit:
     def changed(self) -> bool:
         before, after = self.before, self.after
         return before is None or bool(
-            _changed_keys(before.metadata, after.metadata)
-            or _changed_keys(before.attributes, after.attributes)
+            changed_keys(before.metadata, after.metadata)
+            or changed_keys(before.attributes, after.attributes)
             or self.repointed
         )
 
@@ -90,6 +90,8 @@ class Draft:
     """What was run in the draft, for the history."""
     actor: Actor = OWNER
     """Who writes it, as the check of the draft has found."""
+    unreviewed: list[str] = field(default_factory=list)
+    """The ids of what was reviewed and is not any more, as the check has found."""
     _existing: set[NamedNode] = field(default_factory=set)
     """Nodes of the store whose elements have not been read."""
     _ids: dict[NamedNode, str] = field(default_factory=dict)
@@ -297,7 +299,7 @@ class Draft:
                     (vocab.attribute, before.attributes, after.attributes),
                     (vocab.metadata, before.metadata, metadata),
                 ):
-                    keys = _changed_keys(old, new)
+                    keys = changed_keys(old, new)
                     removed += [(node, predicate(k), normal(old[k])) for k in keys if k in old]
                     added += [(node, predicate(k), normal(new[k])) for k in keys if k in new]
             if before is not None and edit.repointed:
@@ -344,7 +346,8 @@ class Draft:
         return [link for link in links if link is not None]
 
 
-def _changed_keys(old: Terms, new: Terms) -> list[str]:
+def changed_keys(old: Terms, new: Terms) -> list[str]:
+    """The keys whose terms differ between two maps of an element."""
     if old == new:
         return []  # most maps of an element are as they were
     return [

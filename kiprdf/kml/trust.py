@@ -1,0 +1,153 @@
+"""What ``metadata.status`` means for writers (docs/decisions/176).
+
+People review and retract; models and jobs may not undo that. Only the effect counts, compared with
+the state before the statement.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyoxigraph import Literal, NamedNode
+
+from kiprdf.errors import KipError, shown
+from kiprdf.kml.draft import Draft, Edit, changed_keys, timestamp
+from kiprdf.rdf import vocab
+from kiprdf.rdf.elements import Term, Terms
+from kiprdf.rdf.literals import is_same, to_term
+from kiprdf.rdf.readings import read
+from kiprdf.semantics.arguments import RESERVED_METADATA
+from kiprdf.source import NOWHERE, Span
+
+STATUS = "status"
+RETRACTED_BY = "retracted_by"
+RETRACTED_AT = "retracted_at"
+RETRACTED = "retracted"
+ACTIVE = "active"
+REVIEWED = "reviewed"
+STATUSES = (RETRACTED, "deprecated", "draft", ACTIVE, REVIEWED)
+"""From the least trusted to the most."""
+HUMAN = "human"
+
+_MARKS = (RETRACTED_BY, RETRACTED_AT)
+_NO_VALUES = frozenset((STATUS, *_MARKS, *RESERVED_METADATA))
+"""The metadata that states nothing about the world."""
+
+
+def statuses(metadata: Terms) -> list[str]:
+    """The texts that a FILTER finds in the status of an element."""
+    term = metadata.get(STATUS)
+    if isinstance(term, Literal) and term.datatype == vocab.STRING:
+        return [term.value]
+    reading = read(term)
+    items = reading if isinstance(reading, list) else [reading]
+    return [item for item in items if isinstance(item, str)]
+
+
+def label_of(draft: Draft) -> str:
+    """Who writes a draft, as ``retracted_by`` names it."""
+    return draft.actor.label or f"{draft.actor.kind}/owner"
+
+
+def check_status(draft: Draft, span: Span = NOWHERE) -> None:
+    """Raise KIP_3004 if a draft does what only people may do to what they reviewed or retracted.
+
+    Otherwise the draft gets what the engine writes: ``retracted_by`` and ``retracted_at``, and the
+    status ``active`` where others than people changed a value of what was reviewed.
+    """
+    draft.unreviewed.clear()
+    is_human = draft.actor.kind == HUMAN
+    if not is_human:
+        for node in draft.deleted:
+            _check_deleted(node, draft, span)
+    for node, edit in draft.edits.items():
+        before, after = edit.before, edit.after.metadata
+        if (
+            STATUS in after
+            or RETRACTED_BY in after
+            or RETRACTED_AT in after
+            or (before is not None and STATUS in before.metadata)
+        ) and node not in draft.deleted:
+            old = {} if before is None else before.metadata
+            if not is_human:
+                _check_changed(edit, old, draft, span)
+            _note_retraction(old, after, draft)
+
+
+def with_unreviewed(receipt: dict[str, Any], draft: Draft) -> dict[str, Any]:
+    """A receipt with ``unreviewed``, the ids of what is no longer reviewed, if there are any."""
+    return {**receipt, "unreviewed": list(draft.unreviewed)} if draft.unreviewed else receipt
+
+
+def _check_deleted(node: NamedNode, draft: Draft, span: Span) -> None:
+    before = draft.edits[node].before
+    if before is None or STATUS not in before.metadata:
+        return
+    if REVIEWED in statuses(before.metadata):
+        reason = "is reviewed"
+    elif _is_retracted_by_human(before.metadata):
+        reason = _retraction(before.metadata)
+    else:
+        return
+    message = f"{shown(draft.id(node))} {reason}: only a person may delete or merge it."
+    raise KipError("KIP_3004", message, "Keep it, or leave this to a person.", span)
+
+
+def _check_changed(edit: Edit, old: Terms, draft: Draft, span: Span) -> None:
+    """Judge the status that a model or a job leaves to an element."""
+    new = edit.after.metadata
+    before, after = statuses(old), statuses(new)
+    is_kept = is_same(old.get(STATUS), new.get(STATUS))
+    if REVIEWED in before and _has_other_value(edit) and (is_kept or after in ([], [ACTIVE])):
+        new[STATUS] = to_term(ACTIVE)
+        draft.unreviewed.append(draft.id(edit.after.node))
+        return
+    if is_kept:
+        return
+    if _is_retracted_by_human(old):
+        reason = f"{_retraction(old)}: only a person changes its status."
+        hint = "Leave out the status. A person can lift the retraction."
+    elif REVIEWED in before:
+        reason = "is reviewed: only a person changes its status."
+        hint = "Leave out the status. A new value makes the element active again."
+    elif REVIEWED in after:
+        reason = "would be reviewed: only a person may say so."
+        hint = 'Leave out the status, or write "draft", and let a person review it.'
+    else:
+        return
+    place = draft.spans.get(edit.after.node, span)
+    raise KipError("KIP_3004", f"{shown(draft.id(edit.after.node))} {reason}", hint, place)
+
+
+def _has_other_value(edit: Edit) -> bool:
+    before, after = edit.before, edit.after
+    return before is not None and bool(
+        edit.repointed
+        or changed_keys(before.attributes, after.attributes)
+        or not _NO_VALUES.issuperset(changed_keys(before.metadata, after.metadata))
+    )
+
+
+def _note_retraction(old: Terms, new: Terms, draft: Draft) -> None:
+    """Write who retracted an element, and when; only the engine changes these marks."""
+    marks: dict[str, Term | None] = {key: old.get(key) for key in _MARKS}
+    was, is_retracted = (RETRACTED in statuses(terms) for terms in (old, new))
+    if was != is_retracted:
+        at = to_term(timestamp(draft.clock())) if is_retracted else None
+        marks = {RETRACTED_BY: to_term(label_of(draft)) if is_retracted else None, RETRACTED_AT: at}
+    for key, term in marks.items():
+        if term is None:
+            new.pop(key, None)
+        else:
+            new[key] = term
+
+
+def _is_retracted_by_human(metadata: Terms) -> bool:
+    by = metadata.get(RETRACTED_BY)
+    return by is not None and by.value.startswith(f"{HUMAN}/") and RETRACTED in statuses(metadata)
+
+
+def _retraction(metadata: Terms) -> str:
+    by, at = (metadata.get(key) for key in _MARKS)
+    time = f" at {at.value}" if at is not None else ""
+    return f"was retracted by {shown(by.value if by is not None else 'a person')}{time}"
