@@ -21,7 +21,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from kiprdf.actors import ACCESSES, KINDS, Access, Kind
+from kiprdf.actors import ACCESSES, KINDS, Access, Actor, Kind
 from kiprdf.spelling import key_of_name, keys_of_name
 
 NAME_CHARACTERS = 100
@@ -48,6 +48,10 @@ class Principal(NamedTuple):
     access: Access
     token_sha256: str = ""
     scopes: Mapping[str, Any] = MappingProxyType({})
+
+    def actor(self, session: str) -> Actor:
+        """The principal in a session."""
+        return Actor(self.name, session, self.kind, self.access)
 
 
 def digest_of(token: str) -> str:

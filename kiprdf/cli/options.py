@@ -47,6 +47,14 @@ class Sync(StrEnum):
     FULL = "full"
 
 
+class Kind(StrEnum):
+    """The kinds of principals."""
+
+    HUMAN = "human"
+    MODEL = "model"
+    JOB = "job"
+
+
 class LogFormat(StrEnum):
     """The form of the lines of a log."""
 

@@ -13,19 +13,11 @@ import typer
 from kiprdf import principals as file_of
 from kiprdf.cli import output
 from kiprdf.cli.failures import Failure, PlainCommand, Subcommands
-from kiprdf.cli.options import SERVE, JsonOption
+from kiprdf.cli.options import SERVE, JsonOption, Kind
 from kiprdf.cli.root import app
 
 principals_app = typer.Typer(cls=Subcommands, no_args_is_help=True)
 app.add_typer(principals_app, name="principals", rich_help_panel=SERVE)
-
-
-class Kind(StrEnum):
-    """The kinds of principals."""
-
-    HUMAN = "human"
-    MODEL = "model"
-    JOB = "job"
 
 
 class Access(StrEnum):

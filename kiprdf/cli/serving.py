@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from secrets import token_hex
 from types import MappingProxyType, ModuleType
 from typing import Annotated, Any, NoReturn
 
@@ -16,9 +17,10 @@ from kiprdf.budget import Budget
 from kiprdf.cli import opening, output
 from kiprdf.cli.failures import Failure
 from kiprdf.cli.opening import Creates, Place, Reads, place_of
-from kiprdf.cli.options import SERVE, LogFormat, MemoryOption
+from kiprdf.cli.options import SERVE, Kind, LogFormat, MemoryOption
 from kiprdf.cli.root import app
 from kiprdf.nexus import Nexus
+from kiprdf.principals import Principal, name_fault
 
 HostOption = Annotated[str, typer.Option(help="Address to listen on.")]
 PortOption = Annotated[int, typer.Option(help="Port; 0 for any free port.", min=0, max=65535)]
@@ -41,6 +43,17 @@ AllowHostOption = Annotated[
 ]
 
 
+PrincipalsOption = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="KIPRDF_PRINCIPALS",
+        show_envvar=True,
+        metavar="FILE",
+        help="File of principals, each with a token (kiprdf principals add).",
+    ),
+]
+
+
 @app.command(cls=Creates, rich_help_panel=SERVE)
 def serve(
     ctx: typer.Context,
@@ -50,6 +63,7 @@ def serve(
     port: PortOption = 8080,
     token: TokenOption = None,
     read_token: ReadTokenOption = None,
+    principals: PrincipalsOption = None,
     insecure_no_token: Annotated[
         bool,
         typer.Option("--insecure-no-token", help="Allow other machines to connect without token."),
@@ -89,10 +103,12 @@ def serve(
       kiprdf serve
       kiprdf serve brain --create --port 0
       KIPRDF_TOKEN=secret kiprdf serve brain --host 0.0.0.0
+      kiprdf serve brain --principals principals.toml
     """
     options = {
         "token": token,
         "read_token": read_token,
+        "principals": principals,
         "read_only": read_only,
         "base_url": base_url,
         "title": title,
@@ -129,6 +145,11 @@ def mcp(
     port: PortOption = 8080,
     token: TokenOption = None,
     read_token: ReadTokenOption = None,
+    principals: PrincipalsOption = None,
+    as_name: Annotated[
+        str, typer.Option("--as", metavar="NAME", help="Who the client is, if it needs no token.")
+    ] = "mcp",
+    kind: Annotated[Kind, typer.Option(help="What kind of principal that is.")] = Kind.MODEL,
     allow_host: AllowHostOption = None,
 ) -> None:
     """Serve a nexus to an MCP client, on standard input and output or over HTTP.
@@ -136,12 +157,19 @@ def mcp(
     \b
     Examples:
       kiprdf mcp brain
+      kiprdf mcp brain --as claude-desktop
       kiprdf mcp brain --http --port 8765
     """
+    fault = None if as_name == "mcp" else name_fault(as_name)
+    if fault is not None:
+        _refuse(f"The name {fault}.")
+    client = Principal(as_name, kind.value, "write")
     if http:
         options = {
+            "mcp_as": client,
             "token": token,
             "read_token": read_token,
+            "principals": principals,
             "read_only": read_only,
             "allow_hosts": tuple(allow_host or ()),
             "explorer": False,
@@ -155,7 +183,11 @@ def mcp(
         raise Failure(str(fault)) from None
     # The thread that reads standard input cannot be interrupted.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    with place_of(ctx).served(read_only, create, Budget()) as opened:
+    actor = client.actor(f"mcp-{token_hex(4)}")
+    with (
+        place_of(ctx).served(read_only, create, Budget()) as opened,
+        opened.acting(**actor._asdict()),
+    ):
         server(opened, read_only=read_only).run_stdio()
 
 
@@ -210,7 +242,8 @@ def _serve(
     except ValueError as fault:
         _refuse(str(fault))
     if not (options.is_loopback or options.has_token or is_open_to_all):
-        _refuse(f"Anyone who can reach {options.host} could write; set --token or --read-token.")
+        who = f"Anyone who can reach {options.host}"
+        _refuse(f"{who} could write; set --token, --read-token or --principals.")
     _log_requests(observation, log_format)
     audit = None if audit_log is None else observation.AuditLog(audit_log)
     if place is None:

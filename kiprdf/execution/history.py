@@ -179,7 +179,7 @@ def changes(
 def compact_history(writer: Writer, before: int | str | date) -> dict[str, int]:
     """Replace the beginning of the history by one record; see ``compact``."""
     journal = journal_of(writer.store)
-    writer.require_writable()
+    writer.require_writable(access="admin")
     return writer.store.write(lambda: compact(writer.store, journal, before))
 
 

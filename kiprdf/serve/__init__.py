@@ -1,13 +1,15 @@
 """A nexus over HTTP: KIP, SPARQL, linked data, and pages for people (docs/how-to/serve.md).
 
 ``application`` joins the ``routes``, whose handlers share the ``state``, behind ``security`` (host,
-origin, token) and ``observation`` (log, numbers, audit); handlers answer on threads. ``explorer``
-makes the pages for people; ``server`` runs the application with uvicorn, and ``connections`` limits
-what is open. ``http`` has what they share: accepted types, bodies, replies.
+origin), ``access`` (who sends a request) and ``observation`` (log, numbers, audit); handlers answer
+on threads. ``explorer`` makes the pages for people; ``server`` runs the application with uvicorn,
+and ``connections`` limits what is open. ``http`` has what they share: accepted types, bodies,
+replies.
 """
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from kiprdf.nexus import Nexus
@@ -29,6 +31,7 @@ def app(
     *,
     token: str | None = None,
     read_token: str | None = None,
+    principals: str | os.PathLike[str] | None = None,
     read_only: bool = False,
     base_url: str | None = None,
     title: str | None = None,
@@ -41,11 +44,11 @@ def app(
 ) -> Any:
     """The ASGI application of a nexus, which the caller closes.
 
-    ``token`` reads and writes, ``read_token`` reads; without either, everybody may do what
-    ``read_only`` allows. ``base_url`` is the public address. ``host`` is the address it is bound
-    to: on a loopback address only requests to its names and ``allow_hosts`` are answered, on
-    another one without a token also those to this machine's names and addresses. Raises
-    ``ValueError`` for unusable arguments.
+    ``token`` reads and writes, ``read_token`` reads, ``principals`` is a file of others; without
+    any of them, everybody may do what ``read_only`` allows. ``base_url`` is the public address.
+    ``host`` is the address it is bound to: on a loopback address only requests to its names and
+    ``allow_hosts`` are answered, on another one without a token also those to this machine's names
+    and addresses. Raises ``ValueError`` for unusable arguments.
     """
     given = locals()
     return asgi_app(Server(given.pop("nexus"), Options(**given)))

@@ -70,7 +70,7 @@ def asgi_app(server: Server) -> ASGIApp:
         exception_handlers={error: partial(handler, server) for error, handler in refusals.items()},
     )
     starlette.router.redirect_slashes = False
-    server.gate = Gate(starlette, server.options)
+    server.gate = Gate(starlette, server.options, server.nexus)
     app: ASGIApp = Observer(server.gate, server.metrics, _first_segments(routes))
     public_path = server.options.public_path
     return _PublicPath(app, public_path) if public_path else app

@@ -14,8 +14,9 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from kiprdf.serve.http import HttpError, error_response, read_body, require_json, until_gone
+from kiprdf.serve.observation import info_of
 from kiprdf.serve.routes import kip
-from kiprdf.serve.state import Server, may_write
+from kiprdf.serve.state import Server, may
 
 _METHODS = ("GET", "POST", "DELETE")
 _HINT = "Send one message of JSON-RPC 2.0 as the Model Context Protocol defines them."
@@ -95,12 +96,13 @@ class McpEndpoint:
         def execute(context: Any, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
             scope = context.request.scope
             audit = server.audit_of(scope)
-            if name in functions.NAMES:
-                response = memory.call(name, arguments)
-                kip.report_memory(name, arguments, response, audit)
-            else:
-                readonly = name == "execute_kip_readonly"
-                response = kip.call(server.nexus, arguments, readonly=readonly, audit=audit)
+            with server.nexus.acting(**info_of(scope).actor._asdict()):
+                if name in functions.NAMES:
+                    response = memory.call(name, arguments)
+                    kip.report_memory(name, arguments, response, audit)
+                else:
+                    readonly = name == "execute_kip_readonly"
+                    response = kip.call(server.nexus, arguments, readonly=readonly, audit=audit)
             server.note(scope, kip.rows_of(response))
             return response
 
@@ -108,7 +110,7 @@ class McpEndpoint:
             server.nexus,
             read_only=server.options.read_only,
             execute=execute,
-            may_write=lambda context: may_write(context.request),
+            may_write=lambda context: may(context.request, "propose"),
         ).protocol
 
     async def close(self) -> None:

@@ -11,26 +11,48 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from kiprdf.actors import Actor
+from kiprdf.principals import Principal
 
 LOGGER = logging.getLogger("kiprdf.serve")
 AUDIT_BYTES = 10_000_000
 AUDIT_FILES = 5
-Access = Literal["write", "read"]
 _KEY = "kiprdf.request"
 
 
 @dataclass
 class RequestInfo:
-    """What the parts of the application know of a request: its rights, and what was answered."""
+    """What the parts of the application know of a request: who sent it, and what was answered."""
 
-    access: Access | None = None
-    label: str = "none"
-    """The kind of its token, for the logs."""
+    principal: Principal | None = None
+    session: str = ""
+    has_token: bool = False
+    """Whether the principal has shown a token."""
     rows: int | None = None
     commit: int | None = None
+
+    @property
+    def label(self) -> str:
+        """What its token is for, in the logs."""
+        if self.principal is None or not self.has_token:
+            return "none"
+        return "write" if self.principal.access == "admin" else self.principal.access
+
+    @property
+    def name(self) -> str | None:
+        """The name of its principal."""
+        return None if self.principal is None else self.principal.name
+
+    @property
+    def actor(self) -> Actor:
+        """Who acts; who has shown no token reads at most."""
+        return (
+            Actor(access="read") if self.principal is None else self.principal.actor(self.session)
+        )
 
 
 def info_of(scope: Scope) -> RequestInfo:
@@ -131,6 +153,7 @@ class Observer:
             "ms": round(seconds * 1000, 1),
             "rows": info.rows,
             "commit": info.commit,
+            "principal": info.name,
             "token": info.label,
         }
         LOGGER.info("request", extra={"request": fields})
@@ -147,7 +170,9 @@ class TextFormatter(logging.Formatter):
         if fields is None:
             return super().format(record)
         numbers = " ".join(
-            f"{name}={fields[name]}" for name in ("rows", "commit") if fields[name] is not None
+            f"{name}={fields[name]}"
+            for name in ("rows", "commit", "principal")
+            if fields[name] is not None
         )
         start = "{method} {path} {status} {ms} ms".format(**fields)
         return " ".join(filter(None, (start, numbers, f"token={fields['token']}")))
@@ -170,10 +195,16 @@ class AuditLog:
             path, maxBytes=AUDIT_BYTES, backupCount=AUDIT_FILES, encoding="utf-8"
         )
 
-    def write(self, label: str, digest: str, receipt: Any) -> None:
-        """Append a line: time, label of the token, SHA-256 of the statement, receipt."""
-        moment = datetime.now(UTC).isoformat(timespec="milliseconds")
-        line = {"time": moment, "token": label, "statement": digest, "receipt": receipt}
+    def write(self, info: RequestInfo, digest: str, receipt: Any) -> None:
+        """Append a line: time, principal, session, token, SHA-256 of the statement, receipt."""
+        line = {
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "principal": info.name,
+            "session": info.session,
+            "token": info.label,
+            "statement": digest,
+            "receipt": receipt,
+        }
         record = LOGGER.makeRecord(
             LOGGER.name, logging.INFO, "", 0, json.dumps(line), (), None, None
         )

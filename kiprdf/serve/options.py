@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import re
 import socket
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from kiprdf.principals import Principal, PrincipalsFile, with_token
+
 _WITH_PORT = re.compile(r"(\[[^]]*\]|[^:]*):[0-9]*")
+MCP = Principal("mcp", "model", "write")
+"""The client of MCP that needs no token."""
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
@@ -27,6 +33,10 @@ class Options:
     explorer: bool = True
     mcp: bool = True
     host: str = "127.0.0.1"
+    principals: str | os.PathLike[str] | None = None
+    mcp_as: Principal = MCP
+    file: PrincipalsFile | None = field(init=False, default=None)
+    """What ``principals`` names."""
 
     def __post_init__(self) -> None:
         for name in ("allow_hosts", "cors"):
@@ -37,17 +47,31 @@ class Options:
                 raise ValueError(f"The {name.replace('_', ' ')} is empty.")
         if self.token is not None and self.token == self.read_token:
             raise ValueError("The token and the read token are equal.")
+        if self.principals is not None:
+            object.__setattr__(self, "file", PrincipalsFile(self.principals))
+        listed = () if self.file is None else self.file.principals()
+        for given in (self.token, self.read_token):
+            if given is not None and (other := with_token(given, listed)) is not None:
+                raise ValueError(f"A token is that of the principal {other.name!r}, too.")
         if self.base_url is not None and urlsplit(self.base_url).scheme not in ("http", "https"):
             raise ValueError("The base URL begins with http:// or https://.")
 
     @property
     def has_token(self) -> bool:
-        return self.token is not None or self.read_token is not None
+        return any(given is not None for given in (self.token, self.read_token, self.principals))
 
     @property
     def public_path(self) -> str:
         """The path of the public address, without a final slash."""
         return urlsplit(self.base_url or "").path.rstrip("/")
+
+    def is_own_origin(self, origin: str, headers: Mapping[str, str]) -> bool:
+        """Whether a page of this server sends a request, whose header ``Origin`` is given."""
+        parts = urlsplit(origin)
+        own = {headers.get("host", "").lower()}
+        if self.base_url is not None:
+            own.add(urlsplit(self.base_url).netloc.lower())
+        return parts.scheme in ("http", "https") and parts.netloc.lower() in own
 
     @property
     def is_loopback(self) -> bool:

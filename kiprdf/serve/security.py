@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import hmac
-from http.cookies import CookieError, SimpleCookie
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from kiprdf.nexus import Nexus
+from kiprdf.serve.access import Authentication, session_of
 from kiprdf.serve.http import HttpError, choose, error_response
-from kiprdf.serve.observation import Access, info_of
+from kiprdf.serve.observation import info_of
 from kiprdf.serve.options import Options, host_name, is_own_address
 
-COOKIE = "kiprdf_session"
 OPEN_PATHS = ("/health", "/ready", "/login")
 """The paths that need no token."""
 CONTENT_POLICY = (
@@ -25,17 +23,19 @@ CONTENT_POLICY = (
 )
 _CORS_METHODS = "GET, HEAD, POST, DELETE, OPTIONS"
 _CORS_HEADERS = (
-    "Authorization, Content-Type, Accept, If-None-Match, Last-Event-ID, "
+    "Authorization, Content-Type, Accept, If-None-Match, KIP-Session, Last-Event-ID, "
     "Mcp-Session-Id, Mcp-Protocol-Version"
 )
 
 
 class Gate:
-    """Lets a request pass to the application with its rights noted, or refuses it."""
+    """Lets a request act on the nexus as its principal, or refuses it."""
 
-    def __init__(self, app: ASGIApp, options: Options) -> None:
+    def __init__(self, app: ASGIApp, options: Options, nexus: Nexus) -> None:
         self._app = app
         self._options = options
+        self._nexus = nexus
+        self.authentication = Authentication(options)
         self._hosts = options.hosts
         self.is_closing = False
 
@@ -61,8 +61,10 @@ class Gate:
         if response is not None:
             await response(scope, receive, send_with_headers)
             return
+        info = info_of(scope)
         try:
-            await self._app(scope, receive, send_with_headers)
+            with self._nexus.acting(**info.actor._asdict()):
+                await self._app(scope, receive, send_with_headers)
         except asyncio.CancelledError:
             # The time for running requests at the end of the server is over.
             if not self.is_closing:
@@ -84,11 +86,11 @@ class Gate:
             return Response(status_code=204, headers=preflight)
         if scope["method"] not in ("GET", "HEAD", "OPTIONS") and origin is not None:
             self._check_origin(headers, origin)
-        access = self.access(headers)
-        info = info_of(scope)
-        info.access = access
-        info.label = access if access and self._options.has_token else "none"
-        if access is None and _path(scope) not in OPEN_PATHS:
+        info, path = info_of(scope), _path(scope)
+        info.principal = self.authentication.of_request(scope, headers, is_mcp=path == "/mcp")
+        info.session = session_of(scope, headers)
+        info.has_token = self._options.has_token
+        if info.principal is None and path not in OPEN_PATHS:
             return self._unauthorized(scope, headers)
         return None
 
@@ -103,39 +105,9 @@ class Gate:
         return "*" in self._options.cors or origin in self._options.cors
 
     def _check_origin(self, headers: Headers, origin: str) -> None:
-        parts = urlsplit(origin)
-        own = {headers.get("host", "").lower()}
-        if self._options.base_url is not None:
-            own.add(urlsplit(self._options.base_url).netloc.lower())
-        is_own = parts.scheme in ("http", "https") and parts.netloc.lower() in own
-        if not is_own and not self._is_cors(origin):
+        if not (self._options.is_own_origin(origin, headers) or self._is_cors(origin)):
             hint = "Start the server with --cors for this origin."
             raise HttpError(403, "Requests of this origin are not allowed.", hint)
-
-    def access(self, headers: Headers) -> Access | None:
-        """What a request may do; None if it needs a token that it does not have."""
-        options = self._options
-        if not options.has_token:
-            return "write"
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            # Header fields are read as Latin-1.
-            text = given.strip().encode("latin-1", "replace").decode(errors="replace")
-            return self.access_of_token(text)
-        session = _cookie(headers)
-        tokens = (options.token, options.read_token)
-        if session and any(token and _equal(session, session_of(token)) for token in tokens):
-            return "read"
-        return None
-
-    def access_of_token(self, given: str) -> Access | None:
-        """What a token allows."""
-        options = self._options
-        if options.token is not None and _equal(given, options.token):
-            return "write"
-        if options.read_token is not None and _equal(given, options.read_token):
-            return "read"
-        return None
 
     def _unauthorized(self, scope: Scope, headers: Headers) -> Response:
         accepted = choose(headers.get("accept"), ["application/json", "text/html"])
@@ -167,23 +139,6 @@ class Gate:
 
 def _closing() -> HttpError:
     return HttpError(503, "The server is shutting down.", "Send the request again later.")
-
-
-def session_of(token: str) -> str:
-    """The value of the cookie for a token; it cannot be used as a token."""
-    return hmac.new(token.encode(), b"kiprdf session", hashlib.sha256).hexdigest()
-
-
-def _equal(left: str, right: str) -> bool:
-    return hmac.compare_digest(left.encode(errors="replace"), right.encode())
-
-
-def _cookie(headers: Headers) -> str | None:
-    try:
-        cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    except CookieError:
-        return None
-    return None if cookie is None else cookie.value
 
 
 def _path(scope: Scope) -> str:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from secrets import token_hex
 from types import FrameType
 from typing import Any
 
@@ -16,6 +17,7 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from kiprdf.serve.access import CONNECTION
 from kiprdf.serve.application import asgi_app
 from kiprdf.serve.connections import ACCEPTED_AT_ONCE, Connections, most_connections
 from kiprdf.serve.http import HttpError, error_response
@@ -44,6 +46,7 @@ class _Protocol(HttpToolsProtocol):
         self._most_bytes = most_bytes
         self._connections = connections
         self.address = ""
+        self._identity = f"connection-{token_hex(4)}"
         self._received = 0
         self._head_bytes = 0
         self._is_in_head = True
@@ -73,6 +76,7 @@ class _Protocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self.scope[CONNECTION] = self._identity  # type: ignore[literal-required]
         self._received, self._head_bytes, self._is_in_head = 0, 0, True
         self._start_timer()
 
@@ -158,6 +162,9 @@ class _Uvicorn(uvicorn.Server):
         await super().startup(sockets)
         if self.should_exit:
             return
+        file = self._server.options.file
+        if file is not None and hasattr(signal, "SIGHUP"):  # not on Windows
+            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, file.reload)
         # The number that the event loop accepts at once is small; that which wait is not.
         self._listening.listen(BACKLOG)
         port = self.servers[0].sockets[0].getsockname()[1]

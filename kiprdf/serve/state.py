@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Scope
 
+from kiprdf.actors import Access
 from kiprdf.async_nexus import AsyncNexus
 from kiprdf.errors import KipError, StoreError
 from kiprdf.nexus import Nexus
@@ -89,7 +90,7 @@ class Server:
 
     def audit_of(self, scope: Scope) -> Audit | None:
         """What records the writes of a request."""
-        return None if self.audit is None else partial(self.audit.write, info_of(scope).label)
+        return None if self.audit is None else partial(self.audit.write, info_of(scope))
 
     def send(self, request: Request, answer: Answer, **headers: str) -> Response:
         """The response with an answer, which the log line counts."""
@@ -109,16 +110,17 @@ Routes: TypeAlias = tuple[tuple[str, tuple[str, ...], Handler], ...]
 """Paths with their methods and handlers."""
 
 
-def may_write(request: Request) -> bool:
-    """Whether the token of a request allows writes."""
-    return info_of(request.scope).access == "write"
+def may(request: Request, access: Access) -> bool:
+    """Whether the principal of a request has an access."""
+    return info_of(request.scope).actor.may(access)
 
 
 def require_write(request: Request) -> None:
-    """Raise 403 for a request that may only read."""
-    if not may_write(request):
+    """Raise 403 for a request that may not write."""
+    actor = info_of(request.scope).actor
+    if not actor.may("write"):
         hint = "Send the token that also writes."
-        raise HttpError(403, "This token only reads.", hint)
+        raise HttpError(403, f"This token only {actor.access}s.", hint)
 
 
 def is_for_people(request: Request) -> bool:

@@ -32,8 +32,9 @@ import kiprdf
 from kiprdf.interchange.mapping.contexts import ORIGINAL, packs
 from kiprdf.nexus import Nexus
 from kiprdf.pages.page import ASSETS, render
+from kiprdf.serve.access import COOKIE, Authentication
 from kiprdf.serve.http import HttpError, json_response, read_body, require_json, run_for
-from kiprdf.serve.security import CONTENT_POLICY, COOKIE, Gate, session_of
+from kiprdf.serve.security import CONTENT_POLICY
 from kiprdf.serve.state import Routes, Server, prefers_html, require_write, root_of
 from kiprdf.store.folder import MANIFEST
 from kiprdf.store.journal import FOLDER, PAST
@@ -244,11 +245,11 @@ async def metrics(server: Server, request: Request) -> Response:
 
 
 async def login(server: Server, request: Request) -> Response:
-    """/login: a form; a token becomes a cookie that reads."""
+    """/login: a form; a token becomes a cookie of its principal."""
     if request.method == "POST":
         body = await read_body(request, 10_000)
         assert server.gate is not None
-        return _sign_in(request, body, server.gate)
+        return _sign_in(request, body, server.gate.authentication)
     return _login_page(request)
 
 
@@ -259,11 +260,12 @@ def _login_page(request: Request, message: str | None = None) -> Response:
     return HTMLResponse(page, 401 if message else 200, {"Content-Security-Policy": _POLICY})
 
 
-def _sign_in(request: Request, body: bytes, gate: Gate) -> Response:
+def _sign_in(request: Request, body: bytes, authentication: Authentication) -> Response:
     """Set the cookie for a valid token, and show the page that was asked for."""
     form = parse_qs(body.decode(errors="replace"))
     token = form.get("token", [""])[0]
-    if gate.access_of_token(token) is None:
+    principal = authentication.of_token(token)
+    if principal is None:
         message = "This token is not valid."
         if prefers_html(request):
             return _login_page(request, message)
@@ -273,7 +275,7 @@ def _sign_in(request: Request, body: bytes, gate: Gate) -> Response:
     is_secure = request.url.scheme == "https"
     response.set_cookie(
         COOKIE,
-        session_of(token),
+        authentication.cookie(principal),
         path=f"{root}/",
         httponly=True,
         samesite="strict",

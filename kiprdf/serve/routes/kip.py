@@ -24,7 +24,7 @@ from kiprdf.serve.http import (
     run_for,
     to_json,
 )
-from kiprdf.serve.state import Audit, Routes, Server, may_write
+from kiprdf.serve.state import Audit, Routes, Server, may
 
 _METHODS = ("execute_kip", "execute_kip_readonly")
 _HINT = 'Send {"method": "execute_kip", "params": {"command": "DESCRIBE PRIMER"}}.'
@@ -38,7 +38,7 @@ async def post(server: Server, request: Request) -> Response:
         answer,
         server.nexus,
         body,
-        may_write=may_write(request),
+        may_write=may(request, "propose"),
         read_only=server.is_read_only,
         audit=server.audit_of(request.scope),
     )

@@ -1,0 +1,113 @@
+"""Who sends a request: the principal of its token or cookie, and its session."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from http.cookies import CookieError, SimpleCookie
+from secrets import token_bytes
+
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+from kiprdf.principals import Principal, digest_of, with_token
+from kiprdf.serve.http import HttpError
+from kiprdf.serve.options import Options
+
+COOKIE = "kiprdf_session"
+CONNECTION = "kiprdf.connection"
+"""The key of a scope for the id of the connection of a request."""
+SESSION_CHARACTERS = 200
+_SESSION_HEADERS = ("kip-session", "mcp-session-id")
+LOCAL = Principal("local", "human", "admin")
+"""Who needs no token: people and programs on this machine."""
+NETWORK = Principal("network", "model", "write")
+"""Who needs no token on another machine."""
+
+
+class Authentication:
+    """Finds the principal of a request by its token, which is compared with all in constant time.
+
+    A cookie is made of the token of ``--token`` and ``--read-token``; of a principal in a file it
+    is made with a key of this process, since the file has no more than a digest of the token.
+    """
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        given = {"token": options.token, "read-token": options.read_token}
+        self._tokens = {name: token for name, token in given.items() if token is not None}
+        self._own = tuple(
+            Principal(name, "model", "admin" if name == "token" else "read", digest_of(token))
+            for name, token in self._tokens.items()
+        )
+        self._key = token_bytes(32)
+
+    def principals(self) -> tuple[Principal, ...]:
+        """All who have a token, as the file lists them now."""
+        file = self._options.file
+        return self._own if file is None else (*self._own, *file.principals())
+
+    def of_request(self, scope: Scope, headers: Headers, *, is_mcp: bool) -> Principal | None:
+        """The principal of a request; None if it needs a token that it does not have.
+
+        With a cookie, only a person may write, and only from a page of this server.
+        """
+        if not self._options.has_token:
+            if is_mcp:
+                return self._options.mcp_as
+            return LOCAL if self._options.is_loopback else NETWORK
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return self.of_token(_text(given.strip()))
+        principal = self._of_cookie(_cookie(headers))
+        if principal is None:
+            return None
+        is_person = principal.kind == "human"
+        if is_person and self._options.is_own_origin(headers.get("origin", ""), headers):
+            return principal
+        return principal._replace(access="read")
+
+    def of_token(self, token: str) -> Principal | None:
+        """The principal with a token."""
+        return with_token(token, self.principals())
+
+    def _of_cookie(self, cookie: str) -> Principal | None:
+        chosen = None
+        for principal in self.principals():
+            if hmac.compare_digest(
+                cookie.encode(errors="replace"), self.cookie(principal).encode()
+            ):
+                chosen = principal
+        return chosen
+
+    def cookie(self, principal: Principal) -> str:
+        """The value of the cookie of a principal; it cannot be used as a token."""
+        token = self._tokens.get(principal.name)
+        key = self._key + principal.token_sha256.encode() if token is None else token.encode()
+        return hmac.new(key, b"kiprdf session", hashlib.sha256).hexdigest()
+
+
+def session_of(scope: Scope, headers: Headers) -> str:
+    """The session of a request: what its header names, or its connection; 400 for a wrong name."""
+    for name in _SESSION_HEADERS:
+        session = _text(headers.get(name, "")).strip()
+        if len(session) > SESSION_CHARACTERS or not session.isprintable():
+            hint = f"Send a name of at most {SESSION_CHARACTERS} characters that can be printed."
+            raise HttpError(400, f"The header {name} is no name of a session.", hint)
+        if session:
+            return session
+    _, port = scope.get("client") or ("", 0)
+    return str(scope.get(CONNECTION) or f"connection-{port}")
+
+
+def _text(header: str) -> str:
+    """A header field, which is read as Latin-1, as the UTF-8 that it is."""
+    return header.encode("latin-1", "replace").decode(errors="replace")
+
+
+def _cookie(headers: Headers) -> str:
+    try:
+        cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+    except CookieError:
+        return ""
+    return "" if cookie is None else cookie.value
