@@ -85,6 +85,20 @@ def acting_as(writer: object, actor: Actor) -> Iterator[None]:
         _actors.reset(token)
 
 
+@contextmanager
+def acting_as(writer: object, actor: Actor) -> Iterator[None]:
+    """Commits of a writer in this block are those of an actor, whoever acts around it.
+
+    A server needs it: asyncio may handle a request in the context of one before.
+    """
+    others = (pair for pair in _actors.get() if pair[0] is not writer)
+    token = _actors.set((*others, (writer, actor)))
+    try:
+        yield
+    finally:
+        _actors.reset(token)
+
+
 def acting_on(writer: object) -> Actor:
     """The actor of the innermost block of a writer, or its owner."""
     for acted_on, actor in reversed(_actors.get()):

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from kiprdf.actors import acting_as
 from kiprdf.serve.http import HttpError, error_response, read_body, require_json, until_gone
 from kiprdf.serve.observation import info_of
 from kiprdf.serve.routes import kip
@@ -96,7 +97,7 @@ class McpEndpoint:
         def execute(context: Any, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
             scope = context.request.scope
             audit = server.audit_of(scope)
-            with server.nexus.acting(**info_of(scope).actor._asdict()):
+            with acting_as(server.nexus._engine.writer, info_of(scope).actor):
                 if name in functions.NAMES:
                     response = memory.call(name, arguments)
                     kip.report_memory(name, arguments, response, audit)

@@ -9,6 +9,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from kiprdf.actors import acting_as
 from kiprdf.nexus import Nexus
 from kiprdf.serve.access import Authentication, session_of
 from kiprdf.serve.http import HttpError, choose, error_response
@@ -63,7 +64,7 @@ class Gate:
             return
         info = info_of(scope)
         try:
-            with self._nexus.acting(**info.actor._asdict()):
+            with acting_as(self._nexus._engine.writer, info.actor):
                 await self._app(scope, receive, send_with_headers)
         except asyncio.CancelledError:
             # The time for running requests at the end of the server is over.

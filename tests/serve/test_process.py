@@ -177,7 +177,7 @@ def test_the_text_and_the_audit_log_have_a_line_for_each_request_or_write(
     ]
     assert all(line.endswith(" token=none") for line in lines)
     (line,) = [json.loads(line) for line in audit.read_text().splitlines()]
-    assert line["token"] == "none"
+    assert (line["principal"], line["token"]) == ("local", "none")
     assert line["receipt"]["upsert_concept_nodes"] == ["C:Drug/Written"]
     assert len(line["statement"]) == 64
     assert line["time"].startswith("20")
@@ -193,7 +193,8 @@ def test_the_audit_log_is_rotated_at_10_mb(nexus_folder: Path, tmp_path: Path) -
     former = (tmp_path / "audit.jsonl.1").read_text().splitlines()
     assert len(lines) + len(former) == 3
     assert lines[-1]["receipt"]["upsert_concept_nodes"] == ["C:Drug/Written"]
-    assert all(set(line) == {"time", "token", "statement", "receipt"} for line in lines)
+    keys = {"time", "principal", "session", "token", "statement", "receipt"}
+    assert all(set(line) == keys for line in lines)
 
 
 def test_an_audit_log_that_cannot_be_written_is_one_sentence(nexus_folder: Path) -> None:
