@@ -77,19 +77,9 @@ def acting(
 
 @contextmanager
 def acting_as(writer: object, actor: Actor) -> Iterator[None]:
-    """Commits of a writer in this block, thread and task are those of an actor."""
-    token = _actors.set((*_actors.get(), (writer, actor)))
-    try:
-        yield
-    finally:
-        _actors.reset(token)
+    """Commits of a writer in this block, thread and task are those of an actor.
 
-
-@contextmanager
-def acting_as(writer: object, actor: Actor) -> Iterator[None]:
-    """Commits of a writer in this block are those of an actor, whoever acts around it.
-
-    A server needs it: asyncio may handle a request in the context of one before.
+    Of the blocks around it nothing is left: asyncio may handle a request in the context of another.
     """
     others = (pair for pair in _actors.get() if pair[0] is not writer)
     token = _actors.set((*others, (writer, actor)))

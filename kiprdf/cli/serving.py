@@ -183,10 +183,10 @@ def mcp(
         raise Failure(str(fault)) from None
     # The thread that reads standard input cannot be interrupted.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    actor = client.actor(f"mcp-{token_hex(4)}")
+    session = f"mcp-{token_hex(4)}"
     with (
         place_of(ctx).served(read_only, create, Budget()) as opened,
-        opened.acting(**actor._asdict()),
+        opened.acting(author=client.name, session=session, kind=client.kind, access=client.access),
     ):
         server(opened, read_only=read_only).run_stdio()
 
