@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kiprdf.budget import Budget
 from kiprdf.errors import KipError, StoreError
+from kiprdf.kql.beliefs import believed
 from kiprdf.kql.valid_at import valid_at
 from kiprdf.language import parse, to_text
 from kiprdf.loading import load
@@ -36,6 +37,7 @@ __all__ = [
     "Nexus",
     "Rows",
     "StoreError",
+    "believed",
     "function_schemas",
     "instructions",
     "parse",

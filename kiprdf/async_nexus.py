@@ -78,6 +78,7 @@ class AsyncNexus:
     execute_kip_readonly = as_coroutine(Nexus.execute_kip_readonly)
     execute = as_coroutine(Nexus.execute)
     find = as_coroutine(Nexus.find)
+    believed = as_coroutine(Nexus.believed)
     answer = as_coroutine(Nexus.answer)
     transaction = as_coroutine(Nexus.transaction)
     sparql = as_coroutine(Nexus.sparql)

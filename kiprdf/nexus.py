@@ -25,6 +25,7 @@ from kiprdf.execution.undo import undo
 from kiprdf.execution.validity import validity
 from kiprdf.interchange import files, formats
 from kiprdf.kml.draft import Clock
+from kiprdf.kql.beliefs import marked, refuse_marked
 from kiprdf.language.parameters import refuse_misspelt_options
 from kiprdf.loading import Lazy, load
 from kiprdf.meta.indexing import Indexer
@@ -380,6 +381,18 @@ class Nexus:
     def find(self, command: str, /, **parameters: Any) -> Rows:
         """Run a FIND and return its rows, one column for each expression."""
         return self._engine.find(command, parameters)
+
+    def believed(self, command: str, /, at: str | date | None = None, **parameters: Any) -> Rows:
+        """``find`` in what is believed ``at`` a time, else now; see ``kiprdf.believed``.
+
+        >>> nexus = Nexus.memory()
+        >>> write = 'UPSERT { CONCEPT { {type: "Person", name: "Bo"} } WITH METADATA :metadata }'
+        >>> _ = nexus.execute(write, metadata={"status": "retracted"})
+        >>> nexus.believed('FIND(?p.name) WHERE { ?p {type: "Person"} FILTER(?p.name == "Bo") }')
+        Rows(columns=('?p.name',), rows=0)
+        """
+        refuse_marked(command)
+        return self._engine.find(marked(command, at), parameters)
 
     @timed
     def transaction(self, function: Callable[[Transaction], T], *, dry_run: bool = False) -> T:

@@ -25,6 +25,7 @@ from kiprdf.execution.writer import Writer, keyword
 from kiprdf.kml.draft import Clock, now
 from kiprdf.kql import find as kql
 from kiprdf.kql import results
+from kiprdf.kql.beliefs import MARK, Beliefs, Moment, not_a_find, unmarked
 from kiprdf.kql.diagnosis import Question
 from kiprdf.kql.find import FindResult
 from kiprdf.kql.results import Lack
@@ -96,6 +97,7 @@ class CommandEngine:
         self.boundary = ErrorBoundary(store, self.budgets)
         self.catalogs = CatalogCache(store)
         self.statements = Statements(store, self.catalogs.catalog)
+        self.beliefs = Beliefs(store)
         self.writer = Writer(store, self.indexer, self.catalogs, self.clock)
         if strict_schema is not None:
             self.writer.set_strict_schema(strict_schema)
@@ -145,11 +147,14 @@ class CommandEngine:
         explains an empty one.
         """
 
+        text, moment = self._unmarked(text)
+
         def run() -> Answer:
-            outcome = self.statements.find(text, parameters)
+            outcome = self.statements.find(text, parameters, self._seen(moment))
             if outcome is not None:
-                return self._answer_of(outcome, text, bare)
-            if not (readonly or self.store.read_only) and isinstance(text, str):
+                return self._answer_of(outcome, text, bare, moment)
+            is_writable = not (readonly or self.store.read_only or moment)
+            if is_writable and isinstance(text, str):
                 write = self.statements.write_by_shape(text, parameters)
                 if write is not None:
                     try:
@@ -158,10 +163,20 @@ class CommandEngine:
                         # Every other error needs a place.
                         if error.code == "KIP_4001":
                             raise
-            command = self._bound(text, parameters, readonly)
-            return self._run(command, text, parameters, dry_run, bare)
+            command = self._bound(text, parameters, readonly, moment)
+            return self._run(command, text, parameters, dry_run, bare, moment)
 
         return self.boundary.request(run, text)
+
+    def _unmarked(self, text: str) -> tuple[str, Moment | None]:
+        """A command without the line of ``believed``, and the moment that this asks for."""
+        if not isinstance(text, str) or not text.startswith(MARK):
+            return text, None
+        return self.boundary.run(lambda: unmarked(text, self.clock()), text)
+
+    def _seen(self, moment: Moment | None) -> Callable[[], NexusStore] | None:
+        """Returns the store as what is believed at a moment."""
+        return None if moment is None else lambda: self.beliefs.store(moment)
 
     def prepare(
         self, text: str, parameters: Mapping[str, Any], readonly: bool = False
@@ -170,12 +185,18 @@ class CommandEngine:
         return self.boundary.run(lambda: self._bound(text, parameters, readonly), text)
 
     def _bound(
-        self, text: str, parameters: Mapping[str, Any], readonly: bool = False
+        self,
+        text: str,
+        parameters: Mapping[str, Any],
+        readonly: bool = False,
+        moment: Moment | None = None,
     ) -> ast.Command:
         if not isinstance(text, str):
             raise KipError("KIP_1001", "A command is a text.", "Send KIP as a string.")
         template = self.statements.template(text)
         command = template.command
+        if moment is not None and not isinstance(command, ast.Find):
+            raise not_a_find(command)
         if isinstance(command, ast.Manipulation):
             if readonly:
                 message = "execute_kip_readonly runs no command that writes."
@@ -191,10 +212,11 @@ class CommandEngine:
         parameters: Mapping[str, Any],
         dry_run: bool = False,
         bare: bool = False,
+        moment: Moment | None = None,
     ) -> Answer:
         """Run a command that was bound to parameters."""
         if isinstance(command, ast.Find):
-            return self._answer_of(self._run_find(command), text, bare)
+            return self._answer_of(self._run_find(command, moment), text, bare, moment)
         if isinstance(command, ast.Manipulation):
             write = self.statements.write(command, text, parameters)
             return self._write(write, text, parameters, dry_run, bare)
@@ -221,9 +243,16 @@ class CommandEngine:
         return Answer(receipt, warnings=self._reasons(command, text, commit))
 
     def _reasons(
-        self, command: ast.Command, text: str, commit: int, lacks: Lack = "rows"
+        self,
+        command: ast.Command,
+        text: str,
+        commit: int,
+        lacks: Lack = "rows",
+        moment: Moment | None = None,
     ) -> tuple[KipWarning, ...]:
-        return reasons(command, text, commit, self.store, self.indexer, lacks)
+        seen = self._seen(moment)
+        store = self.store if seen is None else self.store.read(seen)
+        return reasons(command, text, commit, store, self.indexer, lacks)
 
     def _run_meta(self, command: ast.Meta) -> Answer:
         catalog = self.catalogs.catalog()
@@ -240,47 +269,62 @@ class CommandEngine:
     def find(self, text: str, parameters: Mapping[str, Any], *, warn: bool = True) -> Rows:
         """The rows of a FIND, run as a request; ``warn`` explains that there are none."""
 
+        text, moment = self._unmarked(text)
+
         def run() -> Rows:
-            outcome = self.statements.find(text, parameters)
+            outcome = self.statements.find(text, parameters, self._seen(moment))
             if outcome is None:
-                outcome = self._run_find(self._bound_one(ast.Find, "FIND", text, parameters))
+                find = self._bound_one(ast.Find, "FIND", text, parameters)
+                outcome = self._run_find(find, moment)
             rows = tuple(zip(*outcome.columns, strict=True))
-            return Rows(outcome.rendering.names, rows, *self._beside(outcome, text, warn))
+            beside = self._beside(outcome, text, warn, moment)
+            return Rows(outcome.rendering.names, rows, *beside)
 
         return self.boundary.request(run, text)
 
-    def _answer_of(self, outcome: FindResult, text: str, bare: bool) -> Answer:
+    def _answer_of(
+        self, outcome: FindResult, text: str, bare: bool, moment: Moment | None
+    ) -> Answer:
         result = results.shape(outcome.find, outcome.columns)
-        return Answer(result) if bare else Answer(result, *self._beside(outcome, text))
+        return (
+            Answer(result) if bare else Answer(result, *self._beside(outcome, text, True, moment))
+        )
 
     def _beside(
-        self, outcome: FindResult, text: str, warn: bool = True
+        self, outcome: FindResult, text: str, warn: bool, moment: Moment | None
     ) -> tuple[str | None, tuple[KipWarning, ...]]:
         """The cursor of the next page, and why an answer lacks something."""
         token = None if outcome.next_cursor is None else outcome.next_cursor()
         if outcome.lacks is None or not warn:
             return token, ()
-        return token, self._reasons(outcome.find, text, outcome.commit, outcome.lacks)
+        return token, self._reasons(outcome.find, text, outcome.commit, outcome.lacks, moment)
 
-    def _run_find(self, find: ast.Find) -> FindResult:
+    def _run_find(self, find: ast.Find, moment: Moment | None) -> FindResult:
+        seen = self._seen(moment)
+
         def run() -> FindResult:
             check(find, self.catalogs.catalog())
-            return kql.run(find, self.store)
+            return kql.run(find, self.store if seen is None else seen())
 
         return self.store.read(run)
 
     def diagnose(self, text: str, parameters: Mapping[str, Any]) -> Diagnosis:
         """What each clause of a command's WHERE leaves, as a request."""
 
+        text, moment = self._unmarked(text)
+        seen = self._seen(moment)
+
         def run() -> Diagnosis:
             command = self.statements.template(text).bind(with_moment(text, parameters))
+            if moment is not None and not isinstance(command, ast.Find):
+                raise not_a_find(command)
             if not isinstance(command, Question):
                 message = "Only a command with a WHERE is diagnosed."
                 raise KipError("KIP_1001", message, "Use execute().", keyword(command))
 
             def read() -> Diagnosis:
                 check(command, self.catalogs.catalog())
-                return diagnose(command, text, self.store)
+                return diagnose(command, text, self.store if seen is None else seen())
 
             return self.store.read(read)
 
@@ -288,13 +332,15 @@ class CommandEngine:
 
     def explain(self, text: str, parameters: Mapping[str, Any]) -> str:
         """The SPARQL of a FIND, compiled as a request."""
+        text, moment = self._unmarked(text)
+        seen = self._seen(moment)
 
         def run() -> str:
             find = self._bound_one(ast.Find, "FIND", text, parameters)
 
             def compile() -> str:
                 check(find, self.catalogs.catalog())
-                return kql.explain(find, self.store)
+                return kql.explain(find, self.store if seen is None else seen())
 
             return self.store.read(compile)
 

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias, cast
 
+from pyoxigraph import NamedNode
+
 from kiprdf.errors import KipError
 from kiprdf.kml.draft import Targets
 from kiprdf.kql import holes
+from kiprdf.kql.beliefs import kinds_of, refuse_marked
 from kiprdf.kql.find import FindResult, Prepared, prepare
 from kiprdf.kql.holes import PlanKey, Roles
 from kiprdf.kql.valid_at import with_moment
@@ -32,8 +35,9 @@ _OVER_BUDGET = ("KIP_4001", "KIP_4002")
 
 FindTargets: TypeAlias = Callable[[], Targets | None]
 """The targets of a statement; None where it must be checked and compiled for its own parameters."""
-Plans: TypeAlias = dict[PlanKey, Prepared | None]
-"""None where a command cannot be compiled with holes."""
+Plans: TypeAlias = dict[tuple[PlanKey, frozenset[NamedNode]], Prepared | None]
+"""By the kinds of arguments, and of what is not believed; None where a command cannot be compiled
+with holes."""
 
 
 @dataclass
@@ -106,6 +110,7 @@ class Statements:
     def _statement(self, text: str) -> Statement:
         statement = self._texts.get(text)
         if statement is None:
+            refuse_marked(text)
             statement = Statement(Template(parse(text)))
             if len(text) <= MOST_CHARACTERS:
                 if len(self._texts) >= MOST_TEXTS:
@@ -128,9 +133,15 @@ class Statements:
 
     # Reading ----------------------------------------------------------------------------------
 
-    def find(self, text: object, parameters: Mapping[str, Any]) -> FindResult | None:
+    def find(
+        self,
+        text: object,
+        parameters: Mapping[str, Any],
+        seen: Callable[[], Store] | None = None,
+    ) -> FindResult | None:
         """Run a FIND by its plan, which is compiled when the text comes for the second time.
 
+        ``seen`` returns the store as the FIND sees it; without it, it sees all.
         None where the command must be bound, checked and compiled for its own parameters: a new
         text, another command, an element that does not exist.
         """
@@ -139,14 +150,14 @@ class Statements:
         parameters = with_moment(text, parameters)
         statement = self._texts.get(text)
         if statement is not None and not _has_list(parameters):
-            return self._find(statement, parameters)
+            return self._find(statement, parameters, seen)
         literals = opened(text, parameters)
         if literals is None:
             return None
         # What fails is left to the text itself, whose places a message shows.
         try:
             statement = self._of_shape(literals[0])
-            result = None if statement is None else self._find(statement, literals[1])
+            result = None if statement is None else self._find(statement, literals[1], seen)
         except KipError as error:
             if error.code in _OVER_BUDGET and error.span is NOWHERE:
                 raise  # the text itself would fail alike, after as much work
@@ -156,7 +167,12 @@ class Statements:
         # The reasons have places in the text itself.
         return result._replace(find=cast(ast.Find, self.template(text).bind(parameters)))
 
-    def _find(self, statement: Statement, parameters: Mapping[str, Any]) -> FindResult | None:
+    def _find(
+        self,
+        statement: Statement,
+        parameters: Mapping[str, Any],
+        seen: Callable[[], Store] | None,
+    ) -> FindResult | None:
         if statement.roles is None or not isinstance(statement.template.command, ast.Find):
             return None
         key = holes.plan_key(statement.roles, parameters)
@@ -167,8 +183,9 @@ class Statements:
             return cast(ast.Find, statement.template.bind(parameters))
 
         def run() -> FindResult | None:
-            plan = self._plan(statement, key, parameters)
-            return None if plan is None else plan.run(parameters, self._store, bound)
+            store = self._store if seen is None else seen()
+            plan = self._plan(statement, key, parameters, store)
+            return None if plan is None else plan.run(parameters, store, bound)
 
         return self._store.read(run)
 
@@ -221,7 +238,7 @@ class Statements:
             return None
 
         def find() -> Targets | None:
-            plan = self._plan(statement, key, parameters)
+            plan = self._plan(statement, key, parameters, self._store)
             nodes = None if plan is None else plan.nodes(parameters, self._store)
             return None if plan is None or nodes is None else Targets(nodes, plan.kinds)
 
@@ -230,22 +247,29 @@ class Statements:
     # Plans ------------------------------------------------------------------------------------
 
     def _plan(
-        self, statement: Statement, key: PlanKey, parameters: Mapping[str, Any]
+        self, statement: Statement, kind: PlanKey, parameters: Mapping[str, Any], store: Store
     ) -> Prepared | None:
-        """The plan for parameters of some kinds, compiled once for each catalog."""
+        """The plan for parameters of some kinds, compiled once for each catalog, and for what is
+        not believed in the store."""
         catalog = self._catalog()
         checked_with, plans = statement.checked
         if checked_with is not catalog:
             plans = {}
             statement.checked = catalog, plans
+        key = kind, kinds_of(store)
         if key not in plans:
             if len(plans) >= MOST_PLANS:
                 return None
-            plans[key] = self._compiled(statement, key, parameters, catalog)
+            plans[key] = self._compiled(statement, kind, parameters, catalog, store)
         return plans[key]
 
     def _compiled(
-        self, statement: Statement, key: PlanKey, parameters: Mapping[str, Any], catalog: Catalog
+        self,
+        statement: Statement,
+        key: PlanKey,
+        parameters: Mapping[str, Any],
+        catalog: Catalog,
+        store: Store,
     ) -> Prepared | None:
         """Check a command with its parameters and compile it with holes for them."""
         command = statement.template.command
@@ -256,7 +280,7 @@ class Statements:
             assert isinstance(bound, ast.Find | ast.Targeted)
             check(bound, catalog)
             kinds = check_block(bound.where, catalog, Kinds())
-            return prepare(holes.with_holes(command, statement.roles, key), kinds, self._store)
+            return prepare(holes.with_holes(command, statement.roles, key), kinds, store)
         return None
 
 

@@ -9,7 +9,7 @@ from typing import TypeAlias, cast
 
 from pyoxigraph import NamedNode, Variable
 
-from kiprdf.kql.comparisons import FALSE
+from kiprdf.kql.comparisons import FALSE, believed
 from kiprdf.kql.holes import ElementOf, OpenPlaceholder, concept_term, value_term
 from kiprdf.kql.scopes import Binding, NameScope, Scope
 from kiprdf.language import ast
@@ -35,6 +35,8 @@ from kiprdf.sparql.algebra import (
 Node: TypeAlias = Variable | NamedNode | Hole
 Clause: TypeAlias = ast.ConceptClause | ast.PropositionClause
 
+_ANY = (vocab.TYPE, vocab.REIFIES)
+"""What stands for any kind of elements that are not all believed."""
 MISSING = NamedNode(vocab.KIP + "missing")
 """Stands for the element of a text that is not an id; it is never stored, so nothing matches."""
 
@@ -148,6 +150,7 @@ class _Builder:
         self._frame = frame
         self._iris = iris
         self._fresh = frame.namer.fresh
+        self._disbelieved = frame.disbelieved
         self._mentions = Counter(v.name for clause in clauses for v, _ in mentions(clause))
         self._name_constants(_exact_clauses(clauses))
 
@@ -174,6 +177,12 @@ class _Builder:
     def _add(self, *triples: TriplePattern) -> None:
         self.result.patterns.append(BGP(triples))
 
+    def _believe(self, kinds: Iterable[NamedNode], *terms: Node) -> None:
+        """Require that an element, or the fact of three terms, is believed, where not all of its
+        possible kinds are."""
+        if not self._disbelieved.isdisjoint(kinds):
+            self.result.conditions.append(believed(*terms))
+
     def clause(self, clause: Clause) -> Node:
         """Add the parts of a clause; the node it matches."""
         if isinstance(clause, ast.ConceptClause):
@@ -188,9 +197,11 @@ class _Builder:
         if exact_term(clause, self._iris) is not None:
             return self._exact(clause, vocab.TYPE)
         node = self._node(clause.variable.name) if clause.variable else self._fresh("concept")
+        definition = vocab.TYPE
         if matcher.type is not None:
             definition = self._iris.type(checked_text(matcher.type))
             self._add(TriplePattern(node, vocab.TYPE, definition))
+        self._believe((definition,), node)
         if matcher.name is not None:
             self._add(TriplePattern(node, vocab.LABEL, value_term(matcher.name)))
         if matcher.type is None and matcher.name is None:
@@ -203,6 +214,10 @@ class _Builder:
         assert exact is not None
         if exact not in self._frame.existing:
             self._add(TriplePattern(exact, predicate, self._fresh("exists")))
+        kind = self._iris.type_of(exact) if isinstance(exact, NamedNode) else None
+        if isinstance(clause.matcher, ast.ConceptMatcher) and clause.matcher.type is not None:
+            kind = self._iris.type(checked_text(clause.matcher.type))
+        self._believe((kind or predicate,), exact)
         if clause.variable is None:
             return exact
         node = self._node(clause.variable.name)
@@ -231,6 +246,7 @@ class _Builder:
             object_ = self._endpoint(matcher.object)
             link = self._node(name) if name else self._fresh("link")
             self._add(*reified(subject, predicate, object_, link))
+            self._believe((vocab.REIFIES,), link)
             return link
         object_ = self._endpoint(matcher.object)
         linked = nested or (name is not None and self._is_used_elsewhere(name))
@@ -239,7 +255,11 @@ class _Builder:
             carrier = None if name is None else self._frame.carrier(name)
             if name is not None and carrier is not None:
                 self.result.bindings[name] = Binding(carrier, carrier, nullable=True)
-            self.result.patterns.append(Hops(subject, ranges, object_, carrier))
+            # No hop at all may be at any element.
+            kinds = [hop.predicate for hop in ranges]
+            kinds += _ANY * any(hop.minimum == 0 for hop in ranges)
+            are_believed = not self._disbelieved.isdisjoint(kinds)
+            self.result.patterns.append(Hops(subject, ranges, object_, carrier, are_believed))
             return self._fresh("none")
         link = self._node(name) if name else self._fresh("link")
         self._one_hop(
@@ -264,7 +284,9 @@ class _Builder:
         elif len(predicates) == 1:
             triples = reified(subject, predicates[0], object_, link)
             self._add(*triples[: None if linked else 1])
-        elif linked:
+            self._believe(predicates, subject, predicates[0], object_)
+        elif linked or not self._disbelieved.isdisjoint(predicates):
+            self._believe(predicates, link)
             branches = (BGP(reified(subject, p, object_, link)) for p in predicates)
             self.result.patterns.append(Union(tuple(branches)))
         else:

@@ -41,6 +41,8 @@ from kiprdf.store.cancellation import HOLD
 
 TRUE = Literal("true", datatype=vocab.BOOLEAN)
 FALSE = Literal("false", datatype=vocab.BOOLEAN)
+BELIEVED = NamedNode(vocab.FUNCTION + "believed")
+"""The function of a query that ``believed`` calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,12 @@ def string_test(function: ast.StringFunction, operand: Operand, argument: Operan
 def truth(operand: Operand) -> Expression:
     """An operand alone is true iff it is the boolean true."""
     return equal(operand, LiteralOperand(TRUE))
+
+
+def believed(*terms: Variable | NamedNode | Hole) -> Condition:
+    """Whether an element, or the fact of three terms, is believed (docs/decisions/180)."""
+    term: Expression = terms[0] if len(terms) == 1 else Call("TRIPLE", terms)
+    return Condition("BELIEVED", terms, Call(BELIEVED, (term,)))
 
 
 def _test(name: str, *operands: Operand) -> Expression:
@@ -559,6 +567,8 @@ def covering(
             return Covering(required=frozenset((name,)))
         case Call("sameTerm", (left, right)) if _are_certain((left, right), is_certain):
             return Covering(Infix("=", (left, right)), is_exact=True)
+        case Condition(name="BELIEVED"):
+            return _NOTHING
         case Condition() if _are_certain(condition.operands, is_certain):
             kinds = {name: datatypes(name) for name in condition.names}
             return _covering(condition, kinds, abilities)

@@ -283,6 +283,8 @@ class _Core:
         (hop, *others) = hops.alternatives
         if others or hop.maximum is not None or hops.link or self.optionals or self.nots:
             return False
+        if hops.are_believed:
+            return False
         groups = [part.triples if isinstance(part, BGP) else (None,) for part in self.parts]
         triples = [triple for group in groups for triple in group]
         reached = _end_of_chain(triples)
@@ -481,7 +483,7 @@ def _read_alike(part: Pattern, namer: Namer | None) -> Pattern | None:
             return None if is_odd else part
         case Union():
             return part if all(type(each) is BGP for each in part.branches) else None
-        case Hops(link=None) if namer is not None and part.subject != part.object:
+        case Hops(link=None, are_believed=False) if namer and part.subject != part.object:
             return _chains(part, namer)
     return None
 

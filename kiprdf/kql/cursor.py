@@ -18,19 +18,19 @@ Paged: TypeAlias = ast.Find | ast.DescribeTypes | ast.Export
 _FORMAT = 1
 
 
-def digest(command: Paged) -> str:
-    """Names a bound command, its page size and cursor set aside."""
-    text = to_text(replace(command, limit=None, cursor=None))
+def digest(command: Paged, view: str = "") -> str:
+    """Names a bound command and its view, its page size and cursor set aside."""
+    text = view + to_text(replace(command, limit=None, cursor=None))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def encode(command: Paged, commit: int, offset: int) -> str:
-    """The token of the page that begins at an offset."""
-    content = json.dumps([_FORMAT, digest(command), commit, offset], separators=(",", ":"))
+def encode(command: Paged, commit: int, offset: int, view: str = "") -> str:
+    """The token of the page that begins at an offset, of all or of a ``view``."""
+    content = json.dumps([_FORMAT, digest(command, view), commit, offset], separators=(",", ":"))
     return base64.urlsafe_b64encode(content.encode()).decode().rstrip("=")
 
 
-def decode(command: Paged) -> int:
+def decode(command: Paged, view: str = "") -> int:
     """The offset in the cursor of a command; 0 without a cursor.
 
     Raises KIP_1001 for a malformed token, and for a token of another command.
@@ -50,7 +50,7 @@ def decode(command: Paged) -> int:
         raise KipError(
             "KIP_1001", "This cursor is not valid for this command.", hint, span
         ) from None
-    if name != digest(command):
+    if name != digest(command, view):
         hint = "Send a cursor with the same command and parameters as the previous page."
         message = "The cursor belongs to another command."
         raise KipError("KIP_1001", message, hint, span)

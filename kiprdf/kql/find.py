@@ -12,9 +12,11 @@ from pyoxigraph import NamedNode, Variable
 from kiprdf.budget import WIDTH, Spending, check, current, without_row_limit
 from kiprdf.errors import KipError
 from kiprdf.kql import cursor, results
+from kiprdf.kql.beliefs import kinds_of, name_of, plain, view_of
 from kiprdf.kql.clauses import required
 from kiprdf.kql.comparisons import TESTS
 from kiprdf.kql.cover import is_counted_alike
+from kiprdf.kql.evaluate.reads import AllReads
 from kiprdf.kql.evaluate.steps import MOST_READS
 from kiprdf.kql.holes import Arguments, argument
 from kiprdf.kql.identities import check_identities, check_patterns, exists
@@ -44,7 +46,7 @@ from kiprdf.sparql.algebra import (
 )
 from kiprdf.sparql.text import render, render_count
 from kiprdf.store import Store
-from kiprdf.store.base import Request, Row
+from kiprdf.store.base import Request, Row, Tests
 
 NO_BINDINGS: Bindings = {}
 
@@ -68,14 +70,14 @@ class FindResult(NamedTuple):
 
 def run(find: ast.Find, store: Store) -> FindResult:
     """Run a checked FIND."""
-    offset = cursor.decode(find)
+    offset = cursor.decode(find, name_of(store))
     named: tuple[Term, ...] = ()
     if store.abilities.lookups:
         check_identities(find.where, store)
     else:
         check_patterns(find.where)
         named = tuple(required(find.where, store.iris))
-    plan = plan_find(find, store.iris, offset, store.abilities)
+    plan = plan_find(find, store.iris, offset, store.abilities, kinds_of(store))
     result = Prepared(find, Kinds(), plan, named).run({}, store, lambda: find, offset)
     if result is None:
         check_identities(find.where, store)
@@ -124,7 +126,7 @@ class Prepared:
             columns = [column[:limit] for column in columns]
 
             def next_cursor() -> str:
-                return cursor.encode(bound(), commit, start)
+                return cursor.encode(bound(), commit, start, name_of(store))
 
         lacks = None if offset else rendering.lack(columns, store)
         if lacks is None:
@@ -176,9 +178,9 @@ def prepare(command: ast.Find | ast.Targeted, kinds: Kinds, store: Store) -> Pre
     the holes.
     """
     if isinstance(command, ast.Find):
-        plan = plan_find(command, store.iris, abilities=store.abilities)
+        plan = plan_find(command, store.iris, 0, store.abilities, kinds_of(store))
     else:
-        plan = plan_bindings((command.target,), command.where, store.iris, store.abilities)
+        plan = _plan_bindings((command.target,), command.where, store)
     if plan.where.is_open or plan.where.products:
         return None
     check_patterns(command.where)
@@ -233,6 +235,10 @@ def _queried(plan: Plan, store: Store, bindings: Bindings) -> list[Row]:
                 _check_combinations(sides, budget.max_product_rows, store)
     if not plan.abilities.lookups:
         return _covered(plan, store, bindings)
+    if plan.where.is_walked:
+        start = plan.walk.filled(bindings)
+        walked = plan.walk.result(plan.walk.solve([start], AllReads(store)))
+        return _page(walked, plan)
     if spending is not None and plan.where.products:
         _check_product(plan, spending, store)
     text = plan.text(None if budget is None else budget.max_rows).text(bindings)
@@ -240,7 +246,7 @@ def _queried(plan: Plan, store: Store, bindings: Bindings) -> list[Row]:
     if plan.needed is not None:
         keep = plan.rendering.keep(Reader(store), plan.needed)
     started = time.perf_counter()
-    request = Request(plan.where.cancellation, plan.width, TESTS, keep)
+    request = Request(plan.where.cancellation, plan.width, _tests(store), keep)
     selected = store.select(text, request)
     if plan.by_value is not None:
         plan.by_value.spend(store, bindings, time.perf_counter() - started)
@@ -251,7 +257,7 @@ def _queried(plan: Plan, store: Store, bindings: Bindings) -> list[Row]:
 
 def _covered(plan: Plan, store: Store, bindings: Bindings) -> list[Row]:
     """The rows by what another engine has for the cover of a WHERE."""
-    question = plan.question(key_datatypes(plan.needed_keys, store))
+    question = plan.question(key_datatypes(plan.needed_keys, plain(store)))
     covered, selected = question.cover, list[Row]()
     if question.select is not None:
         spending = current()
@@ -263,9 +269,19 @@ def _covered(plan: Plan, store: Store, bindings: Bindings) -> list[Row]:
         selected = without_row_limit(lambda: store.select(text, request))
         if covered.one_value is not None:
             selected = selected or [(None,)]
-    completed = covered.rows(selected, store, bindings)
+    return _page(covered.rows(selected, store, bindings), plan)
+
+
+def _page(completed: list[Row], plan: Plan) -> list[Row]:
+    """The rows of a page among all rows."""
     _check_rows(completed, plan)
     return completed if plan.limit is None else completed[plan.offset : plan.offset + plan.limit]
+
+
+def _tests(store: Store) -> Tests:
+    """The functions that a query of a store may call."""
+    view = view_of(store)
+    return TESTS if view is None else view.tests
 
 
 def _pushed(
@@ -310,7 +326,7 @@ def _count(pattern: Pattern, most: int, store: Store, distinct: Sequence[Variabl
         counted = Select((), pattern, most, counts=(Count(Variable("number")),))
         return results.count(select(counted, store)[0][0])
     query = render_count(add_deadline_checks(pattern), most, distinct)
-    request = Request("threaded", tests=TESTS)
+    request = Request("threaded", tests=_tests(store))
     return results.count(store.select(query, request)[0][0])
 
 
@@ -341,8 +357,8 @@ def _check_product(plan: Plan, spending: Spending, store: Store) -> None:
 
 def count_solutions(where: ast.Block, store: Store, most: int) -> int:
     """How many solutions a checked WHERE has; counting stops at ``most``."""
-    plan = plan_bindings(map(ast.Variable, exported(where)), where, store.iris, store.abilities)
-    if not plan.abilities.lookups:
+    plan = _plan_bindings(map(ast.Variable, exported(where)), where, store)
+    if not plan.abilities.lookups or plan.where.is_walked:
         return len(_queried(replace(plan, limit=most), store, NO_BINDINGS))
     plan = from_rarest(suited(plan, store), store, NO_BINDINGS)
     distinct = plan.variables if most > 1 and plan.is_ambiguous else ()
@@ -351,13 +367,16 @@ def count_solutions(where: ast.Block, store: Store, most: int) -> int:
 
 def explain(find: ast.Find, store: Store) -> str:
     """The SPARQL of a checked FIND, without checks of its deadline."""
-    plan = suited(plan_find(find, store.iris, abilities=store.abilities), store)
-    plan = from_rarest(plan, store, NO_BINDINGS)
+    plan = plan_find(find, store.iris, 0, store.abilities, kinds_of(store))
+    plan = from_rarest(suited(plan, store), store, NO_BINDINGS)
     query: Select | None = plan.select
     if not plan.abilities.lookups:
-        query = plan.question(key_datatypes(plan.needed_keys, store)).select
+        query = plan.question(key_datatypes(plan.needed_keys, plain(store))).select
     query = Select((), UNIT, distinct=False) if query is None else query
-    return render(as_kept(query, plan.abilities), query_prefixes(store.iris.base), store.abilities)
+    note = "# The hops are walked over facts that are believed.\n" if plan.where.is_walked else ""
+    return note + render(
+        as_kept(query, plan.abilities), query_prefixes(store.iris.base), store.abilities
+    )
 
 
 def nodes(
@@ -383,8 +402,12 @@ def bindings(
     """What a checked WHERE binds to some variables together, in at most ``most`` rows; rows with a
     null are left out. An error suggests no name that is ``taken``."""
     check_identities(where, store, creates=creates, taken=taken)
-    plan = replace(plan_bindings(targets, where, store.iris, store.abilities), limit=most)
+    plan = replace(_plan_bindings(targets, where, store), limit=most)
     return _bound_rows(targets, rows(plan, store), plan)
+
+
+def _plan_bindings(targets: Iterable[ast.Variable], where: ast.Block, store: Store) -> Plan:
+    return plan_bindings(targets, where, store.iris, store.abilities, kinds_of(store))
 
 
 def _bound_rows(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol, cast
+from typing import Protocol, TypeAlias, cast
 
 from pyoxigraph import NamedNode, Variable
 
@@ -46,6 +46,9 @@ from kiprdf.sparql.algebra import (
 from kiprdf.sparql.text import PreparedQuery, prepare
 from kiprdf.store import Store
 from kiprdf.store.base import Row
+
+Kinds: TypeAlias = frozenset[NamedNode]
+NONE: Kinds = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +133,16 @@ class Plan:
             return None
         distinct, values = where.carriers(where.names), self.translation.values
         return plan_lookup(where.pushed, self.variables, distinct, self.counts, values, where.iris)
+
+    @cached_property
+    def walk(self) -> LookupPlan:
+        """The rows without a query, however many are read; for hops over what is believed."""
+        where = replace(self.where, abilities=replace(self.abilities, lookups=False))
+        distinct, values = where.carriers(where.names), self.translation.values
+        chosen = self.variables, distinct, self.counts, values, where.iris
+        walk = plan_lookup(where.pushed, *chosen, is_complete=True)
+        assert walk is not None
+        return walk
 
     @cached_property
     def newest(self) -> NewestPlan | None:
@@ -365,14 +378,23 @@ class Plan:
         return question.texts[max_rows]
 
 
-def plan_find(find: ast.Find, iris: Iris, offset: int = 0, abilities: Abilities = EMBEDDED) -> Plan:
-    """Compile a checked FIND for a store in which its exact identities exist."""
+def plan_find(
+    find: ast.Find,
+    iris: Iris,
+    offset: int = 0,
+    abilities: Abilities = EMBEDDED,
+    disbelieved: Kinds = NONE,
+) -> Plan:
+    """Compile a checked FIND for a store in which its exact identities exist.
+
+    Not all elements of the ``disbelieved`` types and predicates are believed.
+    """
     if results.is_grouped(find):
-        return _plan_grouped(find, iris, abilities)
+        return _plan_grouped(find, iris, abilities, disbelieved)
     names = _names((*find.expressions, *(key.expression for key in find.order_by)))
     # Of ordered rows only a page is shown: what it shows is read for the page.
     first = [key.expression for key in find.order_by] or find.expressions
-    translation = translate(find.where, iris, _paths(first))
+    translation = translate(find.where, iris, _paths(first), disbelieved)
     cells = _cells(names, translation)
     where = Where(translation, iris, names, abilities)
     limit = page_size(find.limit)
@@ -391,21 +413,22 @@ def plan_bindings(
     where: ast.Block,
     iris: Iris,
     abilities: Abilities = EMBEDDED,
+    disbelieved: Kinds = NONE,
 ) -> Plan:
     """Compile a checked WHERE whose solutions are needed for some variables only."""
     names = tuple(dict.fromkeys(target.name for target in targets))
-    translation = translate(where, iris)
+    translation = translate(where, iris, disbelieved=disbelieved)
     cells = _cells(names, translation)
     return Plan(Where(translation, iris, names, abilities), cells, len(names))
 
 
-def _plan_grouped(find: ast.Find, iris: Iris, abilities: Abilities) -> Plan:
+def _plan_grouped(find: ast.Find, iris: Iris, abilities: Abilities, disbelieved: Kinds) -> Plan:
     """Aggregates read whole solutions: the store counts those that are alike in what they read
     (docs/decisions/102)."""
     plain = [e for e in find.expressions if not isinstance(e, ast.Aggregate)]
     aggregates = [e for e in find.expressions if isinstance(e, ast.Aggregate)]
     shown = [e.argument if isinstance(e, ast.Aggregate) else e for e in find.expressions]
-    translation = translate(find.where, iris, _paths(shown))
+    translation = translate(find.where, iris, _paths(shown), disbelieved)
     width = len(translation.scope)
     where = Where(translation, iris, tuple(translation.scope), abilities)
     plan = Plan(where, _cells(translation.scope, translation), width, find=find)

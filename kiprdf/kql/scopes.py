@@ -86,11 +86,12 @@ class NameScope:
 
     A NOT opens a new frame, since its variables are private; so does, for the variables it shares
     with the outer solution, a UNION inside NOT or OPTIONAL. The ``existing`` elements were looked
-    up before. Frames share their ``values``.
+    up before; of the ``disbelieved`` kinds, not all are believed. Frames share their ``values``.
     """
 
     namer: Namer
     existing: frozenset[NamedNode | Hole] = frozenset()
+    disbelieved: frozenset[NamedNode] = frozenset()
     values: dict[Variable, Value] = field(default_factory=dict)
     _carriers: dict[str, Variable] = field(default_factory=dict)
     _value_variables: dict[Value, Variable] = field(default_factory=dict)
@@ -104,7 +105,8 @@ class NameScope:
     def inner(self, kept: Iterable[str] = ()) -> NameScope:
         """A frame whose variables are new, except the kept ones."""
         carriers = {name: self.carrier(name) for name in kept}
-        return NameScope(self.namer, self.existing, self.values, carriers, self._value_variables)
+        shared = self.existing, self.disbelieved, self.values
+        return NameScope(self.namer, *shared, carriers, self._value_variables)
 
     def value(self, carrier: Variable, field: str, key: str | None) -> Variable:
         """The variable that holds a value of the element a carrier is bound to."""

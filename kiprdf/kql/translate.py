@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never, cast
 
-from pyoxigraph import Variable
+from pyoxigraph import NamedNode, Variable
 
 from kiprdf.kql import clauses, comparisons
 from kiprdf.kql.scopes import PREDICATE_NAME, Binding, Namer, NameScope, Scope, Values
@@ -59,13 +59,19 @@ class Translation:
     namer: Namer
 
 
-def translate(where: ast.Block, iris: Iris, projected: Iterable[Path] = ()) -> Translation:
+def translate(
+    where: ast.Block,
+    iris: Iris,
+    projected: Iterable[Path] = (),
+    disbelieved: frozenset[NamedNode] = frozenset(),
+) -> Translation:
     """The pattern of a WHERE for a store in which its exact identities exist.
 
     ``projected`` are values to be read with the elements; those of attributes and metadata are,
-    where their variable cannot be null.
+    where their variable cannot be null. Of the ``disbelieved`` types and predicates, only elements
+    match that are believed.
     """
-    frame = NameScope(Namer(), frozenset(clauses.required(where, iris)))
+    frame = NameScope(Namer(), frozenset(clauses.required(where, iris)), disbelieved)
     block = _Block(iris, frame, {})
     pattern = block.translate(where)
     paths: dict[Path, Variable] = {}

@@ -56,12 +56,16 @@ def with_moment(text: object, parameters: Mapping[str, Any]) -> Mapping[str, Any
     """
     if not (isinstance(text, str) and text.startswith(_MARK) and PARAMETER in parameters):
         return parameters
-    value = parameters[PARAMETER]
+    return {**parameters, PARAMETER: instant(parameters[PARAMETER], PARAMETER)}
+
+
+def instant(value: object, parameter: str) -> str:
+    """A time as ``valid_from`` is compared with it; KIP_1001 for a parameter that is not one."""
     moment = periods.moment(value)
     if moment is None:
-        message = f"Parameter '{PARAMETER}': {shown(str(value))!r} is not a time."
+        message = f"Parameter '{parameter}': {shown(str(value))!r} is not a time."
         raise KipError("KIP_1001", message, "Write a date, or 2026-03-01T12:00:00Z.")
-    return {**parameters, PARAMETER: moment if "T" in moment else f"{moment}T00:00:00Z"}
+    return moment if "T" in moment else f"{moment}T00:00:00Z"
 
 
 class _Rewriting:

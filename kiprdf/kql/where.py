@@ -20,7 +20,7 @@ from kiprdf.kql.optimize.implied_patterns import Choice, choices, implied_patter
 from kiprdf.kql.translate import Translation
 from kiprdf.rdf.iris import Iris
 from kiprdf.sparql.abilities import Abilities
-from kiprdf.sparql.algebra import Condition, Hole, Pattern, Term, TriplePattern
+from kiprdf.sparql.algebra import Condition, Hole, Hops, Pattern, Term, TriplePattern
 from kiprdf.store.base import Cancellation
 from kiprdf.trees import walk
 
@@ -114,7 +114,13 @@ class Where:
         return tuple(part for part in walk(self.pushed) if isinstance(part, Condition))
 
     @cached_property
+    def is_walked(self) -> bool:
+        """Whether it has hops that no query finds."""
+        return any(isinstance(part, Hops) and part.are_believed for part in walk(self.pushed))
+
+    @cached_property
     def is_open(self) -> bool:
         """Whether another engine's query can be written only once all constants are known."""
-        terms = (term for condition in self.conditions for term in condition.operands)
+        compared = (each for each in self.conditions if each.name != "BELIEVED")
+        terms = (term for condition in compared for term in condition.operands)
         return not self.abilities.lookups and any(isinstance(term, Hole) for term in terms)

@@ -182,13 +182,15 @@ class HopRange:
 class Hops:
     """The pairs of nodes within one of the hop ranges, each pair once.
 
-    ``link`` is the reifier of a pair that is one hop apart; for other pairs it is unbound.
+    ``link`` is the reifier of a pair that is one hop apart; for other pairs it is unbound. Each
+    element on the way must be believed if the hops ``are_believed``, which no query says.
     """
 
     subject: Term
     alternatives: tuple[HopRange, ...]
     object: Term
     link: Variable | None = None
+    are_believed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

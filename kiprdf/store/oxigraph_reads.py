@@ -307,6 +307,10 @@ class OxigraphReads(OwnStore):
         self._totals.load(self.commit(), self._changes_after)
         return self._totals
 
+    def follow(self, follower: Follower) -> None:
+        """Let something that is derived follow the commits."""
+        self._followers = (*self._followers, follower)
+
     def _clear_derived(self) -> None:
         """Drop what is derived: the dataset is another one, or something was forgotten."""
         for follower in self._followers:

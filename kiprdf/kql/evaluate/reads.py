@@ -7,6 +7,7 @@ one query for each form of pattern, and those that were given up are tried again
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Iterable
 from functools import cached_property, partial
 from typing import Any, TypeAlias, TypeVar, cast
@@ -15,6 +16,7 @@ from pyoxigraph import NamedNode, Triple, Variable
 
 from kiprdf import budget
 from kiprdf.kql import queries
+from kiprdf.kql.beliefs import view_of
 from kiprdf.kql.clauses import reified
 from kiprdf.kql.reader import Reader
 from kiprdf.rdf import vocab
@@ -45,6 +47,8 @@ class Reads:
         self.rare: list[TriplePattern] = []
         self._store = store
         self._left = most
+        view = view_of(store)
+        self._hidden = frozenset[object]() if view is None else view.hidden
         self._values: dict[tuple[Cell, NamedNode], Cell] = {}
         self._neighbours: dict[tuple[Cell, NamedNode, bool], dict[Cell, None]] = {}
 
@@ -88,16 +92,45 @@ class Reads:
         value = self._values[key] = statements[0].object if statements else None
         return value
 
+    def is_believed(self, *terms: Any) -> bool:
+        """Whether an element, or the fact of three terms, is believed."""
+        return (terms[0] if len(terms) == 1 else Triple(*terms)) not in self._hidden
+
     def neighbours(self, node: Cell, predicate: NamedNode, forward: bool) -> dict[Cell, None]:
-        """The nodes one hop from a node."""
+        """The nodes one hop from a node, over facts that are believed."""
         ends = self._neighbours.get((node, predicate, forward))
         if ends is None:
-            if forward:
-                ends = dict.fromkeys(q.object for q in self(node, predicate, None))
-            else:
-                ends = dict.fromkeys(q.subject for q in self(None, predicate, node))
+            facts = self(node, predicate, None) if forward else self(None, predicate, node)
+            if self._hidden:
+                facts = [q for q in facts if self.is_believed(q.subject, predicate, q.object)]
+            ends = dict.fromkeys(q.object if forward else q.subject for q in facts)
             self._neighbours[node, predicate, forward] = ends
         return ends
+
+
+class AllReads(Reads):
+    """What a lookup of any size reads from the index."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store, sys.maxsize)
+        self._unchecked = 0
+
+    def each(
+        self, function: Callable[[T, Reads], Iterable[U]], items: Iterable[T]
+    ) -> Iterable[Iterable[U]]:
+        size = 0
+        for item in items:
+            found = list(function(item, self))
+            size += len(found)
+            _check_size(size)
+            yield found
+
+    def count(self, number: int) -> None:
+        """Check the deadline now and then."""
+        self._unchecked += number
+        if self._unchecked >= CHECKED_EVERY:
+            self._unchecked = 0
+            budget.check()
 
 
 class Missing(Exception):

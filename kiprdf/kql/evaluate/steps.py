@@ -368,6 +368,9 @@ class _Planner:
         raise Fallback
 
     def _compare(self, condition: algebra.Condition) -> Check:
+        if condition.name == "BELIEVED":
+            slots = [self.slot(term) for term in condition.operands]
+            return lambda s, reads: reads.is_believed(*[s[slot] for slot in slots])
         function = OPERATORS[condition.name].python
         if self._is_complete and function is None:
             function = TESTS[FUNCTIONS[condition.name]]
@@ -525,6 +528,8 @@ def _within(start: Cell, hop: HopRange, forward: bool, reads: Reads) -> dict[Cel
     level = {start: None}
     number = 0
     if hop.minimum == 0 and not any(reads(start, p, None) for p in (vocab.TYPE, vocab.REIFIES)):
+        level = {}
+    if not reads.is_believed(start):
         level = {}
     while level:
         if number >= hop.minimum:
