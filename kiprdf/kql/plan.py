@@ -15,7 +15,7 @@ from kiprdf.kql.clauses import names_only_elements
 from kiprdf.kql.comparisons import Datatypes, KeyDatatypes
 from kiprdf.kql.cover import Cover, SortedValue, cover, sorted_by
 from kiprdf.kql.evaluate.by_value import ByValue, NewestPlan, plan_by_value, plan_newest
-from kiprdf.kql.evaluate.steps import LookupPlan, plan_lookup
+from kiprdf.kql.evaluate.steps import LookupPlan, plan_lookup, plan_walk
 from kiprdf.kql.optimize.cardinality import (
     may_duplicate,
     named_elements_with_value,
@@ -139,10 +139,7 @@ class Plan:
         """The rows without a query, however many are read; for hops over what is believed."""
         where = replace(self.where, abilities=replace(self.abilities, lookups=False))
         distinct, values = where.carriers(where.names), self.translation.values
-        chosen = self.variables, distinct, self.counts, values, where.iris
-        walk = plan_lookup(where.pushed, *chosen, is_complete=True)
-        assert walk is not None
-        return walk
+        return plan_walk(where.pushed, self.variables, distinct, self.counts, values, where.iris)
 
     @cached_property
     def newest(self) -> NewestPlan | None:
