@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from kiprdf.request_models import Request
 
 BATCH_COMMANDS = 256
-_FIELDS = "The fields are command or commands, parameters, dry_run, as_of."
+_FIELDS = "The fields are command or commands, parameters, dry_run, as_of, view."
 _FORMS = {
     "parameters": '`parameters` is an object, not a text: {"parameters": {"name": "Ada"}}.',
     "as_of": '`as_of` is {"time": "2026-01-31T12:00:00Z"} or {"seq": 12}.',
     "dry_run": "`dry_run` is true or false.",
+    "view": '`view` is "believed", or left out to read all.',
 }
 """The hints for fields that callers often send in another form."""
 _PLAIN = {"command", "parameters"}
@@ -209,6 +210,7 @@ def _strict_schema() -> dict[str, Any]:
         "command": {"anyOf": [{"type": "string"}, null]},
         "commands": {"anyOf": [{"type": "array", "items": {"type": "string"}}, null]},
         "dry_run": {"type": "boolean"},
+        "view": {"anyOf": [{"type": "string", "enum": ["believed"]}, null]},
     }
     properties = {
         name: {**type_, "description": fields[name].description} for name, type_ in types.items()

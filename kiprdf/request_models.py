@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
 
@@ -32,6 +32,15 @@ class AsOf(BaseModel):
         return self.seq if self.seq is not None else self.time or ""
 
 
+View: TypeAlias = Annotated[
+    Literal["believed"] | None,
+    Field(
+        description="`believed`: a FIND sees no element that is draft, deprecated, retracted, "
+        "superseded or not valid now, and no fact about one."
+    ),
+]
+
+
 class CommandItem(BaseModel):
     """One command of a batch with its own parameters, which override the shared ones."""
 
@@ -45,6 +54,7 @@ class CommandItem(BaseModel):
     as_of: Annotated[
         AsOf | None, Field(description="Read the memory as it was then, by this command only.")
     ] = None
+    view: View = None
 
 
 class Request(BaseModel):
@@ -76,3 +86,4 @@ class Request(BaseModel):
     as_of: Annotated[
         AsOf | None, Field(description="Read the memory as it was then; writes are refused.")
     ] = None
+    view: View = None

@@ -62,6 +62,14 @@ def run(
         bool, typer.Option("--read-only", help="Refuse commands that write.")
     ] = False,
     dry_run: DryRunOption = False,
+    believed: Annotated[
+        bool,
+        typer.Option(
+            "--believed",
+            help="Let a FIND see nothing that is draft, deprecated, retracted, superseded or not "
+            "valid now.",
+        ),
+    ] = False,
     timeout: TimeoutOption = None,
     as_json: JsonOption = False,
     memory: MemoryOption = False,
@@ -77,6 +85,7 @@ def run(
     Examples:
       kiprdf run 'FIND(?d.name) WHERE { ?d {type: "Drug"} } LIMIT 5'
       kiprdf run --file question.kip --param name=Aspirin --param limit=5
+      kiprdf run --believed 'FIND(?d.name) WHERE { ?d {type: "Drug"} }'
       kiprdf run --file changes.kip --dry-run
       kiprdf run --file changes.kip --strict
       echo 'DESCRIBE PRIMER' | kiprdf run --json
@@ -93,6 +102,7 @@ def run(
     budget = kiprdf.Budget(**limits)
     place = place_of(ctx)
     with output.errors_as_json(as_json):
+        text = kiprdf.believed(text) if believed else text
         parsed = kiprdf.parse(text)
         writes = isinstance(parsed, ast.Manipulation)
         if writes and read_only:

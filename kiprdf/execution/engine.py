@@ -25,7 +25,7 @@ from kiprdf.execution.writer import Writer, keyword
 from kiprdf.kml.draft import Clock, now
 from kiprdf.kql import find as kql
 from kiprdf.kql import results
-from kiprdf.kql.beliefs import MARK, Beliefs, Moment, not_a_find, unmarked
+from kiprdf.kql.beliefs import Beliefs, Moment, is_marked, not_a_find, unmarked
 from kiprdf.kql.diagnosis import Question
 from kiprdf.kql.find import FindResult
 from kiprdf.kql.results import Lack
@@ -170,7 +170,7 @@ class CommandEngine:
 
     def _unmarked(self, text: str) -> tuple[str, Moment | None]:
         """A command without the line of ``believed``, and the moment that this asks for."""
-        if not isinstance(text, str) or not text.startswith(MARK):
+        if not is_marked(text):
             return text, None
         return self.boundary.run(lambda: unmarked(text, self.clock()), text)
 

@@ -10,6 +10,7 @@ from kiprdf import protocol
 from kiprdf.budget import without_limit
 from kiprdf.errors import KipError
 from kiprdf.execution.engine import CommandEngine
+from kiprdf.kql.beliefs import is_marked, marked
 from kiprdf.language import ast
 from kiprdf.semantics import check
 
@@ -28,8 +29,8 @@ def respond(engine: CommandEngine, arguments: Any, *, readonly: bool) -> dict[st
         return protocol.error_response(error)
     if request.command is None:
         return _run_batch(engine, request, readonly)
-    command, parameters = request.command, request.parameters
-    return _run_as_of(engine, request.as_of, command, parameters, request.dry_run, readonly)
+    given = request.parameters, request.dry_run, readonly, request.view
+    return _run_as_of(engine, request.as_of, request.command, *given)
 
 
 def _run_batch(engine: CommandEngine, request: Request, readonly: bool) -> dict[str, Any]:
@@ -49,7 +50,8 @@ def _run_batch(engine: CommandEngine, request: Request, readonly: bool) -> dict[
                 engine = stack.enter_context(closing(engine.copy()))
                 dry_run = False
             as_of = request.as_of if isinstance(item, str) else item.as_of or request.as_of
-            response = _run_as_of(engine, as_of, text, parameters, dry_run, readonly)
+            view = request.view if isinstance(item, str) else item.view or request.view
+            response = _run_as_of(engine, as_of, text, parameters, dry_run, readonly, view)
             responses.append(response)
             error = response.get("error")
             if error and as_of is None and _writes(engine, text, parameters, readonly, error):
@@ -64,8 +66,11 @@ def _run_as_of(
     parameters: Mapping[str, Any],
     dry_run: bool,
     readonly: bool,
+    view: str | None,
 ) -> dict[str, Any]:
-    """The response to one command, which may ask for an earlier state of the nexus."""
+    """The response to one command, which may ask for an earlier state of the nexus, and for what
+    is believed."""
+    text = text if view is None or is_marked(text) else marked(text)
     if as_of is None:
         return _run(engine, text, parameters, dry_run, readonly)
     try:

@@ -19,7 +19,6 @@ from pyoxigraph import Literal, NamedNode, Triple
 from kiprdf.errors import KipError
 from kiprdf.kql.comparisons import BELIEVED, OPERATORS, TESTS
 from kiprdf.kql.reader import link_of
-from kiprdf.kql.valid_at import instant
 from kiprdf.language import ast, parse
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import to_term
@@ -71,7 +70,7 @@ def believed(command: str, *, at: str | date | None = None) -> str:
 
 def marked(command: str, at: object = None) -> str:
     """A command with the line of ``believed``."""
-    time = "now" if at is None else f"at {instant(at, 'at')}"
+    time = "now" if at is None else f"at {periods.instant(at, 'at')}"
     return f"{MARK}{time}\n{command}"
 
 
@@ -88,12 +87,17 @@ def unmarked(command: str, now: datetime) -> tuple[str, Moment]:
     if line is None:
         message = "The first line is not one that `believed` writes."
         raise KipError("KIP_1001", message, "Write `// Believed now`, or leave it out.")
-    return command[line.end() :], Moment(instant(line[1] or now, "at"), line[0])
+    return command[line.end() :], Moment(periods.instant(line[1] or now, "at"), line[0])
+
+
+def is_marked(command: object) -> bool:
+    """Whether a command begins with the line of ``believed``."""
+    return isinstance(command, str) and command.startswith(MARK)
 
 
 def refuse_marked(command: str) -> None:
     """Raise KIP_1001 for a marked command, where all is read."""
-    if command.startswith(MARK):
+    if is_marked(command):
         message = "The view of what is believed is for one FIND that is asked, and not for this."
         raise KipError("KIP_1001", message, "Leave the first line out: it then reads all.")
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from kiprdf.errors import KipError, shown
+from kiprdf.errors import KipError
+from kiprdf.kql.beliefs import refuse_marked
 from kiprdf.language import ast, parse, to_text
 from kiprdf.semantics import periods
 
@@ -34,6 +35,7 @@ def valid_at(command: str) -> str:
       NOT {
     ...
     """
+    refuse_marked(command)
     find = parse(command)
     if not isinstance(find, ast.Find):
         message = "Only a FIND asks for what is valid at a time."
@@ -56,16 +58,7 @@ def with_moment(text: object, parameters: Mapping[str, Any]) -> Mapping[str, Any
     """
     if not (isinstance(text, str) and text.startswith(_MARK) and PARAMETER in parameters):
         return parameters
-    return {**parameters, PARAMETER: instant(parameters[PARAMETER], PARAMETER)}
-
-
-def instant(value: object, parameter: str) -> str:
-    """A time as ``valid_from`` is compared with it; KIP_1001 for a parameter that is not one."""
-    moment = periods.moment(value)
-    if moment is None:
-        message = f"Parameter '{parameter}': {shown(str(value))!r} is not a time."
-        raise KipError("KIP_1001", message, "Write a date, or 2026-03-01T12:00:00Z.")
-    return moment if "T" in moment else f"{moment}T00:00:00Z"
+    return {**parameters, PARAMETER: periods.instant(parameters[PARAMETER], PARAMETER)}
 
 
 class _Rewriting:

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime, time
 from typing import Any, NamedTuple
 
+from kiprdf.errors import KipError, shown
+
 TYPE = "Period"
 PREDICATE = "valid_during"
 FROM, UNTIL = "from", "until"
@@ -55,6 +57,15 @@ def moment(value: object) -> str | None:
     if utc.time().replace(microsecond=0) == time():
         return utc.date().isoformat()
     return utc.replace(tzinfo=None, microsecond=0).isoformat() + "Z"
+
+
+def instant(value: object, parameter: str) -> str:
+    """A time as ``valid_from`` is compared with it; KIP_1001 for a parameter that is not one."""
+    utc = moment(value)
+    if utc is None:
+        message = f"Parameter '{parameter}': {shown(str(value))!r} is not a time."
+        raise KipError("KIP_1001", message, "Write a date, or 2026-03-01T12:00:00Z.")
+    return utc if "T" in utc else f"{utc}T00:00:00Z"
 
 
 def interval(name: object) -> Interval | None:
