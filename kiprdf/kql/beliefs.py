@@ -18,7 +18,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.errors import KipError
 from kiprdf.kql.comparisons import BELIEVED, OPERATORS, TESTS
-from kiprdf.kql.reader import link_of
+from kiprdf.kql.reader import Reader, link_of
 from kiprdf.language import ast, parse
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import to_term
@@ -145,7 +145,7 @@ class BelievedStore:
         self.plain = store
         self.view = view
         self.name = name
-        # What is called for each triple is found at once.
+        # These are called for each triple.
         self.lookup, self.match, self.commit = store.lookup, store.match, store.commit
         self.iris = store.iris
 
@@ -186,7 +186,7 @@ class Beliefs:
     def view(self, at: str) -> View:
         """What is not believed at a time; ``ALWAYS``: at any time."""
         commit = self._store.commit()
-        for view in self._views.known:
+        for view in self._views.current:
             if view.commit == commit and view.covers(at):
                 return view
         view = _Finder(self._store, commit, at).view()
@@ -206,24 +206,24 @@ class _Views:
     """The last views; a commit that touches nothing of a view keeps it."""
 
     def __init__(self) -> None:
-        self.known: tuple[View, ...] = ()
+        self.current: tuple[View, ...] = ()
 
     def add(self, view: View) -> None:
-        current = [known for known in self.known if known.commit == view.commit]
-        self.known = (view, *current[: MOST_VIEWS - 1])
+        current = [each for each in self.current if each.commit == view.commit]
+        self.current = (view, *current[: MOST_VIEWS - 1])
 
     def note(self, number: int, removed: Iterable[Written], added: Iterable[Written]) -> None:
-        known, self.known = self.known, ()
-        kept = [view for view in known if view.commit == number - 1]
+        before, self.current = self.current, ()
+        kept = [view for view in before if view.commit == number - 1]
         for triples in (removed, added) if kept else ():
             for subject, predicate, value in triples:
                 if predicate in _KEYS or predicate.value.endswith(f"/{periods.PREDICATE}"):
                     return
                 kept = [v for v in kept if subject not in v.hidden and value not in v.hidden]
-        self.known = tuple(replace(view, commit=number) for view in kept)
+        self.current = tuple(replace(view, commit=number) for view in kept)
 
     def clear(self) -> None:
-        self.known = ()
+        self.current = ()
 
     def close(self, number: int) -> None:
         """Nothing: they are only in memory."""
@@ -289,8 +289,7 @@ class _Finder:
             self._kinds |= {vocab.TYPE} if definition is None else {vocab.TYPE, definition}
             return
         if fact is None:
-            found = next(self._store.match(node, vocab.REIFIES, None), None)
-            fact = None if found is None else cast(Triple, found.object)
+            fact = Reader(self._store).fact(node)
         if fact is not None:
             self._hidden.add(fact)
             self._kinds |= {vocab.REIFIES, fact.predicate}

@@ -120,10 +120,10 @@ class AllReads(Reads):
     ) -> Iterable[Iterable[U]]:
         size = 0
         for item in items:
-            found = list(function(item, self))
-            size += len(found)
+            results = list(function(item, self))
+            size += len(results)
             _check_size(size)
-            yield found
+            yield results
 
     def count(self, number: int) -> None:
         """Check the deadline now and then."""
