@@ -6,13 +6,13 @@ the state before the statement.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import NamedNode
 
 from kiprdf.errors import KipError, shown
 from kiprdf.kml.draft import Draft, Edit, changed_keys, timestamp
-from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Term, Terms
 from kiprdf.rdf.literals import is_same, to_term
 from kiprdf.rdf.readings import read
@@ -34,14 +34,17 @@ _NO_VALUES = frozenset((STATUS, *_MARKS, *RESERVED_METADATA))
 """The metadata that states nothing about the world."""
 
 
-def statuses(metadata: Terms) -> list[str]:
+def statuses(metadata: Terms) -> tuple[str, ...]:
     """The texts that a FILTER finds in the status of an element."""
     term = metadata.get(STATUS)
-    if isinstance(term, Literal) and term.datatype == vocab.STRING:
-        return [term.value]
+    return () if term is None else _texts(term)
+
+
+@lru_cache(maxsize=256)
+def _texts(term: Term) -> tuple[str, ...]:
     reading = read(term)
     items = reading if isinstance(reading, list) else [reading]
-    return [item for item in items if isinstance(item, str)]
+    return tuple(item for item in items if isinstance(item, str))
 
 
 def label_of(draft: Draft) -> str:
@@ -97,8 +100,10 @@ def _check_changed(edit: Edit, old: Terms, draft: Draft, span: Span) -> None:
     """Judge the status that a model or a job leaves to an element."""
     new = edit.after.metadata
     before, after = statuses(old), statuses(new)
+    if REVIEWED not in before and REVIEWED not in after and RETRACTED not in before:
+        return
     is_kept = is_same(old.get(STATUS), new.get(STATUS))
-    if REVIEWED in before and _has_other_value(edit) and (is_kept or after in ([], [ACTIVE])):
+    if REVIEWED in before and _has_other_value(edit) and (is_kept or after in ((), (ACTIVE,))):
         new[STATUS] = to_term(ACTIVE)
         draft.unreviewed.append(draft.id(edit.after.node))
         return
@@ -130,8 +135,10 @@ def _has_other_value(edit: Edit) -> bool:
 
 def _note_retraction(old: Terms, new: Terms, draft: Draft) -> None:
     """Write who retracted an element, and when; only the engine changes these marks."""
+    was, is_retracted = RETRACTED in statuses(old), RETRACTED in statuses(new)
+    if not (was or is_retracted or RETRACTED_BY in new or RETRACTED_AT in new):
+        return
     marks: dict[str, Term | None] = {key: old.get(key) for key in _MARKS}
-    was, is_retracted = (RETRACTED in statuses(terms) for terms in (old, new))
     if was != is_retracted:
         at = to_term(timestamp(draft.clock())) if is_retracted else None
         marks = {RETRACTED_BY: to_term(label_of(draft)) if is_retracted else None, RETRACTED_AT: at}

@@ -216,10 +216,12 @@ OF_NEW = {
     "patch": patched(statement(NEW)),
     "patch of a fact": patched(statement(NEW_FACT)),
 }
+TYPED = {"@value": "reviewed", "@type": "http://www.w3.org/2001/XMLSchema#string"}
 ONLY_PEOPLE = [
     *cases("review", setting("Plain", "reviewed")),
     *cases("review what is new", OF_NEW),
     *cases("review with a language", setting("Plain", {"@value": "reviewed", "@language": "en"})),
+    *cases("review with a datatype", {"UPDATE": setting("Plain", TYPED)["UPDATE"]}),
     *cases("review in a list", setting("Plain", ["active", "reviewed"])),
     *cases("review what is retracted", setting("Retracted", "reviewed")),
     *cases("draft what is reviewed", setting("Reviewed", "draft")),
