@@ -88,12 +88,12 @@ class Gate:
         if scope["method"] not in ("GET", "HEAD", "OPTIONS") and origin is not None:
             self._check_origin(headers, origin)
         info, path = info_of(scope), _path(scope)
+        if path in OPEN_PATHS:
+            return None
         info.principal = self.authentication.of_request(scope, headers, is_mcp=path == "/mcp")
         info.session = session_of(scope, headers)
         info.has_token = self._options.has_token
-        if info.principal is None and path not in OPEN_PATHS:
-            return self._unauthorized(scope, headers)
-        return None
+        return self._unauthorized(scope, headers) if info.principal is None else None
 
     def _check_host(self, headers: Headers) -> None:
         names = {host_name(host) for host in headers.getlist("host")} or {""}

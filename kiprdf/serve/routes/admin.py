@@ -253,23 +253,29 @@ async def login(server: Server, request: Request) -> Response:
     return _login_page(request)
 
 
-def _login_page(request: Request, message: str | None = None) -> Response:
-    """The form."""
+def _login_page(request: Request, refusal: HttpError | None = None) -> Response:
+    """The form, after a refusal with what helps."""
     target = request.query_params.get("next", "")
+    message = refusal and f"{refusal.message} {refusal.hint}"
     page = render("explorer/login.html", message=message, target=target, style=_STYLE)
-    return HTMLResponse(page, 401 if message else 200, {"Content-Security-Policy": _POLICY})
+    headers = {} if refusal is None else refusal.headers
+    status = 200 if refusal is None else refusal.status
+    return HTMLResponse(page, status, {**headers, "Content-Security-Policy": _POLICY})
 
 
 def _sign_in(request: Request, body: bytes, authentication: Authentication) -> Response:
     """Set the cookie for a valid token, and show the page that was asked for."""
     form = parse_qs(body.decode(errors="replace"))
     token = form.get("token", [""])[0]
-    principal = authentication.of_token(token)
-    if principal is None:
-        message = "This token is not valid."
+    try:
+        principal = authentication.of_token(token, request.scope)
+        if principal is None:
+            headers = {"WWW-Authenticate": "Bearer"}
+            raise HttpError(401, "This token is not valid.", "Send another token.", headers)
+    except HttpError as refusal:
         if prefers_html(request):
-            return _login_page(request, message)
-        raise HttpError(401, message, "Send another token.", {"WWW-Authenticate": "Bearer"})
+            return _login_page(request, refusal)
+        raise
     root = root_of(request)
     response = RedirectResponse(_own_path(form.get("next", [""])[0], root), 303)
     is_secure = request.url.scheme == "https"
