@@ -210,7 +210,6 @@ def _strict_schema() -> dict[str, Any]:
         "command": {"anyOf": [{"type": "string"}, null]},
         "commands": {"anyOf": [{"type": "array", "items": {"type": "string"}}, null]},
         "dry_run": {"type": "boolean"},
-        "view": {"anyOf": [{"type": "string", "enum": ["believed"]}, null]},
     }
     properties = {
         name: {**type_, "description": fields[name].description} for name, type_ in types.items()
