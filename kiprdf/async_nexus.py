@@ -91,6 +91,9 @@ class AsyncNexus:
     proposal = as_coroutine(Nexus.proposal)
     approve = as_coroutine(Nexus.approve)
     decline = as_coroutine(Nexus.decline)
+    reject = as_coroutine(Nexus.reject)
+    lift = as_coroutine(Nexus.lift)
+    rejections = as_coroutine(Nexus.rejections)
 
     @asynccontextmanager
     async def at(self, when: int | str | datetime) -> AsyncIterator[AsyncNexus]:

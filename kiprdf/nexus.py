@@ -19,6 +19,7 @@ from kiprdf.execution.engine import Answer, CommandEngine
 from kiprdf.execution.forgetting import forget
 from kiprdf.execution.history import changes, compact_history, history
 from kiprdf.execution.naming import id_of
+from kiprdf.execution.rejecting import lift, reject, rejections
 from kiprdf.execution.requests import respond
 from kiprdf.execution.transaction import Transaction, transact
 from kiprdf.execution.undo import undo
@@ -902,6 +903,43 @@ class Nexus:
         chosen = {"seq": seq, "seqs": seqs, "session": session, "source": source}
         run = functools.partial(undo, self._engine.writer, conflicts, dry_run, **chosen)
         return self._engine.boundary.run(run)
+
+    @timed
+    def reject(self, what: str | Sequence[Any], *, reason: str) -> str:
+        """Reject a value for good, and return the name of the rejection.
+
+        ``what`` is the id of a proposition; ``(subject, predicate, object)`` with ids of elements,
+        which need not exist; or ``(id, "attributes.KEY", value)``. The fact becomes retracted, the
+        value leaves its element, and each later write of it is KIP_3004, however it is spelled. The
+        rejection has a digest of the value, and the ``reason`` as it is given: do not repeat in it
+        what is rejected. Only a person rejects.
+
+        >>> nexus = Nexus.memory()
+        >>> ada = 'UPSERT { CONCEPT { {type: "Person", name: "Ada"} SET ATTRIBUTES {home: :h} } }'
+        >>> _ = nexus.reject(("C:Person/Ada", "attributes.home", "The Moon"), reason="A joke.")
+        >>> nexus.execute(ada, h="THE  MOON")
+        Traceback (most recent call last):
+        kiprdf.errors.KipError: KIP_3004 1:20 attributes.home of C:Person/Ada was rejected by ...
+        """
+        return self._engine.boundary.run(lambda: reject(self._engine.writer, what, reason))
+
+    @timed
+    def lift(self, name: str) -> None:
+        """Lift a rejection: its value may be written again; a fact that is retracted stays so.
+
+        Only a person lifts it. Raises KIP_3002 for a name that no rejection has.
+        """
+        self._engine.boundary.run(lambda: lift(self._engine.writer, name))
+
+    def rejections(self) -> list[dict[str, Any]]:
+        """All rejections, the oldest first: ``name``, ``by``, ``at`` and ``reason`` of each.
+
+        >>> nexus = Nexus.memory()
+        >>> name = nexus.reject(("C:Person/Ada", "knows", "C:Person/Bo"), reason="They never met.")
+        >>> [(each["name"] == name, each["by"]) for each in nexus.rejections()]
+        [(True, 'human/owner')]
+        """
+        return self._engine.boundary.run(lambda: rejections(self.store))
 
     def validity(self, id: str) -> list[dict[str, str | None]]:
         """The intervals in which a fact is valid: its Periods and its metadata, united.

@@ -18,16 +18,19 @@ from kiprdf.kml.delete import check_unused, delete
 from kiprdf.kml.draft import Clock, Draft, timestamp
 from kiprdf.kml.merge import merge
 from kiprdf.kml.protection import check_protection
+from kiprdf.kml.rejections import Rejected, check_rejections
 from kiprdf.kml.schema import check_schema
 from kiprdf.kml.trust import check_status, with_unreviewed
 from kiprdf.kml.update import update
 from kiprdf.kml.upsert import upsert
+from kiprdf.kql.identities import exists
 from kiprdf.kql.reader import read_catalog
 from kiprdf.language import ast, bind, parse
 from kiprdf.language.printer import outline
 from kiprdf.meta.indexing import Indexer
 from kiprdf.semantics import check
 from kiprdf.semantics.check import check_written
+from kiprdf.semantics.protected import REJECTION
 from kiprdf.source import NOWHERE, Span
 from kiprdf.store import Delta, NexusStore, Origin, OxigraphStore, ReadSet, Store
 from kiprdf.store.past import PastStore
@@ -64,6 +67,7 @@ class Writer:
         self._indexer = indexer
         self._catalogs = catalogs
         self.clock = clock
+        self.rejected = Rejected(store)
         self._preparations: list[ref[ReadSet]] = []
         self.proposals = Proposals(store.folder)
         self.runs_transaction = False
@@ -157,11 +161,19 @@ class Writer:
         draft.actor = acting_on(self)
         if not privileged:
             check_protection(draft, span)
+            if self._rejects(draft.store):
+                check_rejections(draft, span, self.rejected)
             check_status(draft, span)
         check_unused(draft, span, remedy)
         # The bundled capsules must not keep a nexus from opening.
         if self.strict_schema and not privileged:
             check_schema(draft, span)
+
+    def _rejects(self, store: Store) -> bool:
+        """Whether a store may have rejections: the first one defines their type."""
+        if store is self.store:
+            return REJECTION in self._catalogs.catalog().concept_types
+        return exists(store.iris.type(REJECTION), store)
 
     def run_prepared(self, prepare: Callable[[Store], tuple[T, Delta]]) -> T:
         """Commit what takes long to prepare, such as an import, and return its result.
@@ -252,6 +264,8 @@ class Writer:
             message = "A transaction runs, and this would be another commit."
             raise KipError("KIP_1001", message, "Write by the transaction that its function gets.")
         self._catalogs.expire(delta)
+        if delta is None:
+            self.rejected.expire()
         # Weak references: an interrupted preparation removes nothing from a list.
         running = [reads for reads in self._preparations if reads() is not None]
         self._preparations = running

@@ -92,6 +92,8 @@ class Draft:
     """Who writes it, as the check of the draft has found."""
     unreviewed: list[str] = field(default_factory=list)
     """The ids of what was reviewed and is not any more, as the check has found."""
+    rejects: bool = False
+    """Whether it rejects a value, or lifts that."""
     _existing: set[NamedNode] = field(default_factory=set)
     """Nodes of the store whose elements have not been read."""
     _ids: dict[NamedNode, str] = field(default_factory=dict)

@@ -13,10 +13,10 @@ from pyoxigraph import NamedNode
 
 from kiprdf.errors import KipError
 from kiprdf.kml.draft import Draft
-from kiprdf.rdf.elements import Proposition
+from kiprdf.rdf.elements import Concept, Element, Proposition
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import is_same
-from kiprdf.semantics.protected import ACTORS, CORE_DIRECTIVES, SYSTEM
+from kiprdf.semantics.protected import ACTORS, CORE_DIRECTIVES, REJECTION, SYSTEM
 from kiprdf.source import NOWHERE, Span
 
 
@@ -30,6 +30,15 @@ def is_actor(node: NamedNode, iris: Iris) -> bool:
     return iris.name(node.value) in ACTORS
 
 
+def is_rejection(element: Element) -> bool:
+    """Whether an element is a rejection, or the definition of their type."""
+    if not isinstance(element, Concept):
+        return False
+    return element.type == REJECTION or (
+        element.type == "$ConceptType" and element.name == REJECTION
+    )
+
+
 def check_merge(nodes: Iterable[NamedNode], iris: Iris, span: Span) -> None:
     """Raise KIP_3004 if the source or the target of a MERGE is protected."""
     for node in nodes:
@@ -40,6 +49,8 @@ def check_merge(nodes: Iterable[NamedNode], iris: Iris, span: Span) -> None:
 def check_protection(draft: Draft, span: Span = NOWHERE) -> None:
     """Raise KIP_3004 if a draft changes or deletes what is protected."""
     iris = draft.store.iris
+    if not draft.rejects:
+        _check_rejections(draft, span)
     for node in filter(_protected(iris).__contains__, draft.edits):
         edit = draft.edits[node]
         if edit.before is None or not edit.changed or node in draft.deleted:
@@ -59,6 +70,15 @@ def check_protection(draft: Draft, span: Span = NOWHERE) -> None:
         if isinstance(element, Proposition) and is_system(element.subject, iris):
             message = f"The proposition {iris.id(node)} of the core schema cannot be deleted."
             raise _refused(message, span)
+
+
+def _check_rejections(draft: Draft, span: Span) -> None:
+    """Raise KIP_3004 if a draft writes, changes or deletes a rejection."""
+    for node, edit in draft.edits.items():
+        if is_rejection(edit.after) and (node in draft.deleted or edit.changed):
+            message = f"{draft.id(node)} is written by a rejection alone."
+            hint = "A person rejects a value with kiprdf reject, and lifts that with kiprdf lift."
+            raise KipError("KIP_3004", message, hint, draft.spans.get(node, span))
 
 
 @lru_cache(maxsize=16)

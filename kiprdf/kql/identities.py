@@ -130,6 +130,15 @@ def placeholder_hint(text: str) -> str | None:
 
 def merged_hint(name: str, store: Store, type_name: str | None = None) -> str | None:
     """Where a concept went that MERGE CONCEPT has joined to another."""
+    target = merged_into(name, store, type_name)
+    if target is None:
+        return None
+    shown_target = f'{{type: "{target.type}", name: {quoted(target.name)}}}'
+    return f"'{shown(name)}' was already merged into {shown_target}."
+
+
+def merged_into(name: str, store: Store, type_name: str | None = None) -> ConceptName | None:
+    """The concept to which MERGE CONCEPT has joined another one."""
     targets = []
     for triple in store.match(None, NamedNode(vocab.METADATA + vocab.MERGED_FROM), None):
         target = store.iris.name(cast(NamedNode, triple.subject).value)
@@ -138,10 +147,7 @@ def merged_hint(name: str, store: Store, type_name: str | None = None) -> str | 
             continue
         if f"{target.type}:{name}" in trail and type_name in (None, target.type):
             targets.append(target)
-    for target in sorted(targets)[:1]:
-        shown_target = f'{{type: "{target.type}", name: {quoted(target.name)}}}'
-        return f"'{shown(name)}' was already merged into {shown_target}."
-    return None
+    return min(targets, default=None)
 
 
 def names_of_type(type_name: str, store: Store, most: int = NEAR_NAMES) -> list[str]:

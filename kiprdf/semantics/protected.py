@@ -13,3 +13,5 @@ SYSTEM = (
 ACTORS = (("Person", "$self"), ("Person", "$system"))
 """Who stays, and keeps its ``CORE_DIRECTIVES``."""
 CORE_DIRECTIVES = "core_directives"
+REJECTION = "Rejection"
+"""The type of concepts that only a rejection, or lifting it, writes and deletes."""

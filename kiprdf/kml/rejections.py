@@ -1,0 +1,263 @@
+"""Values that a person has rejected: no write may state them again (docs/decisions/182).
+
+A rejection is a concept whose name is a digest of what it rejects: of a fact or an attribute, in
+all spellings that have one key. Its ends, or its element, go by each name that they have: their
+own, their aliases, and those of the concepts that were merged into them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import cast
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from kiprdf.errors import KipError, shown
+from kiprdf.kml.draft import Draft, Edit
+from kiprdf.kml.merge import ALIASES
+from kiprdf.kml.merged_origins import items
+from kiprdf.kql.identities import exists
+from kiprdf.kql.reader import link_of
+from kiprdf.rdf import vocab
+from kiprdf.rdf.elements import Element, Proposition, Term, json_map, read_element
+from kiprdf.rdf.iris import ConceptName
+from kiprdf.rdf.literals import Json, canonical_json, is_same, to_json
+from kiprdf.semantics.protected import REJECTION
+from kiprdf.source import Span
+from kiprdf.spelling import key_of_name, keys_of_name
+from kiprdf.store import NexusStore, Store
+
+SCOPE = ""
+"""The scope of every rejection."""
+STATUS, RETRACTED = "status", "retracted"
+SPELLING_OF = "spelling_of"
+"""The attribute of a rejection of the same value by other keys: the name of the rejection."""
+
+
+# Keys -----------------------------------------------------------------------------------------
+
+
+def fact_digests(subjects: Iterable[str], predicate: str, objects: Iterable[str]) -> list[str]:
+    """The names of the rejections of a fact, or of a value: one for each of the keys."""
+    key = key_of_name(predicate)
+    objects = list(objects)
+    parts = ((SCOPE, subject, key, object_) for subject in subjects for object_ in objects)
+    digests = (hashlib.sha256("\0".join(each).encode()).hexdigest() for each in parts)
+    return list(dict.fromkeys(digests))
+
+
+def value_keys(value: Json) -> tuple[str, ...]:
+    """The keys of a value: of a text those of a name, of a number that of its value.
+
+    >>> value_keys(7.0) == value_keys(7) == value_keys("7")
+    True
+    """
+    if isinstance(value, str):
+        return keys_of_name(value)
+    if isinstance(value, dict):
+        text = value.get("@value", value.get("@id"))
+        if isinstance(text, str):
+            return keys_of_name(text)
+    if isinstance(value, list | dict):
+        return (canonical_json(_folded(value)),)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return (key_of_name(json.dumps(value)),)
+
+
+def _folded(value: Json) -> Json:
+    """An array or object with the keys of its texts and numbers in their place."""
+    if isinstance(value, list):
+        return [_folded(item) for item in value]
+    if isinstance(value, dict):
+        return {key_of_name(key): _folded(item) for key, item in value.items()}
+    return value_keys(value)[0]
+
+
+@dataclass
+class Names:
+    """The keys of elements as ends of facts, in a draft."""
+
+    draft: Draft
+    _keys: dict[NamedNode, tuple[list[str], list[str]]] = field(default_factory=dict)
+
+    def digests(self, link: Proposition) -> list[str]:
+        """The names of the rejections of a fact."""
+        return fact_digests(self.of(link.subject)[0], link.predicate, self.of(link.object)[1])
+
+    def digests_of(self, fact: Triple) -> list[str]:
+        """The names of the rejections of a fact that the store has."""
+        subject, predicate, object_ = (cast(NamedNode, part) for part in fact)
+        name = self.draft.store.iris.concept_name(predicate.value) or ""
+        return fact_digests(self.of(subject)[0], name, self.of(object_)[1])
+
+    def attribute_digests(self, node: NamedNode, key: str, term: Term) -> list[str]:
+        """The names of the rejections of a value; of an array also those of its items."""
+        value = to_json(term)
+        values = [value, *value] if isinstance(value, list) else [value]
+        keys = dict.fromkeys(key for each in values for key in value_keys(each))
+        return fact_digests(self.of(node)[0], key, keys)
+
+    def of(self, node: NamedNode) -> tuple[list[str], list[str]]:
+        """The keys of an element as a subject, with its type, and as an object, without."""
+        keys = self._keys.get(node)
+        if keys is None:
+            keys = self._keys[node] = self._read(node)
+        return keys
+
+    def _read(self, node: NamedNode) -> tuple[list[str], list[str]]:
+        draft, iris = self.draft, self.draft.store.iris
+        edit = draft.edits.get(node)
+        element = edit.after if edit else read_element(iris, node, draft.store.statements(node))
+        name = iris.name(node.value)
+        if isinstance(name, ConceptName):
+            names = list(names_of(name, element))
+            keys = [(type, key) for type, text in names for key in keys_of_name(text)]
+            subjects = dict.fromkeys(f"{type}/{key}" for type, key in keys)
+            return list(subjects), list(dict.fromkeys(key for _, key in keys))
+        parts = [iris.id(node)]
+        if isinstance(element, Proposition):
+            parts += self.digests(element)
+        return parts, parts
+
+
+def names_of(name: ConceptName, element: Element | None) -> Iterator[tuple[str, str]]:
+    """The types and names that a concept goes by: its own, aliases, and what was merged into it."""
+    yield name
+    if element is None:
+        return
+    for alias in items(element.attributes.get(ALIASES)):
+        if isinstance(alias, str):
+            yield name.type, alias
+    for entry in items(element.metadata.get(vocab.MERGED_FROM)):
+        if isinstance(entry, str):
+            type, _, merged = entry.partition(":")
+            yield type, merged
+
+
+# The check ------------------------------------------------------------------------------------
+
+
+class Rejected:
+    """The names of all rejections of a store, read when they are first needed.
+
+    A shared store is asked about each name: others may have rejected a value.
+    """
+
+    def __init__(self, store: NexusStore) -> None:
+        self._store = store
+        self._entry: tuple[int, set[str]] | None = None
+        self._valid_from = 0
+
+    def among(self, names: Collection[str], store: Store) -> set[str]:
+        """Those of some names that are rejections."""
+        iris = store.iris
+        if not self._store.is_shared:
+            # It outdates a check without the lock that another rejection comes after it.
+            store.lookup(None, vocab.TYPE, iris.type(REJECTION), 1)
+            return self._all().intersection(names)
+        nodes = {name: iris.concept(REJECTION, name) for name in names}
+        store.prefetch(nodes.values())
+        return {name for name, node in nodes.items() if exists(node, store)}
+
+    def _all(self) -> set[str]:
+        entry = self._entry
+        if entry is None or entry[0] < self._valid_from:
+            commit, kind = self._store.commit(), self._store.iris.type(REJECTION)
+            nodes = (triple.subject for triple in self._store.match(None, vocab.TYPE, kind))
+            names = {cast(NamedNode, node).value.rpartition("/")[2] for node in nodes}
+            entry = self._entry = commit, names
+        return entry[1]
+
+    def expire(self) -> None:
+        """Note that the next commit may change all of them."""
+        self._valid_from = self._store.commit() + 1
+
+    def note(self, added: Iterable[str] = (), removed: Iterable[str] = ()) -> None:
+        """Note what the last commit changed; the writer's lock is held."""
+        entry = self._entry
+        if entry is not None and entry[0] >= self._valid_from:
+            entry[1].update(added)
+            entry[1].difference_update(removed)
+            self._entry = self._store.commit(), entry[1]
+        self._valid_from = self._store.commit()
+
+
+def check_rejections(draft: Draft, span: Span, rejected: Rejected) -> None:
+    """Raise KIP_3004 if a draft writes what is rejected, also if that changes nothing.
+
+    A rejected fact that is in the store may get other ends and metadata while it is retracted,
+    unless a statement states it.
+    """
+    names = Names(draft)
+    written: dict[str, tuple[NamedNode, str]] = {}
+    links: dict[str, NamedNode] = {}
+    for node, edit in list(draft.edits.items()):
+        if node in draft.deleted:
+            continue
+        after, is_renamed = edit.after, edit.before is not None and _is_renamed(edit)
+        if isinstance(after, Proposition) and (
+            edit.before is None or node in draft.spans or (edit.changed and not is_retracted(after))
+        ):
+            written.update((name, (node, "")) for name in names.digests(after))
+        before = {} if edit.before is None or is_renamed else edit.before.attributes
+        for key, term in after.attributes.items():
+            old = before.get(key)
+            if old is not term and not is_same(old, term):
+                digests = names.attribute_digests(node, key, term)
+                written.update((name, (node, key)) for name in digests)
+        if is_renamed:
+            # What is stated of it is stated by another name now.
+            for fact in draft.store.facts(node):
+                link = link_of(draft.store, fact)
+                if link is not None:
+                    links.update(dict.fromkeys(names.digests_of(fact), link))
+    for name in sorted(rejected.among({**written, **links}, draft.store)):
+        node, key = written.get(name) or (links[name], "")
+        element = draft.element(node)
+        assert element is not None
+        if name in written or not (node in draft.deleted or is_retracted(element)):
+            raise _refused(
+                name, _described(element, key, draft), draft, draft.spans.get(node, span)
+            )
+
+
+def is_retracted(element: Element) -> bool:
+    status = element.metadata.get(STATUS)
+    return isinstance(status, Literal) and status.value == RETRACTED
+
+
+def _is_renamed(edit: Edit) -> bool:
+    """Whether an element of the store goes by other names, or is a fact with other ends."""
+    before, after = edit.before, edit.after
+    if before is None or isinstance(after, Proposition):
+        return edit.repointed
+    pairs = (
+        (before.attributes.get(ALIASES), after.attributes.get(ALIASES)),
+        (before.metadata.get(vocab.MERGED_FROM), after.metadata.get(vocab.MERGED_FROM)),
+    )
+    return any(old is not new and not is_same(old, new) for old, new in pairs)
+
+
+def _described(element: Element, key: str, draft: Draft) -> str:
+    if key:
+        return f"attributes.{key} of {shown(draft.id(element.node))}"
+    assert isinstance(element, Proposition)
+    ends = (draft.id(element.subject), element.predicate, draft.id(element.object))
+    return f"({', '.join(map(shown, ends))})"
+
+
+def _refused(name: str, what: str, draft: Draft, span: Span) -> KipError:
+    store = draft.store
+    node = store.iris.concept(REJECTION, name)
+    element = read_element(store.iris, node, store.statements(node))
+    values = {} if element is None else json_map(element.attributes)
+    by, at = (str(values.get(key, "unknown")) for key in ("by", "at"))
+    reason = json.dumps(shown(str(values.get("reason", "")), 200), ensure_ascii=False)
+    message = f"{what} was rejected by {shown(by)} at {at}: {reason}."
+    main = values.get(SPELLING_OF, name)
+    hint = f"Do not write it again. A person can lift the rejection: kiprdf lift {main}."
+    return KipError("KIP_3004", message, hint, span)
