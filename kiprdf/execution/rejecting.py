@@ -118,14 +118,14 @@ def rejections(store: NexusStore) -> list[dict[str, Json]]:
         kind = store.iris.type(REJECTION)
         nodes = [cast(NamedNode, each.subject) for each in store.match(None, vocab.TYPE, kind)]
         store.prefetch(nodes)
-        found = []
+        listed = []
         for node in nodes:
             element = read_element(store.iris, node, store.statements(node))
             values = {} if element is None else json_map(element.attributes)
             if SPELLING_OF not in values:
                 shown_keys = {key: values.get(key) for key in ("by", "at", "reason")}
-                found.append({"name": cast(Json, _name(node, store)), **shown_keys})
-        return sorted(found, key=lambda each: (str(each["at"]), str(each["name"])))
+                listed.append({"name": cast(Json, _name(node, store)), **shown_keys})
+        return sorted(listed, key=lambda each: (str(each["at"]), str(each["name"])))
 
     return store.read(read)
 
