@@ -15,14 +15,8 @@ from kiprdf.errors import KipError, shown
 from kiprdf.execution.naming import node_of
 from kiprdf.execution.writer import Writer
 from kiprdf.kml.draft import Draft, timestamp
-from kiprdf.kml.rejections import (
-    RETRACTED,
-    SPELLING_OF,
-    STATUS,
-    Names,
-    fact_digests,
-    value_keys,
-)
+from kiprdf.kml.rejections import SPELLING_OF, Names, fact_digests, value_keys
+from kiprdf.kml.trust import HUMAN, RETRACTED, STATUS, label_of
 from kiprdf.kql.identities import exists, merged_into
 from kiprdf.kql.reader import link_of
 from kiprdf.language.names import is_identifier, is_key
@@ -39,7 +33,6 @@ from kiprdf.store import NexusStore
 REJECT, LIFT = "REJECT", "LIFT"
 """What the history calls the commits."""
 ATTRIBUTE = "attributes."
-OWNER = "human/owner"
 _DESCRIPTION = (
     "A value that a person has rejected, as a digest. Only a rejection, and lifting it, writes it."
 )
@@ -78,7 +71,8 @@ def reject(writer: Writer, what: Any, reason: str) -> str:
         added = [each for each in rejected.digests if not _is_stored(each, writer.store)]
         if added:
             _take_back(rejected, draft, names)
-            _write(name, added, reason, draft, acting_on(writer).label or OWNER)
+            draft.actor = acting_on(writer)
+            _write(name, added, reason, draft)
             writer.check(draft, NOWHERE)
             writer.commit(draft.delta(), REJECT)
             writer.rejected.note(added)
@@ -132,7 +126,7 @@ def rejections(store: NexusStore) -> list[dict[str, Json]]:
 
 def _require_person(writer: Writer, verb: str) -> None:
     actor = acting_on(writer)
-    if actor.kind != "human":
+    if actor.kind != HUMAN:
         message = f"A person {verb} values; {shown(str(actor.label))} is none."
         raise KipError("KIP_3004", message, "Ask a person to do it, and give the reason.")
 
@@ -212,11 +206,11 @@ def _take_back(rejected: _Rejected, draft: Draft, names: Names) -> None:
             attributes[each] = to_term(cast(Json, kept))
 
 
-def _write(name: str, added: list[str], reason: str, draft: Draft, by: str) -> None:
+def _write(name: str, added: list[str], reason: str, draft: Draft) -> None:
     """Draft the rejection, and what other names of the ends need."""
     definition = draft.concept("$ConceptType", REJECTION)
     definition.attributes.setdefault("description", to_term(_DESCRIPTION))
-    values = {"by": by, "at": timestamp(draft.clock()), "reason": reason}
+    values = {"by": label_of(draft), "at": timestamp(draft.clock()), "reason": reason}
     for digest in added:
         own = values if digest == name else {**values, SPELLING_OF: name}
         attributes = draft.concept(REJECTION, digest).attributes

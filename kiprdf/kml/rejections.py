@@ -13,12 +13,13 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import cast
 
-from pyoxigraph import Literal, NamedNode, Triple
+from pyoxigraph import NamedNode, Triple
 
 from kiprdf.errors import KipError, shown
 from kiprdf.kml.draft import Draft, Edit
 from kiprdf.kml.merge import ALIASES
 from kiprdf.kml.merged_origins import items
+from kiprdf.kml.trust import RETRACTED, statuses
 from kiprdf.kql.identities import exists
 from kiprdf.kql.reader import link_of
 from kiprdf.rdf import vocab
@@ -32,7 +33,6 @@ from kiprdf.store import NexusStore, Store
 
 SCOPE = ""
 """The scope of every rejection."""
-STATUS, RETRACTED = "status", "retracted"
 SPELLING_OF = "spelling_of"
 """The attribute of a rejection of the same value by other keys: the name of the rejection."""
 
@@ -226,8 +226,8 @@ def check_rejections(draft: Draft, span: Span, rejected: Rejected) -> None:
 
 
 def is_retracted(element: Element) -> bool:
-    status = element.metadata.get(STATUS)
-    return isinstance(status, Literal) and status.value == RETRACTED
+    """Whether an element is retracted, and nothing else."""
+    return statuses(element.metadata) == [RETRACTED]
 
 
 def _is_renamed(edit: Edit) -> bool:

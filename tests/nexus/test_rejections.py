@@ -119,7 +119,7 @@ def test_one_item_of_an_array_is_a_value(nexus: Nexus) -> None:
 def test_the_values_of_a_proposition_can_be_rejected(nexus: Nexus) -> None:
     id = state(nexus)
     nexus.reject((id, "attributes.role", "spy"), reason="No.")
-    write = f'{FACT[:-4]}SET ATTRIBUTES {{ role: :role }} }} }}'.replace(
+    write = f"{FACT[:-4]}SET ATTRIBUTES {{ role: :role }} }} }}".replace(
         '(?s, "works_at", ?o) SET', '{ (?s, "works_at", ?o) } SET'
     )
     write = write.replace("PROPOSITION { (?s", "PROPOSITION { (?s")
@@ -354,7 +354,7 @@ def test_an_import(nexus: Nexus) -> None:
     with Nexus.memory() as other:
         other.execute(SCHEMA)
         other.import_rdf(turtle, format="turtle", define=True)
-        assert other.execute("FIND(?o.name) WHERE { (?s, \"works_at\", ?o) }") == ["Evil Corp"]
+        assert other.execute('FIND(?o.name) WHERE { (?s, "works_at", ?o) }') == ["Evil Corp"]
     name = nexus.reject(FACT_OF_ADA, reason="No.")
     refused(lambda: nexus.import_rdf(turtle, format="turtle", define=True))
     nexus.lift(name)
