@@ -29,6 +29,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json
 from kiprdf.semantics import Catalog
+from kiprdf.semantics.protected import REJECTION
 from kiprdf.store import Store
 from kiprdf.store.totals import BELONGS
 
@@ -101,6 +102,8 @@ class Survey:
 def _survey(store: Store, catalog: Catalog, now: str) -> Survey:
     types = concepts_by_type(store)
     types.update(dict.fromkeys(catalog.concept_types, 0))
+    if types.pop(REJECTION, None) is not None:  # they are no knowledge, nor is their definition
+        types["$ConceptType"] -= 1
     domains = _domains(store)
     members = _members(domains, store)
     predicates: Counter[str] = Counter()

@@ -11,7 +11,9 @@ from pyoxigraph import NamedNode
 from kiprdf.budget import paced
 from kiprdf.kql.reader import Reader
 from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json
+from kiprdf.semantics.protected import REJECTION
 from kiprdf.store import Store
 from kiprdf.store.totals import FILING
 from kiprdf.store.update_times import Range
@@ -21,6 +23,7 @@ MOST_READ = 20_000
 BOOTSTRAP = "SystemBootstrap"
 """The source of what opening a nexus writes, which is no news until it changes."""
 _LAST = "\U0010ffff"
+_DEFINITION, _REJECTIONS = ConceptName("$ConceptType", REJECTION).id, f"C:{REJECTION}/"
 
 
 class Changes(NamedTuple):
@@ -33,7 +36,7 @@ class Changes(NamedTuple):
 def recent_changes(store: Store, most: int) -> Changes:
     """The last changed elements, at most so many of each kind; equal times in the order of IRIs.
 
-    What opening wrote, and links that only file a concept under a domain, are left out.
+    What opening wrote, rejections, and links that only file a concept are left out.
     """
     totals = store.totals()
     entries: list[list[dict[str, Json]]] = []
@@ -68,6 +71,8 @@ def _entries(store: Store, iris: Iterable[str], most: int) -> list[dict[str, Jso
 
 def _is_news(element: dict[str, Json]) -> bool:
     metadata: dict[str, Json] = element["metadata"]
+    if element["id"] == _DEFINITION or element["id"].startswith(_REJECTIONS):
+        return False
     return metadata.get("source") != BOOTSTRAP or metadata.get(vocab.VERSION, 1) != 1
 
 

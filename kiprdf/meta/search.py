@@ -13,6 +13,7 @@ from pyoxigraph import NamedNode
 
 from kiprdf.budget import Budget, current, spend_half, spend_part
 from kiprdf.errors import KipError, KipWarning
+from kiprdf.kml.protection import is_rejection
 from kiprdf.kql.reader import Reader
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
@@ -239,14 +240,14 @@ def _hit(shown: dict[str, Json], score: float) -> Json:
 
 
 def index_rows(store: Store, nodes: Iterable[NamedNode]) -> Iterator[IndexRow]:
-    """The index rows of the nodes that are elements."""
+    """The index rows of the nodes that are elements, but no rejections."""
     rows = _Rows(store)
     remaining = iter(nodes)
     while some := list(islice(remaining, READ_AT_ONCE)):
         store.prefetch(some)
         for node in some:
             element = read_element(store.iris, node, store.describe(node))
-            if element is not None:
+            if element is not None and not is_rejection(element):
                 yield rows.of(element)
 
 
