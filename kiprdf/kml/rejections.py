@@ -227,7 +227,7 @@ def check_rejections(draft: Draft, span: Span, rejected: Rejected) -> None:
 
 def is_retracted(element: Element) -> bool:
     """Whether an element is retracted, and nothing else."""
-    return statuses(element.metadata) == [RETRACTED]
+    return {*statuses(element.metadata)} == {RETRACTED}
 
 
 def _is_renamed(edit: Edit) -> bool:
