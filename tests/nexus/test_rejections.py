@@ -213,16 +213,16 @@ def test_a_link_of_an_attributes_name_is_the_same_value(nexus: Nexus) -> None:
 
 
 def test_a_fact_about_a_fact_is_known_by_its_parts(nexus: Nexus) -> None:
-    said = """UPSERT {
+    statement = """UPSERT {
       CONCEPT ?a { {type: "Person", name: "Ada"} } CONCEPT ?b { {type: "Person", name: "Bo"} }
       CONCEPT ?o { {type: "Company", name: :o} }
       PROPOSITION ?f { (?a, "works_at", ?o) }
       PROPOSITION { (?b, "says", ?f) }
     }"""
-    nexus.reject(nexus.execute(said, o="Good Corp")["upsert_proposition_links"][1], reason="No.")
-    refused(lambda: nexus.execute(said, o="Good Corp"))
-    refused(lambda: nexus.execute(said, o="GOOD CORP"))
-    nexus.execute(said, o="Other Corp")
+    nexus.reject(nexus.execute(statement, o="Good Corp")["upsert_proposition_links"][1], reason="No.")
+    refused(lambda: nexus.execute(statement, o="Good Corp"))
+    refused(lambda: nexus.execute(statement, o="GOOD CORP"))
+    nexus.execute(statement, o="Other Corp")
 
 
 # Paths and sequences --------------------------------------------------------------------------
