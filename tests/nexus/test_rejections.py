@@ -219,7 +219,8 @@ def test_a_fact_about_a_fact_is_known_by_its_parts(nexus: Nexus) -> None:
       PROPOSITION ?f { (?a, "works_at", ?o) }
       PROPOSITION { (?b, "says", ?f) }
     }"""
-    nexus.reject(nexus.execute(statement, o="Good Corp")["upsert_proposition_links"][1], reason="No.")
+    ids = nexus.execute(statement, o="Good Corp")["upsert_proposition_links"]
+    nexus.reject(ids[1], reason="No.")
     refused(lambda: nexus.execute(statement, o="Good Corp"))
     refused(lambda: nexus.execute(statement, o="GOOD CORP"))
     nexus.execute(statement, o="Other Corp")
