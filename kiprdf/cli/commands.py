@@ -161,7 +161,7 @@ def load(
     ctx: typer.Context,
     capsules: Annotated[
         list[str],
-        typer.Argument(metavar="CAPSULE...", help="Files, or the bundled example: medical."),
+        typer.Argument(metavar="CAPSULE...", help="Files, or bundled ones: medical, trust."),
     ],
     as_json: JsonOption = False,
     base_iri: BaseOption = None,

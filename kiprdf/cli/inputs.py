@@ -6,7 +6,7 @@ import io
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -122,15 +122,15 @@ def command_text(command: str | None, file: Path | None) -> str:
 
 
 def capsule_text(name: str) -> str:
-    """The text of a capsule file, or of a bundled example such as ``medical``."""
+    """The text of a capsule file, or of one that is bundled, such as ``medical``."""
     path = Path(name)
     if name.isidentifier() and not path.exists():
-        try:
-            return resources.example_capsule(name).text
-        except FileNotFoundError:
-            hint = f"name a new nexus with --nexus {name}"
-            message = f"There is no file and no bundled example named {name}; {hint}."
-            raise Failure(message) from None
+        for read in (resources.example_capsule, resources.optional_capsule):
+            with suppress(FileNotFoundError):
+                return read(name).text
+        hint = f"name a new nexus with --nexus {name}"
+        message = f"There is no file and no bundled example named {name}; {hint}."
+        raise Failure(message)
     return read_text(path)
 
 
