@@ -460,9 +460,10 @@ class Nexus:
     ) -> dict[str, Any]:
         """Apply an RDF Patch that ``kiprdf diff --as patch`` wrote: a file, or a text.
 
-        One transaction, exact to the triple, times and versions included. It is checked like a
-        statement: KIP_3004 for what is protected, and so on. Returns how many triples were, or
-        would be, ``deleted`` and ``added``. Raises KIP_2002 for a patch of another state.
+        One transaction, exact to the triple, times and versions included; those are the engine's
+        for others than people with the access ``admin``. It is checked like a statement: KIP_3004
+        for what is protected, and so on. Returns how many triples were, or would be, ``deleted``
+        and ``added``. Raises KIP_2002 for a patch of another state.
         """
         text = files.capsule_text(patch)
         apply = functools.partial(replacing.apply_patch, self._engine.writer, text, dry_run)
@@ -643,10 +644,11 @@ class Nexus:
         file that does not name its base, ``format`` when no suffix shows it and it is not Turtle,
         ``mapping`` for a snapshot that was written with it. ``history`` is the log that was written
         with it: its commits become those of this nexus, and numbers continue. Returns the number
-        of elements.
+        of elements. KIP_3004 without the access ``admin``: who wrote, reviewed or rejected what is
+        taken as it is in the snapshot, and so are authors, versions and times.
         """
         check(base_iri=base_iri, format=format)
-        self._engine.writer.require_writable()
+        self._engine.writer.require_writable(access="admin")
         read = functools.partial(snapshots.read, source, format=format, source_base=base_iri)
         return self._run_on_files(
             lambda: replacing.restore(

@@ -6,13 +6,13 @@ A patch is checked like a statement: what it does to elements is drafted (docs/d
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, cast
 
 from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 
 from kiprdf import collector
-from kiprdf.actors import acting_on
+from kiprdf.actors import KINDS, Actor, acting_on
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.execution.writer import RESTORED, STRICT_SCHEMA, Writer
@@ -21,7 +21,7 @@ from kiprdf.interchange.differences.patch import Patch
 from kiprdf.interchange.differences.patch import read as read_patch
 from kiprdf.interchange.differences.patch_log import Log
 from kiprdf.interchange.n_triples import StagingStore
-from kiprdf.kml.draft import Draft, Edit
+from kiprdf.kml.draft import Draft, Edit, timestamp
 from kiprdf.kml.trust import HUMAN, RETRACTED_AT, RETRACTED_BY, STATUS, with_unreviewed
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Element, Proposition, Term, Terms, read_element
@@ -29,6 +29,7 @@ from kiprdf.rdf.literals import Json, to_json, to_term
 from kiprdf.source import NOWHERE
 from kiprdf.store.past import replay, require_embedded
 
+_WRITER = re.compile(rf"(?:{'|'.join(KINDS)})/.+")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
@@ -97,7 +98,7 @@ def apply_patch(writer: Writer, text: str, dry_run: bool) -> dict[str, Any]:
         _draft_deletions(patch, draft)
         writer.check(draft, NOWHERE)
         check_dataset(dataset, store.iris)
-        draft = Draft(store, writer.clock)
+        draft = Draft(store, writer.clock, actor=acting_on(writer))
         _draft_changes(patch, dataset, draft)
         writer.check(draft, NOWHERE)
         _note_writer(dataset, draft)
@@ -128,7 +129,7 @@ def _draft_changes(patch: Patch, dataset: StagingStore, draft: Draft) -> None:
     """Draft the elements that a patch creates and changes; ``dataset`` is its sound result.
 
     Versions and times are those of the patch, and no changes. Raises KIP_2002 for metadata of the
-    engine that no engine writes.
+    engine that no engine writes, or that this actor may not write.
     """
     iris = draft.store.iris
     rows = (*patch.removed, *patch.added)
@@ -139,9 +140,8 @@ def _draft_changes(patch: Patch, dataset: StagingStore, draft: Draft) -> None:
         quads = dataset.engine.quads_for_pattern(node, None, None, DefaultGraph())
         after = read_element(iris, node, quads)
         if after is not None:
-            _check_metadata(
-                {} if before is None else before.metadata, after.metadata, draft.id(node)
-            )
+            old = {} if before is None else before.metadata
+            _check_metadata(old, after.metadata, draft.id(node), draft.actor)
             draft.edits[node] = Edit(before and _without_times(before), _without_times(after))
         else:  # it was drafted before
             draft.edits.pop(node, None)
@@ -150,19 +150,19 @@ def _draft_changes(patch: Patch, dataset: StagingStore, draft: Draft) -> None:
 def _note_writer(dataset: StagingStore, draft: Draft) -> None:
     """Write into the dataset of a patch what the engine notes about its writer.
 
-    A patch of the owner is exact, but that a retraction without its marks gets them.
+    A patch of the owner is exact, but that a retraction without its marks gets them. One of another
+    person with the access ``admin`` has exact versions and times; those of others are as those of
+    any write.
     """
-    actor, graph = draft.actor, DefaultGraph()
-    is_exact = actor.label is None and actor.kind == HUMAN
+    actor, graph, moment = draft.actor, DefaultGraph(), to_term(timestamp(draft.clock()))
+    is_exact = actor.label is None and _is_trusted(actor)
     for node, edit in paced(draft.edits.items()):
-        notes: Mapping[str, Term | None] = {
+        notes: dict[str, Term | None] = {
             key: edit.after.metadata.get(key) for key in (STATUS, RETRACTED_BY, RETRACTED_AT)
         }
         if not is_exact:
-            stored = draft.store.match(node, vocab.metadata(vocab.ACTOR), None)
-            name = None if actor.label is None else to_term(actor.label)
-            kept = next((cast(Term, triple.object) for triple in stored), None)
-            notes = {**notes, vocab.ACTOR: name if edit.changed else kept}
+            engine = _engine_metadata(node, edit, draft, moment)
+            notes |= {vocab.ACTOR: engine[vocab.ACTOR]} if _is_trusted(actor) else engine
         for key, term in notes.items():
             predicate = vocab.metadata(key)
             given = list(dataset.engine.quads_for_pattern(node, predicate, None, graph))
@@ -171,6 +171,26 @@ def _note_writer(dataset: StagingStore, draft: Draft) -> None:
                     dataset.engine.remove(quad)
                 if term is not None:
                     dataset.engine.add(Quad(node, predicate, term, graph))
+
+
+def _engine_metadata(
+    node: NamedNode, edit: Edit, draft: Draft, moment: Term
+) -> dict[str, Term | None]:
+    """What the engine writes with a change of an element; of one without a change, what it has."""
+    rows = {row.predicate: cast(Term, row.object) for row in draft.store.match(node, None, None)}
+    stored = {key: rows.get(vocab.metadata(key)) for key in vocab.ENGINE_KEYS}
+    if not edit.changed:
+        return stored
+    label, version = draft.actor.label, stored[vocab.VERSION]
+    if edit.before is None:
+        stored[vocab.CREATED_AT] = moment
+    number = 0 if edit.before is None else 1 if version is None else int(version.value)
+    return {
+        **stored,
+        vocab.VERSION: to_term(number + 1),
+        vocab.UPDATED_AT: moment,
+        vocab.ACTOR: None if label is None else to_term(label),
+    }
 
 
 def _subjects(rows: Iterable[Triple]) -> list[NamedNode]:
@@ -183,16 +203,32 @@ def _without_times(element: Element) -> Element:
     return element
 
 
-def _check_metadata(before: Terms, after: Terms, id: str) -> None:
-    """Raise KIP_2002 for a new time, or a new trail of merges, that no engine writes."""
-    for key in (vocab.CREATED_AT, vocab.UPDATED_AT, vocab.MERGED_FROM):
+def _is_trusted(actor: Actor) -> bool:
+    """Whether an actor may write metadata of the engine as they are."""
+    return actor.kind == HUMAN and actor.may("admin")
+
+
+def _check_metadata(before: Terms, after: Terms, id: str, actor: Actor) -> None:
+    """Raise KIP_2002 for a new time, trail of merges or writer that no engine writes.
+
+    Whether a trail or a writer is new or gone, it is refused to those who may not write it.
+    """
+    may_write = {vocab.MERGED_FROM: _is_trusted(actor), vocab.ACTOR: actor.may("admin")}
+    for key in (vocab.CREATED_AT, vocab.UPDATED_AT, vocab.MERGED_FROM, vocab.ACTOR):
         term = after.get(key)
-        if term is not None and term != before.get(key) and not _is_usual(key, to_json(term)):
-            message = f"The metadata key '{key}' of {id} is maintained by the engine."
-            raise KipError("KIP_2002", message, "Leave it out, or write it as the engine does.")
+        if term == before.get(key):
+            continue
+        hint = "Leave it out, or write it as the engine does."
+        if not may_write.get(key, True):
+            hint = "Leave it out: only a person with the access 'admin' writes it by a patch."
+        elif term is None or _is_usual(key, to_json(term)):
+            continue
+        message = f"The metadata key '{key}' of {id} is maintained by the engine."
+        raise KipError("KIP_2002", message, hint)
 
 
 def _is_usual(key: str, value: Json) -> bool:
     if key == vocab.MERGED_FROM:
         return isinstance(value, list) and all(isinstance(name, str) for name in value)
-    return isinstance(value, str) and _TIME.fullmatch(value) is not None
+    form = _WRITER if key == vocab.ACTOR else _TIME
+    return isinstance(value, str) and form.fullmatch(value) is not None
