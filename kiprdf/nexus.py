@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, suppress
 from datetime import date, datetime
 from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from kiprdf.actors import Access, Kind, acting
+from kiprdf.actors import Access, Actor, Kind, acting, acting_on
 from kiprdf.arguments import check, check_opening, check_sync, mapping_of
 from kiprdf.budget import Budget
 from kiprdf.errors import DamagedGraphError, StoreError, clear_frames
@@ -832,6 +832,17 @@ class Nexus:
         """
         check(author=author, session=session, kind=kind, access=access)
         return acting(self._engine.writer, author, session, kind, access)
+
+    @property
+    def actor(self) -> Actor:
+        """Who acts in the innermost block of ``acting``, or the owner.
+
+        >>> nexus = Nexus.memory()
+        >>> with nexus.acting(author="agent-7", access="propose"):
+        ...     nexus.actor.label, nexus.actor.may("write")
+        ('model/agent-7', False)
+        """
+        return acting_on(self._engine.writer)
 
     @timed
     def history(

@@ -150,6 +150,10 @@ def mcp(
         str, typer.Option("--as", metavar="NAME", help="Who the client is, if it needs no token.")
     ] = "mcp",
     kind: Annotated[Kind, typer.Option(help="What kind of principal that is.")] = Kind.MODEL,
+    propose: Annotated[
+        bool,
+        typer.Option("--propose", help="Its writes wait until a person approves them."),
+    ] = False,
     allow_host: AllowHostOption = None,
 ) -> None:
     """Serve a nexus to an MCP client, on standard input and output or over HTTP.
@@ -158,12 +162,13 @@ def mcp(
     Examples:
       kiprdf mcp brain
       kiprdf mcp brain --as claude-desktop
+      kiprdf mcp brain --propose
       kiprdf mcp brain --http --port 8765
     """
     fault = None if as_name == "mcp" else name_fault(as_name)
     if fault is not None:
         _refuse(f"The name {fault}.")
-    client = Principal(as_name, kind.value, "write")
+    client = Principal(as_name, kind.value, "propose" if propose else "write")
     if http:
         options = {
             "mcp_as": client,

@@ -92,10 +92,7 @@ def approve(engine: CommandEngine, id: str) -> dict[str, Any]:
     def run() -> dict[str, Any]:
         proposal = _waiting(engine, id)
         actor = acting_on(writer)
-        _require_person(actor)
-        if _is_same(actor.author, proposal["author"]):
-            message = f"{id} is a proposal of {shown(_label(actor))}: nobody approves their own."
-            raise KipError("KIP_3004", message, "Leave it to another person.")
+        _check_reviewer(actor, proposal)
         with acting_as(writer, actor._replace(proposer=proposal["author"])):
             effect = _again(engine, proposal)
             delta = effect.draft.delta()
@@ -223,6 +220,23 @@ def _label(actor: Actor) -> str:
     return actor.label or f"{actor.kind}/owner"
 
 
+def _check_reviewer(actor: Actor, proposal: Entry) -> None:
+    _require_person(actor)
+    if _is_same(actor.author, proposal["author"]):
+        who = shown(_label(actor))
+        message = f"{proposal['id']} is a proposal of {who}: nobody approves their own."
+        raise KipError("KIP_3004", message, "Leave it to another person.")
+
+
+def may_approve(actor: Actor, proposal: Entry) -> bool:
+    """Whether someone may approve a proposal, if it waits."""
+    try:
+        _check_reviewer(actor, proposal)
+    except KipError:
+        return False
+    return bool(proposal["state"] == OPEN)
+
+
 def _is_same(name: str | None, other: str | None) -> bool:
     """Whether two names, which the owner does not have, are those of one principal."""
     if name is None or other is None:
@@ -275,7 +289,7 @@ def _kept(engine: CommandEngine, id: str) -> Entry:
 
 
 def _shown(proposal: Entry) -> dict[str, Any]:
-    return {key: value for key, value in proposal.items() if key not in ("author", "digest")}
+    return {key: value for key, value in proposal.items() if key != "digest"}
 
 
 def _waiting(engine: CommandEngine, id: str) -> Entry:

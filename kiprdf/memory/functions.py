@@ -83,7 +83,8 @@ class MemoryFunctions:
 
     def __init__(self, nexus: Nexus) -> None:
         self._nexus = nexus
-        self._memory: Memory | None = None
+        self._memories: dict[bool, Memory] = {}
+        """By whether their caller may write, who brings the types of a memory up to date."""
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Run a function; the response has a ``result`` or an ``error``, as those of KIP."""
@@ -122,6 +123,7 @@ class MemoryFunctions:
         return str(self._opened().recall(value, **options))
 
     def _opened(self) -> Memory:
-        if self._memory is None:
-            self._memory = Memory(self._nexus)
-        return self._memory
+        may_write = self._nexus.actor.may("write")
+        if may_write not in self._memories:
+            self._memories[may_write] = Memory(self._nexus)
+        return self._memories[may_write]

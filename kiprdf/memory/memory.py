@@ -65,9 +65,10 @@ class Memory:
         if enricher is not None and not enrichment.is_enabled():
             _log.warning("The model is not asked: %s.", enrichment.FORBIDDEN)
         self._clock = clock or texts.now
-        if not nexus.read_only:
+        may_write = not nexus.read_only and nexus.actor.may("write")
+        if may_write:
             nexus.apply_capsule(resources.optional_capsule("memory").text)
-        types = nexus.execute("DESCRIBE CONCEPT TYPES") if nexus.read_only else [ITEM]
+        types = [ITEM] if may_write else nexus.execute("DESCRIBE CONCEPT TYPES")
         self.graph = Graph(nexus, is_ready=ITEM in types)
         self._recaller = Recaller(self.graph, self._clock)
         self._notebook = Notebook(self.graph, self._recaller.notes)

@@ -77,7 +77,7 @@ class Authentication:
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             return self.of_token(_text(given.strip()), scope)
-        principal = self._of_cookie(_cookie(headers))
+        principal = self.signed_in(headers)
         if principal is None:
             return None
         is_person = principal.kind == "human"
@@ -101,6 +101,10 @@ class Authentication:
         else:
             _renew(self._accepted, sent, None)
         return principal
+
+    def signed_in(self, headers: Headers) -> Principal | None:
+        """The principal of a cookie, with what the forms of its pages may do."""
+        return self._of_cookie(_cookie(headers))
 
     def _of_cookie(self, cookie: str) -> Principal | None:
         chosen = None

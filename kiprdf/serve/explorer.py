@@ -16,6 +16,7 @@ from urllib.parse import quote, urlencode
 
 from pyoxigraph import Literal, NamedNode, Triple
 
+from kiprdf.actors import Actor
 from kiprdf.advice.corrections import corrections
 from kiprdf.errors import KipError, KipWarning
 from kiprdf.interchange.knowledge import Knowledge
@@ -28,7 +29,7 @@ from kiprdf.pages.page import ASSETS as FILES
 from kiprdf.pages.page import Page, Paths, Site, View, count, render, words
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Proposition, read_element
-from kiprdf.serve import time_pages
+from kiprdf.serve import review, time_pages
 from kiprdf.serve.drawing import DRAWN, Arrow, Node, drawing
 from kiprdf.serve.routes.linked import no_element
 from kiprdf.serve.time_pages import Moment, label, shown_time
@@ -349,6 +350,20 @@ class Explorer:
             "groups": [(shown_time(moment), links) for moment, links in groups.items()],
         }
         return page.html("explorer/changed.html", "Changes", **view)
+
+    # Review -----------------------------------------------------------------------------------
+
+    def proposals(self, actor: Actor, secret: bytes, first: int) -> str:
+        """The proposals that wait, the oldest first, from a number on."""
+        page = self._page(review.PATH)
+        view = review.listed(page, self.nexus, actor, secret, first)
+        return page.html("explorer/proposals.html", "Proposals", **view)
+
+    def proposal(self, actor: Actor, secret: bytes, id: str, error: KipError | None) -> str:
+        """One proposal, and why a decision on it has failed."""
+        page = self._page(f"{review.PATH}/{id}")
+        view = review.alone(page, self.nexus, actor, secret, id, error)
+        return page.html("explorer/proposals.html", f"Proposal {id}", **view)
 
     # Queries ----------------------------------------------------------------------------------
 

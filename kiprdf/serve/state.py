@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
-from secrets import token_hex
+from secrets import token_bytes, token_hex
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import quote
 
@@ -51,6 +51,8 @@ class Server:
         self.store = self.nexus.store
         # The same commit of another nexus, or of another version, has other documents.
         self.start = token_hex(4)
+        self.form_secret = token_bytes(32)
+        """Makes what the forms of its pages must send."""
         self.dumps = asyncio.Semaphore(DUMPS)
 
     @property

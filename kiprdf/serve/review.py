@@ -1,0 +1,105 @@
+"""The pages of proposals, on which people approve and decline them."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from kiprdf.actors import Actor
+from kiprdf.errors import KipError
+from kiprdf.execution.proposals import may_approve
+from kiprdf.pages.page import View
+from kiprdf.serve.time_pages import shown_time
+from kiprdf.spelling import visible
+
+if TYPE_CHECKING:
+    from kiprdf.nexus import Nexus
+    from kiprdf.serve.explorer import ExplorerPage
+
+PATH = "explore/proposals"
+PAGE = 25
+"""Proposals of a page."""
+LINES = 20
+"""Lines of a difference that the list shows; a longer one is decided on its page."""
+_ESCAPES = re.compile(r"((?:\\u[0-9a-f]{4})+)")
+_KINDS = {"+": "added", "-": "removed", "~": "changed"}
+
+
+def form_key(secret: bytes, actor: Actor, id: str) -> str:
+    """What a form must send, which pages of others cannot know."""
+    text = json.dumps([actor.label, id])
+    return hmac.new(secret, text.encode(), hashlib.sha256).hexdigest()
+
+
+def listed(page: ExplorerPage, nexus: Nexus, actor: Actor, secret: bytes, first: int) -> View:
+    """The proposals that wait, the oldest first, from a number on."""
+    waiting = nexus.proposals()
+    more = first + PAGE < len(waiting)
+    return {
+        "number": f"{len(waiting):,} wait" + (f", from {first + 1:,} on" if first else ""),
+        "proposals": [
+            _view(page, one, actor, secret, LINES) for one in waiting[first : first + PAGE]
+        ],
+        "next": page.href(f"{PATH}?first={first + PAGE}") if more else None,
+        "error": None,
+    }
+
+
+def alone(
+    page: ExplorerPage, nexus: Nexus, actor: Actor, secret: bytes, id: str, error: KipError | None
+) -> View:
+    """One proposal, with all of its difference, and why a decision has failed."""
+    view = _view(page, nexus.proposal(id), actor, secret)
+    fault: View | None = None
+    if error is not None:
+        parts = list(visible(error.message))
+        fault = {"code": error.code, "message": parts, "hint": error.hint}
+    return {"number": "", "proposals": [view], "next": None, "error": fault}
+
+
+def _view(
+    page: ExplorerPage,
+    proposal: dict[str, Any],
+    actor: Actor,
+    secret: bytes,
+    most: int | None = None,
+) -> View:
+    """A proposal with the first lines of its difference; it is decided where all are shown."""
+    id = proposal["id"]
+    lines = (proposal["diff"] or "No differences.").splitlines()
+    shown = lines[:most]
+    is_cut = most is not None and (len(shown) < len(lines) or any("…" in line for line in lines))
+    decided = ""
+    if "decided_by" in proposal:
+        decided = f"{proposal['state']} by {proposal['decided_by']} at {proposal['decided_at']}"
+        decided += f": {proposal['reason']}" if "reason" in proposal else ""
+    parameters = proposal["parameters"]
+    read = [f"{one} version {number}" for one, number in proposal["reads"].items() if number]
+    return {
+        "id": id,
+        "href": page.href(f"{PATH}/{id}"),
+        "time": shown_time(proposal["at"]),
+        "who": list(visible(" ".join(filter(None, (proposal["by"], proposal["session"]))))),
+        "decided": list(visible(decided)),
+        "lines": [_line(line) for line in shown],
+        "more": "Not all of it is shown: review it" if is_cut else None,
+        "is_alone": most is None,
+        "text": list(visible(proposal["text"], "\n\t")),
+        "parameters": parameters and list(visible(json.dumps(parameters, ensure_ascii=False))),
+        "reads": list(visible(", ".join(read) or "nothing that exists")),
+        "form": form_key(secret, actor, id) if may_approve(actor, proposal) else None,
+    }
+
+
+def _line(line: str) -> tuple[str, Sequence[tuple[str, str]]]:
+    """The kind of a line of a difference, and its parts; some escapes are those of the JSON."""
+    parts = (
+        (piece, "invisible" if _ESCAPES.fullmatch(piece) else note)
+        for part, note in visible(line)
+        for piece in ([part] if note else _ESCAPES.split(part))
+    )
+    return _KINDS.get(line.lstrip()[:1], "quiet"), [part for part in parts if part[0]]

@@ -1,0 +1,92 @@
+"""/explore/proposals: what waits for a person, and the person's decisions."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from kiprdf.actors import Actor
+from kiprdf.errors import KipError
+from kiprdf.serve import review
+from kiprdf.serve.explorer import Explorer
+from kiprdf.serve.http import STATUS_OF, HttpError, read_body, run_for
+from kiprdf.serve.observation import info_of
+from kiprdf.serve.state import Routes, Server, require_write, root_of
+
+MOST_BODY = 10_000
+
+
+def _person(server: Server, request: Request) -> Actor:
+    """Who reads a page, with what its forms may do; raises 403 unless that is a person."""
+    actor = info_of(request.scope).actor
+    assert server.gate is not None
+    signed_in = server.gate.authentication.signed_in(request.headers)
+    if signed_in is not None:
+        actor = signed_in.actor(actor.session or "")
+    if actor.kind != "human":
+        hint = "Sign in with the token of a principal of the kind human."
+        raise HttpError(403, f"Proposals are shown to people, and this is a {actor.kind}.", hint)
+    return actor
+
+
+async def _page(
+    server: Server, request: Request, make: Callable[[Explorer], str], status: int = 200
+) -> Response:
+    explorer = Explorer(server.nexus, server.store, server.title, root_of(request))
+    html = await run_for(request, server.threads, lambda: make(explorer))
+    server.note(request.scope, None)
+    # What was read of a proposal may be decided at any time.
+    headers = {"Cache-Control": "no-store"}
+    return HTMLResponse(html.encode(errors="replace"), status, headers)
+
+
+async def listed(server: Server, request: Request) -> Response:
+    """/explore/proposals: those that wait, the oldest first."""
+    actor, given = _person(server, request), request.query_params.get("first", "")
+    first = int(given) if given.isascii() and given.isdecimal() and len(given) < 10 else 0
+    return await _page(server, request, lambda one: one.proposals(actor, server.form_secret, first))
+
+
+async def proposal(server: Server, request: Request) -> Response:
+    """/explore/proposals/{id}: one proposal; a form approves or declines it."""
+    actor, id = _person(server, request), request.path_params["id"]
+    error: KipError | None = None
+    if request.method == "POST":
+        require_write(request)
+        body = await read_body(request, MOST_BODY)
+        fields = {key: values[0] for key, values in parse_qs(body.decode(errors="replace")).items()}
+        key = review.form_key(server.form_secret, actor, id)
+        if not hmac.compare_digest(key.encode(), fields.get("key", "").encode()):
+            raise HttpError(403, "This form is not of this page.", "Open the page again.")
+        try:
+            await run_for(request, server.threads, lambda: _decide(server, id, fields))
+            return RedirectResponse(f"{root_of(request)}/explore/proposals", 303)
+        except KipError as fault:
+            error = fault
+    status = 200 if error is None else STATUS_OF.get(error.code, 400)
+    return await _page(
+        server,
+        request,
+        lambda one: one.proposal(actor, server.form_secret, id, error),
+        status,
+    )
+
+
+def _decide(server: Server, id: str, fields: dict[str, str]) -> None:
+    decision = fields.get("decision")
+    if decision == "approve":
+        server.nexus.approve(id)
+    elif decision == "decline":
+        server.nexus.decline(id, fields.get("reason", ""))
+    else:
+        raise KipError("KIP_1001", "A form approves or declines.", "Press one of its buttons.")
+
+
+ROUTES: Routes = (
+    ("/explore/proposals", ("GET",), listed),
+    ("/explore/proposals/{id}", ("GET", "POST"), proposal),
+)
