@@ -25,7 +25,7 @@ from kiprdf.actors import ACCESSES, KINDS, Access, Actor, Kind
 from kiprdf.spelling import key_of_name, keys_of_name
 
 NAME_CHARACTERS = 100
-RESERVED = ("owner", "local", "network", "token", "read-token", "mcp")
+RESERVED = ("owner", "local", "network", "token", "read-token", "mcp", "$self", "$system")
 """The names of those whom no file lists."""
 CHECK_SECONDS = 1.0
 """How often it is looked whether a file has changed."""

@@ -273,7 +273,7 @@ def undo(writer: Writer, conflicts: str, dry_run: bool, **selection: Any) -> dic
             message = f"The undo has {count} {noun}: {plan.conflicts[:3]}."
             hint = 'See them all with dry_run=True; conflicts="skip" undoes the others.'
             raise KipError("KIP_2002", message, hint)
-        writer.check(plan.draft, NOWHERE)
+        writer.check(plan.draft, NOWHERE, restores=True)
         delta = plan.draft.delta()
         writer.commit(delta, "UNDO", plan.seqs)
         return {**report, "seq": writer.store.commit() if delta else None}

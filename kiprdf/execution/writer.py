@@ -12,6 +12,7 @@ from pyoxigraph import Store as Engine
 from kiprdf import collector
 from kiprdf.actors import Access, acting_on
 from kiprdf.errors import KipError, StoreError
+from kiprdf.execution.authors import Names
 from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.execution.statements import FindTargets, Write
 from kiprdf.kml.delete import check_unused, delete
@@ -72,7 +73,9 @@ class Writer:
         self.proposals = Proposals(store.folder)
         self.runs_transaction = False
         """Whether the function of a transaction runs, which holds the writer's lock."""
-        self.strict_schema = store.records().get(STRICT_SCHEMA) == "true"
+        records = store.records()
+        self.names = Names(records)
+        self.strict_schema = records.get(STRICT_SCHEMA) == "true"
 
     def set_strict_schema(self, strict_schema: bool) -> None:
         """Store whether instance schemas are enforced; ``StoreError`` if that is not possible."""
@@ -155,10 +158,21 @@ class Writer:
         return with_unreviewed(receipt, draft), draft
 
     def check(
-        self, draft: Draft, span: Span, *, privileged: bool = False, remedy: str = "Delete"
+        self,
+        draft: Draft,
+        span: Span,
+        *,
+        privileged: bool = False,
+        restores: bool = False,
+        remedy: str = "Delete",
     ) -> None:
-        """Raise ``KipError`` for a draft that breaks a rule of the nexus."""
+        """Raise ``KipError`` for a draft that breaks a rule of the nexus.
+
+        One that ``restores`` an earlier state has the authors of that.
+        """
         draft.actor = acting_on(self)
+        if not (privileged or restores):
+            self.names.check(draft, span)
         if not privileged:
             check_protection(draft, span)
             if self._rejects(draft.store):
@@ -234,8 +248,12 @@ class Writer:
                 text = statement or "\n\n".join(map(outline, delta.commands))
                 origin = origin._replace(digest=self.store.journal.note_statement(text))
             delta = replace(delta, origin=origin._replace(undoes=undoes))
+            new = self.names.new(acting_on(self))
+            if new:
+                delta = replace(delta, records={**delta.records, **new})
             self._invalidate(delta)
             commit = self.store.apply(delta)
+            self.names.note(new)
             self._indexer.note(delta, commit)
 
     def origin(self, kind: str, at: str = "") -> Origin:
@@ -246,7 +264,9 @@ class Writer:
         """Replace the whole dataset, as one commit; the writer's lock is held."""
         acting_on(self).require("write")
         self._invalidate(None)
-        self.store.replace(dataset, records or {}, self.origin(kind))
+        new = self.names.new(acting_on(self))
+        self.store.replace(dataset, {**(records or {}), **new}, self.origin(kind))
+        self.names.note(new)
         self._indexer.outdate()
 
     def rewrite(self, store: OxigraphStore, function: Callable[[], T]) -> T:

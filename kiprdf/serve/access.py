@@ -60,10 +60,14 @@ class Authentication:
         self._accepted: OrderedDict[tuple[str, str], None] = OrderedDict()
         """The addresses that have sent a right token, with its digest."""
 
-    def principals(self) -> tuple[Principal, ...]:
-        """All who have a token, as the file lists them now."""
+    def listed(self) -> tuple[Principal, ...]:
+        """Those of the file, as it is now."""
         file = self._options.file
-        return self._own if file is None else (*self._own, *file.principals())
+        return () if file is None else file.principals()
+
+    def principals(self) -> tuple[Principal, ...]:
+        """All who have a token."""
+        return (*self._own, *self.listed())
 
     def of_request(self, scope: Scope, headers: Headers, *, is_mcp: bool) -> Principal | None:
         """The principal of a request; None if it needs a token that it does not have.

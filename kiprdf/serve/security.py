@@ -37,6 +37,7 @@ class Gate:
         self._options = options
         self._nexus = nexus
         self.authentication = Authentication(options)
+        nexus._engine.writer.names.listed = self.authentication.listed
         self._hosts = options.hosts
         self.is_closing = False
 

@@ -484,3 +484,17 @@ def test_a_client_is_offered_what_its_principal_may_do(secured: Secured) -> None
     reading = {"execute_kip_readonly", "recall"}
     assert asyncio.run(tools("reader")) == reading
     assert asyncio.run(tools("claude")) == {*reading, "execute_kip", "remember"}
+
+
+def test_the_names_of_the_file_are_nobody_elses(secured: Secured) -> None:
+    write = 'UPSERT { CONCEPT { {type: "Drug", name: "A"} } WITH METADATA { author: :author } }'
+
+    def status(name: str, author: str) -> int:
+        answer = secured.server.kip(write, secured.headers(name), parameters={"author": author})
+        return int(answer.status_code)
+
+    # The reader has never written anything.
+    assert status("claude", "Reader") == 403
+    assert status("claude", "Claude") == 200
+    assert status("root", "proposer") == 403
+    assert status("token", "ada") == 403
