@@ -1,0 +1,148 @@
+"""A model claims to be another, and that its knowledge was reviewed, on each way of writing.
+
+A claim is refused, or left out; it is never stored, and what is written names the model.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+import rdflib
+
+from kiprdf import KipError, Nexus
+from tests.cases import each_case
+from tests.trust.claiming import SETUP, WAYS, Claim
+
+CLAIMS: dict[str, Claim] = {
+    "reviewed": {"status": "reviewed"},
+    "reviewed among others": {"status": ["active", "reviewed"]},
+    "the writer": {"_actor": "human/ada"},
+    "who retracted": {"retracted_by": "human/ada", "retracted_at": "2001-01-01T00:00:00.000Z"},
+    "the version": {"_version": 99},
+    "the time": {"_created_at": "2001-01-01T00:00:00.000Z"},
+    "a trail": {"_merged_from": "Person:Ada"},
+}
+ENGINE = ("the writer", "the version", "the time", "a trail")
+REVIEWED = ("reviewed", "reviewed among others")
+REFUSED: dict[str, str | None] = {
+    **dict.fromkeys(REVIEWED, "KIP_3004"),
+    **dict.fromkeys(ENGINE, "KIP_2002"),
+}
+"""The codes of the errors; what has none is left out."""
+LEFT_OUT: dict[str, str | None] = dict.fromkeys(ENGINE)
+NO_METADATA: dict[str, str | None] = dict.fromkeys(CLAIMS)
+"""Ways by which nobody writes metadata, but values of other parts."""
+EXCEPTIONS: dict[str, dict[str, str | None]] = {
+    "elements": LEFT_OUT,
+    "element of a link": LEFT_OUT,
+    "import of our vocabulary": LEFT_OUT,
+    "import of annotations": LEFT_OUT,
+    "import of a graph": LEFT_OUT,
+    "patch": {"the version": None, "the time": None},
+    **dict.fromkeys(("undo", "rules", "edge of a memory", "entity of a memory"), NO_METADATA),
+    **dict.fromkeys(("notes", "import of a memory"), NO_METADATA),
+    "remember": dict.fromkeys(CLAIMS, "KIP_1001"),
+}
+
+
+def as_model(nexus: Nexus) -> AbstractContextManager[None]:
+    return nexus.acting(author="claude", session="s", kind="model", access="write")
+
+
+def elements(nexus: Nexus) -> dict[str, dict[str, Any]]:
+    """All elements by their ids."""
+    listed = [*nexus.execute("FIND(?x) WHERE { ?x {} }")]
+    listed += nexus.execute("FIND(?x) WHERE { ?x (?a, ?p, ?b) }")
+    return {element["id"]: element for element in listed}
+
+
+def outcome(nexus: Nexus, way: str, claim: Claim) -> str | None:
+    """The code of the error, if there is one."""
+    try:
+        with as_model(nexus):
+            WAYS[way](nexus, claim)
+    except KipError as error:
+        return error.code
+    return None
+
+
+def changed(nexus: Nexus, before: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The metadata of the elements that are others than before."""
+    after = elements(nexus)
+    return {id: one["metadata"] for id, one in after.items() if before.get(id) != one}
+
+
+@each_case("way", [way for way in WAYS if way != "restore"])
+def test_no_claim_of_a_model_is_stored(way: str) -> None:
+    nexus = Nexus.memory(history=True)
+    nexus.execute(SETUP)
+    for name, claim in CLAIMS.items():
+        before, commit = elements(nexus), nexus.info()["commit"]
+        code = outcome(nexus, way, claim)
+        expected = {**REFUSED, **EXCEPTIONS.get(way, {})}.get(name)
+        assert (name, code) == (name, expected)
+        for id, metadata in changed(nexus, before).items():
+            assert (name, id, metadata["_actor"]) == (name, id, "model/claude")
+            stored = {key: metadata.get(key) for key in claim}
+            assert not any(stored[key] == claim[key] for key in claim), (name, id, stored)
+        if code is not None and way not in ("batch", "remember"):
+            assert nexus.info()["commit"] == commit
+        writes = nexus.changes(since=commit)["commits"]
+        assert all((one["author"], one["session"][:1]) != ("ada", "") for one in writes)
+
+
+def test_a_model_restores_nothing() -> None:
+    nexus = Nexus.memory()
+    before, claim = nexus.snapshot(), CLAIMS["reviewed"]
+    assert outcome(nexus, "restore", claim) == "KIP_3004"
+    assert nexus.snapshot() == before
+    WAYS["restore"](nexus, claim)
+    assert nexus.snapshot() != before
+
+
+RETRACTED: Claim = {"status": "retracted", **CLAIMS["who retracted"]}
+
+
+@each_case("way", [way for way in WAYS if "reviewed" not in EXCEPTIONS.get(way, {})])
+def test_who_retracted_is_who_did(way: str) -> None:
+    nexus = Nexus.memory(history=True)
+    nexus.execute(SETUP)
+    before = elements(nexus)
+    assert outcome(nexus, way, RETRACTED) is None
+    retracted = [
+        metadata
+        for metadata in changed(nexus, before).values()
+        if metadata.get("status") == "retracted"
+    ]
+    assert retracted
+    for metadata in retracted:
+        assert metadata["retracted_by"] == "model/claude"
+        assert metadata["retracted_at"] != RETRACTED["retracted_at"]
+
+
+@each_case("way", ["UPSERT", "UPDATE of a fact", "elements"])
+def test_no_claim_is_stored_in_a_store_of_others(way: str) -> None:
+    nexus = Nexus.connect(rdflib.Graph(), genesis=False)
+    nexus.execute(
+        'UPSERT { CONCEPT { {type: "$ConceptType", name: "Person"} } '
+        'CONCEPT { {type: "$PropositionType", name: "knows"} } }'
+    )
+    nexus.execute(SETUP)
+    for name, claim in CLAIMS.items():
+        before = elements(nexus)
+        expected = {**REFUSED, **EXCEPTIONS.get(way, {})}.get(name)
+        assert (name, outcome(nexus, way, claim)) == (name, expected)
+        for metadata in changed(nexus, before).values():
+            assert metadata["_actor"] == "model/claude"
+            assert not any(metadata.get(key) == value for key, value in claim.items())
+
+
+def test_the_owner_may_say_all_that_people_may() -> None:
+    """The positive control: what a model may not write, a person may."""
+    nexus = Nexus.memory()
+    nexus.execute(SETUP)
+    for way in ("UPSERT", "UPDATE", "elements", "import of our vocabulary", "patch"):
+        WAYS[way](nexus, {"status": "reviewed"})
+        assert elements(nexus)["C:Person/Bob"]["metadata"]["status"] == "reviewed"
+        WAYS["UPDATE"](nexus, {"status": "active"})
