@@ -21,6 +21,7 @@ from kiprdf.search import Embedder
 
 if TYPE_CHECKING:
     from kiprdf.async_nexus import AsyncNexus
+    from kiprdf.brains import View
     from kiprdf.execution.trust import trust
     from kiprdf.interchange.mapping.contexts import Mapping
     from kiprdf.memory.asynchronous import AsyncMemory
@@ -37,6 +38,7 @@ __all__ = [
     "Nexus",
     "Rows",
     "StoreError",
+    "View",
     "believed",
     "function_schemas",
     "instructions",
@@ -50,6 +52,7 @@ __version__ = "0.1.0"
 _HOME_OF = {
     "AsyncMemory": "kiprdf.memory.asynchronous",
     "AsyncNexus": "kiprdf.async_nexus",
+    "View": "kiprdf.brains",
     "Mapping": "kiprdf.interchange.mapping.contexts",
     "trust": "kiprdf.execution.trust",
     "function_schemas": "kiprdf.protocol",

@@ -36,6 +36,7 @@ from kiprdf.source import NOWHERE, Span
 from kiprdf.store import Delta, NexusStore, Origin, OxigraphStore, ReadSet, Store
 from kiprdf.store.past import PastStore
 from kiprdf.store.proposals import Proposals
+from kiprdf.store.view import ViewStore
 
 T = TypeVar("T")
 P = TypeVar("P", bound="Plan")
@@ -329,6 +330,9 @@ class Writer:
             if isinstance(self.store, PastStore):
                 message = f"This is the nexus as of commit {self.store.commit()}."
                 hint = "Write to the nexus itself."
+            elif isinstance(self.store, ViewStore):
+                message = "This is a view of other nexuses, to read."
+                hint = "Write to one of its members."
             raise KipError("KIP_1001", message, hint, span)
 
 

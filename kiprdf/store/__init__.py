@@ -4,8 +4,9 @@
 ``read_set`` (validates a write that was prepared without the lock), ``lock`` (the writer's
 lock), ``bookkeeping`` (commit numbers, records, texts), ``journal`` and ``journal_files`` (what
 each commit changed, on disk), ``commit_index`` (the commits that changed an element), ``past``
-(earlier states, as stores and as one record), ``rebuilding`` (what commits lead to, and a damaged
-graph from the journal), ``folder`` (manifest, locks, opening, backups, a graph written afresh),
+(earlier states, as stores and as one record), ``view`` and ``merging`` (several stores as one),
+``rebuilding`` (what commits lead to, and a damaged graph from the journal), ``folder`` (manifest,
+locks, opening, backups, a graph written afresh),
 ``update_times`` (elements in the order of their updates), ``oxigraph_reads`` and ``oxigraph`` (the
 embedded store, in memory or in a folder), ``connecting`` (opens a store that speaks SPARQL:
 recognizes its engine, then ``remote``, over ``remote_session``, its commits and what is known of

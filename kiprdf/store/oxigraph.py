@@ -283,7 +283,7 @@ class OxigraphStore(OxigraphReads):
         engine = self._engine
         try:
             self._processes.close()
-            for follower in self._followers:
+            for follower in self.followers:
                 follower.close(self._last.number)
             for journal in filter(None, (self.journal, self.closed_journal)):
                 journal.close()
@@ -494,7 +494,7 @@ class OxigraphStore(OxigraphReads):
                     self.failure = str(error)
                 raise error from fault
             raise
-        for follower in self._followers:
+        for follower in self.followers:
             follower.note(number, delta.removed, delta.added)
         self._last = CommitNumber(number, (notes[0], *earlier))
         self.failure = None

@@ -149,12 +149,14 @@ class OxigraphReads(OwnStore):
         self.read_only = read_only
         file = None if folder is None else folder / VALUES / TOTALS
         self._totals = Totals(self.iris, file, is_writer=not read_only)
-        self._followers: tuple[Follower, ...] = (
+        self.is_fixed = read_only
+        """Whether the dataset never changes while it is open."""
+        self.followers: list[Follower] = [
             self.changes,
             self._update_times,
             self._totals,
             self._values,
-        )
+        ]
         if self._last.number == 0 and next(self._quads(None, None, None, None), None) is None:
             self._update_times.build(0, ())
             self._totals.set_uses(0, Counter())
@@ -170,6 +172,16 @@ class OxigraphReads(OwnStore):
     def index_folder(self) -> Path | None:
         """The folder of the text index, which is beside the graph."""
         return self._folder
+
+    @property
+    def lock(self) -> FairLock:
+        """The writer's lock."""
+        return self._lock
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether no commit is being written."""
+        return self._last.is_certain
 
     def require_sound_files(self, *, every_byte: bool = False) -> None:
         """Raise ``DamagedGraphError`` if a file of the graph is not as it was written.
@@ -278,7 +290,7 @@ class OxigraphReads(OwnStore):
     def newest(self, ranges: Sequence[Range]) -> Iterator[tuple[str, list[str]]]:
         if not self._update_times.is_current(self.commit()):
             # Without the lock, a commit that comes in between would be missing.
-            with nullcontext() if self.read_only else self._lock:
+            with nullcontext() if self.is_fixed else self._lock:
                 self._build_update_times()
         return self._update_times.newest(self.commit(), ranges, self._updated_at)
 
@@ -309,11 +321,11 @@ class OxigraphReads(OwnStore):
 
     def follow(self, follower: Follower) -> None:
         """Let something that is derived follow the commits."""
-        self._followers = (*self._followers, follower)
+        self.followers.append(follower)
 
     def _clear_derived(self) -> None:
         """Drop what is derived: the dataset is another one, or something was forgotten."""
-        for follower in self._followers:
+        for follower in self.followers:
             follower.clear()
 
     def _values_of(self, key: NamedNode) -> Iterator[tuple[str, Any]]:
@@ -388,7 +400,7 @@ class OxigraphReads(OwnStore):
 
     def read(self, function: Callable[[], T]) -> T:
         self._require_open()
-        if self.read_only:
+        if self.is_fixed:
             return function()
         for _ in range(READ_ATTEMPTS):
             reading = self.try_read(function)

@@ -39,6 +39,7 @@ from kiprdf.store.journal import FOLDER, PAST, Journal
 from kiprdf.store.journal_files import Commit, encoded
 from kiprdf.store.oxigraph import OxigraphStore
 from kiprdf.store.rebuilding import NormalTriple, normal_triples, noted
+from kiprdf.store.view import ViewStore
 
 NO_HISTORY = "This nexus has no history."
 NO_HISTORY_HINT = "Open a folder without history=False, or memory(history=True)."
@@ -95,12 +96,16 @@ class PastStore(OxigraphStore):
         self._removal.detach()
 
 
-def open_past(store: NexusStore, when: int | str | datetime) -> PastStore:
+def open_past(store: NexusStore, when: int | str | datetime) -> OxigraphStore:
     """The dataset as of a commit, or as of the last one recorded at or before a time.
+
+    A view as of a time is one of its members as of that time.
 
     Raises ``KipError``: KIP_3002 for a commit that the history does not reach, KIP_1001 for what is
     neither a commit nor a time with an offset, and without a history.
     """
+    if isinstance(store, ViewStore):
+        return _past_view(store, when)
     journal, store = journal_of(store), require_embedded(store, "have a history")
     files: Path | None = None
     engine: Engine | None = None
@@ -125,6 +130,31 @@ def open_past(store: NexusStore, when: int | str | datetime) -> PastStore:
         if files is not None and isinstance(fault, ENGINE_FAULTS):
             reason = getattr(fault, "strerror", None) or fault
             raise StoreError(f"The earlier state cannot be written: {reason}.") from fault
+        raise
+
+
+def _past_view(view: ViewStore, when: int | str | datetime) -> ViewStore:
+    """A view of the members as of a time; those that did not exist then are left out."""
+    if isinstance(when, int):
+        message = "The commits of a view have no numbers that last."
+        raise KipError("KIP_1001", message, "Name the state of a view by a time with an offset.")
+    pasts: list[OxigraphStore] = []
+    try:
+        for member in (member.store for member in view.members):
+            journal = None if isinstance(member, ViewStore) else journal_of(member)
+            try:
+                pasts.append(open_past(member, when))
+            except KipError as error:
+                # A history that begins with nothing shows that nothing was there.
+                if error.code != "KIP_3002" or journal is None or journal.earliest(member.commit()):
+                    raise
+                absent = error
+        if not pasts:
+            raise absent
+        return ViewStore(pasts, view.iris.base, owns_members=True)
+    except BaseException:
+        for past in pasts:
+            past.close()
         raise
 
 
@@ -159,6 +189,9 @@ def journal_of(store: NexusStore) -> Journal:
     if isinstance(store, PastStore):
         message = f"This is the nexus as of commit {store.commit()}."
         raise KipError("KIP_1001", message, "Ask the nexus itself for its history.")
+    if isinstance(store, ViewStore):
+        message = "A view has no history."
+        raise KipError("KIP_1001", message, "Ask the members of the view for theirs.")
     if store.journal is None:
         raise KipError("KIP_1001", NO_HISTORY, NO_HISTORY_HINT)
     return store.journal

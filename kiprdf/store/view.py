@@ -1,0 +1,328 @@
+"""A view: a store in memory of what other stores have together, which follows their commits.
+
+It has the quads of its members and nothing else, so each answer is that of a nexus with what is
+visible alone. What commits of the members have touched is merged again before the next command
+reads. A member that was restored, rewritten, or has forgotten something makes the view be built
+again (docs/decisions/190).
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+import weakref
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar
+
+from pyoxigraph import NamedNode, Quad
+from pyoxigraph import Store as Engine
+
+from kiprdf import budget
+from kiprdf.budget import Budget
+from kiprdf.errors import KipError, StoreError
+from kiprdf.store.base import Reading
+from kiprdf.store.bookkeeping import KEPT_COMMITS, CommitNumber, commit_note, texts_of
+from kiprdf.store.delta import Delta, Written
+from kiprdf.store.folder import checked_base, notes_of
+from kiprdf.store.merging import (
+    Facts,
+    Renamed,
+    Side,
+    Union,
+    change,
+    loaded,
+    moved,
+    moved_copy,
+    overlap,
+)
+from kiprdf.store.oxigraph import OxigraphStore
+from kiprdf.store.sparql_worker import SparqlAnswer
+
+T = TypeVar("T")
+
+MOST_TOUCHED = 100_000
+"""Touched elements of a member from which on the view is built again."""
+PATIENCE = Budget(timeout_s=0.1)
+"""How long a view that members overtake waits for the writers of these."""
+OVERTAKEN = 3
+"""How often a view is overtaken by a commit before it waits for the writers."""
+
+
+class MemberClosedError(StoreError):
+    """A nexus of which a view is made was closed."""
+
+    hint = "Make a view of nexuses that are open."
+
+
+class Member:
+    """What the commits of one member have touched that a view does not show yet."""
+
+    def __init__(self, store: OxigraphStore) -> None:
+        self.store = store
+        self.is_lost = True
+        """Whether what was touched is not known: the view is to be built again."""
+        self.shown = -1
+        self._noted = -1
+        self._touched: dict[NamedNode, int] = {}
+        self._guard = threading.Lock()
+        self._facts = store.iris.predicates
+
+    # The store calls these with its lock held, and must not wait for the view.
+
+    def note(self, number: int, removed: Sequence[Written], added: Sequence[Written]) -> None:
+        with self._guard:
+            is_next, self._noted = number == self._noted + 1, number
+            # A commit without triples changes records.
+            if not is_next or not (removed or added) or len(self._touched) > MOST_TOUCHED:
+                self.is_lost = True
+            if self.is_lost:
+                self._touched = {}
+                return
+            for subject, predicate, _ in itertools.chain(removed, added):
+                # The link of a fact is touched with it; its ends are not.
+                if not predicate.value.startswith(self._facts):
+                    self._touched[subject] = number
+
+    def clear(self) -> None:
+        self.is_lost = True
+
+    def close(self, number: int) -> None:
+        """Nothing: the view finds out that its member is closed."""
+
+    # The view calls these.
+
+    def begin(self) -> None:
+        """Note what is touched from now on."""
+        number = self.store.commit()
+        with self._guard:
+            self._noted, self._touched, self.is_lost = number, {}, False
+
+    def touched(self) -> list[NamedNode]:
+        with self._guard:
+            return list(self._touched)
+
+    def is_at(self, number: int) -> bool:
+        """Whether the member is at a commit, and what was touched is known up to it."""
+        is_certain = self.store.is_certain
+        if self.store.commit() != number or self.is_lost:
+            return False
+        if self._noted != number and is_certain:
+            self.is_lost = True  # an interrupt kept the store from noting it
+        return self._noted == number
+
+    def show(self, number: int) -> None:
+        """Forget what was touched up to a commit, which the view shows by now."""
+        with self._guard:
+            later = {node: at for node, at in self._touched.items() if at > number}
+            self._touched, self.shown = later, number
+
+
+class _Thread(threading.local):
+    is_inside = False
+    """Whether this thread runs a command on the view."""
+
+
+class ViewStore(OxigraphStore):
+    """The union of some stores, to read; it may own them, which are closed with it then."""
+
+    is_fixed = False
+
+    def __init__(
+        self, members: Sequence[OxigraphStore], base: str, *, owns_members: bool = False
+    ) -> None:
+        super().__init__(Engine(), checked_base(base))
+        self.read_only = True
+        self.members = tuple(map(Member, members))
+        self.expire: Callable[[Delta | None], object] = lambda delta: None
+        """Called before a commit, None for one that replaces everything."""
+        self._owns_members = owns_members
+        self._thread = _Thread()
+        self._loaded: Engine | None = None
+        self._touched_by: dict[int, tuple[NamedNode, ...]] = {}
+        self._disputed: set[NamedNode] = set()
+        self._renamed: Renamed = {}
+        self._steps: dict[NamedNode, NamedNode] = {}
+        for member in self.members:
+            member.store.follow(member)
+        pairs = [(member.store, member) for member in self.members]
+        self._leaving = weakref.finalize(self, _leave, pairs)
+        self._leaving.atexit = False
+
+    def close(self) -> None:
+        super().close()
+        self._leaving()
+        for member in self.members if self._owns_members else ():
+            member.store.close()
+
+    # Commands ---------------------------------------------------------------------------------
+
+    def _run(self, function: Callable[[], T]) -> T:
+        """Call a function that sees what the members have committed before it."""
+        thread = self._thread
+        if thread.is_inside:
+            return function()
+        try:
+            thread.is_inside = True
+            self._follow()
+            return function()
+        finally:
+            thread.is_inside = False
+
+    def commit(self) -> int:
+        return super().commit() if self._thread.is_inside else self._run(super().commit)
+
+    def read(self, function: Callable[[], T]) -> T:
+        read = super().read
+        return self._run(lambda: read(function))
+
+    def try_read(self, function: Callable[[], T]) -> Reading[T] | None:
+        read = super().try_read
+        return self._run(lambda: read(function))
+
+    def query(self, text: str) -> SparqlAnswer:
+        query = super().query
+        return self._run(lambda: query(text))
+
+    def copy(self) -> OxigraphStore:
+        return self._run(super().copy)
+
+    def backup(self, folder: Any, history: bool = True) -> None:
+        backup = super().backup
+        self._run(lambda: backup(folder, history))
+
+    def changed_since(self, number: int) -> Collection[NamedNode] | None:  # type: ignore[override]
+        numbers = range(number + 1, self.commit() + 1)
+        if not all(at in self._touched_by for at in numbers):
+            return None
+        return {node for at in numbers for node in self._touched_by[at]}
+
+    # Following --------------------------------------------------------------------------------
+
+    def _is_behind(self) -> bool:
+        self._require_open()
+        for number, member in enumerate(self.members, 1):
+            if member.store.closed:
+                raise MemberClosedError(f"Member {number} of this view was closed.")
+        return any(
+            member.is_lost or member.store.commit() != member.shown for member in self.members
+        )
+
+    def _follow(self) -> None:
+        """Take over what the members have committed."""
+        if not self._is_behind():
+            return
+        with self._lock:
+            for attempt in itertools.count():
+                # What is done serves later requests, too.
+                advance = self._advance
+                if attempt < OVERTAKEN:
+                    is_done = budget.without_limit(advance)
+                else:
+                    time.sleep(0.001)
+                    is_done = self._advance_alone()
+                if is_done:
+                    return
+                budget.check()
+
+    def _advance_alone(self) -> bool:
+        """The same while no member is written; False where their writers go on for long.
+
+        One of them may wait for this view, with the lock of its nexus.
+        """
+        locks = [member.store.lock for member in self.members if not member.store.read_only]
+
+        def run(locks: Sequence[AbstractContextManager[Any]]) -> bool:
+            if not locks:
+                return budget.without_limit(self._advance)
+            with locks[0]:
+                return run(locks[1:])
+
+        try:
+            return budget.spend_part(PATIENCE, lambda: run(locks))
+        except KipError as error:
+            if error.code == "KIP_4001":
+                return False
+            raise
+
+    def _advance(self) -> bool:
+        """Write what the members have touched; False if one of them was written meanwhile."""
+        try:
+            return self._take_over()
+        except BaseException:
+            self.members[0].is_lost = True
+            raise
+
+    def _take_over(self) -> bool:
+        facts = Facts()
+        if any(member.is_lost for member in self.members):
+            self._build(facts)
+        stores = [member.store for member in self.members]
+        sides = [Side(store.engine, store.iris, self.iris, facts) for store in stores]
+        numbers = [member.store.commit() for member in self.members]
+        base = self.iris.base
+        touched = [
+            {*self._disputed, *(moved(node, member.store.iris.base, base) for node in nodes)}
+            for member, nodes in ((member, member.touched()) for member in self.members)
+        ]
+        engine = self._engine if self._loaded is None else self._loaded
+        view = Side(engine, self.iris, self.iris, facts)
+        union = Union(sides, self.iris, facts)
+        changed = change(union, view, touched, self._renamed, self._steps)
+        pairs = list(zip(self.members, numbers, strict=True))
+        if not all(member.is_at(number) for member, number in pairs):
+            return False
+        self._renamed, self._steps = changed.renamed, changed.steps
+        delta = Delta(changed.removed, changed.added, touched=changed.touched)
+        if self._loaded is not None:
+            self._replace(self._loaded, delta)
+        elif delta:
+            self.expire(delta)
+            number = self._apply(delta)
+            self._touched_by[number] = changed.touched
+            self._touched_by.pop(number - KEPT_COMMITS, None)
+        self._loaded, self._disputed = None, set()
+        for member, number in pairs:
+            member.show(number)
+        return True
+
+    def _build(self, facts: Facts) -> None:
+        """Load all members into a fresh engine, while they may be written."""
+        self._loaded = None
+        for member in self.members:
+            member.begin()
+        iris, sides = self.iris, []
+        for store in (member.store for member in self.members):
+            engine = store.engine
+            if store.iris.base != iris.base:
+                engine = moved_copy(engine, store.iris.base, iris.base)
+            sides.append(Side(engine, iris, iris, facts))
+        overlapping = overlap(sides)
+        fresh = Engine()
+        fresh.bulk_extend(loaded(sides, overlapping, iris))
+        self._loaded, self._disputed = fresh, overlapping.disputed
+        self._renamed, self._steps = {}, {}
+
+    def _replace(self, engine: Engine, delta: Delta) -> None:
+        """Take what was built, changed by a delta, as one commit."""
+        for triple in (*delta.removed, *texts_of(delta.removed)):
+            engine.remove(Quad(*triple))
+        engine.extend(Quad(*triple) for triple in (*delta.added, *texts_of(delta.added)))
+        records: dict[str, str] = {}
+        for member in self.members:
+            records |= member.store.records()
+        number = self._last.number + 1
+        engine.extend(notes_of(self.iris.base, records, number))
+        self.expire(None)
+        # Readers of the old engine go on, and see by the commit number that it is old.
+        self._last = self._last._replace(is_certain=False)
+        self._engine = engine
+        self._last = CommitNumber(number, (commit_note(number),))
+        self._touched_by.clear()
+        self._clear_derived()
+
+
+def _leave(pairs: Sequence[tuple[OxigraphStore, Member]]) -> None:
+    for store, member in pairs:
+        store.followers.remove(member)
