@@ -1051,9 +1051,14 @@ class Nexus:
         return self._engine.boundary.run(lambda: proposals.approve(self._engine, id))
 
     @timed
-    def decline(self, id: str, reason: str) -> dict[str, Any]:
-        """Close a proposal without running it, and return it; only people do."""
-        return self._engine.boundary.run(lambda: proposals.decline(self._engine, id, reason))
+    def decline(self, id: str, reason: str, reject: bool = False) -> dict[str, Any]:
+        """Close a proposal without running it, and return it; only people do.
+
+        ``reject`` also rejects the facts between concepts and the values of their attributes that
+        it would have stated, as ``Nexus.reject`` does; their names are ``rejected``.
+        """
+        decide = functools.partial(proposals.decline, self._engine, id, reason, rejects=reject)
+        return self._engine.boundary.run(decide)
 
     # Maintenance ------------------------------------------------------------------------------
 

@@ -91,6 +91,9 @@ def decline(
     ctx: typer.Context,
     id: IdArgument,
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why.")],
+    reject: Annotated[
+        bool, typer.Option("--reject", help="What it would state is never written again.")
+    ] = False,
     by: AsOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -105,8 +108,10 @@ def decline(
         place_of(ctx).existing() as opened,
         opened.acting(author=by, kind="human"),
     ):
-        proposal = opened.decline(id, reason)
-    output.show_answer(as_json, proposal, f"{id} is declined.")
+        proposal = opened.decline(id, reason, reject=reject)
+    names = proposal.get("rejected", [])
+    lines = (f"{id} is declined.", *(f"rejected: {name}" for name in names))
+    output.show_answer(as_json, proposal, lines)
 
 
 def _short(proposal: dict[str, Any]) -> Iterator[str]:

@@ -14,8 +14,10 @@ from pyoxigraph import Literal, NamedNode, Triple
 from kiprdf import collector
 from kiprdf.actors import OWNER, Actor, acting_as, acting_on
 from kiprdf.errors import KipError, shown
+from kiprdf.execution.rejecting import reject
 from kiprdf.interchange.differences.difference import Difference, difference
 from kiprdf.kml.draft import Draft, timestamp, version
+from kiprdf.kml.rejections import value_keys
 from kiprdf.kql.find import nodes
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
@@ -32,6 +34,7 @@ MOST_BYTES = 256 * 1024
 """The size of one proposal, as JSON: a person reads it."""
 MOST_OPEN = 1000
 """The proposals of one principal that wait at once."""
+_SIDES = ("before", "after")
 _OF_THE_MOMENT = frozenset(map(vocab.metadata, ("retracted_by", "retracted_at")))
 """The metadata that the engine sets at the time of the commit."""
 
@@ -106,8 +109,10 @@ def approve(engine: CommandEngine, id: str) -> dict[str, Any]:
     return store.write(lambda: collector.paused(run))
 
 
-def decline(engine: CommandEngine, id: str, reason: str) -> dict[str, Any]:
-    """Close a proposal without running it, and return it."""
+def decline(
+    engine: CommandEngine, id: str, reason: str, *, rejects: bool = False
+) -> dict[str, Any]:
+    """Close a proposal without running it, and return it; ``rejects`` what it would have stated."""
     if not isinstance(reason, str) or not reason.strip():
         raise KipError("KIP_1001", "A proposal is declined for a reason.", "Say why.")
     engine.writer.require_writable()
@@ -116,6 +121,9 @@ def decline(engine: CommandEngine, id: str, reason: str) -> dict[str, Any]:
         proposal = _waiting(engine, id)
         _require_person(acting_on(engine.writer))
         decision = _decision(engine, "declined", reason=reason)
+        if rejects:
+            names = [reject(engine.writer, what, reason) for what in _stated(proposal)]
+            decision["rejected"] = list(dict.fromkeys(names))
         engine.writer.proposals.decide(id, decision)
         return _shown({**proposal, **decision})
 
@@ -211,6 +219,27 @@ def _again(engine: CommandEngine, proposal: Entry) -> _Effect:
 def _stale(id: str, reason: str) -> KipError:
     hint = "Decline it; what is still right can be proposed again."
     return KipError("KIP_3005", f"{id} is stale: {reason.rstrip('.')}.", hint)
+
+
+def _stated(proposal: Entry) -> Iterator[tuple[str, str, Any]]:
+    """The facts about concepts that a proposal adds, and the values that it gives to concepts."""
+    changes = proposal["changes"]
+    for link in changes["propositions"]["added"]:
+        if all(link[end].startswith("C:") for end in ("subject", "object")):
+            yield link["subject"], link["predicate"], link["object"]
+    for kind in ("added", "changed"):
+        for concept in changes["concepts"][kind]:
+            for key, value in concept.get("attributes", {}).items():
+                before, after = (None, value) if kind == "added" else map(value.get, _SIDES)
+                old_keys = {one for item in _items(before) for one in value_keys(item)}
+                for item in _items(after):
+                    if old_keys.isdisjoint(value_keys(item)):
+                        yield concept["id"], f"attributes.{key}", item
+
+
+def _items(value: Any) -> list[Any]:
+    """The values of an attribute, of which an array has several, and null none."""
+    return value if isinstance(value, list) else [] if value is None else [value]
 
 
 # Who, and how many ------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -44,15 +45,15 @@ def test_the_list_and_a_proposal_say_who_and_what(proposed: Invoke) -> None:
 def test_a_person_approves_and_declines(proposed: Invoke) -> None:
     answer = proposed("proposals", "approve", "prop-1", "--as", "ada")
     assert answer.stdout.startswith("prop-1 is approved.\n{")
-    declined = proposed("proposals", "decline", "prop-2", "--reason", "No drug.")
-    assert declined.stdout == "prop-2 is declined.\n"
+    declined = proposed("proposals", "decline", "prop-2", "--reason", "No.", "--reject")
+    assert re.fullmatch(r"prop-2 is declined\.\nrejected: [0-9a-f]{64}\n", declined.stdout)
     find = 'FIND(?d.attributes.risk_level) WHERE { ?d {type: "Drug", name: "Aspirin"} }'
     assert "3" in proposed("run", find).stdout
     changes = json.loads(proposed("changes", "--author", "ada", "--json").stdout)
     assert changes["commits"][0]["proposed_by"] == "model/bot"
     assert "No proposal waits." in proposed("proposals", "list").stderr
     assert "approved by human/ada" in proposed("proposals", "list", "--all").stdout
-    assert "Reason: No drug." in proposed("proposals", "show", "prop-2").stdout
+    assert "Reason: No." in proposed("proposals", "show", "prop-2").stdout
 
 
 def test_what_cannot_be_decided_is_an_error(proposed: Invoke) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -311,13 +312,17 @@ def test_other_commits_do_not_make_it_stale(nexus: kiprdf.Nexus) -> None:
     assert ages(nexus) == {"Ada": 63, "Bo": None, "Eve": 20, "Max": 71}
 
 
-def test_the_time_does_not_change_what_it_means(nexus: kiprdf.Nexus) -> None:
-    retract = """UPDATE ?p SET METADATA {status: "retracted", valid_until: "2020-01-01"}
-      WHERE { ?p {type: "Person", name: "Ada"} }"""
-    propose(nexus, retract)
+def test_the_time_does_not_change_what_it_means() -> None:
+    times = [datetime(2026, 1, 1, tzinfo=UTC)]
+    nexus = kiprdf.Nexus.memory(clock=lambda: times[0])
+    nexus.execute(AGE, name="Ada", age=36)
+    propose(nexus, 'UPDATE ?p SET METADATA {valid_until: "2026-06-01"} WHERE { ?p {name: "Ada"} }')
+    diff = nexus.proposals()[0]["diff"]
+    times[0] = datetime(2027, 1, 1, tzinfo=UTC)
+    assert nexus.proposals()[0]["diff"] == diff
     nexus.approve("prop-1")
-    find = 'FIND(?p.metadata.status) WHERE { ?p {type: "Person", name: "Ada"} }'
-    assert nexus.execute(find) == ["retracted"]
+    find = 'FIND(?p.metadata.valid_until, ?p.metadata._updated_at) WHERE { ?p {name: "Ada"} }'
+    assert list(nexus.find(find).tuples) == [("2026-06-01", "2027-01-01T00:00:00.000Z")]
 
 
 def test_two_who_approve_at_once_run_it_once(nexus: kiprdf.Nexus) -> None:
@@ -374,6 +379,75 @@ def test_a_declined_proposal_is_never_run(nexus: kiprdf.Nexus) -> None:
     assert code_of(lambda: nexus.approve("prop-1")) == "KIP_2002"
     assert ages(nexus) == {"Ada": 36}
     assert propose(nexus, AGE, name="Ada", age=63) == "prop-2"
+
+
+def test_what_was_declined_can_be_rejected_too(nexus: kiprdf.Nexus) -> None:
+    nexus.execute(
+        'UPSERT { CONCEPT { {type: "Person", name: "Ada"} SET ATTRIBUTES {tags: ["a"]} } }'
+    )
+    propose(
+        nexus,
+        """UPSERT {
+          CONCEPT ?ada { {type: "Person", name: "Ada"} SET ATTRIBUTES {age: 63, tags: ["A", "b"]} }
+          CONCEPT ?bo { {type: "Person", name: "Bo"} SET ATTRIBUTES {home: "Mars", old: null} }
+          PROPOSITION ?fact { (?ada, "knows", ?bo) }
+          PROPOSITION { (?bo, "knows", ?fact) }
+        }""",
+    )
+    names = nexus.decline("prop-1", "Not so.", reject=True)["rejected"]
+    assert len(names) == len(nexus.rejections()) == 4
+    assert nexus.proposals(all=True)[0]["rejected"] == names
+    find = 'FIND(?p.attributes) WHERE { ?p {type: "Person", name: "Ada"} }'
+    assert nexus.execute(find) == [{"age": 36, "tags": ["a"]}]
+    for again in (FACT, AGE.replace(":name", '"Ada"').replace(":age", '"63"')):
+        assert code_of(lambda again=again: nexus.execute(again)) == "KIP_3004"
+        assert code_of(lambda again=again: propose(nexus, again)) == "KIP_3004"
+    nexus.execute(
+        'UPSERT { CONCEPT { {type: "Person", name: "Ada"} SET ATTRIBUTES {tags: ["A"]} } }'
+    )
+
+
+def test_a_rejection_that_was_made_meanwhile_holds(nexus: kiprdf.Nexus) -> None:
+    propose(nexus, FACT)
+    propose(nexus, FACT)
+    nexus.reject(("C:Person/Ada", "knows", "C:Person/Bo"), reason="They never met.")
+    assert code_of(lambda: nexus.approve("prop-1")) == "KIP_3004"
+    assert ages(nexus) == {"Ada": 36}
+    assert [one["id"] for one in nexus.proposals()] == ["prop-1", "prop-2"]
+
+
+# The rules of trust ---------------------------------------------------------------------------
+
+STATUS = 'UPDATE ?p SET METADATA {status: :to} WHERE { ?p {type: "Person", name: "Ada"} }'
+MARKS = 'FIND(?p.metadata.status) WHERE { ?p {type: "Person", name: "Ada"} }'
+
+
+@pytest.mark.parametrize("before", ["active", "retracted", "reviewed"])
+def test_a_status_of_people_is_not_proposed_by_models(nexus: kiprdf.Nexus, before: str) -> None:
+    nexus.execute(STATUS, to=before)
+    for status in {"active", "retracted", "reviewed"} - {before}:
+        if (before, status) != ("active", "retracted"):
+            assert code_of(lambda status=status: propose(nexus, STATUS, to=status)) == "KIP_3004"
+    assert nexus.proposals() == []
+
+
+def test_what_a_person_approves_of_reviewed_knowledge_stays_reviewed(nexus: kiprdf.Nexus) -> None:
+    nexus.execute(STATUS, to="reviewed")
+    with nexus.acting(author="bot", access="propose"):
+        answer = nexus.execute(AGE, name="Ada", age=63)
+    assert answer["would"]["unreviewed"] == ["C:Person/Ada"]
+    assert "status" not in nexus.proposals()[0]["diff"]
+    assert "unreviewed" not in nexus.approve("prop-1")
+    assert (ages(nexus), nexus.execute(MARKS)) == ({"Ada": 63}, ["reviewed"])
+
+
+def test_a_retraction_is_that_of_who_approves(nexus: kiprdf.Nexus) -> None:
+    propose(nexus, STATUS, to="retracted")
+    assert "retracted_at" not in nexus.proposals()[0]["diff"]
+    with nexus.acting(author="ada", kind="human"):
+        nexus.approve("prop-1")
+    find = MARKS.replace("status", "retracted_by")
+    assert nexus.execute(find) == ["human/ada"]
 
 
 # The file -------------------------------------------------------------------------------------

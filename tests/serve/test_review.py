@@ -116,8 +116,10 @@ def test_a_person_declines_with_a_reason(reviewed: Reviewed) -> None:
     assert (
         "A proposal is declined for a reason." in post(ada, id, **fields, decision="decline").text
     )
-    post(ada, id, **fields, decision="decline", reason="No <b>drug</b>.")
+    post(ada, id, **fields, decision="decline", reason="No <b>drug</b>.", reject="yes")
     assert reviewed.risk("Declined") == []
+    again = reviewed.kip("claude", WRITE, name="Declined", risk=1)
+    assert again["error"]["code"] == "KIP_3004"
     text = ada.get(f"/explore/proposals/{id}").text
     assert "declined by human/ada" in text
     assert "No &lt;b&gt;drug&lt;/b&gt;." in text

@@ -81,7 +81,7 @@ def _decide(server: Server, id: str, fields: dict[str, str]) -> None:
     if decision == "approve":
         server.nexus.approve(id)
     elif decision == "decline":
-        server.nexus.decline(id, fields.get("reason", ""))
+        server.nexus.decline(id, fields.get("reason", ""), reject="reject" in fields)
     else:
         raise KipError("KIP_1001", "A form approves or declines.", "Press one of its buttons.")
 
