@@ -94,6 +94,9 @@ class AsyncNexus:
     reject = as_coroutine(Nexus.reject)
     lift = as_coroutine(Nexus.lift)
     rejections = as_coroutine(Nexus.rejections)
+    forget = as_coroutine(Nexus.forget)
+    erasures = as_coroutine(Nexus.erasures)
+    apply_erasures = as_coroutine(Nexus.apply_erasures)
 
     @asynccontextmanager
     async def at(self, when: int | str | datetime) -> AsyncIterator[AsyncNexus]:

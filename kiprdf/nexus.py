@@ -16,7 +16,7 @@ from kiprdf.errors import DamagedGraphError, StoreError, clear_frames
 from kiprdf.execution import bootstrap, summary
 from kiprdf.execution.empty_answers import Diagnosis
 from kiprdf.execution.engine import Answer, CommandEngine
-from kiprdf.execution.forgetting import forget
+from kiprdf.execution.forgetting import apply_erasures, forget
 from kiprdf.execution.history import changes, compact_history, history
 from kiprdf.execution.naming import id_of
 from kiprdf.execution.rejecting import lift, reject, rejections
@@ -33,6 +33,8 @@ from kiprdf.meta.indexing import Indexer
 from kiprdf.rows import Rows
 from kiprdf.search.embedders import Embedder
 from kiprdf.store import NexusStore, OxigraphStore, is_store
+from kiprdf.store.erasures import as_text as erasures_as_text
+from kiprdf.store.erasures import read as read_erasures
 from kiprdf.store.folder import absolute
 from kiprdf.store.past import open_past
 from kiprdf.store.rebuilding import rebuild
@@ -121,6 +123,8 @@ class Nexus:
         load("kiprdf.language.commands")  # so that no command has to
         self.store = store
         """The dataset; a write to its engine is no commit."""
+        self.erased = 0
+        """The number of elements that opening erased, since an erasure list named them."""
         self._engine = CommandEngine(
             store, strict_schema=strict_schema, clock=clock, embedder=embedder, budget=budget
         )
@@ -138,6 +142,7 @@ class Nexus:
         read_only: bool = False,
         history: bool = True,
         sync: Sync = "normal",
+        erasures: files.Source | None = None,
         genesis: bool = True,
         strict_schema: bool | None = None,
         clock: Clock | None = None,
@@ -150,6 +155,8 @@ class Nexus:
         and shows the state at its opening. ``history`` keeps a journal of all changes in the
         folder; commits that the graph loses in a crash are restored from it. With ``sync="full"``
         each commit is on the disk before its call returns, and survives a power cut.
+        ``erasures`` is an erasure list, applied before anything can be read; ``erased`` is then the
+        number of elements that the folder, such as a backup, still had.
         ``genesis=False`` loads no capsules.
         ``strict_schema`` enforces instance schemas on write; it is stored in the nexus, and without
         it opening obeys what is stored (False in a new nexus). ``clock`` returns the time for
@@ -161,10 +168,11 @@ class Nexus:
         check_sync(sync, history)
         check_opening(strict_schema, embedder)
         given = locals()
+        listed = None if erasures is None else read_erasures(files.text(erasures))
 
         def opened() -> Nexus:
             store = OxigraphStore.open(folder, base_iri, read_only, history, sync)
-            return cls._on(store, given)
+            return cls._on(store, given, listed)
 
         try:
             return opened()
@@ -175,13 +183,18 @@ class Nexus:
             return opened()
 
     @classmethod
-    def _on(cls, store: NexusStore, given: Mapping[str, Any]) -> Nexus:
+    def _on(
+        cls, store: NexusStore, given: Mapping[str, Any], listed: frozenset[str] | None = None
+    ) -> Nexus:
         """The nexus in a store, which is closed where that fails.
 
-        ``given`` has the arguments of ``Nexus`` among others.
+        ``given`` has the arguments of ``Nexus`` among others; an erasure list is applied.
         """
         try:
-            return cls(store, **{name: given[name] for name in _OF_NEXUS})
+            nexus = cls(store, **{name: given[name] for name in _OF_NEXUS})
+            if listed is not None:
+                nexus.erased = nexus._forget_listed(listed, dry_run=False)["erased"]
+            return nexus
         except BaseException:
             with suppress(StoreError):  # what is raised is why opening failed
                 store.close()
@@ -636,7 +649,7 @@ class Nexus:
         format: formats.Format | None = None,
         mapping: MappingSources = None,
         history: files.Source | None = None,
-    ) -> int:
+    ) -> replacing.Restored:
         """Load a snapshot, a file or a text, into an empty nexus, in one commit.
 
         Empty means: nothing but what opening put there. The dataset is then that of the
@@ -644,8 +657,10 @@ class Nexus:
         file that does not name its base, ``format`` when no suffix shows it and it is not Turtle,
         ``mapping`` for a snapshot that was written with it. ``history`` is the log that was written
         with it: its commits become those of this nexus, and numbers continue. Returns the number
-        of elements. KIP_3004 without the access ``admin``: who wrote, reviewed or rejected what is
-        taken as it is in the snapshot, and so are authors, versions and times.
+        of elements; its attribute ``erased`` is that of the elements that were left out, since the
+        erasure list of the nexus names them. KIP_3004 without the access ``admin``: who wrote,
+        reviewed or rejected what is taken as it is in the snapshot, and so are authors, versions
+        and times.
         """
         check(base_iri=base_iri, format=format)
         self._engine.writer.require_writable(access="admin")
@@ -974,28 +989,68 @@ class Nexus:
 
     @timed
     def forget(
-        self, command: str | Sequence[str], /, *, dry_run: bool = False, **parameters: Any
+        self,
+        command: str | Sequence[str],
+        /,
+        *,
+        derived: bool = False,
+        dry_run: bool = False,
+        **parameters: Any,
     ) -> dict[str, Any]:
         """Erase the elements that a FIND shows, and the propositions about them, for good.
 
         In place of a FIND, a list has their ids, also of elements that are gone from the graph.
-        They leave the graph, the history, the search index and every file of the folder; backups
-        and snapshots are out of reach. Returns ``elements`` and ``links``, the ids; ``commits``,
+        They leave the graph, the history, the search index and every file of the folder; for
+        copies of it there is the list of ``erasures``. ``derived`` erases besides what has no
+        other evidence: the facts that only they stated, the entities that only they mentioned, and
+        what is derived from them alone. Returns ``elements`` and ``links``, the ids; ``commits``,
         the numbers of those that mentioned them; ``mentions``, the ids of others whose values have
-        a name of them, now or earlier; ``seq``, the commit that forgot them. A dry run returns the
-        same, and writes nothing.
+        a name of them, now or earlier; ``seq``, the commit that forgot them; the ids of what was
+        ``derived``, or what is ``unsupported`` from now on. A dry run returns the same, and writes
+        nothing.
 
         >>> nexus = Nexus.memory(history=True)
         >>> _ = nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Jane"} } }')
         >>> nexus.forget('FIND(?p) WHERE { ?p {type: "Person", name: :n} }', n="Jane")["elements"]
         ['C:Person/Jane']
         """
-        check(dry_run=dry_run)
+        check(dry_run=dry_run, derived=derived)
         source = command if isinstance(command, str) else None
         select = functools.partial(self._engine.select_nodes, command, parameters)
         return self._engine.boundary.run(
-            lambda: forget(self._engine.writer, select, dry_run), source
+            lambda: forget(self._engine.writer, select, derived, dry_run), source
         )
+
+    def erasures(self, target: files.Target | None = None) -> str:
+        """The erasure list: a digest of the id of each element that was forgotten, without names.
+
+        ``apply_erasures`` reads the text, and so does ``open`` of a backup. It is also written to
+        a path or an open file.
+
+        >>> nexus = Nexus.memory()
+        >>> _ = nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Jane"} } }')
+        >>> _ = nexus.forget(["C:Person/Jane"])
+        >>> print(nexus.erasures(), end="")
+        kiprdf erasures 1
+        b436f4c24655cfaf3fee085edb1b39f4eb85deac37ed1ed50912bbe7a62d90ff
+        """
+        check(target=target)
+        return self._written(target, lambda: erasures_as_text(self._engine.writer.erasures))
+
+    @timed
+    def apply_erasures(self, source: files.Source, *, dry_run: bool = False) -> dict[str, Any]:
+        """Forget what the erasure list of another nexus names, and add it to that of this one.
+
+        ``source`` is a text of ``erasures``, a path or an open file. Definitions of types and
+        predicates stay. Returns ``erased``, the number of elements; ``listed``, the number of
+        digests that were new; ``seq``, the commit, None if there was nothing to do.
+        """
+        check(dry_run=dry_run)
+        return self._forget_listed(read_erasures(files.text(source)), dry_run)
+
+    def _forget_listed(self, listed: frozenset[str], dry_run: bool) -> dict[str, Any]:
+        forget = functools.partial(apply_erasures, self._engine.writer, listed, dry_run)
+        return self._engine.boundary.run(forget)
 
     @timed
     def compact_history(self, before: int | str | date) -> dict[str, int]:

@@ -196,7 +196,7 @@ def load(
         finally:
             # Printed after the bar has disappeared: both may use the same terminal.
             for (name, _), added in zip(texts, loaded, strict=False):
-                document = {"file": name, **added._asdict()}
+                document = {"file": name, **added.document()}
                 output.show_answer(as_json, document, f"{name}: {added}")
             if len(loaded) < len(texts):
                 output.note(f"{texts[len(loaded)][0]} was not loaded:")

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 import kiprdf
 from kiprdf.cli import answers, inputs, output
+from kiprdf.cli.failures import Subcommands
 from kiprdf.cli.opening import OfFolder, OfHistory, OfServer, place_of
 from kiprdf.cli.options import (
     HISTORY,
     DryRunOption,
     JsonOption,
     ParamOption,
+    TargetArgument,
 )
 from kiprdf.cli.root import app
 from kiprdf.execution.history import DIGITS
 from kiprdf.interchange.differences.difference import DEEPEST_SHOWN, printable, shown
 from kiprdf.nexus import Nexus
 from kiprdf.rdf.iris import ConceptName
+
+erasures_app = typer.Typer(cls=Subcommands, no_args_is_help=True)
+app.add_typer(erasures_app, name="erasures", rich_help_panel=HISTORY)
 
 
 @app.command(cls=OfFolder, rich_help_panel=HISTORY)
@@ -188,6 +195,9 @@ def forget(
         str, typer.Argument(metavar="FIND", help="A FIND that shows elements; - for stdin.")
     ],
     param: ParamOption = None,
+    derived: Annotated[
+        bool, typer.Option("--derived", help="Forget what has no other evidence, too.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be forgotten, write nothing.")
     ] = False,
@@ -196,7 +206,8 @@ def forget(
     """Erase elements for good: from the graph, the history and every file.
 
     Propositions about them are erased, too. Other elements that mention their names
-    are listed, but not changed. Existing backups and snapshots are not changed.
+    are listed, but not changed. Existing backups and snapshots are not changed:
+    kiprdf erasures export writes a list that they can be opened with.
 
     \b
     Examples:
@@ -213,17 +224,70 @@ def forget(
     ):
         lines = {}
         if isinstance(opened, Nexus) and not as_json:
-            links = opened.forget(text, dry_run=True, **parameters)["links"]
-            lines = _with_names(links, _names(opened))
-        report = opened.forget(text, dry_run=dry_run, **parameters)
-    shown = [printable(lines.get(id, id)) for id in (*report["elements"], *report["links"])]
-    shown += [f"mentioned by {id}" for id in report["mentions"]]
+            plan = opened.forget(text, derived=derived, dry_run=True, **parameters)
+            ids = [id for key in _FORGOTTEN for id in plan.get(key, ())]
+            lines = _with_names(ids, _names(opened))
+        report = opened.forget(text, derived=derived, dry_run=dry_run, **parameters)
+    shown = [
+        prefix + printable(lines.get(id, id))
+        for key, prefix in _FORGOTTEN.items()
+        for id in report.get(key, ())
+    ]
     output.show_answer(as_json, report, shown)
     if as_json:
         return
     if not report["elements"]:
         output.note("Nothing to forget.")
     if dry_run:
+        output.note("Dry run: nothing was written.")
+
+
+@erasures_app.callback()
+def erasures() -> None:
+    """Make copies forget: backups, snapshots, capsules, other folders."""
+
+
+@erasures_app.command(cls=OfFolder)
+def export(ctx: typer.Context, file: TargetArgument = inputs.STDIN) -> None:
+    """Write the erasure list: a digest for each element that was forgotten.
+
+    It has no names, but whoever knows a name can compute its digest.
+
+    \b
+    Examples:
+      kiprdf erasures export erasures.txt --nexus brain
+    """
+    with place_of(ctx).to_read() as opened:
+        text = opened.erasures()
+    inputs.write_document(file, text)
+
+
+@erasures_app.command(cls=OfServer)
+def apply(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An erasure list; - for stdin.")],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be forgotten, write nothing.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Forget what the erasure list of another nexus names, and remember the list.
+
+    From then on imports, capsules and restores leave out what it names. Applied
+    again, it changes nothing.
+
+    \b
+    Examples:
+      kiprdf erasures apply erasures.txt --nexus brain-2026-11-22
+    """
+    text = inputs.read_text(file)
+    place = place_of(ctx)
+    open_nexus = place.to_read if dry_run else place.existing
+    with output.errors_as_json(as_json), place.server() or open_nexus() as opened:
+        report = opened.apply_erasures(io.StringIO(text), dry_run=dry_run)
+    erased, listed = (output.counted(report[key], _COUNTED[key]) for key in _COUNTED)
+    output.show_answer(as_json, report, f"{erased} erased, {listed} added to the list")
+    if dry_run and not as_json:
         output.note("Dry run: nothing was written.")
 
 
@@ -311,6 +375,15 @@ def _with_names(ids: Iterable[str], name: Callable[[str], str]) -> dict[str, str
 
 _LINK = "FIND(?l) WHERE { OPTIONAL { ?l (id: :id) } }"
 _SIDES = ("before", "after")
+_FORGOTTEN = {
+    "elements": "",
+    "links": "",
+    "derived": "",
+    "mentions": "mentioned by ",
+    "unsupported": "without evidence now: ",
+}
+"""What the report of a forgetting has, and how it is shown."""
+_COUNTED = {"erased": "element", "listed": "digest"}
 
 
 def _head(entry: dict[str, Any]) -> str:

@@ -219,6 +219,7 @@ def report_lines(name: str, report: dict[str, Any]) -> Iterator[str]:
             yield f"  {kind}: {counts}"
     elif not any(report["definitions"].values()):
         yield "  nothing to write"
+    yield from output.erased_lines(report)
     for kind, names in report["definitions"].items():
         if names:
             yield f"  {kind.replace('_', ' ')} defined: {tables.listed(names)}"

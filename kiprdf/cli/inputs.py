@@ -139,9 +139,15 @@ class Added(NamedTuple):
 
     concepts: int
     propositions: int
+    erased: int = 0
+
+    def document(self) -> dict[str, int]:
+        """The numbers, as JSON; that of what was left out only if there is one."""
+        return {key: number for key, number in self._asdict().items() if number or key != "erased"}
 
     def __str__(self) -> str:
-        return f"{self.concepts} concepts and {self.propositions} propositions added"
+        added = f"{self.concepts} concepts and {self.propositions} propositions added"
+        return "\n".join([added, *output.erased_lines(self._asdict())])
 
 
 def apply(nexus: Nexus, capsule: str) -> Added:
@@ -150,11 +156,11 @@ def apply(nexus: Nexus, capsule: str) -> Added:
     Counted in the nexus: the receipt also names existing elements, and no SET PROPOSITIONS.
     """
     before = nexus.info()
-    nexus.apply_capsule(capsule)
+    receipt = nexus.apply_capsule(capsule)
     after = nexus.info()
     concepts = after["concepts"] - before["concepts"]
     propositions = after["propositions"] - before["propositions"]
-    return Added(concepts, propositions)
+    return Added(concepts, propositions, receipt.get("erased", 0))
 
 
 # Parameters -----------------------------------------------------------------------------------

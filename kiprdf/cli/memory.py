@@ -164,6 +164,9 @@ def forget(
     for_good: Annotated[
         bool, typer.Option("--for-good", help="Erase it from the history and all files, too.")
     ] = False,
+    derived: Annotated[
+        bool, typer.Option("--derived", help="Also what is derived from it alone.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Delete a stored text, and what only it states.
@@ -175,13 +178,18 @@ def forget(
     """
     with _opened(place_of(ctx).existing()) as opened:
         receipt: dict[str, Any] = {"id": id}
-        receipt |= opened.erase(id) if for_good else {"forgotten": opened.forget(id)}
+        if for_good:
+            receipt |= opened.erase(id, derived=derived)
+        else:
+            receipt["forgotten"] = opened.forget(id, derived=derived)
     if not receipt["erased" if for_good else "forgotten"]:
         raise Failure(f"There is no memory {id}; kiprdf memory list shows the ids.")
     lines = [id, *(f"[{one['type']}] {one['name']}" for one in receipt.get("entities", ()))]
     for edge in receipt.get("edges", ()):
         lines.append(f"{edge['subject']} --[{edge['predicate']}]--> {edge['object']}")
-    output.show_answer(as_json, receipt, lines)
+    lines += receipt.get("derived", ())
+    lines += [f"without evidence now: {one}" for one in receipt.get("unsupported", ())]
+    output.show_answer(as_json, receipt, map(output.printable, lines))
 
 
 @memory_app.command(cls=Writes)

@@ -13,7 +13,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, cast
@@ -57,6 +57,7 @@ class Place:
     sync: str | None = None
     profile: str | None = None
     token: str | None = None
+    erasures: str | None = None
 
     def __str__(self) -> str:
         return self.where
@@ -211,7 +212,23 @@ class Place:
             if getattr(self, name) is not None:
                 option = f"--{name.replace('_', '-')}"
                 raise Failure(f"{option} belongs to a store, and {self} is a folder.")
-        return {} if self.sync is None else {"sync": self.sync}
+        given = {"sync": self.sync, "erasures": self.erasures}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def with_erasures_applied(self) -> Place:
+        """This place after its nexus has forgotten what ``--erasures`` names, before it is read.
+
+        A nexus that the command creates gets the list when it does.
+        """
+        if self.erasures is None or self.is_absent:
+            return self
+        if self.is_url:
+            raise Failure(f"--erasures belongs to a folder, and {self} is none.")
+        with Nexus.open(self.where, genesis=False, erasures=Path(self.erasures)) as opened:
+            if opened.erased:
+                erased = output.counted(opened.erased, "element")
+                output.note(f"Erased {erased} of {self}, which {self.erasures} names.")
+        return replace(self, erasures=None)
 
 
 def place_of(context: typer.Context) -> Place:
@@ -274,6 +291,10 @@ def _declared(
             help="Token for writing, where the nexus is the URL of a kiprdf server.",
         ),
     ] = None,
+    erasures: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="First forget what this erasure list names."),
+    ] = None,
 ) -> None:
     """The parameters of a place; never called."""
 
@@ -319,6 +340,7 @@ class Reads(PlainHelp, TyperCommand):
             where=named,
             **{name: value if value is None else str(value) for name, value in given.items()},
         )
+        ctx.obj = ctx.obj.with_erasures_applied()
         if ctx.obj.is_absent:
             self._refuse_other_order(ctx)
         return super().invoke(ctx)
@@ -353,7 +375,7 @@ class Reads(PlainHelp, TyperCommand):
 class Writes(Reads):
     """A command that writes to a nexus."""
 
-    shown: ClassVar[tuple[str, ...]] = ("update_url", "default_graph", "sync")
+    shown: ClassVar[tuple[str, ...]] = ("update_url", "default_graph", "sync", "erasures")
 
 
 class Creates(Writes):

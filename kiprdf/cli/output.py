@@ -9,7 +9,7 @@ import re
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
@@ -218,6 +218,12 @@ def counted(number: int, thing: str) -> str:
     ('1 row', '2 rows')
     """
     return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def erased_lines(report: Mapping[str, Any]) -> Iterator[str]:
+    """That a copy was not written whole, since the erasure list names a part of it."""
+    if report.get("erased"):
+        yield f"  {counted(report['erased'], 'element')} left out: the erasure list names them"
 
 
 def note_cursor(cursor: str | None) -> None:

@@ -56,9 +56,15 @@ class ServedNexus:
     def optimize(self) -> Any:
         return self._run("optimize", {})
 
-    def forget(self, command: str, /, *, dry_run: bool = False, **parameters: Any) -> Any:
-        arguments = {"command": command, "parameters": parameters, "dry_run": dry_run}
-        return self._run("forget", arguments)
+    def forget(
+        self, command: str, /, *, derived: bool = False, dry_run: bool = False, **parameters: Any
+    ) -> Any:
+        options = {"derived": derived, "dry_run": dry_run}
+        return self._run("forget", {"command": command, "parameters": parameters, **options})
+
+    def apply_erasures(self, source: files.Source, *, dry_run: bool = False) -> Any:
+        arguments = {"erasures": files.text(source), "dry_run": dry_run}
+        return self._run("apply-erasures", arguments)
 
     def compact_history(self, before: int | str) -> Any:
         return self._run("compact-history", {"before": before})

@@ -150,7 +150,9 @@ def restore(
             history=history,
         )
     line = f"{file}: {count} concepts and propositions restored into {place_of(ctx)}"
-    output.show_answer(as_json, {"file": str(file), "elements": count}, line)
+    report = {"file": str(file), "elements": count}
+    report |= {"erased": count.erased} if count.erased else {}
+    output.show_answer(as_json, report, [line, *output.erased_lines(report)])
 
 
 @app.command(cls=Reads, rich_help_panel=EXCHANGE)

@@ -11,22 +11,26 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from kiprdf.budget import paced
-from kiprdf.execution.writer import Writer
+from kiprdf.execution.support import unsupported
+from kiprdf.execution.writer import BOOTSTRAP, Writer
 from kiprdf.kml.draft import Clock, Draft
 from kiprdf.kql.identities import exists
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Proposition, Term
 from kiprdf.rdf.iris import ConceptName, encode
 from kiprdf.rdf.literals import to_json
+from kiprdf.semantics.protected import ACTORS, SYSTEM
 from kiprdf.source import NOWHERE
-from kiprdf.store import Origin, OxigraphStore
+from kiprdf.store import Delta, Origin, OxigraphStore
 from kiprdf.store.bookkeeping import commit_note, note, record
+from kiprdf.store.erasures import digest, digests, listed, noted
 from kiprdf.store.journal_files import Commit, decoded, encoded
 from kiprdf.store.past import base_record, require_embedded
 
@@ -35,6 +39,8 @@ KIND = "FORGET"
 FORGOTTEN = "forgotten"
 """The record of how many elements a commit has forgotten."""
 
+IDENTITY = (vocab.TYPE, vocab.REIFIES)
+"""Each element has a value of one of these."""
 _LINK = re.compile(r"\b([0-9a-f]{16})[:/](\w+)")
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _MERGED_FROM = vocab.metadata(vocab.MERGED_FROM)
@@ -45,7 +51,8 @@ SHORT = 4
 class ErasurePlan:
     """What is forgotten: a ``draft`` without it, and the ``erased`` nodes, now and in the past.
 
-    Nodes that are gone by now are erased from the past.
+    Nodes that are gone by now are erased from the past. ``derived`` is forgotten besides,
+    since it has no other evidence than the nodes. ``named`` are the digests of an erasure list.
     """
 
     def __init__(
@@ -53,12 +60,21 @@ class ErasurePlan:
         store: OxigraphStore,
         clock: Clock,
         nodes: Collection[NamedNode],
-        proposals: Sequence[Mapping[str, Any]],
+        proposals: Sequence[Mapping[str, Any]] = (),
+        derived: Collection[NamedNode] = (),
+        named: Collection[str] = (),
     ) -> None:
         self.store = store
         self.draft = Draft(store, clock)
-        self.draft.delete(node for node in nodes if exists(node, store))
+        self.draft.delete(node for node in (*nodes, *derived) if exists(node, store))
         self._chosen = nodes
+        self._derived = derived
+        self._named = named
+        self._facts: dict[Any, Any] = {
+            node: self.draft.fact(link)
+            for node, link in self.draft.deleted.items()
+            if isinstance(link, Proposition)
+        }
         self.erased = {*nodes, *self.draft.deleted, *self._merged()}
         self._journal = store.journal or store.closed_journal
         self._seqs: list[int] = []
@@ -70,14 +86,28 @@ class ErasurePlan:
         self.proposals = self._mentioning(proposals) if self.erased else []
 
     @property
-    def changes_nothing(self) -> bool:
-        """Whether no file can have what is forgotten; without a history, removed texts may be."""
-        return not (self.draft.deleted or self._seqs or (self._chosen and self._journal is None))
+    def finds_nothing(self) -> bool:
+        """Whether neither the graph nor the history has what is forgotten."""
+        return not (self.draft.deleted or self._seqs)
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether the history has all commits; else removed texts may be in the graph's files."""
+        journal = self._journal
+        return journal is not None and journal.base is None and not journal.gaps
+
+    @cached_property
+    def unlisted(self) -> frozenset[str]:
+        """The digests of what is forgotten, and of the list, that the nexus has not listed."""
+        own = (digests(self.store.iris, node, self._facts.get(node)) for node in self.erased)
+        erased = frozenset(chain(self._named, chain.from_iterable(own)))
+        return erased - listed(self.store.records())
 
     def report(self) -> dict[str, Any]:
         """The ids, the commits that mention them, and the ids of others that mention a name."""
         ids = self.store.iris.id
-        links = [node for node in self.draft.deleted if node not in self._chosen]
+        others = {*self._chosen, *self._derived}
+        links = [node for node in self.draft.deleted if node not in others]
         return {
             "elements": sorted(map(ids, self._chosen)),
             "links": sorted(map(ids, links)),
@@ -133,6 +163,7 @@ class ErasurePlan:
                 if any(map(self._is_erased, rows)):
                     self._seqs.append(commit.number)
             self.erased |= {link for link, about in links.items() if [*about][-1]}
+            self._facts |= {link: fact for link, fact in facts.items() if link in self.erased}
             forgotten = {fact for link, fact in facts.items() if link in self.erased}
             gone = {link for link, fact in facts.items() if fact in forgotten}
             gone |= {node for node, other in merged.items() if other in self.erased}
@@ -196,15 +227,18 @@ class ErasurePlan:
 
     # Writing ----------------------------------------------------------------------------------
 
-    def apply(self, origin: Origin) -> int:
-        """Forget, as one commit, and return its number; the lock is held."""
+    def records(self) -> dict[str, str]:
+        """What the nexus notes in the commit that forgets."""
         number = self.store.commit() + 1
-        records = {FORGOTTEN: str(len(self.draft.deleted))}
+        return {FORGOTTEN: str(len(self.draft.deleted)), **noted(number, self.unlisted)}
+
+    def apply(self, origin: Origin, records: dict[str, str]) -> None:
+        """Forget, as one commit with these records; the lock is held."""
+        number = self.store.commit() + 1
         before = self.store.records()
         notes = {key: (before.get(key), value) for key, value in records.items()}
         stub = Commit(number, origin, records=notes)
         self.store.rewrite(self._quads(number, records), lambda: self._prepare(stub))
-        return number
 
     def _quads(self, number: int, records: dict[str, str]) -> Iterator[Quad]:
         replaced = {vocab.COMMIT, *map(record, records)}
@@ -306,23 +340,88 @@ def _pattern(name: str) -> str:
 
 
 def forget(
-    writer: Writer, select: Callable[[], Collection[NamedNode]], dry_run: bool
+    writer: Writer, select: Callable[[], Collection[NamedNode]], derived: bool, dry_run: bool
 ) -> dict[str, Any]:
-    """Forget elements for good, and return what was, or would be, forgotten."""
+    """Forget elements for good, and return what was, or would be, forgotten.
+
+    With ``derived`` so is what has no other evidence; without, the report has its ids.
+    """
     store = require_embedded(writer.store, "forget")
+    lost: list[NamedNode] = []
 
     def plan() -> ErasurePlan:
-        plan = ErasurePlan(store, writer.clock, select(), writer.proposals.all())
-        writer.check(plan.draft, NOWHERE, remedy="Forget")
-        return plan
+        chosen = select()
+        lost[:] = unsupported(Draft(store, writer.clock), chosen)
+        return _planned(writer, chosen, derived=lost if derived else ())
+
+    def report(plan: ErasurePlan) -> dict[str, Any]:
+        ids = sorted(map(store.iris.id, lost))
+        more = {"derived": ids} if derived else {"unsupported": ids} if ids else {}
+        return {**plan.report(), **more}
 
     def write(plan: ErasurePlan) -> dict[str, Any]:
-        report = plan.report()
+        shown = report(plan)
+        is_nowhere = plan.finds_nothing and (plan.sees_all or not shown["elements"])
         # After a crash in between, nothing is forgotten yet.
         writer.proposals.remove(plan.proposals)
-        if plan.changes_nothing:
-            return {**report, "seq": None}
-        origin = writer.origin(KIND)
-        return {**report, "seq": writer.rewrite(store, lambda: plan.apply(origin))}
+        return {**shown, "seq": None if is_nowhere else _erase(plan, writer)}
 
-    return writer.run_planned(plan, write, dry_run=dry_run)
+    return report(store.read(plan)) if dry_run else writer.run_planned(plan, write, dry_run=False)
+
+
+def apply_erasures(writer: Writer, given: frozenset[str], dry_run: bool) -> dict[str, Any]:
+    """Forget what an erasure list names, add the list to that of the nexus, and return counts."""
+    store = require_embedded(writer.store, "forget")
+    kept = (digest(ConceptName(*name).id) for name in (*SYSTEM, *ACTORS))
+    chosen = given.difference(kept)
+
+    def plan() -> ErasurePlan:
+        return _planned(writer, named(store, chosen), named=chosen)
+
+    def report(plan: ErasurePlan) -> dict[str, Any]:
+        return {"erased": len(plan.draft.deleted), "listed": len(plan.unlisted)}
+
+    def write(plan: ErasurePlan) -> dict[str, Any]:
+        counts = report(plan)
+        is_done = plan.finds_nothing and not plan.unlisted
+        writer.proposals.remove(plan.proposals)
+        return {**counts, "seq": None if is_done else _erase(plan, writer)}
+
+    return report(store.read(plan)) if dry_run else writer.run_planned(plan, write, dry_run=False)
+
+
+def _planned(writer: Writer, nodes: Collection[NamedNode], **options: Any) -> ErasurePlan:
+    """A plan that the rules of the nexus allow."""
+    store = require_embedded(writer.store, "forget")
+    plan = ErasurePlan(store, writer.clock, nodes, writer.proposals.all(), **options)
+    writer.check(plan.draft, NOWHERE, remedy="Forget")
+    return plan
+
+
+def _erase(plan: ErasurePlan, writer: Writer) -> int:
+    """Write a plan as one commit, and return its number; an empty nexus stays empty."""
+    number = plan.store.commit() + 1
+    records = plan.records()
+    if writer.is_empty():
+        records[BOOTSTRAP] = str(number)
+    if plan.finds_nothing and plan.sees_all:
+        writer.commit(Delta(records=records), KIND)
+    else:
+        origin = writer.origin(KIND)
+        writer.rewrite(plan.store, lambda: plan.apply(origin, records))
+    return number
+
+
+def named(store: OxigraphStore, given: frozenset[str]) -> list[NamedNode]:
+    """The elements that an erasure list names, now or in the history."""
+    journal = store.journal or store.closed_journal
+    past = () if journal is None else journal.commits(0, journal.last)
+    rows = chain.from_iterable((*commit.removed, *commit.added) for commit in past)
+    now = chain.from_iterable(store.match(None, key, None) for key in IDENTITY)
+    elements: Iterable[Any] = dict.fromkeys(
+        (node, fact) for node, key, fact in paced(chain(now, rows)) if key in IDENTITY
+    )
+    matching = (
+        node for node, fact in elements if given.intersection(digests(store.iris, node, fact))
+    )
+    return list(dict.fromkeys(matching))

@@ -17,7 +17,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, StoreError, shown
-from kiprdf.execution.forgetting import FORGOTTEN
+from kiprdf.execution.forgetting import FORGOTTEN, IDENTITY
 from kiprdf.execution.forgetting import KIND as FORGET
 from kiprdf.execution.writer import Writer
 from kiprdf.rdf import vocab
@@ -43,8 +43,6 @@ FEW_BYTES = 1_000_000
 DIGITS = 20
 """The digits of a cursor at most, more than those of any commit."""
 _MERGED_FROM = vocab.metadata(vocab.MERGED_FROM)
-_IDENTITY = (vocab.TYPE, vocab.REIFIES)
-"""Each element has a value of one of these."""
 _PARTS = ((vocab.ATTRIBUTE, "attributes"), (vocab.METADATA, "metadata"))
 _KEYS = tuple(f"{part}." for _, part in _PARTS)
 ENGINE_KEYS = {vocab.metadata(key) for key in vocab.ENGINE_KEYS}
@@ -262,7 +260,7 @@ class Log:
     def _around(
         self, number: int, node: NamedNode, removed: State, added: State
     ) -> tuple[State, State]:
-        had, has = (any(key in state for key in _IDENTITY) for state in (removed, added))
+        had, has = (any(key in state for key in IDENTITY) for state in (removed, added))
         if had != has:  # it was created or deleted
             return removed, added
         left: State = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from pyoxigraph import NamedNode
@@ -84,9 +85,11 @@ def run(engine: CommandEngine, document: Document, *, dry_run: bool) -> dict[str
         command = to_upsert(plan)
         if not command.blocks:
             return plan.report(), None
-        drafted = writer.draft(command, store, correct=lambda draft: _correct(plan, draft))[1]
+        correct = partial(_correct, plan)
+        drafted = writer.draft(command, store, is_copy=True, correct=correct)[1]
         changed = {store.iris.id(edit.after.node) for edit in drafted.changes()}
-        return with_unreviewed(plan.report(changed), drafted), drafted
+        report = plan.report(changed, set(map(drafted.id, drafted.erased)))
+        return with_unreviewed(report, drafted), drafted
 
     def prepare(store: Store) -> tuple[dict[str, Any], Delta]:
         report, drafted = draft(store)
@@ -112,7 +115,8 @@ def _correct(plan: ImportPlan, draft: Draft) -> None:
     for replaced in plan.replaced_texts:
         _remove_text(replaced, draft)
     for old, new in plan.superseded.items():
-        _replace_concept(old, new, draft)
+        if draft.store.iris.from_id(new) not in draft.erased:
+            _replace_concept(old, new, draft)
     _keep_import_times(draft)
 
 

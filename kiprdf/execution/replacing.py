@@ -15,6 +15,8 @@ from kiprdf import collector
 from kiprdf.actors import KINDS, Actor, acting_on
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
+from kiprdf.execution.forgetting import IDENTITY, ErasurePlan, named
+from kiprdf.execution.forgetting import KIND as FORGET
 from kiprdf.execution.writer import RESTORED, STRICT_SCHEMA, Writer
 from kiprdf.interchange.dataset import check_dataset
 from kiprdf.interchange.differences.patch import Patch
@@ -27,46 +29,97 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Element, Proposition, Term, Terms, read_element
 from kiprdf.rdf.literals import Json, to_json, to_term
 from kiprdf.source import NOWHERE
-from kiprdf.store.past import replay, require_embedded
+from kiprdf.store import OxigraphStore
+from kiprdf.store.past import journal_of, replay, require_embedded
 
 _WRITER = re.compile(rf"(?:{'|'.join(KINDS)})/.+")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
+class Restored(int):
+    """The number of restored elements; ``erased`` is that of those that the erasure list names.
+
+    >>> Restored(5, erased=2) + 1, Restored(5, erased=2).erased
+    (6, 2)
+    """
+
+    erased: int
+
+    def __new__(cls, count: int, erased: int = 0) -> Restored:
+        restored = super().__new__(cls, count)
+        restored.erased = erased
+        return restored
+
+
 def restore(
     writer: Writer, read: Callable[[], StagingStore], read_log: Callable[[], Log] | None = None
-) -> int:
+) -> Restored:
     """Replace an empty nexus by a dataset and return the number of elements.
 
     It is for the access ``admin``: what the dataset says about who wrote it is taken as it is.
     The dataset is read and validated without the writer's lock. With a log, which must lead to
     the dataset, its commits replace the history and the settings; what was strict stays strict.
+    What the erasure list of the nexus names is left out of both.
     """
     store = writer.store
 
-    def run() -> int:
+    def run() -> Restored:
         acting_on(writer).require("admin")
         _require_empty(writer)
         dataset = read()
         count = check_dataset(dataset, store.iris)
         log = None if read_log is None else read_log()
 
-        def write() -> None:
+        def write() -> Restored:
             _require_empty(writer)
             if log is None:
+                erased = _drop_erased(dataset, writer)
                 writer.replace(dataset.engine, "RESTORE", {RESTORED: "true"})
-                return
+                return Restored(count - erased, erased)
             log.require(dataset, store.commit())
             embedded = require_embedded(store, "have a history")
-            writer.rewrite(embedded, lambda: replay(embedded, dataset.engine, *log))
+            kept, commits, erased = _drop_from_log(dataset, log, writer)
+            writer.rewrite(embedded, lambda: replay(embedded, kept.engine, *commits))
             is_strict = writer.strict_schema
             writer.strict_schema = store.records().get(STRICT_SCHEMA) == "true"
             writer.set_strict_schema(is_strict or writer.strict_schema)
+            return Restored(count - erased, erased)
 
-        store.write(write)
-        return count
+        return store.write(write)
 
     return collector.paused(run)
+
+
+def _drop_erased(dataset: StagingStore, writer: Writer) -> int:
+    """Remove what the erasure list names from a dataset, and return the number of elements."""
+    if not writer.erasures:
+        return 0
+    store = OxigraphStore(dataset.engine, writer.store.iris.base)
+    draft = Draft(store, writer.clock)
+    draft.delete(named(store, writer.erasures))
+    for triple in draft.delta().removed:
+        dataset.engine.remove(Quad(*triple))
+    return len(draft.deleted)
+
+
+def _drop_from_log(
+    dataset: StagingStore, log: Log, writer: Writer
+) -> tuple[StagingStore, Log, int]:
+    """A dataset and its log without what the erasure list names; a last commit adds the list."""
+    if not writer.erasures:
+        return dataset, log, 0
+    store = OxigraphStore.memory(writer.store.iris.base, history=True)
+    try:
+        replay(store, dataset.engine, *log)
+        nodes = named(store, writer.erasures)
+        plan = ErasurePlan(store, writer.clock, nodes, named=writer.erasures)
+        plan.apply(writer.origin(FORGET), plan.records())
+        journal = journal_of(store)
+        commits, texts = journal.commits(0, journal.last), journal.statements().values()
+        quads = (Quad(*triple) for triple in store.match(None, None, None))
+        return StagingStore.of(quads), Log(list(commits), list(texts)), len(plan.draft.deleted)
+    finally:
+        store.close()
 
 
 def _require_empty(writer: Writer) -> None:
@@ -81,18 +134,22 @@ class PatchPlan(NamedTuple):
     patch: Patch
     dataset: StagingStore
     draft: Draft
+    erased: int
 
     def report(self) -> dict[str, Any]:
-        """How many triples of the patch are, or would be, ``deleted`` and ``added``."""
+        """How many triples of the patch are, or would be, ``deleted`` and ``added``, and how many
+        elements were ``erased`` from it."""
         counts = {"deleted": len(self.patch.removed), "added": len(self.patch.added)}
+        counts |= {"erased": self.erased} if self.erased else {}
         return with_unreviewed(counts, self.draft)
 
 
 def apply_patch(writer: Writer, text: str, dry_run: bool) -> dict[str, Any]:
     """Change the dataset triple by triple, as one commit, if a statement may change that."""
-    patch, store = read_patch(text), writer.store
+    given, store = read_patch(text), writer.store
 
     def plan() -> PatchPlan:
+        patch, erased = _without_erased(given, writer)
         dataset = patch.applied(store.match(None, None, None))
         draft = Draft(store, writer.clock)
         _draft_deletions(patch, draft)
@@ -102,14 +159,39 @@ def apply_patch(writer: Writer, text: str, dry_run: bool) -> dict[str, Any]:
         _draft_changes(patch, dataset, draft)
         writer.check(draft, NOWHERE)
         _note_writer(dataset, draft)
-        return PatchPlan(patch, dataset, draft)
+        return PatchPlan(patch, dataset, draft, erased)
 
     def write(plan: PatchPlan) -> dict[str, Any]:
-        if any(patch):
+        if any(plan.patch):
             writer.replace(plan.dataset.engine, "PATCH")
         return plan.report()
 
     return collector.paused(lambda: writer.run_planned(plan, write, dry_run=dry_run))
+
+
+def _without_erased(patch: Patch, writer: Writer) -> tuple[Patch, int]:
+    """A patch without the rows of what the erasure list names, and the number of its elements.
+
+    So the next patch from the same nexus still fits.
+    """
+    if not writer.erasures:
+        return patch, 0
+    rows = (*patch.removed, *patch.added)
+    facts: list[Any] = [(row.subject, row.object) for row in rows if row.predicate == vocab.REIFIES]
+    ends = {end for _, fact in facts for end in (fact.subject, fact.object)}
+    elements = [*facts, *((node, None) for node in {row.subject for row in rows} | ends)]
+    gone = {node for node, fact in elements if writer.lists(node, fact)}
+    size = 0
+    while size != len(gone):
+        size = len(gone)
+        gone |= {link for link, fact in facts if {fact.subject, fact.object} & gone}
+    lost = {fact for link, fact in facts if link in gone}
+    kept = (
+        frozenset(row for row in side if not {row.subject, row.object} & gone and row not in lost)
+        for side in patch
+    )
+    created = {row.subject for row in patch.added if row.predicate in IDENTITY}
+    return Patch(*kept), len(created & gone)
 
 
 def _draft_deletions(patch: Patch, draft: Draft) -> None:

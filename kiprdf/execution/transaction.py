@@ -13,6 +13,7 @@ from kiprdf.execution.naming import node_of
 from kiprdf.execution.writer import keyword, run_in
 from kiprdf.kml import statements
 from kiprdf.kml.draft import Draft
+from kiprdf.kml.erased import drop_erased
 from kiprdf.kml.trust import with_unreviewed
 from kiprdf.language import ast
 from kiprdf.language.limits import NESTING
@@ -84,6 +85,13 @@ class Transaction:
         self._engine.writer.require_writable()
         receipt = self._run(command)
         self._written.update(receipt["upsert_concept_nodes"], receipt["upsert_proposition_links"])
+
+    def drop_erased(self) -> int:
+        """Leave out what the erasure list names of all that was written; return its number."""
+        self._draft.listed = self._engine.writer.erasures
+        drop_erased(self._draft)
+        self._written -= set(map(self._draft.id, self._draft.erased))
+        return len(self._draft.erased)
 
     def _run(self, command: ast.Manipulation, source: str | None = None) -> dict[str, Any]:
         def run() -> dict[str, Any]:

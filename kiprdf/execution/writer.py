@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Protocol, TypeVar
 from weakref import ref
 
@@ -17,6 +18,7 @@ from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.execution.statements import FindTargets, Write
 from kiprdf.kml.delete import check_unused, delete
 from kiprdf.kml.draft import Clock, Draft, timestamp
+from kiprdf.kml.erased import drop_erased, with_erased
 from kiprdf.kml.merge import merge
 from kiprdf.kml.protection import check_protection
 from kiprdf.kml.rejections import Rejected, check_rejections
@@ -29,11 +31,13 @@ from kiprdf.kql.reader import read_catalog
 from kiprdf.language import ast, bind, parse
 from kiprdf.language.printer import outline
 from kiprdf.meta.indexing import Indexer
+from kiprdf.rdf import vocab
 from kiprdf.semantics import check
 from kiprdf.semantics.check import check_written
 from kiprdf.semantics.protected import REJECTION
 from kiprdf.source import NOWHERE, Span
 from kiprdf.store import Delta, NexusStore, Origin, OxigraphStore, ReadSet, Store
+from kiprdf.store.erasures import digests, listed, noted
 from kiprdf.store.past import PastStore
 from kiprdf.store.proposals import Proposals
 from kiprdf.store.view import ViewStore
@@ -77,6 +81,19 @@ class Writer:
         records = store.records()
         self.names = Names(records)
         self.strict_schema = records.get(STRICT_SCHEMA) == "true"
+        self._erasures: frozenset[str] | None = None
+
+    @property
+    def erasures(self) -> frozenset[str]:
+        """The erasure list; a store whose files kiprdf does not control has none."""
+        if self._erasures is None:
+            is_own = self.store.embedded is not None and not self.store.is_shared
+            self._erasures = listed(self.store.records() if is_own else {})
+        return self._erasures
+
+    def lists(self, node: Any, fact: Any = None) -> bool:
+        """Whether the erasure list names an element."""
+        return not self.erasures.isdisjoint(digests(self.store.iris, node, fact))
 
     def set_strict_schema(self, strict_schema: bool) -> None:
         """Store whether instance schemas are enforced; ``StoreError`` if that is not possible."""
@@ -135,6 +152,7 @@ class Writer:
         store: Store | None = None,
         *,
         privileged: bool = False,
+        is_copy: bool = False,
         correct: Callable[[Draft], None] | None = None,
         find_targets: FindTargets | None = None,
     ) -> tuple[dict[str, Any], Draft]:
@@ -142,7 +160,7 @@ class Writer:
 
         It reads the nexus, or ``store``: a copy, or the nexus with its reads recorded. ``correct``
         may edit the draft before it is checked; a ``privileged`` statement may change what is
-        protected.
+        protected. From a copy, such as a capsule, what the erasure list names is left out.
         """
         store = store or self.store
         targets = None if find_targets is None else find_targets()
@@ -151,12 +169,13 @@ class Writer:
             check(command, self._catalogs.catalog() if is_cached else read_catalog(store))
         elif isinstance(command, ast.Update):
             check_written(command, targets.kinds)
-        draft = Draft(store, self.clock, targets)
+        draft = Draft(store, self.clock, targets, listed=self.erasures if is_copy else frozenset())
         receipt = run_in(draft, command)
+        drop_erased(draft)
         if correct is not None:
             correct(draft)
         self.check(draft, command.span, privileged=privileged)
-        return with_unreviewed(receipt, draft), draft
+        return with_erased(with_unreviewed(receipt, draft), draft), draft
 
     def check(
         self,
@@ -253,9 +272,24 @@ class Writer:
             if new:
                 delta = replace(delta, records={**delta.records, **new})
             self._invalidate(delta)
-            commit = self.store.apply(delta)
+            if self.erasures:
+                delta = replace(delta, records={**delta.records, **self._written_again(delta)})
+            try:
+                commit = self.store.apply(delta)
+            finally:
+                self._erasures = None if delta.records else self._erasures
             self.names.note(new)
             self._indexer.note(delta, commit)
+
+    def _written_again(self, delta: Delta) -> dict[str, str]:
+        """The record that takes what a write creates off the erasure list."""
+        created = (
+            digests(self.store.iris, node, value)
+            for node, predicate, value in delta.added
+            if predicate in (vocab.TYPE, vocab.REIFIES)
+        )
+        again = self.erasures.intersection(chain.from_iterable(created))
+        return noted(self.store.commit() + 1, (), again)
 
     def origin(self, kind: str, at: str = "") -> Origin:
         actor = acting_on(self)
@@ -275,6 +309,7 @@ class Writer:
         acting_on(self).require("write")
         self._invalidate(None)
         result = function()
+        self._erasures = None
         self._indexer.erase()
         store.erased()
         return result
@@ -302,7 +337,7 @@ class Writer:
             self.require_writable(command)
 
             def prepare(store: Store) -> tuple[dict[str, Any], Delta]:
-                receipt, draft = self.draft(command, store)
+                receipt, draft = self.draft(command, store, is_copy=True)
                 return receipt, draft.delta()
 
             return self.run_prepared(prepare)

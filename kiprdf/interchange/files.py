@@ -119,6 +119,16 @@ def content(source: Source) -> str | bytes:
     return _read_open(source)
 
 
+def text(source: Source) -> str:
+    """The UTF-8 text of a document; KIP_1001 for another one."""
+    data = content(source)
+    try:
+        return data.decode("utf-8-sig") if isinstance(data, bytes) else data
+    except UnicodeDecodeError:
+        name = name_of(source) or "The text"
+        raise KipError("KIP_1001", f"{name} is not UTF-8 text.", "Save it as UTF-8.") from None
+
+
 class Buffered:
     """The content and the name of an open file, to be read more than once."""
 

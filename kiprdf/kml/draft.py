@@ -25,6 +25,7 @@ from kiprdf.semantics import periods
 from kiprdf.semantics.patterns import Kinds
 from kiprdf.source import Span
 from kiprdf.store import Delta, Origin, Store, Written
+from kiprdf.store.erasures import digests
 
 Clock: TypeAlias = Callable[[], datetime]
 Term: TypeAlias = Literal | NamedNode
@@ -94,6 +95,10 @@ class Draft:
     """The ids of what was reviewed and is not any more, as the check has found."""
     rejects: bool = False
     """Whether it rejects a value, or lifts that."""
+    listed: frozenset[str] = frozenset()
+    """The erasure list, in the draft of a copy: what it names is left out."""
+    erased: set[NamedNode] = field(default_factory=set)
+    """What was left out."""
     _existing: set[NamedNode] = field(default_factory=set)
     """Nodes of the store whose elements have not been read."""
     _ids: dict[NamedNode, str] = field(default_factory=dict)
@@ -244,6 +249,20 @@ class Draft:
                 self._ids[node] = PropositionName(digits, predicate).id
                 return node
             salt += 1
+
+    def is_listed(self, node: NamedNode, fact: Triple | None = None) -> bool:
+        """Whether this is a copy, and what it names was forgotten."""
+        return bool(self.listed) and not self.listed.isdisjoint(
+            digests(self.store.iris, node, fact)
+        )
+
+    def discard(self, nodes: set[NamedNode]) -> None:
+        """Leave out elements that the draft creates: they were forgotten."""
+        self.erased |= nodes
+        self.edits = {node: edit for node, edit in self.edits.items() if node not in nodes}
+        self._new_links = {
+            fact: node for fact, node in self._new_links.items() if node not in nodes
+        }
 
     # Deleting ---------------------------------------------------------------------------------
 

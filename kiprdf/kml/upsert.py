@@ -172,6 +172,9 @@ class _Statement:
             node = exact
         if not self._draft.exists(node):
             name = self._draft.store.iris.name(node.value)
+            if isinstance(name, ConceptName) and self._draft.is_listed(node):
+                # What a copy says about it is left out with it.
+                return self._draft.concept(*name).node
             if not isinstance(name, ConceptName) or name.type != periods.TYPE:
                 raise missing_identity(clause, self._draft.store, creates=True)
             if not periods.attributes(*name):
@@ -237,6 +240,9 @@ class _Statement:
             return self._existing(endpoint)
         subject, predicate, object_ = self._fact(endpoint.matcher)
         node = self._draft.find_link(subject, predicate.name, object_)
+        if node is None and self._draft.listed:
+            link = self._draft.link(subject, predicate.name, object_)
+            node = link.node if self._draft.is_listed(link.node) else None
         if node is None:
             fact = endpoint_text(endpoint)
             hint = "Create it first with a PROPOSITION block, and use its handle."

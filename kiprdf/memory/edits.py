@@ -11,6 +11,8 @@ from typing import Any
 from pyoxigraph import NamedNode, Triple
 
 from kiprdf.budget import paced
+from kiprdf.execution.support import MENTIONS, STATES, unsupported
+from kiprdf.kml.draft import Draft, now
 from kiprdf.kql.identities import exists
 from kiprdf.memory.evidence import (
     Statement,
@@ -25,8 +27,6 @@ from kiprdf.memory.evidence import (
 )
 from kiprdf.memory.graph import (
     ITEM,
-    MENTIONS,
-    STATES,
     Change,
     EdgeLink,
     EntityNode,
@@ -223,7 +223,7 @@ def replace_graph(graph: Graph, change: Change) -> None:
         change.removed += graph.column(command)
 
 
-def forget(graph: Graph, change: Change, id: str) -> None:
+def forget(graph: Graph, change: Change, id: str, *, derived: bool = False) -> None:
     """Delete a memory, the edges and the entities that only it is evidence for."""
     note = node_id((ITEM, id))
     change.removed.append(note)
@@ -242,6 +242,10 @@ def forget(graph: Graph, change: Change, id: str) -> None:
         entity = graph.read_entity(graph.nexus.store.iris.concept(*node))
         if entity is not None and not _has_evidence(graph, entity, id, change.removed):
             change.removed.append(node_id(node))
+    if derived:
+        store = graph.nexus.store
+        gone = filter(None, map(store.iris.from_id, change.removed))
+        change.removed += map(store.iris.id, unsupported(Draft(store, now), gone))
 
 
 def _weakened(graph: Graph, change: Change, link: EdgeLink, memory_id: str) -> bool:
@@ -274,7 +278,7 @@ def _has_evidence(graph: Graph, node: EntityNode, memory_id: str, gone: Iterable
 # Erasing, as docs/how-to/forget.md says -------------------------------------------------------
 
 
-def erase(graph: Graph, id: str) -> dict[str, Any]:
+def erase(graph: Graph, id: str, *, derived: bool = False) -> dict[str, Any]:
     """Erase a memory for good, with what only it states, now or earlier; return what went.
 
     First the facts that other memories state, too, lose it as their evidence; then all the rest
@@ -297,7 +301,7 @@ def erase(graph: Graph, id: str) -> dict[str, Any]:
         nodes = [node for each in ids if (node := iris.from_id(each))]
         facts = _facts(store)
         nodes += _only_earlier(store, facts, note)
-        report = nexus.forget([iris.id(node) for node in nodes])
+        report = nexus.forget([iris.id(node) for node in nodes], derived=derived)
     is_erased = was_there or bool(report["commits"])
     links = {node: facts[node] for node in nodes if node in facts}
     return {

@@ -20,6 +20,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from pyoxigraph import NamedNode
 
+from kiprdf.execution.support import MENTIONS, STATES
 from kiprdf.execution.transaction import Transaction
 from kiprdf.kql.identities import exists
 from kiprdf.memory.evidence import Statement, denial, statements_of, turn_of
@@ -38,8 +39,6 @@ Key: TypeAlias = tuple[str, str]
 """Type and normalized name of an entity."""
 
 ITEM = "MemoryItem"
-STATES = "states"
-MENTIONS = "mentions"
 EDGES = " | ".join(f'"{predicate}"' for predicate in PREDICATES)
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:kip:memory/")
 _EVIDENCE = ("memory_id", "src", "timestamp", "pattern")
@@ -312,12 +311,14 @@ class Change:
     """What one commit writes.
 
     ``merged`` are two concepts, of which the first is merged into the second before all else;
-    ``removed`` are the ids of elements to delete if they are not written.
+    ``removed`` are the ids of elements to delete if they are not written. ``counts`` are those of
+    a snapshot: what the erasure list names is left out of it, and counted.
     """
 
     def __init__(self) -> None:
         self.merged: tuple[Node, Node] | None = None
         self.removed: list[str] = []
+        self.counts: dict[str, int] | None = None
         self._elements: dict[Any, dict[str, Any]] = {}
 
     def write(self, transaction: Transaction) -> None:
@@ -333,6 +334,8 @@ class Change:
             )
         if self._elements or self.removed:
             transaction.write(self._elements.values(), self.removed)
+        if self.counts is not None and (erased := transaction.drop_erased()):
+            self.counts |= {"created": self.counts["created"] - erased, "erased": erased}
 
     def add(self, key: Any, attributes: Json = {}, metadata: Json = {}) -> None:  # noqa: B006
         """Write an element: a concept by its node, a proposition by its link."""

@@ -193,29 +193,34 @@ class Memory:
 
         return iter(self.graph.write(read, dry_run=True))
 
-    def forget(self, id: str) -> bool:
-        """Delete a memory, and what nothing else is evidence for; whether there was one."""
+    def forget(self, id: str, *, derived: bool = False) -> bool:
+        """Delete a memory, and what nothing else is evidence for; whether there was one.
+
+        ``derived`` deletes what is ``derived_from`` these alone, too.
+        """
 
         def write(change: Change) -> bool:
             is_there = self.get(id) is not None
             if is_there:
-                edits.forget(self.graph, change, id)
+                edits.forget(self.graph, change, id, derived=derived)
             return is_there
 
         return self.graph.write(write)
 
-    def erase(self, id: str) -> dict[str, Any]:
+    def erase(self, id: str, *, derived: bool = False) -> dict[str, Any]:
         """Erase a memory for good: from the graph, the history, and every file of the folder.
 
         So is what only it states, as for ``forget``, and what it stated earlier. A memory that was
-        forgotten can be erased, too. Returns ``erased``, false if there was no such memory;
+        forgotten can be erased, too. ``derived`` erases what is ``derived_from`` these alone as
+        well; without it its ids are ``unsupported``. For copies of the nexus there is the list
+        of ``Nexus.erasures``. Returns ``erased``, false if there was no such memory;
         ``entities`` and ``edges``, the names of what went; ``elements`` and ``links``, the ids;
         ``commits``, whose records were written again; ``mentions``, the ids of what has a name of
         these in its values; ``seq``, the commit. Raises KIP_1001 for a nexus in a SPARQL store.
         """
         if not is_name(id):
             raise ValueError(f"{id!r} cannot be the id of a memory.")
-        return edits.erase(self.graph, id)
+        return edits.erase(self.graph, id, derived=derived)
 
     def rebuild(self, *, dry_run: bool = False) -> dict[str, int]:
         """Build the graph again from the stored memories, as one commit; ids are kept.
@@ -465,13 +470,14 @@ class Memory:
         """Replace the graph by a snapshot, or merge it into the graph, as one commit.
 
         ``snapshot`` is a dict, a path, or JSON text. Returns the numbers of ``entities`` and
-        ``edges``, and of those that were ``created`` and ``updated``. Raises ``ValueError`` for
-        another version or shape, ``OSError`` for a file that cannot be read.
+        ``edges``, and of those that were ``created`` and ``updated``; what the erasure list of the
+        nexus names is left out, and counted as ``erased``. Raises ``ValueError`` for another
+        version or shape, ``OSError`` for a file that cannot be read.
         """
         document = snapshots.read(snapshot)
 
         def write(change: Change) -> dict[str, int]:
-            counts = snapshots.add(self.graph, change, document, merge=merge)
+            change.counts = counts = snapshots.add(self.graph, change, document, merge=merge)
             if not merge:
                 edits.replace_graph(self.graph, change)
             return counts

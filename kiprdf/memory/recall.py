@@ -16,9 +16,10 @@ from pyoxigraph import NamedNode
 from kiprdf import collector
 from kiprdf.budget import spend_half, without_limit
 from kiprdf.errors import KipError
+from kiprdf.execution.support import MENTIONS, STATES
 from kiprdf.memory import context, texts
 from kiprdf.memory.evidence import newest_first
-from kiprdf.memory.graph import ITEM, MENTIONS, STATES, Graph
+from kiprdf.memory.graph import ITEM, Graph
 from kiprdf.memory.items import Edge, Hit, Item, comparable
 from kiprdf.memory.recalled import NO_NOTES, Recall, RecalledNote, excerpt, shown
 from kiprdf.memory.tables import Names, Notes

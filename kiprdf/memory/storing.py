@@ -9,9 +9,10 @@ from typing import Any
 
 from pyoxigraph import NamedNode
 
+from kiprdf.execution.support import MENTIONS, STATES
 from kiprdf.memory import notes, texts
 from kiprdf.memory.evidence import latest
-from kiprdf.memory.graph import ITEM, MENTIONS, STATES, Change, Graph
+from kiprdf.memory.graph import ITEM, Change, Graph
 from kiprdf.memory.items import Item, is_name
 from kiprdf.memory.tables import Notes, Place
 

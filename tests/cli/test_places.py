@@ -19,7 +19,7 @@ NEW = 'UPSERT { CONCEPT { {type: "Drug", name: "New"} } }'
 PANELS = {
     "Everyday": "demo run shell load explain diagnose info memory chunks",
     "Exchange": "snapshot restore export import diff patch schema context publish",
-    "History": "at history changes undo forget compact-history proposals",
+    "History": "at history changes undo forget compact-history erasures proposals",
     "Serve": "serve mcp instructions principals",
     "Maintain": "check rebuild embed optimize backup",
 }
@@ -38,6 +38,7 @@ READING = {
     ("history", "C:Drug/Aspirin"): "created",
     ("changes",): "+ Drug:Aspirin",
     ("check",): "no faults",
+    ("erasures", "export"): "kiprdf erasures 1",
     ("memory", "list"): "",
     ("memory", "stats"): "memories: 0",
 }
@@ -222,9 +223,9 @@ def test_the_commands_are_in_panels(invoke: Invoke) -> None:
 SHOWN = {
     "": "demo chunks/check chunks/show chunks/run principals/add principals/list principals/remove",
     "--default-graph": "diff",
-    "--nexus": "at history changes rebuild proposals/list proposals/show",
+    "--nexus": "at history changes rebuild erasures/export proposals/list proposals/show",
     "--nexus --sync": "undo proposals/approve proposals/decline",
-    "--nexus --token": "forget compact-history optimize backup",
+    "--nexus --token": "forget compact-history erasures/apply optimize backup",
     "--default-graph --nexus": "explain diagnose info snapshot export schema context publish "
     "instructions check memory/get memory/list memory/contradictions memory/stats memory/search "
     "memory/neighbors memory/recall memory/context memory/export",

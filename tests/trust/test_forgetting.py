@@ -111,6 +111,8 @@ def test_forgetting_that_was_killed_is_complete_or_absent(
         require_sound(nexus)
         names = nexus.execute('FIND(?p.name) WHERE { ?p {type: "Person"} } ORDER BY ?p.name')
         assert (JANE in names) == (not is_forgotten)
+        # The list is written with what it is a list of, or not at all.
+        assert len(nexus.erasures().splitlines()) == (4 if is_forgotten else 1)
         nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Dora"} } }')
     if is_forgotten:
         assert remaining(folder, SECRETS) == set()

@@ -59,15 +59,17 @@ class ImportPlan:
     recorded: Sequence[Concept] = ()
     same: frozenset[str] = frozenset()
 
-    def report(self, changed: Collection[str] = ()) -> dict[str, Any]:
+    def report(self, changed: Collection[str] = (), erased: Collection[str] = ()) -> dict[str, Any]:
         """Counts, created definitions, and everything skipped with its reason, as JSON.
 
-        ``changed`` are the ids of the elements that carrying out the plan changed.
+        ``changed`` are the ids of the elements that carrying out the plan changed, ``erased`` those
+        that the erasure list names, of which the report has the number.
         """
         return {
             "triples": self.triples,
-            "concepts": self._counts(self.concepts, changed),
-            "propositions": self._counts(self.propositions, changed),
+            "concepts": self._counts(self.concepts, changed, erased),
+            "propositions": self._counts(self.propositions, changed, erased),
+            **({"erased": len(erased)} if erased else {}),
             "definitions": {
                 "concept_types": [d.name for d in self.definitions if d.type == META_TYPES[0]],
                 "predicates": [d.name for d in self.definitions if d.type == META_TYPES[1]],
@@ -76,8 +78,10 @@ class ImportPlan:
             "warnings": list(self.warnings),
         }
 
-    def _counts(self, elements: Sequence[Element], changed: Collection[str]) -> dict[str, int]:
-        ids = {element.key for element in elements}
+    def _counts(
+        self, elements: Sequence[Element], changed: Collection[str], erased: Collection[str]
+    ) -> dict[str, int]:
+        ids = {element.key for element in elements}.difference(erased)
         updated = len((ids & self.existing).intersection(changed))
         created = len(ids - self.existing)
         return {"created": created, "updated": updated, "unchanged": len(ids) - created - updated}

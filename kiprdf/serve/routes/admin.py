@@ -64,10 +64,22 @@ class Forget(_Arguments):
 
     command: StrictStr
     parameters: dict[str, Any] = {}
+    derived: StrictBool = False
     dry_run: StrictBool = False
 
     def run(self, nexus: Nexus) -> dict[str, Any]:
-        return nexus.forget(self.command, dry_run=self.dry_run, **self.parameters)
+        options = {"derived": self.derived, "dry_run": self.dry_run}
+        return nexus.forget(self.command, **options, **self.parameters)
+
+
+class ApplyErasures(_Arguments):
+    """Those of ``Nexus.apply_erasures``; the list as text, no path of this machine."""
+
+    erasures: StrictStr
+    dry_run: StrictBool = False
+
+    def run(self, nexus: Nexus) -> dict[str, Any]:
+        return nexus.apply_erasures(io.StringIO(self.erasures), dry_run=self.dry_run)
 
 
 class CompactHistory(_Arguments):
@@ -119,15 +131,16 @@ def _is_by_url(context: Context) -> bool:
     return all(isinstance(one, dict) for one in context.values())
 
 
-COMMANDS: dict[str, type[Optimize | Forget | CompactHistory | Import]] = {
+COMMANDS: dict[str, type[Optimize | Forget | ApplyErasures | CompactHistory | Import]] = {
     "forget": Forget,
+    "apply-erasures": ApplyErasures,
     "optimize": Optimize,
     "compact-history": CompactHistory,
     "import": Import,
 }
 
 
-def read(name: str, body: bytes) -> Optimize | Forget | CompactHistory | Import:
+def read(name: str, body: bytes) -> Optimize | Forget | ApplyErasures | CompactHistory | Import:
     """The arguments of a command; raises ``HttpError`` with status 400."""
     try:
         return COMMANDS[name].model_validate(json.loads(body or b"{}"))

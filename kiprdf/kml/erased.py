@@ -1,0 +1,37 @@
+"""What an erasure list names is left out of a copy, such as a capsule (docs/decisions/188)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kiprdf.kml.draft import Draft
+from kiprdf.rdf.elements import Proposition
+
+_LISTS = ("upsert_concept_nodes", "upsert_proposition_links")
+
+
+def drop_erased(draft: Draft) -> None:
+    """Take what the list of a draft names, and every proposition about it, out of the draft.
+
+    Only what it creates can be on the list: what is in the nexus is not.
+    """
+    if not draft.listed:
+        return
+    new = [edit.after for edit in draft.edits.values() if edit.before is None]
+    links = [one for one in new if isinstance(one, Proposition)]
+    facts = {link.node: draft.fact(link) for link in links}
+    dropped = {one.node for one in new if draft.is_listed(one.node, facts.get(one.node))}
+    size = 0
+    while size != len(dropped):
+        size = len(dropped)
+        dropped |= {one.node for one in links if {one.subject, one.object} & dropped}
+    draft.discard(dropped)
+
+
+def with_erased(receipt: dict[str, Any], draft: Draft) -> dict[str, Any]:
+    """A receipt without what was left out of a draft, and with its number as ``erased``."""
+    if not draft.erased:
+        return receipt
+    ids = set(map(draft.id, draft.erased))
+    kept = {key: [id for id in receipt[key] if id not in ids] for key in _LISTS if key in receipt}
+    return {**receipt, **kept, "erased": len(draft.erased)}
