@@ -24,6 +24,7 @@ _IGNORABLE = frozenset(
 """What Unicode says to show as nothing (default-ignorable), and calls no format character."""
 _PARTS = re.compile(r"[^\W\u115f\u1160\u17b4\u17b5\u3164\uffa0]+|.", re.DOTALL)
 """Words, without the letters that show as nothing, and single characters."""
+_FILLERS = dict.fromkeys((0x115F, 0x1160, 0x3164, 0xFFA0), " ")
 _CACHED_CHARACTERS = 256
 _DOTTED = "i\u0307"
 """The small letter of a dotted capital I, which shows as a plain i."""
@@ -44,16 +45,20 @@ def key_of_name(text: str) -> str:
 
 
 def keys_of_name(text: str) -> tuple[str, ...]:
-    """The key of a name, and if it is another one, that of what its capitals look like.
+    """The key of a name, and those of what its capitals and fillers look like, if they are others.
 
     A capital nu looks like ``N``, a small one like ``v``: folding the case first, as the key does,
-    keeps a name with a foreign capital apart from the name that it looks like.
+    keeps a name with a foreign capital apart from the name that it looks like. A Hangul filler is
+    nothing to Unicode, and a blank in many fonts.
 
     >>> len(keys_of_name("Nina")), keys_of_name("\u039dina")[1] == key_of_name("Nina")
     (1, True)
     """
     key = key_of_name(text)
-    return (key,) if text.isascii() else tuple(dict.fromkeys((key, key_of_name(_skeleton(text)))))
+    if text.isascii():
+        return (key,)
+    others = (_skeleton(text), text.translate(_FILLERS))
+    return tuple(dict.fromkeys((key, *map(key_of_name, others))))
 
 
 @lru_cache(maxsize=16_384)

@@ -77,6 +77,14 @@ def _folded(value: Json) -> Json:
     return value_keys(value)[0]
 
 
+def _with_items(value: Json) -> Iterator[Json]:
+    """A value, and of an array all that is in it, also in arrays."""
+    yield value
+    if isinstance(value, list):
+        for item in value:
+            yield from _with_items(item)
+
+
 @dataclass
 class Names:
     """The keys of elements as ends of facts, in a draft."""
@@ -96,9 +104,7 @@ class Names:
 
     def attribute_digests(self, node: NamedNode, key: str, term: Term) -> list[str]:
         """The names of the rejections of a value; of an array also those of its items."""
-        value = to_json(term)
-        values = [value, *value] if isinstance(value, list) else [value]
-        keys = dict.fromkeys(key for each in values for key in value_keys(each))
+        keys = dict.fromkeys(key for each in _with_items(to_json(term)) for key in value_keys(each))
         return fact_digests(self.of(node)[0], key, keys)
 
     def of(self, node: NamedNode) -> tuple[list[str], list[str]]:

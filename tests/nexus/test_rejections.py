@@ -109,6 +109,7 @@ def test_one_item_of_an_array_is_a_value(nexus: Nexus) -> None:
     homes = 'FIND(?p.attributes.home) WHERE { ?p {type: "Person", name: "Ada"} }'
     assert nexus.execute(homes) == [["Paris"]]
     refused(lambda: nexus.execute(HOME, home=["Rome", "the moon"]))
+    refused(lambda: nexus.execute(HOME, home=[["Rome", ["the moon"]]]))
     nexus.execute(HOME, home=["Rome", "Paris"])
     # An array that is rejected as a whole says nothing of its items.
     nexus.reject((ADA, "attributes.home", ["Rome", "Paris"]), reason="No.")
@@ -168,7 +169,10 @@ def test_what_is_no_value_or_no_reason_is_an_error(
 
 @pytest.mark.parametrize(
     "spelling",
-    ["evil corp", "EVIL\u00a0 CORP", "Evil\u200b Corp", "\u0415vil \u0421orp", "EviI C0rp"],
+    [
+        *("evil corp", "EVIL\u00a0 CORP", "Evil\u200b Corp", "\u0415vil \u0421orp", "EviI C0rp"),
+        *("Evil\u3164Corp", "EVIL\u115fcorp", "Evil\u2800Corp"),
+    ],
 )
 @pytest.mark.parametrize("type", ["Company", "Person"])
 def test_another_spelling_or_type_of_the_object(nexus: Nexus, spelling: str, type: str) -> None:
