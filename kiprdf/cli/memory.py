@@ -100,7 +100,10 @@ def add(
         id = opened.add(
             content, tags=tag or (), session=session, speaker=speaker, timestamp=timestamp
         )
+        rejected = opened.rejected
     output.show_answer(as_json, {"id": id}, id)
+    if rejected:
+        output.note(f"{output.counted(rejected, 'fact')} rejected by a person, and left out.")
 
 
 @memory_app.command(cls=Reads)

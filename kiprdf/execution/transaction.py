@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, Triple
 
 from kiprdf import collector
 from kiprdf.errors import KipError, shown
@@ -14,9 +15,11 @@ from kiprdf.execution.writer import keyword, run_in
 from kiprdf.kml import statements
 from kiprdf.kml.draft import Draft
 from kiprdf.kml.erased import drop_erased
+from kiprdf.kml.rejections import Names
 from kiprdf.kml.trust import with_unreviewed
 from kiprdf.language import ast
 from kiprdf.language.limits import NESTING
+from kiprdf.rdf.elements import Proposition
 from kiprdf.rows import Rows
 from kiprdf.semantics import check
 from kiprdf.semantics.arguments import RESERVED_METADATA
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Key: TypeAlias = str | int
 """An id, or the number of an element in a call of ``write``."""
+Fact: TypeAlias = str | tuple[str, str, str]
+"""The id of a proposition, or subject, predicate and object, of which the ends are ids."""
 
 
 class Transaction:
@@ -92,6 +97,23 @@ class Transaction:
         drop_erased(self._draft)
         self._written -= set(map(self._draft.id, self._draft.erased))
         return len(self._draft.erased)
+
+    def rejected(self, facts: Iterable[Fact]) -> set[Fact]:
+        """Those of some facts that a person has rejected, which no write may state."""
+        draft, writer = self._draft, self._engine.writer
+        if not writer.has_rejections(draft.store):
+            return set()
+        names, iris = Names(draft), draft.store.iris
+        digests: dict[Fact, list[str]] = {}
+        for fact in facts:
+            if isinstance(fact, str):
+                element = draft.element(node_of(fact, iris))
+                digests[fact] = names.digests(element) if isinstance(element, Proposition) else []
+            else:
+                subject, object_ = node_of(fact[0], iris), node_of(fact[2], iris)
+                digests[fact] = names.digests_of(Triple(subject, iris.predicate(fact[1]), object_))
+        rejected = writer.rejected.among({*chain(*digests.values())}, draft.store)
+        return {fact for fact, own in digests.items() if not rejected.isdisjoint(own)}
 
     def _run(self, command: ast.Manipulation, source: str | None = None) -> dict[str, Any]:
         def run() -> dict[str, Any]:

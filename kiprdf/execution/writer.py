@@ -195,7 +195,7 @@ class Writer:
             self.names.check(draft, span)
         if not privileged:
             check_protection(draft, span)
-            if self._rejects(draft.store):
+            if self.has_rejections(draft.store):
                 check_rejections(draft, span, self.rejected)
             check_status(draft, span)
         check_unused(draft, span, remedy)
@@ -203,7 +203,7 @@ class Writer:
         if self.strict_schema and not privileged:
             check_schema(draft, span)
 
-    def _rejects(self, store: Store) -> bool:
+    def has_rejections(self, store: Store) -> bool:
         """Whether a store may have rejections: the first one defines their type."""
         if store is self.store:
             return REJECTION in self._catalogs.catalog().concept_types

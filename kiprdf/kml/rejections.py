@@ -162,8 +162,9 @@ class Rejected:
         """Those of some names that are rejections."""
         iris = store.iris
         if not self._store.is_shared:
-            # It outdates a check without the lock that another rejection comes after it.
-            store.lookup(None, vocab.TYPE, iris.type(REJECTION), 1)
+            if store is not self._store:
+                # It outdates a check without the lock that another rejection comes after it.
+                store.lookup(None, vocab.TYPE, iris.type(REJECTION), 1)
             return self._all().intersection(names)
         nodes = {name: iris.concept(REJECTION, name) for name in names}
         store.prefetch(nodes.values())

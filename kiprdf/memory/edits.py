@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from pyoxigraph import NamedNode, Triple
@@ -166,7 +167,10 @@ def merge(graph: Graph, change: Change, source: EntityNode, target: EntityNode) 
                 if ends[0] != ends[1]:
                     links.setdefault((ends[0], link.edge.predicate, ends[1]), []).append(link)
     target = replace(target, aliases=tuple(names))
+    rejected = change.rejected([*links, *(each.key for each in chain(*links.values()))])
     for key, joined in links.items():
+        if not rejected.isdisjoint([key, *(each.key for each in joined)]):
+            continue
         survivor = joined[0]
         own = next((link.own for link in joined if link.own), {})
         statements = {each.memory_id: each for link in joined[::-1] for each in link.stated}
@@ -190,7 +194,11 @@ def decay(graph: Graph, change: Change, half_life_days: float, now: datetime) ->
     if not is_number or not 0 < half_life_days < float("inf"):
         raise ValueError("half_life_days is a number above 0.")
     count = 0
-    for link in graph.stated_edges():
+    links = graph.stated_edges()
+    rejected = change.rejected(link.key for link in links)
+    for link in links:
+        if link.key in rejected:
+            continue
         weights = [
             statement.weight * 0.5 ** (_age(statement, link.edge, now) / (half_life_days * _DAY))
             for statement in holding(link.statements)
@@ -261,7 +269,8 @@ def _weakened(graph: Graph, change: Change, link: EdgeLink, memory_id: str) -> b
         others = statements_of(link.edge, own, others)
     if all(statement.ends and not statement.weight for statement in others):
         return False
-    change.add_edge(link.key, resolved(link.edge, others), own if link.own else None)
+    if not change.rejected([link.key]):
+        change.add_edge(link.key, resolved(link.edge, others), own if link.own else None)
     return True
 
 

@@ -299,9 +299,9 @@ class Graph:
         """
 
         def run(transaction: Transaction) -> T:
-            change = Change()
+            change = Change(transaction)
             result = function(change)
-            change.write(transaction)
+            change.write()
             return result
 
         return self.nexus.transaction(run, dry_run=dry_run)
@@ -315,14 +315,21 @@ class Change:
     a snapshot: what the erasure list names is left out of it, and counted.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
         self.merged: tuple[Node, Node] | None = None
         self.removed: list[str] = []
         self.counts: dict[str, int] | None = None
         self._elements: dict[Any, dict[str, Any]] = {}
 
-    def write(self, transaction: Transaction) -> None:
-        """Write it all in a transaction."""
+    def rejected(self, links: Iterable[Link]) -> set[Link]:
+        """Those of some edges that a person has rejected: no change writes them."""
+        facts = {(node_id(link[0]), link[1], node_id(link[2])): link for link in links}
+        return {facts[fact] for fact in self._transaction.rejected(facts)}  # type: ignore[index]
+
+    def write(self) -> None:
+        """Write it all in the transaction, but keep what is rejected where it is."""
+        transaction = self._transaction
         if self.merged is not None:
             (type, source), (_, target) = self.merged
             transaction.execute(
@@ -333,7 +340,10 @@ class Change:
                 b=target,
             )
         if self._elements or self.removed:
-            transaction.write(self._elements.values(), self.removed)
+            links = {id for id in self.removed if id.startswith("P:")}
+            kept = transaction.rejected(links)
+            removed = [id for id in self.removed if id not in kept]
+            transaction.write(self._elements.values(), removed)
         if self.counts is not None and (erased := transaction.drop_erased()):
             self.counts |= {"created": self.counts["created"] - erased, "erased": erased}
 

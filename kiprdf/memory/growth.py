@@ -99,7 +99,14 @@ class Growth:
         """Add all of it to a change."""
         for node in self.entities.values():
             change.add_entity(node)
+        rejected = change.rejected(self.edges)
         for key, edge in self.edges.items():
+            if key in rejected:
+                # The notes still name its ends.
+                self._mentions += [
+                    (each.memory_id, end) for each in self._statements[key] for end in key[::2]
+                ]
+                continue
             statements, kept = self._statements[key], self._kept_edges.get(_ends(edge))
             own: dict[str, Any] | None = {} if kept is not None and kept.own else None
             change.add_edge(key, self._resolved(key, edge, statements), own)

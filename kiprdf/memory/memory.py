@@ -65,6 +65,8 @@ class Memory:
         if enricher is not None and not enrichment.is_enabled():
             _log.warning("The model is not asked: %s.", enrichment.FORBIDDEN)
         self._clock = clock or texts.now
+        self.rejected = 0
+        """The edges that the texts added here stated, and that a person has rejected."""
         may_write = not nexus.read_only and nexus.actor.may("write")
         if may_write:
             nexus.apply_capsule(resources.optional_capsule("memory").text)
@@ -146,14 +148,15 @@ class Memory:
         """Add what stored memories state to the graph, as one commit."""
         stated = [(item, part, src) for item in items for src, part in self._read(item)]
 
-        def write(change: Change) -> None:
+        def write(change: Change) -> int:
             growth = Growth(self.graph)
             for item, part, src in stated:
                 growth.add(item, notes.of_speaker(item, part), src)
             growth.write(change)
+            return len(change.rejected(growth.edges))
 
         if stated:
-            self.graph.write(write)
+            self.rejected += self.graph.write(write)
 
     def _read(self, item: Item) -> list[tuple[str, Extraction]]:
         """What a memory states, by source; nothing if it cannot be read now."""
@@ -226,7 +229,8 @@ class Memory:
         """Build the graph again from the stored memories, as one commit; ids are kept.
 
         What was written by ``upsert_entity``, ``import_`` or a model is left out. Returns the
-        numbers of ``memories``, ``entities`` and ``edges``; a dry run only returns them.
+        numbers of ``memories``, ``entities`` and ``edges``, and of edges that are ``rejected``, if
+        there are any; a dry run only returns them.
         """
         extract = lru_cache(None)(self.extract)
         for item in self.items():
@@ -240,7 +244,10 @@ class Memory:
             if not dry_run:
                 growth.write(change)
                 edits.replace_graph(self.graph, change)
-            counts = {"entities": len(growth.entities), "edges": len(growth.edges)}
+            rejected = len(change.rejected(growth.edges))
+            edges = len(growth.edges) - rejected
+            counts = {"entities": len(growth.entities), "edges": edges}
+            counts |= {"rejected": rejected} if rejected else {}
             return {"memories": len(items), **counts}
 
         return self.graph.write(build, dry_run=dry_run)
@@ -471,8 +478,9 @@ class Memory:
 
         ``snapshot`` is a dict, a path, or JSON text. Returns the numbers of ``entities`` and
         ``edges``, and of those that were ``created`` and ``updated``; what the erasure list of the
-        nexus names is left out, and counted as ``erased``. Raises ``ValueError`` for another
-        version or shape, ``OSError`` for a file that cannot be read.
+        nexus names is left out, and counted as ``erased``, and so are edges that a person has
+        rejected, as ``rejected``. Raises ``ValueError`` for another version or shape, ``OSError``
+        for a file that cannot be read.
         """
         document = snapshots.read(snapshot)
 

@@ -115,7 +115,10 @@ def add(
         edge.id: edge.id if link is None or not merge else link.edge.id
         for link, (edge, *_) in zip(present.values(), links.values(), strict=True)
     }
+    rejected = change.rejected(links)
     for key, (edge, subject, object_) in links.items():
+        if key in rejected:
+            continue
         time = edge.created_ts or moment
         end = {name: value for name in _END if (value := getattr(edge, name)) is not None}
         if "superseded_by" in end:
@@ -134,8 +137,10 @@ def add(
             }
             change.add_edge(key, edge, own)
         created += present[key] is None
-    counts = {"entities": len(snapshot["entities"]), "edges": len(edges)}
+    counts = {"entities": len(snapshot["entities"]), "edges": len(edges) - len(rejected)}
     total = sum(counts.values())
+    if rejected:
+        counts["rejected"] = len(rejected)
     return {**counts, "created": min(created, total), "updated": max(total - created, 0)}
 
 
