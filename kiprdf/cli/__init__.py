@@ -1,15 +1,16 @@
 """The command line: a thin layer over ``kiprdf.nexus``.
 
 ``root`` (the program itself) and the commands in ``commands``, ``memory``, ``chunks`` (with
-``chunks_files``), ``snapshots``, ``imports``, ``linked``, ``history``, ``proposals``, ``serving``,
-``principals`` and ``maintenance``; where a nexus is and how it is opened (``opening``; a server:
-``served``), shared options (``options``), files and parameters (``inputs``), answers
-(``answers``, ``tables``, ``output``), errors (``failures``), ``shell`` and ``demo``.
+``chunks_files``), ``snapshots``, ``imports``, ``linked``, ``history``, ``proposals``,
+``rejections``, ``serving``, ``principals`` and ``maintenance``; where a nexus is and how it is
+opened (``opening``; a server: ``served``), shared options (``options``), files and parameters
+(``inputs``), answers (``answers``, ``tables``, ``output``), errors (``failures``), ``shell`` and
+``demo``.
 """
 
 # Imported in the order in which --help lists the commands.
 from kiprdf.cli import commands, memory, chunks, snapshots, imports, linked  # isort: skip
-from kiprdf.cli import history, proposals, serving, principals, maintenance  # isort: skip
+from kiprdf.cli import history, proposals, rejections, serving, principals, maintenance  # isort: skip
 from kiprdf.cli.root import app, main
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "memory",
     "principals",
     "proposals",
+    "rejections",
     "serving",
     "snapshots",
 ]

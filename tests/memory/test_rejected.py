@@ -1,4 +1,4 @@
-"""A fact that a person has rejected does not come back by notes; the notes themselves stay."""
+"""No note makes a rejected fact hold again; the notes themselves stay."""
 
 from __future__ import annotations
 
