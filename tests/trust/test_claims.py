@@ -15,9 +15,11 @@ from tests.cases import each_case
 from tests.trust.claiming import SETUP, WAYS, Claim
 
 CLAIMS: dict[str, Claim] = {
+    "the author": {"author": "ada"},
+    "an author alike": {"author": "\u0430DA"},
     "reviewed": {"status": "reviewed"},
     "reviewed among others": {"status": ["active", "reviewed"]},
-    "the writer": {"_actor": "human/ada"},
+    "the writer": {"_actor": "human/eve"},
     "who retracted": {"retracted_by": "human/ada", "retracted_at": "2001-01-01T00:00:00.000Z"},
     "the version": {"_version": 99},
     "the time": {"_created_at": "2001-01-01T00:00:00.000Z"},
@@ -26,7 +28,7 @@ CLAIMS: dict[str, Claim] = {
 ENGINE = ("the writer", "the version", "the time", "a trail")
 REVIEWED = ("reviewed", "reviewed among others")
 REFUSED: dict[str, str | None] = {
-    **dict.fromkeys(REVIEWED, "KIP_3004"),
+    **dict.fromkeys((*REVIEWED, "the author", "an author alike"), "KIP_3004"),
     **dict.fromkeys(ENGINE, "KIP_2002"),
 }
 """The codes of the errors; what has none is left out."""
@@ -40,6 +42,7 @@ EXCEPTIONS: dict[str, dict[str, str | None]] = {
     "import of annotations": LEFT_OUT,
     "import of a graph": LEFT_OUT,
     "patch": {"the version": None, "the time": None},
+    "restore": dict.fromkeys(CLAIMS, "KIP_3004"),
     **dict.fromkeys(("undo", "rules", "edge of a memory", "entity of a memory"), NO_METADATA),
     **dict.fromkeys(("notes", "import of a memory"), NO_METADATA),
     "remember": dict.fromkeys(CLAIMS, "KIP_1001"),
@@ -76,7 +79,8 @@ def changed(nexus: Nexus, before: dict[str, dict[str, Any]]) -> dict[str, dict[s
 @each_case("way", [way for way in WAYS if way != "restore"])
 def test_no_claim_of_a_model_is_stored(way: str) -> None:
     nexus = Nexus.memory(history=True)
-    nexus.execute(SETUP)
+    with nexus.acting(author="ada", kind="human"):
+        nexus.execute(SETUP)
     for name, claim in CLAIMS.items():
         before, commit = elements(nexus), nexus.info()["commit"]
         code = outcome(nexus, way, claim)
@@ -128,7 +132,8 @@ def test_no_claim_is_stored_in_a_store_of_others(way: str) -> None:
         'UPSERT { CONCEPT { {type: "$ConceptType", name: "Person"} } '
         'CONCEPT { {type: "$PropositionType", name: "knows"} } }'
     )
-    nexus.execute(SETUP)
+    with nexus.acting(author="ada", kind="human"):
+        nexus.execute(SETUP)
     for name, claim in CLAIMS.items():
         before = elements(nexus)
         expected = {**REFUSED, **EXCEPTIONS.get(way, {})}.get(name)
@@ -143,6 +148,7 @@ def test_the_owner_may_say_all_that_people_may() -> None:
     nexus = Nexus.memory()
     nexus.execute(SETUP)
     for way in ("UPSERT", "UPDATE", "elements", "import of our vocabulary", "patch"):
-        WAYS[way](nexus, {"status": "reviewed"})
-        assert elements(nexus)["C:Person/Bob"]["metadata"]["status"] == "reviewed"
-        WAYS["UPDATE"](nexus, {"status": "active"})
+        WAYS[way](nexus, {"status": "reviewed", "author": "ada"})
+        metadata = elements(nexus)["C:Person/Bob"]["metadata"]
+        assert (metadata["status"], metadata["author"]) == ("reviewed", "ada")
+        WAYS["UPDATE"](nexus, {"status": "active", "author": "leaflet"})
