@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 import kiprdf
+from kiprdf.actors import acting_on
 from kiprdf.async_nexus import AsyncNexus
 from kiprdf.memory import functions as memory
 from kiprdf.nexus import Nexus
@@ -30,6 +31,7 @@ except ModuleNotFoundError as fault:
 
 Execute: TypeAlias = Callable[[Any, str, dict[str, Any]], dict[str, Any]]
 """Runs a tool by the context of the call, its name and its arguments."""
+EXECUTE = "execute_kip"
 ONLY_READING = ("execute_kip_readonly", memory.RECALL)
 """The tools of clients that may only read."""
 _JSON = "application/json"
@@ -134,6 +136,7 @@ class NexusServer:
         self, context: Any, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         if params.name not in self._tools(context):
+            self._note_refusal(params)
             raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name!r}.")
         name, arguments = params.name, params.arguments or {}
         response = await self._threads.run(lambda: self._execute(context, name, arguments))
@@ -142,6 +145,15 @@ class NexusServer:
             structured_content=response,
             is_error="error" in response,
         )
+
+    def _note_refusal(self, params: types.CallToolRequestParams) -> None:
+        """Note the call of a tool that writes, and is not offered."""
+        arguments = params.arguments or {}
+        if params.name in (EXECUTE, memory.REMEMBER):
+            text = next((arguments[key] for key in ("command", "text") if key in arguments), None)
+            engine = self._nexus._engine
+            actor = acting_on(engine.writer)
+            engine.refusals.note(actor, "KIP_3004", text if isinstance(text, str) else None)
 
     def _execute_plainly(
         self, context: Any, name: str, arguments: dict[str, Any]

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from kiprdf.actors import Access, Actor, Kind, acting, acting_on
 from kiprdf.arguments import check, check_opening, check_sync, mapping_of
 from kiprdf.budget import Budget
-from kiprdf.errors import DamagedGraphError, StoreError, clear_frames
+from kiprdf.errors import DamagedGraphError, KipError, StoreError, clear_frames
 from kiprdf.execution import bootstrap, summary
 from kiprdf.execution.empty_answers import Diagnosis
 from kiprdf.execution.engine import Answer, CommandEngine
@@ -89,6 +89,24 @@ def timed(
     def run(self: Nexus, /, *args: P.args, **kwargs: P.kwargs) -> T:
         self.store.require_own_process()
         return self._engine.budgets.spend_as_work(lambda: method(self, *args, **kwargs))
+
+    return run
+
+
+def timed_write(
+    method: Callable[Concatenate[Nexus, P], T],
+) -> Callable[Concatenate[Nexus, P], T]:
+    """The same for a method that writes: what it refuses is noted."""
+    run_timed = timed(method)
+
+    @functools.wraps(method)
+    def run(self: Nexus, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return run_timed(self, *args, **kwargs)
+        except KipError as error:
+            if not kwargs.get("dry_run"):
+                self._engine.note_refusal(error, error.source)
+            raise
 
     return run
 
@@ -408,7 +426,7 @@ class Nexus:
         refuse_marked(command)
         return self._engine.find(marked(command, at), parameters)
 
-    @timed
+    @timed_write
     def transaction(self, function: Callable[[Transaction], T], *, dry_run: bool = False) -> T:
         """Call a function that reads and writes, commit once what it writes, return its result.
 
@@ -458,7 +476,7 @@ class Nexus:
         """
         return self._engine.sparql(query)
 
-    @timed
+    @timed_write
     def apply_capsule(self, capsule: str | os.PathLike[str]) -> dict[str, Any]:
         """Apply a knowledge capsule: a file, or a text of UPSERT blocks, of any size.
 
@@ -467,7 +485,7 @@ class Nexus:
         text = files.capsule_text(capsule)
         return self._engine.boundary.run(lambda: self._engine.writer.apply_capsule(text), text)
 
-    @timed
+    @timed_write
     def apply_patch(
         self, patch: str | os.PathLike[str], *, dry_run: bool = False
     ) -> dict[str, Any]:
@@ -640,7 +658,7 @@ class Nexus:
 
     # RDF in -----------------------------------------------------------------------------------
 
-    @timed
+    @timed_write
     def restore(
         self,
         source: files.Source,
@@ -690,7 +708,7 @@ class Nexus:
         engine.boundary.run(lambda: replacing.restore(engine.writer, read))
         return nexus
 
-    @timed
+    @timed_write
     def import_rdf(
         self,
         source: files.Source | list[files.Source] | rdflib.Graph,
@@ -730,7 +748,7 @@ class Nexus:
         chosen = options.ImportOptions.given(locals())
         return imports.import_rdf(self._engine, source, chosen)
 
-    @timed
+    @timed_write
     def import_ontology(
         self,
         source: files.Source | list[files.Source],
@@ -906,7 +924,7 @@ class Nexus:
         read = functools.partial(changes, self.store, since, until, limit=limit, cursor=cursor)
         return self._engine.boundary.run(lambda: read(**selection))
 
-    @timed
+    @timed_write
     def undo(
         self,
         *,
@@ -932,7 +950,7 @@ class Nexus:
         run = functools.partial(undo, self._engine.writer, conflicts, dry_run, **chosen)
         return self._engine.boundary.run(run)
 
-    @timed
+    @timed_write
     def reject(self, what: str | Sequence[Any], *, reason: str) -> str:
         """Reject a value for good, and return the name of the rejection.
 
@@ -951,7 +969,7 @@ class Nexus:
         """
         return self._engine.boundary.run(lambda: reject(self._engine.writer, what, reason))
 
-    @timed
+    @timed_write
     def lift(self, name: str) -> None:
         """Lift a rejection: its value may be written again; a fact that is retracted stays so.
 
@@ -968,6 +986,29 @@ class Nexus:
         [(True, 'human/owner')]
         """
         return self._engine.boundary.run(lambda: rejections(self.store))
+
+    def refusals(
+        self, *, author: str | None = None, session: str | None = None, limit: int = 100
+    ) -> list[dict[str, Any]]:
+        """The writes that were refused, the newest first, without their texts.
+
+        Each has its ``time``, the ``principal`` and its ``session``, the ``code`` of the error, and
+        as ``digest`` the SHA-256 of the text; None where there is none, as for an import. A folder
+        keeps them in ``audit.jsonl``; a nexus in memory, and one that is open read-only, has the
+        last thousand.
+
+        >>> nexus = Nexus.memory()
+        >>> with nexus.acting(author="agent-7", access="read"):
+        ...     nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Ada"} } }')
+        Traceback (most recent call last):
+        kiprdf.errors.KipError: KIP_3004 agent-7 has the access 'read' only. ...
+        >>> [(each["principal"], each["code"]) for each in nexus.refusals()]
+        [('model/agent-7', 'KIP_3004')]
+        """
+        check(author=author, session=session)
+        return self._engine.boundary.run(
+            lambda: self._engine.refusals.listed(author, session, limit)
+        )
 
     def validity(self, id: str) -> list[dict[str, str | None]]:
         """The intervals in which a fact is valid: its Periods and its metadata, united.
@@ -987,7 +1028,7 @@ class Nexus:
         """
         return self._engine.boundary.run(lambda: validity(self.store, id))
 
-    @timed
+    @timed_write
     def forget(
         self,
         command: str | Sequence[str],
@@ -1037,7 +1078,7 @@ class Nexus:
         check(target=target)
         return self._written(target, lambda: erasures_as_text(self._engine.writer.erasures))
 
-    @timed
+    @timed_write
     def apply_erasures(self, source: files.Source, *, dry_run: bool = False) -> dict[str, Any]:
         """Forget what the erasure list of another nexus names, and add it to that of this one.
 
@@ -1052,7 +1093,7 @@ class Nexus:
         forget = functools.partial(apply_erasures, self._engine.writer, listed, dry_run)
         return self._engine.boundary.run(forget)
 
-    @timed
+    @timed_write
     def compact_history(self, before: int | str | date) -> dict[str, int]:
         """Replace the history up to a commit, or a time, by the state as of it.
 
@@ -1090,7 +1131,7 @@ class Nexus:
         """One proposal, which may be decided; KIP_3002 if there is none."""
         return self._engine.boundary.run(lambda: proposals.proposal(self._engine, id))
 
-    @timed
+    @timed_write
     def approve(self, id: str) -> dict[str, Any]:
         """Run a proposal as it was frozen, under the name of the person who approves; its receipt.
 
@@ -1105,7 +1146,7 @@ class Nexus:
         """
         return self._engine.boundary.run(lambda: proposals.approve(self._engine, id))
 
-    @timed
+    @timed_write
     def decline(self, id: str, reason: str, reject: bool = False) -> dict[str, Any]:
         """Close a proposal without running it, and return it; only people do.
 

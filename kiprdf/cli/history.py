@@ -291,6 +291,32 @@ def apply(
         output.note("Dry run: nothing was written.")
 
 
+@app.command(cls=OfFolder, rich_help_panel=HISTORY)
+def refusals(
+    ctx: typer.Context,
+    author: Annotated[str | None, typer.Option(help="Only those of an author.")] = None,
+    session: Annotated[str | None, typer.Option(help="Only those of a session.")] = None,
+    limit: Annotated[int, typer.Option(help="Maximum number of lines.")] = 100,
+    as_json: JsonOption = False,
+) -> None:
+    """List the writes that were refused, the newest first.
+
+    A line has the time, the principal, its session, the code of the error, and the
+    SHA-256 of the text, which is not kept.
+
+    \b
+    Examples:
+      kiprdf refusals
+      kiprdf refusals --author claude --json
+    """
+    with output.errors_as_json(as_json), place_of(ctx).to_read() as opened:
+        listed = opened.refusals(author=author, session=session, limit=limit)
+    lines = (" ".join(filter(None, line.values())) for line in listed)
+    output.show_answer(as_json, listed, lines)
+    if not (listed or as_json):
+        output.note("Nothing was refused.")
+
+
 @app.command("compact-history", cls=OfServer, rich_help_panel=HISTORY)
 def compact_history(
     ctx: typer.Context,

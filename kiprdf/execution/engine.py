@@ -46,6 +46,7 @@ from kiprdf.semantics import check
 from kiprdf.store import NexusStore, Solutions
 from kiprdf.store.guard import check_query
 from kiprdf.store.past import open_past
+from kiprdf.store.refusals import Refusals, writes
 from kiprdf.store.sparql_worker import SparqlAnswer, Table
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ class CommandEngine:
         self.statements = Statements(store, self.catalogs.catalog)
         self.beliefs = Beliefs(store)
         self.writer = Writer(store, self.indexer, self.catalogs, self.clock)
+        self.refusals = Refusals(store.folder, store.read_only)
         if strict_schema is not None:
             self.writer.set_strict_schema(strict_schema)
 
@@ -147,6 +149,7 @@ class CommandEngine:
         explains an empty one.
         """
 
+        given = text
         text, moment = self._unmarked(text)
 
         def run() -> Answer:
@@ -166,7 +169,16 @@ class CommandEngine:
             command = self._bound(text, parameters, readonly, moment)
             return self._run(command, text, parameters, dry_run, bare, moment)
 
-        return self.boundary.request(run, text)
+        try:
+            return self.boundary.request(run, text)
+        except KipError as error:
+            if writes(given) and not dry_run:
+                self.note_refusal(error, given)
+            raise
+
+    def note_refusal(self, error: KipError, text: str | None) -> None:
+        """Note that a write was refused."""
+        self.refusals.note(acting_on(self.writer), error.code, text)
 
     def _unmarked(self, text: str) -> tuple[str, Moment | None]:
         """A command without the line of ``believed``, and the moment that this asks for."""

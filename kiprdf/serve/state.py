@@ -90,6 +90,10 @@ class Server:
             return await run_for(request, self.threads, lambda: self.store.read(function))
         return function()
 
+    def note_refusal(self, scope: Scope, text: str | None = None) -> None:
+        """Note a write that is refused for its principal."""
+        self.nexus._engine.refusals.note(info_of(scope).actor, "HTTP_403", text)
+
     def audit_of(self, scope: Scope) -> Audit | None:
         """What records the writes of a request."""
         return None if self.audit is None else partial(self.audit.write, info_of(scope))
@@ -117,10 +121,11 @@ def may(request: Request, access: Access) -> bool:
     return info_of(request.scope).actor.may(access)
 
 
-def require_write(request: Request) -> None:
+def require_write(server: Server, request: Request) -> None:
     """Raise 403 for a request that may not write."""
     actor = info_of(request.scope).actor
     if not actor.may("write"):
+        server.note_refusal(request.scope)
         hint = "Send the token that also writes."
         raise HttpError(403, f"This token only {actor.access}s.", hint)
 

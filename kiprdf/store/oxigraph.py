@@ -32,6 +32,7 @@ from kiprdf.errors import (
 )
 from kiprdf.rdf import vocab
 from kiprdf.sparql.text import render_update
+from kiprdf.store import refusals
 from kiprdf.store.bookkeeping import (
     ENGINE_FAULTS,
     CommitNumber,
@@ -369,6 +370,7 @@ class OxigraphStore(OxigraphReads):
             if self._folder is not None:
                 copy_file(self._folder / VECTORS, copy / VECTORS)
                 Proposals(self._folder).copy(copy, number)
+                refusals.copy(self._folder, copy)
             if self._is_replaced():
                 message = f"The nexus in {self._folder} was rewritten meanwhile, or forgetting was"
                 raise ReplacedError(f"{message} interrupted: open it again, once for writing.")

@@ -19,7 +19,7 @@ NEW = 'UPSERT { CONCEPT { {type: "Drug", name: "New"} } }'
 PANELS = {
     "Everyday": "demo run shell load explain diagnose info memory chunks",
     "Exchange": "snapshot restore export import diff patch schema context publish",
-    "History": "at history changes undo forget compact-history erasures proposals",
+    "History": "at history changes undo forget refusals compact-history erasures proposals",
     "Serve": "serve mcp instructions principals",
     "Maintain": "check rebuild embed optimize backup",
 }
@@ -223,7 +223,7 @@ def test_the_commands_are_in_panels(invoke: Invoke) -> None:
 SHOWN = {
     "": "demo chunks/check chunks/show chunks/run principals/add principals/list principals/remove",
     "--default-graph": "diff",
-    "--nexus": "at history changes rebuild erasures/export proposals/list proposals/show",
+    "--nexus": "refusals at history changes rebuild erasures/export proposals/list proposals/show",
     "--nexus --sync": "undo proposals/approve proposals/decline",
     "--nexus --token": "forget compact-history erasures/apply optimize backup",
     "--default-graph --nexus": "explain diagnose info snapshot export schema context publish "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import hmac
 import json
 import re
@@ -498,3 +499,42 @@ def test_the_names_of_the_file_are_nobody_elses(secured: Secured) -> None:
     assert status("claude", "Claude") == 200
     assert status("root", "proposer") == 403
     assert status("token", "ada") == 403
+
+
+def test_what_is_refused_is_noted_with_its_principal(folder: Path, tmp_path: Path) -> None:
+    from mcp import ClientSession
+    from mcp.client.streamable_http import streamable_http_client
+    from mcp.shared.exceptions import MCPError
+
+    file = tmp_path / "principals.toml"
+    tokens = {name: principals.add(file, name, kind, access) for name, kind, access in PRINCIPALS}
+    nexus = copied(folder, tmp_path / "kb")
+    delete = 'DELETE CONCEPT ?p DETACH WHERE { ?p {type: "Person", name: "$self"} }'
+    with serving(nexus, "--principals", str(file)) as server:
+        at = Secured(server, file, tokens)
+        server.kip(delete, at.headers("ada", KIP_Session="s-1"))
+        at.write("reader", "refused")
+        server.client.post("/maintenance/optimize", headers=at.headers("proposer"))
+        server.client.get("/", headers={"Authorization": "Bearer wrong"})
+
+        async def call() -> None:
+            async with (
+                httpx.AsyncClient(headers=at.headers("reader"), timeout=60) as client,
+                streamable_http_client(f"{server.address}mcp", http_client=client) as streams,
+                ClientSession(*streams[:2]) as session,
+            ):
+                await session.initialize()
+                with pytest.raises(MCPError):
+                    await session.call_tool("execute_kip", {"command": delete})
+
+        asyncio.run(call())
+    with kiprdf.Nexus.open(nexus) as opened:
+        listed = [(one["principal"], one["code"], one["digest"]) for one in opened.refusals()]
+        assert opened.refusals(session="s-1")[0]["principal"] == "human/ada"
+    digest = hashlib.sha256(delete.encode()).hexdigest()
+    assert listed == [
+        ("model/reader", "KIP_3004", digest),
+        ("model/proposer", "HTTP_403", None),
+        ("model/reader", "HTTP_403", hashlib.sha256(WRITE.encode()).hexdigest()),
+        ("human/ada", "KIP_3004", digest),
+    ]

@@ -314,7 +314,7 @@ async def maintain(server: Server, request: Request) -> Response:
     name = request.path_params["name"].replace("_", "-")
     if name == "backup":
         return await backup(server, request)
-    require_write(request)
+    require_write(server, request)
     if name not in COMMANDS:
         hint = f"The commands are backup, {', '.join(COMMANDS)}."
         raise HttpError(404, f"There is no maintenance command {name}.", hint)
@@ -335,7 +335,7 @@ async def maintain(server: Server, request: Request) -> Response:
 
 async def backup(server: Server, request: Request) -> Response:
     """POST /backup: the folder, as of one commit, as a tar stream."""
-    require_write(request)
+    require_write(server, request)
     if (await read_body(request, server.options.max_body)).strip() not in (b"", b"{}"):
         hint = "Send no body; kiprdf backup --nexus URL does so."
         raise HttpError(400, "A backup takes no arguments.", hint)

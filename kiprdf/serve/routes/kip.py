@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -41,13 +41,20 @@ async def post(server: Server, request: Request) -> Response:
         may_write=may(request, "propose"),
         read_only=server.is_read_only,
         audit=server.audit_of(request.scope),
+        refuse=partial(server.note_refusal, request.scope),
     )
     reply = await run_for(request, server.threads, call)
     return server.send(request, reply)
 
 
 def answer(
-    nexus: Nexus, body: bytes, *, may_write: bool, read_only: bool, audit: Audit | None = None
+    nexus: Nexus,
+    body: bytes,
+    *,
+    may_write: bool,
+    read_only: bool,
+    audit: Audit | None = None,
+    refuse: Callable[[str], None] = lambda text: None,
 ) -> Answer:
     """Answer the body of a request; a server that is ``read_only`` runs no command that writes.
 
@@ -57,7 +64,8 @@ def answer(
     method, params = _function_call(body)
     readonly = bool(params.pop("readonly", False)) or method == "execute_kip_readonly"
     if read_only or not may_write:
-        refuse_writes(params, "This server only reads." if read_only else "This token only reads.")
+        message = "This server only reads." if read_only else "This token only reads."
+        refuse_writes(params, message, refuse)
     response = call(nexus, params, readonly=readonly or read_only, audit=audit)
     error = response.get("error")
     status = 200 if error is None else STATUS_OF.get(error["code"], 400)
@@ -94,9 +102,15 @@ def report_memory(
         audit(hashlib.sha256(text.encode(errors="replace")).hexdigest(), response["result"])
 
 
-def refuse_writes(params: Mapping[str, Any], message: str) -> None:
-    """Raise 403 for commands of which one writes; malformed ones are left to the engine."""
-    if any(map(_writes, command_texts(params))):
+def refuse_writes(params: Mapping[str, Any], message: str, refuse: Callable[[str], None]) -> None:
+    """Raise 403 for commands of which some write, each of which is noted by ``refuse``.
+
+    Malformed ones are left to the engine.
+    """
+    texts = [text for text in command_texts(params) if _writes(text)]
+    for text in texts:
+        refuse(text)
+    if texts:
         raise HttpError(403, message, "Send FIND, DESCRIBE, SEARCH or EXPORT.")
 
 

@@ -56,7 +56,7 @@ async def proposal(server: Server, request: Request) -> Response:
     actor, id = _person(server, request), request.path_params["id"]
     error: KipError | None = None
     if request.method == "POST":
-        require_write(request)
+        require_write(server, request)
         body = await read_body(request, MOST_BODY)
         fields = {key: values[0] for key, values in parse_qs(body.decode(errors="replace")).items()}
         key = review.form_key(server.form_secret, actor, id)
