@@ -21,7 +21,7 @@ from kiprdf.search import Embedder
 
 if TYPE_CHECKING:
     from kiprdf.async_nexus import AsyncNexus
-    from kiprdf.brains import View
+    from kiprdf.brains import Brains, View
     from kiprdf.execution.trust import trust
     from kiprdf.interchange.mapping.contexts import Mapping
     from kiprdf.memory.asynchronous import AsyncMemory
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AsyncMemory",
     "AsyncNexus",
+    "Brains",
     "Budget",
     "Embedder",
     "KipError",
@@ -52,6 +53,7 @@ __version__ = "0.1.0"
 _HOME_OF = {
     "AsyncMemory": "kiprdf.memory.asynchronous",
     "AsyncNexus": "kiprdf.async_nexus",
+    "Brains": "kiprdf.brains",
     "View": "kiprdf.brains",
     "Mapping": "kiprdf.interchange.mapping.contexts",
     "trust": "kiprdf.execution.trust",

@@ -1,17 +1,38 @@
-"""Several nexuses read as one: views."""
+"""Several nexuses: read as one, by views; and kept in the folders of a directory, by names."""
 
 from __future__ import annotations
 
+import os
+import re
+import secrets
+import shutil
+import sys
+import threading
+import unicodedata
+import weakref
 from collections.abc import Sequence
+from contextlib import suppress
 
 from kiprdf.arguments import check, check_opening
 from kiprdf.budget import Budget
-from kiprdf.errors import KipError
+from kiprdf.errors import ClosedError, KipError, LockedError, StoreError, shown
 from kiprdf.kml.draft import Clock
 from kiprdf.nexus import Nexus
 from kiprdf.search.embedders import Embedder
+from kiprdf.spelling import keys_of_name
+from kiprdf.store.folder import MANIFEST, absolute, is_written
 from kiprdf.store.past import require_embedded
 from kiprdf.store.view import ViewStore
+
+NAME_BYTES = 255
+"""The most bytes of a name, those of a folder on most systems."""
+MOST_OPEN = 40
+"""The nexuses that are open at once, each with some 20 file descriptors."""
+_REMOVED = ".removed-"
+"""What the names of folders begin with that are being erased."""
+_MARKS = frozenset("_-.@+ ")
+_RESERVED = re.compile(r"(?i:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.DOTALL)
+"""The names of devices, which are no folders on Windows."""
 
 
 def View(  # noqa: N802  (it makes an object, as a class does)
@@ -52,3 +73,231 @@ def View(  # noqa: N802  (it makes an object, as a class does)
     view = Nexus(store, genesis=False, clock=clock, embedder=embedder, budget=budget)
     store.expire = view._engine.catalogs.expire
     return view
+
+
+class Brains:
+    """The nexuses in the folders of a directory; the name of a folder is that of its nexus.
+
+    A nexus is opened for writing when it is asked for. Of more than ``most_open``, those that
+    nothing refers to are closed, the one that was asked for longest ago first. ``base_iri`` is the
+    base of new ones; ``clock``, ``embedder`` and ``budget`` are those of ``Nexus.open``. The
+    directory is created if it is absent. All methods may be called by several threads.
+
+    Raises ``KipError``: KIP_1001 for a text that is no name, KIP_3002 for a name that no nexus has,
+    KIP_3003 for one that is taken; ``StoreError`` as ``Nexus.open``.
+
+    >>> import tempfile
+    >>> with Brains(tempfile.mkdtemp()) as brains:
+    ...     team, ada = brains.add("team"), brains.add("ada")
+    ...     _ = ada.execute('UPSERT { CONCEPT { {type: "Person", name: "Ada"} } }')
+    ...     view = brains.view("team", "ada")
+    ...     brains.names(), view.id_of("Ada"), brains["ada"] is ada
+    (['ada', 'team'], 'C:Person/Ada', True)
+    """
+
+    def __init__(
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        base_iri: str | None = None,
+        most_open: int = MOST_OPEN,
+        clock: Clock | None = None,
+        embedder: Embedder | None = None,
+        budget: Budget | None = None,
+    ) -> None:
+        check(folder=directory, base_iri=base_iri)
+        check_opening(None, embedder)
+        if not isinstance(most_open, int) or most_open < 1:
+            raise KipError(
+                "KIP_1001", "The argument most_open is a number above 0.", "Leave it out."
+            )
+        self._directory = absolute(directory)
+        self._base_iri = base_iri
+        self._most_open = most_open
+        self._clock, self._embedder, self._budget = clock, embedder, budget
+        self._lock = threading.RLock()
+        self._open: dict[str, Nexus] = {}
+        """The nexuses that are open; the one that was asked for last is the last one."""
+        self._views: weakref.WeakSet[Nexus] = weakref.WeakSet()
+        self._is_closed = False
+        if (self._directory / MANIFEST).exists():
+            raise StoreError(f"{self._directory} is a nexus; give the folder that it is in.")
+        try:
+            self._directory.mkdir(parents=True, exist_ok=True)
+            for folder in self._directory.glob(f"{_REMOVED}*"):
+                shutil.rmtree(folder)  # erasing it was interrupted
+        except OSError as fault:
+            raise StoreError(f"{self._directory} cannot be used: {fault.strerror}.") from None
+
+    def __enter__(self) -> Brains:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.close()
+
+    def names(self) -> list[str]:
+        """The names of all nexuses in the directory, sorted."""
+        try:
+            with os.scandir(self._directory) as entries:
+                folders = [one.name for one in entries if one.is_dir(follow_symlinks=False)]
+        except OSError as fault:
+            raise StoreError(f"{self._directory} cannot be read: {fault.strerror}.") from None
+        return sorted(
+            name
+            for name in folders
+            if fault_of_name(name) is None and (self._directory / name / MANIFEST).is_file()
+        )
+
+    def __getitem__(self, name: str) -> Nexus:
+        with self._lock:
+            nexus = self._open.pop(name, None) if isinstance(name, str) else None
+            if nexus is None or nexus.store.closed:
+                self._require(name)
+                nexus = self._opened(name)
+            self._open[name] = nexus
+            self._close_unused()
+            return nexus
+
+    def add(self, name: str) -> Nexus:
+        """Create a nexus and return it."""
+        with self._lock:
+            self._require_open()
+            fault = fault_of_name(name)
+            if fault is not None:
+                raise _not_a_name(name, fault)
+            keys = set(keys_of_name(name))
+            for other in os.listdir(self._directory):
+                if not keys.isdisjoint(keys_of_name(other)):
+                    message = f"The name {shown(other)!r} is taken."
+                    hint = "Use another name; letters that look alike make no difference."
+                    raise KipError("KIP_3003", message, hint)
+            nexus = self._open[name] = self._opened(name, self._base_iri)
+            self._close_unused()
+            return nexus
+
+    def view(self, *names: str, base_iri: str | None = None) -> Nexus:
+        """A view of several of them, the last one of which wins; close it.
+
+        They stay open as long as the view is used.
+        """
+        with self._lock:
+            members = [self[name] for name in names]
+            view = View(
+                members,
+                base_iri=base_iri,
+                clock=self._clock,
+                embedder=self._embedder,
+                budget=self._budget,
+            )
+            self._views.add(view)
+            return view
+
+    def remove(self, name: str) -> None:
+        """Close a nexus and erase all files of it; views of it fail from then on.
+
+        Raises ``StoreError`` if another process has it open for writing.
+        """
+        with self._lock:
+            self._require(name)
+            folder = self._directory / name
+            nexus = self._open.pop(name, None)
+            if nexus is not None:
+                nexus.close()
+            elif is_written(folder):
+                raise LockedError(folder)
+            removed = self._directory / f"{_REMOVED}{secrets.token_hex(8)}"
+            try:
+                folder.rename(removed)
+                shutil.rmtree(removed)
+            except OSError as fault:
+                raise StoreError(f"{folder} cannot be erased: {fault.strerror}.") from None
+
+    def close(self) -> None:
+        """Close all nexuses and views that are open. Closing twice is fine."""
+        with self._lock:
+            self._is_closed = True
+            for nexus in (*self._views, *self._open.values()):
+                nexus.close()
+            self._open.clear()
+
+    def _require_open(self) -> None:
+        if self._is_closed:
+            raise ClosedError
+
+    def _require(self, name: str) -> None:
+        """Raise ``KipError`` for a name that no nexus has."""
+        self._require_open()
+        fault = fault_of_name(name)
+        if fault is not None:
+            raise _not_a_name(name, fault)
+        folder = self._directory / name
+        is_nexus = (folder / MANIFEST).is_file() and not folder.is_symlink()
+        # A file system may ignore the case of names.
+        if not is_nexus or name not in os.listdir(self._directory):
+            hint = "names() lists the names; add() creates a nexus."
+            raise KipError("KIP_3002", f"There is no nexus named {shown(name)!r}.", hint)
+
+    def _opened(self, name: str, base_iri: str | None = None) -> Nexus:
+        return Nexus.open(
+            self._directory / name,
+            base_iri,
+            clock=self._clock,
+            embedder=self._embedder,
+            budget=self._budget,
+        )
+
+    def _close_unused(self) -> None:
+        """Close nexuses that nothing refers to, as long as too many are open."""
+        too_many = len(self._open) - self._most_open
+        if too_many <= 0:
+            return
+        views = [view.store for view in self._views]
+        stores = [view.members for view in views if isinstance(view, ViewStore)]
+        in_views = {id(member.store) for members in stores for member in members}
+        for name in list(self._open)[:-1]:
+            holder: list[object] = [self._open.pop(name)]
+            is_used = _references(holder) > _ALONE
+            nexus = holder.pop()
+            assert isinstance(nexus, Nexus)
+            if is_used or id(nexus.store) in in_views:
+                self._open = {name: nexus, **self._open}
+                continue
+            nexus.close()
+            too_many -= 1
+            if not too_many:
+                return
+
+
+def _references(holder: list[object]) -> int:
+    """How often the object in a list is referred to."""
+    return sys.getrefcount(holder[0])
+
+
+_ALONE = _references([object()])
+
+
+def fault_of_name(name: object) -> str | None:
+    """Why a text cannot be the name of a nexus; None for one that can.
+
+    >>> fault_of_name("ada"), fault_of_name("../ada")
+    (None, 'a name has letters, digits, blanks and _-.@+ only')
+    """
+    if not isinstance(name, str) or not name:
+        return "a name is a text"
+    with suppress(UnicodeEncodeError):
+        if len(name.encode()) > NAME_BYTES:
+            return f"a name has at most {NAME_BYTES} bytes"
+    if not all(one in _MARKS or unicodedata.category(one)[0] in "LMN" for one in name):
+        return "a name has letters, digits, blanks and _-.@+ only"
+    if unicodedata.category(name[0])[0] not in "LN" or name[-1] in ". ":
+        return "a name begins with a letter or digit, and does not end with a dot or a blank"
+    if _RESERVED.fullmatch(name):
+        return "it is the name of a device"
+    if unicodedata.normalize("NFC", name) != name:
+        return "its accents are written apart from their letters"
+    return None
+
+
+def _not_a_name(name: object, fault: str) -> KipError:
+    text = f"{shown(name)!r}" if isinstance(name, str) else f"A {type(name).__name__}"
+    return KipError("KIP_1001", f"{text} is no name: {fault}.", "Use another name, such as 'ada'.")
