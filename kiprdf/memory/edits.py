@@ -306,6 +306,8 @@ def erase(graph: Graph, id: str, *, derived: bool = False) -> dict[str, Any]:
     nexus.transaction(lambda tx: None)  # a nexus that is open read-only is refused
     with store.writing():
         was_there = graph.has((ITEM, id))
+        if was_there:  # what may not go is refused before others lose their evidence
+            graph.write(lambda change: forget(graph, change, id), dry_run=True)
         ids = graph.write(weaken) if was_there else [node_id((ITEM, id))]
         nodes = [node for each in ids if (node := iris.from_id(each))]
         facts = _facts(store)

@@ -687,3 +687,31 @@ def test_the_hints_are_right() -> None:
         assert status(nexus, "C:Drug/Retracted") == "retracted"
         nexus.execute(upsert("Reviewed", "a: 1"))
         assert status(nexus, "C:Drug/Reviewed") == "active"
+
+
+def test_a_memory_opens_where_a_person_has_reviewed_all_of_it() -> None:
+    with kiprdf.Nexus.memory() as nexus:
+        memory = Memory(nexus)
+        memory.add(NOTE)
+        nexus.execute("""
+        UPDATE ?x SET METADATA { status: "reviewed" }
+        WHERE { ?x {type: "$ConceptType"} FILTER(?x.metadata.source == "kiprdf.memory") }
+        """)
+        commit = nexus.info()["commit"]
+        with nexus.acting(author="m"):
+            memory = Memory(nexus)
+        assert nexus.info()["commit"] == commit
+        assert len(memory.edges("uses")) == 1
+
+
+def test_an_erasure_that_is_refused_takes_no_evidence_away() -> None:
+    with kiprdf.Nexus.memory(history=True) as nexus:
+        memory = Memory(nexus)
+        memory.add("I use Python.")
+        id = memory.add("I use Python. I use Docker.")
+        nexus.execute(EDGE, status="reviewed")
+        with untouched(nexus), pytest.raises(kiprdf.KipError) as raised, acting(nexus, "model"):
+            memory.erase(id)
+        assert raised.value.code == "KIP_3004"
+        assert memory.erase(id)["erased"]
+        assert [edge.evidence["memory_ids"] for edge in memory.edges("uses")] != [[id]]
