@@ -939,7 +939,8 @@ class Nexus:
 
         Only values that nobody else wrote later are taken back. Others are ``conflicts``: KIP_2002,
         and nothing is written, unless ``conflicts="skip"``. Returns ``seqs``, ``reverted``,
-        ``conflicts``, and ``seq`` of the new commit; a dry run returns the plan.
+        ``conflicts``, and ``seq`` of the new commit; a dry run returns the plan. ``actors`` are
+        those who wrote the commits, but for the owner.
 
         >>> nexus = Nexus.memory(history=True)
         >>> _ = nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Ada"} } }')

@@ -414,5 +414,6 @@ _COUNTED = {"erased": "element", "listed": "digest"}
 
 def _head(entry: dict[str, Any]) -> str:
     """The number and the time of a commit, and who made it."""
-    who = printable(" ".join(filter(None, (entry["author"], entry["session"]))))
+    author = entry.get("actor", entry["author"])
+    who = printable(" ".join(filter(None, (author, entry["session"]))))
     return f"{entry['seq']} {entry['at']}{' ' + who if who else ''}"

@@ -343,7 +343,13 @@ def _entry(
         "session": origin.session,
         "source": _source(after or before),
         "undoes": undone(origin),
+        **_actor(origin),
     }
+
+
+def _actor(origin: Origin) -> dict[str, str]:
+    """Who wrote a commit, with its kind; nothing for the owner."""
+    return {} if origin.actor is None else {"actor": origin.actor}
 
 
 def undone(origin: Origin) -> int | list[int] | None:
@@ -418,6 +424,7 @@ def _envelope(
         "author": origin.author,
         "session": origin.session,
         "undoes": undone(origin),
+        **_actor(origin),
         **groups,
         **_forgotten(commit),
         **_proposed(commit),

@@ -54,6 +54,7 @@ class UndoPlan:
         self.draft = Draft(store, clock, actor=actor)
         self.seqs: list[int] = []
         self.conflicts: list[Conflict] = []
+        self._actors: set[str | None] = set()
         self._source = source
         self.log = Log(store)
         self._texts = self.log.journal.statements()
@@ -71,6 +72,9 @@ class UndoPlan:
                 item = {"id": self._id(node), "change": change, "keys": keys(before, after)}
                 reverted.append(item)
         report = {"seqs": self.seqs, "reverted": reverted, "conflicts": self.conflicts}
+        actors = {actor for actor in self._actors if actor is not None}
+        if actors:
+            report["actors"] = sorted(actors)
         return with_unreviewed(report, self.draft)
 
     def _id(self, node: NamedNode) -> str:
@@ -100,6 +104,7 @@ class UndoPlan:
                     self._note(node, before, later, number)
             if is_undone:
                 self.seqs.insert(0, number)
+                self._actors.add(step.commit.origin.actor)
         self._resolve()
 
     def _is_selected(self, origin: Origin, before: State, after: State) -> bool:

@@ -293,7 +293,9 @@ class Writer:
 
     def origin(self, kind: str, at: str = "") -> Origin:
         actor = acting_on(self)
-        return Origin(at or timestamp(self.clock()), kind, actor.author, actor.session)
+        who = (actor.author, actor.session)
+        origin = Origin(at or timestamp(self.clock()), kind, *who)
+        return origin if actor.author is None else origin._replace(kind_of_author=actor.kind)
 
     def replace(self, dataset: Engine, kind: str, records: dict[str, str] | None = None) -> None:
         """Replace the whole dataset, as one commit; the writer's lock is held."""

@@ -19,7 +19,7 @@ class Origin(NamedTuple):
     """Where a commit comes from: the time in UTC, the kind of statement, who sent it.
 
     ``undoes`` are the numbers of the commits that it takes back, ``digest`` is that of the outline
-    of its statement.
+    of its statement, ``kind_of_author`` is human, model or job.
     """
 
     at: str = ""
@@ -28,6 +28,12 @@ class Origin(NamedTuple):
     session: str | None = None
     undoes: Sequence[int] = ()
     digest: str | None = None
+    kind_of_author: str | None = None
+
+    @property
+    def actor(self) -> str | None:
+        """The kind and the name of the author, if the kind was recorded."""
+        return f"{self.kind_of_author}/{self.author}" if self.kind_of_author else None
 
 
 UNKNOWN = Origin()

@@ -68,9 +68,11 @@ def encoded(commit: Commit, rows: Sequence[str] | None = None) -> bytes:
 
     ``rows`` are its triples, where they are written already.
     """
-    *origin, digest = commit.origin
+    *origin, digest, kind_of_author = commit.origin
     number = commit.number if commit.since is None else [commit.first, commit.number]
     head: list[Any] = [number, *origin, len(commit.removed), commit.records, digest]
+    if kind_of_author is not None:
+        head.append(kind_of_author)
     if rows is None:
         rows = rows_of(itertools.chain(commit.removed, commit.added))
     data = "\n".join([_JSON.encode(head), *rows]).encode()

@@ -43,7 +43,7 @@ def test_history_and_changes_are_text_or_json(folder: tuple[str, int]) -> None:
     path, last = folder
     lines = invoke("history", "C:Drug/A", "--nexus", path).stdout.splitlines()
     assert lines[0].startswith(f"{last} 20")
-    assert lines[0].endswith("Z agent-7 s-1: changed by UPSERT")
+    assert lines[0].endswith("Z model/agent-7 s-1: changed by UPSERT")
     assert lines[1] == "    ~ attributes.risk: 2 -> 3"
     page = json.loads(invoke("history", "C:Drug/A", "--nexus", path, "--json").stdout)
     assert [entry["change"] for entry in page["entries"]] == ["changed", "created"]
@@ -66,7 +66,7 @@ def test_authors_and_values_cannot_forge_lines_or_control_the_terminal(
                 'UPSERT { CONCEPT { {type: "Person", name: "Ada"} SET ATTRIBUTES {a: :a} } }',
                 a="\x9b31m",
             )
-    who = r"x\u000a99 2026-01-01Z: FORGET \u001b[31mred\u202e"
+    who = r"model/x\u000a99 2026-01-01Z: FORGET \u001b[31mred\u202e"
     options = ("--nexus", path)
     lines = invoke("changes", "--since", str(before), *options).stdout.split("\n")
     assert lines[0].endswith(f"Z {who}: UPSERT")

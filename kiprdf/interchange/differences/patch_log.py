@@ -96,6 +96,7 @@ def written(store: NexusStore) -> Iterator[str]:
             "at": origin.at,
             "kind": origin.kind,
             "author": origin.author,
+            "author-kind": origin.kind_of_author,
             "session": origin.session,
             "undoes": json.dumps(list(origin.undoes)) if origin.undoes else None,
             "records": json.dumps(commit.records) if commit.records else None,
@@ -159,7 +160,8 @@ def _commit(patch: str, start: int) -> tuple[dict[str, str], Commit]:
         undoes = tuple(_json(headers, "undoes", []))
         digest = digest_of(headers["statement"]) if "statement" in headers else None
         who = headers.get("author"), headers.get("session")
-        origin = Origin(headers["at"], headers["kind"], *who, undoes, digest)
+        kind_of_author = headers.get("author-kind")
+        origin = Origin(headers["at"], headers["kind"], *who, undoes, digest, kind_of_author)
         number = int(headers["seq"])
         since = int(headers["since"]) if "since" in headers else None
         return headers, Commit(number, origin, removed, added, records, since)
