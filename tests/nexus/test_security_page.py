@@ -74,7 +74,7 @@ DOES: dict[str, list[Do]] = {
         lambda nexus: nexus.history("C:Person/Plain"),
         lambda nexus: nexus.snapshot(),
     ],
-    "propose a command that writes": [propose],
+    "[propose](how-to/review.md) a command that writes": [propose],
     "write, delete and merge what nobody has judged": [
         upsert("Plain", "n: 2"),
         delete("Plain"),
