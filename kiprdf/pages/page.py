@@ -270,6 +270,10 @@ class Page:
         """A drawing of what surrounds an element; a static page has none."""
         return None
 
+    def rejection(self, element: Element) -> View | None:
+        """The form that rejects values of an element; a static page has none."""
+        return None
+
     # Links --------------------------------------------------------------------------------------
 
     def link(self, node: NamedNode, text: str | None = None) -> View:

@@ -21,7 +21,7 @@ from kiprdf.errors import KipError, StoreError, without_folder
 from kiprdf.serve.http import HttpError
 from kiprdf.serve.mcp_route import McpEndpoint
 from kiprdf.serve.observation import LOGGER, Observer
-from kiprdf.serve.routes import admin, kip, linked, openapi, pages, review, sparql
+from kiprdf.serve.routes import admin, kip, linked, openapi, pages, rejecting, review, sparql
 from kiprdf.serve.security import Gate
 from kiprdf.serve.state import Server
 
@@ -34,7 +34,7 @@ def asgi_app(server: Server) -> ASGIApp:
     mcp = McpEndpoint(server) if has_mcp else None
     listed = admin.ROUTES + kip.ROUTES + sparql.ROUTES + linked.ROUTES + openapi.ROUTES
     if server.options.explorer:
-        listed += pages.ROUTES + review.ROUTES
+        listed += pages.ROUTES + review.ROUTES + rejecting.ROUTES
     routes: list[Route] = [
         _OwnRoute(path, partial(handler, server), methods=methods)
         for path, methods, handler in listed

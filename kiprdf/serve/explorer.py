@@ -28,7 +28,8 @@ from kiprdf.pages.elements import element_page
 from kiprdf.pages.page import ASSETS as FILES
 from kiprdf.pages.page import Page, Paths, Site, View, count, render, words
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Concept, Proposition, read_element
+from kiprdf.rdf.elements import Concept, Element, Proposition, read_element
+from kiprdf.rdf.literals import to_json
 from kiprdf.serve import review, time_pages
 from kiprdf.serve.drawing import DRAWN, Arrow, Node, drawing
 from kiprdf.serve.routes.linked import no_element
@@ -106,6 +107,8 @@ class ExplorerPage(Page):
     query: dict[str, str] = field(default_factory=dict)
     """What the address of the page has beside the commit: a search, a command."""
     has_history: bool = True
+    reject_key: str | None = None
+    """What a form that rejects a value of the element sends; None for who may not."""
     frame: ClassVar[str] = "explorer/frame.html"
 
     def number(self, of: str, key: str | None, read: int) -> int:
@@ -151,6 +154,21 @@ class ExplorerPage(Page):
         title = "The neighbours of this element"
         return drawing([self._drawn(one) for one in order], arrows, title)
 
+    def rejection(self, element: Element) -> View | None:
+        """The form that rejects the fact or a value of an attribute; None without either."""
+        is_fact = isinstance(element, Proposition)
+        if self.reject_key is None or not (is_fact or element.attributes):
+            return None
+        return {
+            "href": self.href(self.path.replace("page/", "explore/reject/", 1)),
+            "key": self.reject_key,
+            "version": to_json(element.metadata.get(vocab.VERSION, vocab.NULL)),
+            "choices": [
+                *([("", "the fact")] if is_fact else []),
+                *((key, key) for key in sorted(element.attributes)),
+            ],
+        }
+
     def _drawn(self, node: NamedNode) -> Node:
         one = self.site.knowledge.elements.get(node)
         name_ = one.name if isinstance(one, Concept) else "fact"
@@ -193,10 +211,10 @@ class Explorer:
         given = {key: value for key, value in query.items() if value}
         return ExplorerPage(site, path, self.root, self.moment, query=given)
 
-    def element(self, node: NamedNode, now: Nexus) -> str:
+    def element(self, node: NamedNode, now: Nexus, reject_key: str | None = None) -> str:
         """The page of an element; ``Absent`` where it does not exist.
 
-        ``now`` is the nexus with its whole history.
+        ``now`` is the nexus with its whole history. With a key, a form rejects its values.
         """
         path = f"page/{element_path(self.store.iris.base, node.value)}"
         if not self.store.describe(node):
@@ -206,7 +224,7 @@ class Explorer:
             raise Absent(page.html("explorer/absent.html", "Not there", **view))
         triples, numbers = self.store.read(lambda: surroundings(self.store, node))
         knowledge = Knowledge.of(triples, self.store.iris)
-        page = replace(self._page(path, knowledge), numbers=numbers)
+        page = replace(self._page(path, knowledge), numbers=numbers, reject_key=reject_key)
         return element_page(page, knowledge.elements[node])
 
     def _was_there(self, node: NamedNode, now: Nexus) -> bool:

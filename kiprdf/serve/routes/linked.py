@@ -114,11 +114,15 @@ async def document(
     chosen: Variant,
     make: Callable[[], bytes | IO[bytes]],
     limit: AbstractAsyncContextManager[Any] | None = None,
+    reader: str = "",
 ) -> Response:
-    """A document about the state of one commit, with a strong ETag."""
+    """A document about the state of one commit, with a strong ETag.
+
+    ``reader`` marks what is shown to some readers only.
+    """
     commit = await server.read(request, server.store.commit)
     form = f"{chosen.media_type.rpartition('/')[2]}-{chosen.profile}"
-    headers = {"ETag": f'"{server.start}-{commit}-{form}"', "Vary": "Accept"}
+    headers = {"ETag": f'"{server.start}-{commit}-{form}{reader}"', "Vary": "Accept"}
     if _matches(request.headers.get("if-none-match"), headers["ETag"]):
         return Response(status_code=304, headers=headers)
     async with limit or nullcontext():

@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, Response
 
 from kiprdf.serve.explorer import ASSETS, Absent, Explorer
 from kiprdf.serve.http import error_response, read_body, run_for
-from kiprdf.serve.routes import linked
+from kiprdf.serve.routes import linked, rejecting
 from kiprdf.serve.state import Routes, Server, is_for_people, path_after, root_of
 from kiprdf.serve.time_pages import moment_of
 
@@ -53,11 +53,16 @@ async def element(server: Server, request: Request) -> Response:
     """/page/{path}: an element for people."""
     node = linked.node_at(server.store, path_after(request, "/page/"))
     when = request.query_params.get("as_of")
+    key = None if when else rejecting.form_key(server, request, node)
     make = partial(
-        _in_explorer, server, request, when, lambda explorer: explorer.element(node, server.nexus)
+        _in_explorer,
+        server,
+        request,
+        when,
+        lambda explorer: explorer.element(node, server.nexus, key),
     )
     try:
-        return await linked.document(server, request, linked.HTML, make)
+        return await linked.document(server, request, linked.HTML, make, reader=key or "")
     except Absent as page:
         if not is_for_people(request):
             raise linked.no_element() from None

@@ -20,13 +20,30 @@ from kiprdf.serve.state import Routes, Server, require_write, root_of
 MOST_BODY = 10_000
 
 
-def _person(server: Server, request: Request) -> Actor:
-    """Who reads a page, with what its forms may do; raises 403 unless that is a person."""
+def reader(server: Server, request: Request) -> Actor:
+    """Who reads a page, with what its forms may do."""
     actor = info_of(request.scope).actor
     assert server.gate is not None
     signed_in = server.gate.authentication.signed_in(request.headers)
-    if signed_in is not None:
-        actor = signed_in.actor(actor.session or "")
+    return actor if signed_in is None else signed_in.actor(actor.session or "")
+
+
+def check_form(server: Server, actor: Actor, id: str, fields: dict[str, str]) -> None:
+    """Raise 403 for a form that is not of a page of this server, or was made for another."""
+    key = review.form_key(server.form_secret, actor, id)
+    if not hmac.compare_digest(key.encode(), fields.get("key", "").encode()):
+        raise HttpError(403, "This form is not of this page.", "Open the page again.")
+
+
+async def read_form(request: Request) -> dict[str, str]:
+    """The fields of a form that was sent, each once."""
+    body = await read_body(request, MOST_BODY)
+    return {key: values[0] for key, values in parse_qs(body.decode(errors="replace")).items()}
+
+
+def _person(server: Server, request: Request) -> Actor:
+    """Who reads a page; raises 403 unless that is a person."""
+    actor = reader(server, request)
     if actor.kind != "human":
         hint = "Sign in with the token of a principal of the kind human."
         raise HttpError(403, f"Proposals are shown to people, and this is a {actor.kind}.", hint)
@@ -57,11 +74,8 @@ async def proposal(server: Server, request: Request) -> Response:
     error: KipError | None = None
     if request.method == "POST":
         require_write(server, request)
-        body = await read_body(request, MOST_BODY)
-        fields = {key: values[0] for key, values in parse_qs(body.decode(errors="replace")).items()}
-        key = review.form_key(server.form_secret, actor, id)
-        if not hmac.compare_digest(key.encode(), fields.get("key", "").encode()):
-            raise HttpError(403, "This form is not of this page.", "Open the page again.")
+        fields = await read_form(request)
+        check_form(server, actor, id, fields)
         try:
             await run_for(request, server.threads, lambda: _decide(server, id, fields))
             return RedirectResponse(f"{root_of(request)}/explore/proposals", 303)
