@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyoxigraph import Literal, NamedNode, Triple
@@ -26,6 +27,7 @@ from kiprdf.rdf.literals import canonical_json, normal
 from kiprdf.semantics.patterns import Kinds, check_block
 from kiprdf.spelling import keys_of_name
 from kiprdf.store.proposals import APPROVED, OPEN, Entry
+from kiprdf.trees import walk
 
 if TYPE_CHECKING:
     from kiprdf.execution.engine import CommandEngine
@@ -100,7 +102,8 @@ def approve(engine: CommandEngine, id: str) -> dict[str, Any]:
             effect = _again(engine, proposal)
             delta = effect.draft.delta()
             decision = _decision(engine, "approved", seq=store.commit() + bool(delta))
-            record = canonical_json({"id": id, "by": proposal["by"], **decision})
+            whose = {key: proposal[key] for key in ("id", "digest", "by")}
+            record = canonical_json({**whose, **decision})
             if delta:
                 writer.commit(replace(delta, records={APPROVED: record}))
         engine.writer.proposals.decide(id, decision)
@@ -160,11 +163,28 @@ def _effect(engine: CommandEngine, command: ast.Manipulation) -> _Effect:
 
 
 def _matched(engine: CommandEngine, command: ast.Manipulation) -> Iterator[NamedNode]:
-    """The elements that the WHERE of a statement binds to its variables."""
-    if not isinstance(command, ast.Upsert):
-        kinds = check_block(command.where, engine.catalogs.catalog(), Kinds())
-        for name in kinds.elements():
-            yield from nodes(ast.Variable(name), command.where, engine.store, creates=True)
+    """The elements that the WHERE of a statement matches, also those without a variable."""
+    if isinstance(command, ast.Upsert):
+        return
+    names = {one.name for one in walk(command.where) if isinstance(one, ast.Variable)}
+    fresh = (ast.Variable(name) for n in count() if (name := f"read_{n}") not in names)
+    where = ast.Block(tuple(_named(clause, fresh) for clause in command.where.clauses))
+    kinds = check_block(where, engine.catalogs.catalog(), Kinds())
+    for name in kinds.elements():
+        yield from nodes(ast.Variable(name), where, engine.store, creates=True)
+
+
+def _named(clause: Any, fresh: Iterator[ast.Variable]) -> Any:
+    """A clause, or an end in it, in which everything but a range of hops has a variable."""
+    if not isinstance(clause, ast.ConceptClause | ast.PropositionClause):
+        return clause
+    matcher: Any = clause.matcher
+    if isinstance(matcher, ast.PropositionMatcher):
+        ends = (_named(matcher.subject, fresh), _named(matcher.object, fresh))
+        matcher = replace(matcher, subject=ends[0], object=ends[1])
+        if any(isinstance(one, ast.Hops) for one in walk(matcher.predicate)):
+            return replace(clause, matcher=matcher)
+    return replace(clause, variable=clause.variable or next(fresh), matcher=matcher)
 
 
 def _datasets(draft: Draft) -> tuple[set[Triple], set[Triple]]:
@@ -301,8 +321,9 @@ def _entries(engine: CommandEngine) -> dict[str, Entry]:
     record = engine.store.records().get(APPROVED) if kept else None
     if record is not None:
         decision = json.loads(record)
-        id = decision.pop("id")
-        if id in kept and kept[id]["state"] == OPEN:
+        id, digest = decision.pop("id"), decision.pop("digest")
+        # Another nexus, whose history was restored, may have a proposal of the same number.
+        if id in kept and kept[id]["state"] == OPEN and kept[id]["digest"] == digest:
             kept[id] = {**kept[id], **decision}
             if not engine.store.read_only:
                 engine.store.write(lambda: engine.writer.proposals.decide(id, decision))

@@ -7,6 +7,7 @@ from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING, Any
 
 from kiprdf import protocol
+from kiprdf.actors import acting_as, acting_on
 from kiprdf.budget import without_limit
 from kiprdf.errors import KipError
 from kiprdf.execution.engine import CommandEngine
@@ -47,7 +48,11 @@ def _run_batch(engine: CommandEngine, request: Request, readonly: bool) -> dict[
             own = {} if isinstance(item, str) else item.parameters
             parameters = {**request.parameters, **own}
             if dry_run and number < len(items) and _writes(engine, text, parameters, readonly):
+                actor = acting_on(engine.writer)
                 engine = stack.enter_context(closing(engine.copy()))
+                # Who may only propose would change nothing that the next command sees.
+                access = "write" if actor.access == "propose" else actor.access
+                stack.enter_context(acting_as(engine.writer, actor._replace(access=access)))
                 dry_run = False
             as_of = request.as_of if isinstance(item, str) else item.as_of or request.as_of
             view = request.view if isinstance(item, str) else item.view or request.view

@@ -300,6 +300,37 @@ def test_links_that_pair_the_same_elements_otherwise_make_it_stale(nexus: kiprdf
     assert code_of(lambda: nexus.approve("prop-1")) == "KIP_3005"
 
 
+@pytest.mark.parametrize(
+    "where",
+    [
+        '?p {type: "Person"} (?p, "knows", {type: "Person", name: "Bo"})',
+        '(?p, "knows" | "prefers", ?q)',
+        '(?p, ?predicate, {name: "Bo"})',
+        '?p {type: "Person"} ({name: "Eve"}, "knows", (?p, "knows", {name: "Bo"}))',
+        '?p {type: "Person"} (?p, "knows"{1,2}, {name: "Bo"}) (?p, "knows", ?q)',
+        '(?p, "knows", ?q) OPTIONAL { ?read_0 (?q, "knows", ?r) }',
+    ],
+)
+def test_a_fact_without_a_variable_was_read_too(nexus: kiprdf.Nexus, where: str) -> None:
+    nexus.execute(FACT)
+    nexus.execute("""UPSERT { CONCEPT ?eve { {type: "Person", name: "Eve"} }
+      PROPOSITION { (?eve, "knows", ({name: "Ada", type: "Person"}, "knows",
+        {type: "Person", name: "Bo"})) } }""")
+    update = f"UPDATE ?p SET ATTRIBUTES {{seen: true}} WHERE {{ {where} }}"
+    propose(nexus, update)
+    nexus.execute(AGE, name="Unrelated", age=1)
+    propose(nexus, update)
+    nexus.execute("""UPDATE ?l SET METADATA {status: "retracted"}
+      WHERE { ?l ({name: "Ada"}, "knows", {name: "Bo"}) }""")
+    with pytest.raises(kiprdf.KipError, match="stale: P:"):
+        nexus.approve("prop-1")
+    nexus.execute("""UPDATE ?l SET METADATA {status: "active"}
+      WHERE { ?l ({name: "Ada"}, "knows", {name: "Bo"}) }""")
+    propose(nexus, update)
+    nexus.execute(AGE, name="Unrelated", age=2)
+    assert nexus.approve("prop-3")["updated"] > 0
+
+
 def test_other_commits_do_not_make_it_stale(nexus: kiprdf.Nexus) -> None:
     nexus.execute(AGE, name="Max", age=71)
     for command in (AGE.replace(":name", '"Ada"').replace(":age", "63"), OLDER, FACT):
@@ -414,6 +445,19 @@ def test_a_rejection_that_was_made_meanwhile_holds(nexus: kiprdf.Nexus) -> None:
     assert code_of(lambda: nexus.approve("prop-1")) == "KIP_3004"
     assert ages(nexus) == {"Ada": 36}
     assert [one["id"] for one in nexus.proposals()] == ["prop-1", "prop-2"]
+
+
+@pytest.mark.parametrize("access", ["propose", "write"])
+def test_a_dry_run_of_a_batch_is_that_of_who_sends_it(nexus: kiprdf.Nexus, access: Any) -> None:
+    reviewed = {"command": STATUS, "parameters": {"to": "reviewed"}}
+    find = 'FIND(?p.attributes.age) WHERE { ?p {type: "Person", name: "Ada"} }'
+    older = {"command": AGE, "parameters": {"name": "Ada", "age": 63}}
+    with nexus.acting(author="bot", access=access):
+        answer = nexus.execute_kip({"commands": [older, find, reviewed, find], "dry_run": True})
+    first, second, third = answer["result"]
+    assert (first["result"]["upsert_concept_nodes"], second["result"]) == (["C:Person/Ada"], [63])
+    assert third["error"]["code"] == "KIP_3004"
+    assert (ages(nexus), nexus.proposals()) == ({"Ada": 36}, [])
 
 
 # The rules of trust ---------------------------------------------------------------------------
@@ -535,6 +579,19 @@ def test_a_reader_sees_the_approval_that_only_the_commit_has_noted(
         assert ages(nexus) == {"Ada": 1}
         with kiprdf.Nexus.open(tmp_path / "brain", read_only=True) as reader:
             assert [one["id"] for one in reader.proposals()] == ["prop-2"]
+
+
+def test_the_record_of_another_nexus_decides_nothing(tmp_path: Path) -> None:
+    with kiprdf.Nexus.memory(history=True) as other:
+        propose(other, AGE, name="Ada", age=1)
+        other.approve("prop-1")
+        other.snapshot(tmp_path / "all.ttl", history=tmp_path / "all.rdfp")
+    with kiprdf.Nexus.open(tmp_path / "brain") as nexus:
+        propose(nexus, AGE, name="Bo", age=2)
+        nexus.restore(tmp_path / "all.ttl", history=tmp_path / "all.rdfp")
+        assert [one["state"] for one in nexus.proposals()] == ["open"]
+        nexus.approve("prop-1")
+        assert ages(nexus) == {"Ada": 1, "Bo": 2}
 
 
 def test_a_line_that_a_crash_has_cut_is_written_over(tmp_path: Path) -> None:
