@@ -11,11 +11,13 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from kiprdf.errors import KipWarning
+from kiprdf.kql.beliefs import view_of
 from kiprdf.kql.clauses import checked_text
 from kiprdf.kql.diagnosis import clauses, conditions, names
 from kiprdf.kql.diagnosis.clauses import Step, Within
 from kiprdf.kql.diagnosis.homes import Homes
-from kiprdf.kql.find import nodes, run
+from kiprdf.kql.diagnosis.unbelieved import explain_unbelieved
+from kiprdf.kql.find import count_solutions, nodes, run
 from kiprdf.kql.results import Lack, is_nothing, key_of, variable_of
 from kiprdf.language import ast
 from kiprdf.semantics import scope
@@ -43,6 +45,12 @@ def explain(
 
     ``lacks`` is what was seen to be missing in the answer. A SUM of 0 may still be one of numbers.
     """
+    view = view_of(store)
+    if isinstance(command, ast.Find) and view is not None and view.hidden:
+        is_empty = lacks == "rows" or not (lacks or count_solutions(command.where, store, 1))
+        for warning in explain_unbelieved(command, view, store) if is_empty else ():
+            yield replace(warning, source=source)
+            return
     is_listed = False
     if isinstance(command, ast.Find) and lacks == "rows":
         if not _is_surely_nothing(command, store):
