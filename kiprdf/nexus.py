@@ -26,7 +26,7 @@ from kiprdf.execution.undo import undo
 from kiprdf.execution.validity import validity
 from kiprdf.interchange import files, formats
 from kiprdf.kml.draft import Clock
-from kiprdf.kql.beliefs import marked, refuse_marked
+from kiprdf.kql.beliefs import Beliefs, marked, refuse_marked
 from kiprdf.language.parameters import refuse_misspelt_options
 from kiprdf.loading import Lazy, load
 from kiprdf.meta.indexing import Indexer
@@ -339,6 +339,11 @@ class Nexus:
     def index(self) -> Indexer:
         """The index of SEARCH, which ranks all elements by words and by meaning."""
         return self._engine.indexer
+
+    @property
+    def beliefs(self) -> Beliefs:
+        """What is not believed, and why."""
+        return self._engine.beliefs
 
     def request(self, function: Callable[[], T]) -> T:
         """Call a function that reads ``store`` and ``index``, as one request with one budget.

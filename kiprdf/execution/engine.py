@@ -98,7 +98,7 @@ class CommandEngine:
         self.boundary = ErrorBoundary(store, self.budgets)
         self.catalogs = CatalogCache(store)
         self.statements = Statements(store, self.catalogs.catalog)
-        self.beliefs = Beliefs(store)
+        self.beliefs = Beliefs(store, self.clock)
         self.writer = Writer(store, self.indexer, self.catalogs, self.clock)
         self.refusals = Refusals(store.folder, store.read_only)
         if strict_schema is not None:

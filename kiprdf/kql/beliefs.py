@@ -9,9 +9,9 @@ compiled with a condition for each pattern that could match one, and reads a ``B
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any, NamedTuple, cast
 
 from pyoxigraph import Literal, NamedNode, Triple
@@ -176,15 +176,19 @@ def plain(store: Store) -> Store:
 class Beliefs:
     """The views of a store, each kept until a commit changes it."""
 
-    def __init__(self, store: NexusStore) -> None:
-        self._store = store
+    def __init__(self, store: NexusStore, clock: Callable[[], datetime]) -> None:
+        self._store, self._clock = store, clock
         self._views = _Views()
         self._last: BelievedStore | None = None
         if store.embedded is not None:
             store.embedded.follow(self._views)
 
-    def view(self, at: str) -> View:
-        """What is not believed at a time; ``ALWAYS``: at any time."""
+    def view(self, at: str | None = None) -> View:
+        """What is not believed at a time, else now; ``ALWAYS``: at any time."""
+        if at is None:
+            now = self._clock()
+            utc = now.replace(tzinfo=UTC) if now.tzinfo is None else now.astimezone(UTC)
+            at = f"{utc.replace(microsecond=0, tzinfo=None).isoformat()}Z"
         commit = self._store.commit()
         for view in self._views.current:
             if view.commit == commit and view.covers(at):
@@ -265,7 +269,10 @@ class _Finder:
 
     def _hide(self, elements: Iterable[tuple[NamedNode, str]]) -> None:
         """Add elements, and level by level the facts that have them as ends."""
-        new = {node: why for node, why in elements if node not in self._reasons}
+        new: dict[NamedNode, str] = {}
+        for node, why in elements:
+            if node not in self._reasons:
+                new.setdefault(node, why)
         level: dict[NamedNode, Triple | None] = dict.fromkeys(new)
         self._store.prefetch(level)
         while level:

@@ -19,7 +19,7 @@ from kiprdf.rdf.literals import to_json
 from kiprdf.store import Store
 
 if TYPE_CHECKING:
-    from kiprdf.memory.graph import Graph
+    from kiprdf.memory.graph import Believed, Graph
 
 MAX_EDGES = 20
 MAX_CHARACTERS = 1500
@@ -213,22 +213,26 @@ def _content(query: str) -> list[str]:
     return list(dict.fromkeys(words(normalized(query))))[:_MOST_WORDS]
 
 
-def ask(graph: Graph, names: Names, query: str) -> Asked:
+def ask(graph: Graph, names: Names, query: str, believed: Believed) -> Asked:
     """What a query names and asks for: entities by name, else the user by predicate."""
     query = query[:LONGEST_QUERY]
-    matches = named_in(query, names)
+    matches = [match for match in named_in(query, names) if believed.has(match.named.node)]
     user = names.entities.get(graph.user_node())
     predicates = asked_predicates(query)
     if user is not None and predicates and all(match.named == user for match in matches):
-        edges = relations(graph, names, [user.node], predicates)
+        edges = relations(graph, names, [user.node], believed, predicates)
         if edges:
             return Asked([Match(user, 1.0, frozenset(), False)], edges, "")
-    edges = relations(graph, names, [match.named.node for match in matches])
+    edges = relations(graph, names, [match.named.node for match in matches], believed)
     return Asked(matches, edges, query)
 
 
 def relations(
-    graph: Graph, names: Names, nodes: Collection[NamedNode], predicates: Iterable[str] = PREDICATES
+    graph: Graph,
+    names: Names,
+    nodes: Collection[NamedNode],
+    believed: Believed,
+    predicates: Iterable[str] = PREDICATES,
 ) -> list[Relation]:
     """The edges of some entities, with those that took the place of edges that ended, in no order;
     each triple is read once."""
@@ -254,7 +258,11 @@ def relations(
     store.prefetch(cast(NamedNode, link[0].subject) for _, link in links if link)
     edges = [relation(graph, names, link[0].subject, fact) for fact, link in links if link]
     shown = [edge for edge in edges if edge is not None]
-    return [*shown, *_superseding(graph, names, shown)]
+    return [
+        edge
+        for edge in (*shown, *_superseding(graph, names, shown))
+        if believed.has_relation(edge.link, edge.valid_until, edge.subject.node, edge.object.node)
+    ]
 
 
 def _superseding(graph: Graph, names: Names, edges: Collection[Relation]) -> list[Relation]:
@@ -292,8 +300,10 @@ def _value(store: Store, link: Any, key: str) -> Any:
     return to_json(cast(Any, triples[0].object)) if triples else None
 
 
-def stored_edge(graph: Graph, names: Names, link: NamedNode) -> tuple[Edge, Relation] | None:
-    """The edge that a proposition stores, as a whole, if it does."""
+def stored_edge(
+    graph: Graph, names: Names, link: NamedNode, believed: Believed
+) -> tuple[Edge, Relation] | None:
+    """The edge that a proposition stores, as a whole, if it does and is shown."""
     store = graph.nexus.store
     triples = store.statements(link)
     fact: Any = next((each.object for each in triples if each.predicate == vocab.REIFIES), None)
@@ -306,6 +316,8 @@ def stored_edge(graph: Graph, names: Names, link: NamedNode) -> tuple[Edge, Rela
     if stored is None:
         return None
     edge = stored.edge
+    if not believed.has_relation(link, edge.valid_until, subject.node, object_.node):
+        return None
     ends = link, subject, edge.predicate, object_
     return edge, Relation(*ends, edge.weight, edge.valid_until)
 
@@ -345,14 +357,17 @@ def block(
     the words of the query that name no entity.
     """
     names.refresh()
-    asked = ask(graph, names, query)
+    believed = graph.believed()
+    asked = ask(graph, names, query, believed)
     hits, edges = {match.named: match.score for match in asked.matches}, asked.relations
     if rest := rest_of(asked.query, asked.matches):
-        ends = _stated_ends(graph, notes_with(rest)) - {graph.user_node()}
-        stated = [names.entities[end] for end in ends if end in names.entities]
+        ends = _stated_ends(graph, notes_with(rest), believed) - {graph.user_node()}
+        stated = [
+            names.entities[end] for end in ends if end in names.entities and believed.has(end)
+        ]
         stated.sort(key=lambda named: named.names)
         hits |= {named: STATED for named in stated if named not in hits}
-        edges = relations(graph, names, [named.node for named in hits])
+        edges = relations(graph, names, [named.node for named in hits], believed)
     if not hits:
         return ""
     return _fitted(
@@ -360,9 +375,10 @@ def block(
     )
 
 
-def _stated_ends(graph: Graph, notes: Iterable[NamedNode]) -> set[NamedNode]:
+def _stated_ends(graph: Graph, notes: Iterable[NamedNode], believed: Believed) -> set[NamedNode]:
     """The entities of the edges that some memories state."""
-    links = (link for note in notes for link in graph.stated_links(note))
+    stated = (link for note in notes for link in graph.stated_links(note))
+    links = (link for link in stated if believed.has_relation(link, ""))
     facts = (graph.nexus.store.lookup(link, vocab.REIFIES, None, 1) for link in links)
     ends: Any = [triples[0].object for triples in facts if triples]
     return {end for fact in ends for end in (fact.subject, fact.object)}

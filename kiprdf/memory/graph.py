@@ -22,6 +22,7 @@ from pyoxigraph import NamedNode
 
 from kiprdf.execution.support import MENTIONS, STATES
 from kiprdf.execution.transaction import Transaction
+from kiprdf.kql.beliefs import NOT_VALID, SUPERSEDED, View
 from kiprdf.kql.identities import exists
 from kiprdf.memory.evidence import Statement, denial, statements_of, turn_of
 from kiprdf.memory.items import PREDICATES, TYPES, USER_ID, USER_NAME, Edge, Entity, normalized
@@ -136,6 +137,31 @@ def edge_id(subject_id: str, predicate: str, object_id: str) -> str:
     return f"edge:{uuid.uuid5(_NAMESPACE, f'{subject_id} {predicate} {object_id}')}"
 
 
+class Believed:
+    """What a memory shows: the ``notes`` that are not believed are left out.
+
+    A relation that a memory has ended is shown as one that held, unless an end or the relation
+    itself is not believed for another reason.
+    """
+
+    def __init__(self, view: View, notes: str) -> None:
+        self.view = view
+        self._reasons = view.reasons
+        self.notes = {node.value for node in view.reasons if node.value.startswith(notes)}
+
+    def has(self, node: object) -> bool:
+        """Whether an element is believed."""
+        return node not in self._reasons
+
+    def has_relation(self, link: object, until: str | None, *ends: object) -> bool:
+        """Whether a relation is believed, or was until a time."""
+        reason = self._reasons.get(cast(NamedNode, link))
+        if reason is None:
+            return True
+        has_ended = until is not None and reason in (SUPERSEDED, NOT_VALID)
+        return has_ended and all(map(self.has, ends))
+
+
 class Graph:
     """Reads and writes the entities and edges of a nexus.
 
@@ -146,6 +172,8 @@ class Graph:
         self.nexus = nexus
         self.is_ready = is_ready
         self._states = nexus.store.iris.predicate(STATES)
+        self._notes = nexus.store.iris.concept(ITEM, "x").value[:-1]
+        self._believed: Believed | None = None
 
     # Reading ----------------------------------------------------------------------------------
 
@@ -275,6 +303,13 @@ class Graph:
         return self.column(command, type=ITEM)
 
     # Reading without a FIND for each ----------------------------------------------------------
+
+    def believed(self) -> Believed:
+        """What is believed now."""
+        view, believed = self.nexus.beliefs.view(), self._believed
+        if believed is None or believed.view is not view:
+            believed = self._believed = Believed(view, self._notes)
+        return believed
 
     def user_node(self) -> NamedNode:
         """The user's concept, which may not exist."""

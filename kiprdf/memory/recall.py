@@ -19,7 +19,7 @@ from kiprdf.errors import KipError
 from kiprdf.execution.support import MENTIONS, STATES
 from kiprdf.memory import context, texts
 from kiprdf.memory.evidence import newest_first
-from kiprdf.memory.graph import ITEM, Graph
+from kiprdf.memory.graph import ITEM, Believed, Graph
 from kiprdf.memory.items import Edge, Hit, Item, comparable
 from kiprdf.memory.recalled import NO_NOTES, Recall, RecalledNote, excerpt, shown
 from kiprdf.memory.tables import Names, Notes
@@ -179,8 +179,9 @@ class Recaller:
         asked = Question("concept", text, ITEM, limit=MOST_NOTES)
         hits = self._indexer.rankings(asked).words.hits if tokens else ()
         self.notes.refresh()
+        believed = self._graph.believed()
         for hit in hits:
-            item = self.notes.item(hit.key)
+            item = None if hit.key in believed.notes else self.notes.item(hit.key)
             if item is not None and matches(item.content, tokens):
                 yield NamedNode(hit.key)
 
@@ -280,8 +281,15 @@ class Recaller:
     def _answer(self, question: _Question, max_chars: int) -> Recall:
         question.filters.prepare(self.notes)
         self.names.refresh()
-        asked = context.ask(self._graph, self.names, question.text)
-        scores, because = self._scores(question, asked)
+        believed = self._graph.believed()
+        unbelieved = believed.notes.intersection(question.scores)
+        for key in unbelieved:
+            del question.scores[key]
+        if unbelieved:
+            what = "note is" if len(unbelieved) == 1 else "notes are"
+            question.reasons.append(f"{len(unbelieved)} {what} of the query, but not believed.")
+        asked = context.ask(self._graph, self.names, question.text, believed)
+        scores, because = self._scores(question, asked, believed)
         chosen, reasons = self._chosen(question, scores)
         edges: dict[NamedNode, Edge | None] = {}
         relations: dict[str, context.Relation] = {}
@@ -290,7 +298,7 @@ class Recaller:
             listed = list(links)
             for link in listed:
                 if link not in edges:
-                    stored = context.stored_edge(self._graph, self.names, link)
+                    stored = context.stored_edge(self._graph, self.names, link, believed)
                     edges[link] = None if stored is None else stored[0]
                     if stored is not None:
                         relations[stored[0].id] = stored[1]
@@ -330,7 +338,7 @@ class Recaller:
     # Scores -----------------------------------------------------------------------------------
 
     def _scores(
-        self, question: _Question, asked: context.Asked
+        self, question: _Question, asked: context.Asked, believed: Believed
     ) -> tuple[dict[str, float], dict[str, set[str]]]:
         """The scores of all notes that may be answers, and those that something else than the query
         lifted."""
@@ -353,6 +361,8 @@ class Recaller:
         for node in self._stating(asked):
             stating.add(node.value)
             scores[node.value] = scores.get(node.value, 0.0) + NAMED
+        for key in believed.notes.intersection(scores):
+            del scores[key]
         return scores, {"time": of_time, "entity": stating}
 
     def _lift_by_sessions(self, scores: dict[str, float]) -> None:
