@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kiprdf import resources
 from kiprdf.errors import ERROR_CODES
+from kiprdf.kql.beliefs import ALWAYS
 from kiprdf.kql.reader import read_catalog
 from kiprdf.language import ast
 from kiprdf.meta.describe import describe
@@ -124,7 +125,11 @@ def _schema(nexus: Nexus) -> Iterator[str]:
     yield from _left_out(primer, "proposition_types")
     yield ""
     yield "Domains:"
+    # The same dataset has the same text at any time.
+    unbelieved, iris = nexus.beliefs.view(ALWAYS).reasons, nexus.store.iris
     for domain in primer["domain_map"]:
+        if iris.concept("Domain", domain["name"]) in unbelieved:
+            continue
         count = domain["concept_count"]
         yield f"- {_named(domain['name'])} ({count} concepts){_described(domain)}"
     yield ""
@@ -138,7 +143,7 @@ def _primer(nexus: Nexus) -> Any:
     """The primer, with what follows from the dataset only: not from the clock, or what is
     installed."""
     command, store = ast.DescribePrimer(), nexus.store
-    return describe(command, store, read_catalog(store), [], lambda: _NEVER)[0]
+    return describe(command, store, read_catalog(store), [], lambda: _NEVER, nexus.beliefs)[0]
 
 
 def _left_out(primer: dict[str, Any], key: str) -> Iterator[str]:

@@ -274,7 +274,9 @@ class CommandEngine:
             return Answer(hits.elements, warnings=hits.warnings)
         if isinstance(command, ast.Export):
             return Answer(*export(command, self.store, bootstrap.is_bundled(self.store)))
-        return Answer(*describe(command, self.store, catalog, self.indexer.modes, self.clock))
+        return Answer(
+            *describe(command, self.store, catalog, self.indexer.modes, self.clock, self.beliefs)
+        )
 
     # FIND -------------------------------------------------------------------------------------
 

@@ -75,10 +75,10 @@ def marked(command: str, at: object = None) -> str:
 
 
 class Moment(NamedTuple):
-    """When something is believed: a time, and how its view is named in cursors."""
+    """When something is believed, and how its view is named in cursors."""
 
     at: str
-    name: str
+    name: str = ""
 
 
 def unmarked(command: str, now: datetime) -> tuple[str, Moment]:
@@ -161,6 +161,11 @@ def view_of(store: Store) -> View | None:
 def kinds_of(store: Store) -> frozenset[NamedNode]:
     """The types and predicates of what is not believed in a store."""
     return store.view.kinds if isinstance(store, BelievedStore) else frozenset()
+
+
+def reasons_of(store: Store) -> Mapping[NamedNode, str]:
+    """The elements that are not believed in a store, and why."""
+    return store.view.reasons if isinstance(store, BelievedStore) else {}
 
 
 def name_of(store: Store) -> str:

@@ -10,6 +10,7 @@ from pyoxigraph import NamedNode, Triple
 from kiprdf.errors import KipError, nearest, shown
 from kiprdf.kml.draft import Clock, timestamp
 from kiprdf.kql import cursor
+from kiprdf.kql.beliefs import ALWAYS, Beliefs, Moment
 from kiprdf.kql.identities import exists
 from kiprdf.kql.reader import Reader, link_of
 from kiprdf.language import ast
@@ -21,24 +22,32 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json
 from kiprdf.semantics import Catalog
 from kiprdf.semantics.arguments import page_size, text_of
+from kiprdf.semantics.periods import instant
 from kiprdf.store import Store
 
 
 def describe(
-    command: ast.Describe, store: Store, catalog: Catalog, search_modes: list[str], clock: Clock
+    command: ast.Describe,
+    store: Store,
+    catalog: Catalog,
+    search_modes: list[str],
+    clock: Clock,
+    beliefs: Beliefs,
 ) -> tuple[Json, str | None]:
     """The result of a DESCRIBE and the cursor of the next page of a list."""
     match command:
         case ast.DescribePrimer():
             count_uses(store)
             find_recent(store)
-            return primer(store, catalog, search_modes, timestamp(clock())), None
+            now = clock()
+            believed = beliefs.store(Moment(instant(now, "now")))
+            return primer(store, believed, catalog, search_modes, timestamp(now)), None
         case ast.DescribeDomains():
             return list(domain_names(store).values()), None
         case ast.DescribeTypes():
             return _types(command, store, catalog)
         case ast.DescribeType():
-            return _type(command, store, catalog), None
+            return _type(command, store, catalog, beliefs), None
         case _:
             assert_never(command)
 
@@ -54,14 +63,18 @@ def _types(
     return ordered[start:end], following
 
 
-def _type(command: ast.DescribeType, store: Store, catalog: Catalog) -> Json:
+def _type(command: ast.DescribeType, store: Store, catalog: Catalog, beliefs: Beliefs) -> Json:
     """The definition node, and how it is used; an unknown name is KIP_3002."""
     name = text_of(command.name, "The name of a type")
     concept = command.kind == "CONCEPT"
     node = store.iris.type(name) if concept else store.iris.predicate(name)
     if exists(node, store):
         count_uses(store)
-        usage = usage_of_type(name, store) if concept else usage_of_predicate(name, store)
+        if concept:
+            # The same dataset has the same examples at any time.
+            usage = usage_of_type(name, store, beliefs.view(ALWAYS).reasons)
+        else:
+            usage = usage_of_predicate(name, store)
         return {**Reader(store).object(node), "usage": usage}
     what = "concept type" if concept else "predicate"
     close = nearest(name, catalog.concept_types if concept else catalog.predicates)

@@ -56,12 +56,15 @@ Ranking: TypeAlias = tuple[dict[str, int], int]
 """The largest counts by name, and how many others there are."""
 
 
-def primer(store: Store, catalog: Catalog, search_modes: list[str], now: str) -> dict[str, Any]:
+def primer(
+    store: Store, believed: Store, catalog: Catalog, search_modes: list[str], now: str
+) -> dict[str, Any]:
     """The identity of the agent and a map of its memory, small enough for a context window.
 
-    ``now`` is the present as a timestamp: promises that fall due by it are counted.
+    ``now`` is the present as a timestamp: promises that fall due by it are counted. What changed
+    last, and what waits, is what is ``believed`` in the store.
     """
-    survey = budget.without_row_limit(lambda: _survey(store, catalog, now))
+    survey = budget.without_row_limit(lambda: _survey(store, believed, catalog, now))
     size = 1.0
     while True:
         page = {**_shape(survey, size), "search_modes": search_modes, "protocol": PROTOCOL}
@@ -99,7 +102,7 @@ class Survey:
     waiting: Waiting
 
 
-def _survey(store: Store, catalog: Catalog, now: str) -> Survey:
+def _survey(store: Store, believed: Store, catalog: Catalog, now: str) -> Survey:
     types = concepts_by_type(store)
     types.update(dict.fromkeys(catalog.concept_types, 0))
     if types.pop(REJECTION, None) is not None:  # they are no knowledge, nor is their definition
@@ -122,8 +125,8 @@ def _survey(store: Store, catalog: Catalog, now: str) -> Survey:
         predicates,
         unfiled,
         list(domains.values()),
-        recent_changes(store, KEY_ITEMS),
-        _what_waits(store, catalog, KEY_ITEMS, now),
+        recent_changes(believed, KEY_ITEMS),
+        _what_waits(believed, catalog, KEY_ITEMS, now),
     )
 
 

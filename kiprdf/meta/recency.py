@@ -9,6 +9,7 @@ from typing import NamedTuple
 from pyoxigraph import NamedNode
 
 from kiprdf.budget import paced
+from kiprdf.kql.beliefs import reasons_of
 from kiprdf.kql.reader import Reader
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
@@ -36,7 +37,8 @@ class Changes(NamedTuple):
 def recent_changes(store: Store, most: int) -> Changes:
     """The last changed elements, at most so many of each kind; equal times in the order of IRIs.
 
-    What opening wrote, rejections, and links that only file a concept are left out.
+    What opening wrote, rejections, links that only file a concept, and what is not believed in the
+    store are left out.
     """
     totals = store.totals()
     entries: list[list[dict[str, Json]]] = []
@@ -64,8 +66,9 @@ def _newest(store: Store, ranges: list[Range]) -> Iterable[tuple[str, str]]:
 
 
 def _entries(store: Store, iris: Iterable[str], most: int) -> list[dict[str, Json]]:
-    reader = Reader(store)
-    elements = (reader.object(NamedNode(iri)) for iri in iris)
+    reader, unbelieved = Reader(store), reasons_of(store)
+    nodes = (node for node in map(NamedNode, iris) if node not in unbelieved)
+    elements = map(reader.object, nodes)
     return [_entry(element) for element in islice(filter(_is_news, elements), most)]
 
 
@@ -80,6 +83,4 @@ def _entry(element: dict[str, Json]) -> dict[str, Json]:
     keys = ("id", "subject", "predicate", "object")
     entry = {key: element[key] for key in keys if key in element}
     entry["changed_at"] = element["metadata"][vocab.UPDATED_AT]
-    if element["metadata"].get("superseded") is True:
-        entry["superseded"] = True
     return entry

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Container
 from heapq import nsmallest
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from pyoxigraph import NamedNode, Variable
 
@@ -43,14 +44,16 @@ ITEMS = 3
 _Triple: TypeAlias = tuple[Term, Term, Term]
 
 
-def usage_of_type(name: str, store: Store) -> dict[str, Json]:
+def usage_of_type(
+    name: str, store: Store, unbelieved: Container[NamedNode] = ()
+) -> dict[str, Json]:
     """The number of concepts of a type, their attributes and their relations.
 
     ``attributes`` have the number of concepts that have them, and examples; ``outgoing`` and
     ``incoming`` relations have the number of propositions, and that by type at the other end.
-    ``left_out`` counts what is not shown.
+    ``left_out`` counts what is not shown. No examples are of ``unbelieved`` concepts.
     """
-    return budget.without_row_limit(lambda: _of_type(name, store))
+    return budget.without_row_limit(lambda: _of_type(name, store, unbelieved))
 
 
 def usage_of_predicate(name: str, store: Store) -> dict[str, Json]:
@@ -70,7 +73,7 @@ def usage_of_predicate(name: str, store: Store) -> dict[str, Json]:
     return _with_rest(usage, left_out)
 
 
-def _of_type(name: str, store: Store) -> dict[str, Json]:
+def _of_type(name: str, store: Store, unbelieved: Container[NamedNode]) -> dict[str, Json]:
     is_a = (X, vocab.TYPE, store.iris.type(name))
     uses = kept_uses(store)
     if uses is None:
@@ -94,7 +97,7 @@ def _of_type(name: str, store: Store) -> dict[str, Json]:
         "count": keys.get(vocab.TYPE, 0),
         "attributes": {
             key: {"count": attributes[key], "examples": examples}
-            for key, examples in _examples([*attributes], is_a, store).items()
+            for key, examples in _examples([*attributes], is_a, store, unbelieved).items()
         },
         "outgoing": {
             key: _relation(number, other_kinds(key, is_outgoing=True))
@@ -139,7 +142,9 @@ def _with_rest(usage: dict[str, Json], left_out: dict[str, int]) -> dict[str, Js
     return {**usage, "left_out": left_out} if left_out else usage
 
 
-def _examples(keys: list[str], is_a: _Triple, store: Store) -> dict[str, list[Json]]:
+def _examples(
+    keys: list[str], is_a: _Triple, store: Store, unbelieved: Container[NamedNode]
+) -> dict[str, list[Json]]:
     """A few different values of each attribute, shortened, in the order of their JSON.
 
     They are those of the first concepts by IRI: the first rows that a store gives depend on how it
@@ -153,23 +158,21 @@ def _examples(keys: list[str], is_a: _Triple, store: Store) -> dict[str, list[Js
             example = to_json(value)
             values[key].setdefault(canonical_json(example), example)
 
-    first = [node for (node,) in _first(CONCEPTS, (X,), store, is_a)] if keys else []
+    def first_rows(most: int, names: tuple[Variable, ...], *triples: _Triple) -> list[Any]:
+        """The solutions of a pattern whose first terms are the first ones."""
+        pattern = BGP(tuple(TriplePattern(*triple) for triple in triples))
+        rows = queries.select(Select(names, pattern, distinct=False), store)
+        believed = [row for row in rows if row[0] not in unbelieved]
+        return nsmallest(most, believed, key=lambda row: cast(NamedNode, row[0]).value)
+
+    first = [node for (node,) in first_rows(CONCEPTS, (X,), is_a)] if keys else []
     store.prefetch(first)
     for statement in chain.from_iterable(map(store.statements, first)):
         add(statement.predicate.value.removeprefix(vocab.ATTRIBUTE), statement.object)
     for key in [key for key, own in values.items() if not own]:
-        for _, value in _first(EXAMPLES, (X, VALUE), store, is_a, (X, vocab.attribute(key), VALUE)):
+        for _, value in first_rows(EXAMPLES, (X, VALUE), is_a, (X, vocab.attribute(key), VALUE)):
             add(key, value)
     return {
         key: sorted((excerpt(one, CHARACTERS, ITEMS) for one in own.values()), key=canonical_json)
         for key, own in values.items()
     }
-
-
-def _first(
-    most: int, names: tuple[Variable, ...], store: Store, *triples: _Triple
-) -> list[tuple[Any, ...]]:
-    """The solutions of a pattern whose first terms are the first ones."""
-    pattern = BGP(tuple(TriplePattern(*triple) for triple in triples))
-    rows = queries.select(Select(names, pattern, distinct=False), store)
-    return nsmallest(most, rows, key=lambda row: row[0].value)

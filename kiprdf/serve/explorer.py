@@ -64,6 +64,8 @@ _ADDRESSES = {
 """What is in place of the files of a published folder."""
 
 
+MOST_HITS, MOST_RANKED = 30, 100
+"""Hits of a search that are shown, and that are read where some are not believed."""
 MOST_FACTS = 1000
 """Facts of an element that its page reads."""
 MOST_MEMBERS = 500
@@ -254,8 +256,13 @@ class Explorer:
 
     def _hits(self, term: str) -> View:
         page = self._page("explore/")
+        reasons = self.nexus.beliefs.view().reasons
+        limit = MOST_RANKED if reasons else MOST_HITS  # what is not believed is behind the rest
         response = self.nexus.execute_kip_readonly(
-            {"command": "SEARCH CONCEPT :term LIMIT 30", "parameters": {"term": term}}
+            {
+                "command": "SEARCH CONCEPT :term LIMIT :limit",
+                "parameters": {"term": term, "limit": limit},
+            }
         )
         if "error" in response:
             return {"note": response["error"]["message"], "hits": []}
@@ -264,9 +271,11 @@ class Explorer:
                 "link": page.identity_link(hit["id"]),
                 "type": hit.get("type", ""),
                 "about": _text((hit.get("attributes") or {}).get("description"))[:160],
+                "unbelieved": reasons.get(cast(NamedNode, self.store.iris.from_id(hit["id"]))),
             }
             for hit in response["result"]
         ]
+        hits = sorted(hits, key=lambda hit: hit["unbelieved"] is not None)[:MOST_HITS]
         return {"note": None if hits else f"No concept matches “{term}”.", "hits": hits}
 
     def _overview(self, page: ExplorerPage) -> View:

@@ -28,9 +28,9 @@ def test_a_retracted_note_is_not_recalled_and_the_recall_says_so(nexus: kiprdf.N
     assert {note.item.id for note in memory.recall("rollout of Falcon").notes} == {"one", "two"}
     status = 'UPDATE ?m SET METADATA {status: "retracted"} WHERE { ?m {name: :id} }'
     nexus.execute(status, id=one)
-    found = memory.recall("rollout of Falcon")
-    assert [note.item.id for note in found.notes] == ["two"]
-    assert "1 note is of the query, but not believed." in found.reasons
+    recalled = memory.recall("rollout of Falcon")
+    assert [note.item.id for note in recalled.notes] == ["two"]
+    assert "1 note is of the query, but not believed." in recalled.reasons
     nexus.execute(status.replace("retracted", "active"), id=one)
     assert {note.item.id for note in memory.recall("rollout of Falcon").notes} == {"one", "two"}
 

@@ -240,21 +240,24 @@ def test_the_last_changed_come_first(nexus: kiprdf.Nexus, clock: StoppedClock) -
     ]
 
 
-def test_a_superseded_fact_is_marked(nexus: kiprdf.Nexus) -> None:
+def test_recent_changes_are_believed(nexus: kiprdf.Nexus) -> None:
     upsert(
         nexus,
-        'CONCEPT { {type: "Person", name: "Ann"} } CONCEPT { {type: "Insight", name: "tea"} }',
+        'CONCEPT { {type: "Person", name: "Ann"} } CONCEPT { {type: "Insight", name: "tea"} }'
+        'CONCEPT { {type: "Insight", name: "gone"} } WITH METADATA { status: "retracted" }',
         'PROPOSITION { ({type: "Person", name: "Ann"}, "prefers", {type: "Insight", name: "tea"}) }'
+        'PROPOSITION { ({type: "Insight", name: "tea"}, "knows", {type: "Person", name: "Ann"}) }'
         " WITH METADATA { superseded: true }",
     )
-    assert primer(nexus)["recent_changes"]["propositions"] == [
+    recent = primer(nexus)["recent_changes"]
+    assert [entry["id"] for entry in recent["concepts"]] == ["C:Insight/tea", "C:Person/Ann"]
+    assert recent["propositions"] == [
         {
             "id": "P:c75e1b6d56196e82:prefers",
             "subject": "C:Person/Ann",
             "predicate": "prefers",
             "object": "C:Insight/tea",
             "changed_at": "2026-01-02T03:04:05.678Z",
-            "superseded": True,
         }
     ]
 

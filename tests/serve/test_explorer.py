@@ -73,6 +73,21 @@ def test_search_lists_concepts_by_name_and_alias(server: RunningServer) -> None:
     assert "No concept matches" in page(server, "/explore/?q=zzzzzz")
 
 
+def test_what_is_not_believed_is_struck_through_behind_the_rest(server: RunningServer) -> None:
+    server.kip(
+        'UPSERT { CONCEPT { {type: "Drug", name: "Belladrin one"} } }'
+        ' WITH METADATA {status: "retracted"}'
+    )
+    server.kip('UPSERT { CONCEPT { {type: "Drug", name: "Belladrin one and two"} } }')
+    text = page(server, "/explore/?q=Belladrin one")
+    hits = re.findall('<li>(?:(?!</li>).)*"/page/Drug/Belladrin.*?</li>', text, re.DOTALL)
+    names = [re.findall('"/page/Drug/Belladrin([^"]+)"', hit) for hit in hits]
+    assert names == [["%20one%20and%20two"], ["%20one"]]
+    assert "<s>" not in hits[0]
+    assert "<s><a" in hits[1]
+    assert "not believed: retracted" in hits[1]
+
+
 def test_the_page_of_a_concept_has_its_facts_and_provenance(server: RunningServer) -> None:
     text = page(server, "/page/Drug/Aspirin")
     assert re.search(r"<h1[^>]*>.*Aspirin.*</h1>", text)
