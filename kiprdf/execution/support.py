@@ -69,7 +69,7 @@ def _has_support(draft: Draft, node: NamedNode, predicate: str) -> bool:
     if element is None or is_system(node, iris) or is_actor(node, iris) or _is_kept(element):
         return True
     links = draft.links_at(node)
-    if any(_is_evidence(link, node) for link in links):
+    if any(_is_evidence(link, element) for link in links):
         return True
     if isinstance(element, Concept):
         return predicate == MENTIONS and bool(links)
@@ -79,11 +79,12 @@ def _has_support(draft: Draft, node: NamedNode, predicate: str) -> bool:
     return bool(own) and not (isinstance(memories, list) and forgotten.issuperset(memories))
 
 
-def _is_evidence(link: Proposition, node: NamedNode) -> bool:
+def _is_evidence(link: Proposition, element: Element) -> bool:
     if link.predicate == DERIVED_FROM:
-        return link.subject == node
+        return link.subject == element.node
     is_denial = _metadatum(link, "superseded") and not _metadatum(link, "confidence")
-    return link.predicate in (STATES, MENTIONS) and link.object == node and not is_denial
+    way = STATES if isinstance(element, Proposition) else MENTIONS
+    return (link.predicate, link.object) == (way, element.node) and not is_denial
 
 
 def _is_kept(element: Element) -> bool:
@@ -92,7 +93,8 @@ def _is_kept(element: Element) -> bool:
         return False
     marked = element.attributes.get("is_kept")
     is_marked = marked is not None and to_json(marked) is True
-    return is_marked or element.type in (*META_TYPES, "User")
+    is_user = element.type == "User" and "entity_id" in element.attributes
+    return is_marked or is_user or element.type in META_TYPES
 
 
 def _metadatum(element: Element, key: str) -> Json:
