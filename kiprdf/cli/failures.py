@@ -27,7 +27,7 @@ _WAYS = {
     "mcp": ", or serve the state of now with --read-only",
     "shell": ", or read the state of now with --read-only",
     **dict.fromkeys(
-        ("forget", "import", "optimize", "compact-history", "backup"), _OVER_THE_SERVER
+        ("forget", "erasures", "import", "optimize", "compact-history", "backup"), _OVER_THE_SERVER
     ),
 }
 """What a command can do beside the process that has the nexus open."""

@@ -114,6 +114,66 @@ def test_forget_shows_its_plan_and_erases(folder: tuple[str, int]) -> None:
     assert invoke("at", str(last - 1), RISK, "--nexus", path).exit_code == 1
 
 
+def test_a_list_of_what_was_forgotten_is_exported_and_applied(tmp_path: Path) -> None:
+    brain, copy, list_ = (str(tmp_path / name) for name in ("brain", "copy", "list.txt"))
+    people = 'FIND(?p.name) WHERE { ?p {type: "Person"} }'
+    with kiprdf.Nexus.open(brain) as nexus:
+        for name in ("Jane", "Ann"):
+            nexus.execute(f'UPSERT {{ CONCEPT {{ {{type: "Person", name: "{name}"}} }} }}')
+        nexus.backup(copy)
+        nexus.snapshot(tmp_path / "m.ttl")
+        (tmp_path / "m.kip").write_text(nexus.export())
+        nexus.forget(["C:Person/Jane"])
+        text = nexus.erasures()
+    assert invoke("erasures", "export", "--nexus", brain).stdout == text
+    assert invoke("erasures", "export", list_, brain).stderr == f"Wrote {list_}, 2 lines.\n"
+    assert Path(list_).read_text() == text
+    dry = invoke("erasures", "apply", list_, copy, "--dry-run")
+    assert (dry.exit_code, dry.stderr) == (0, "Dry run: nothing was written.\n")
+    assert dry.stdout == "1 element erased, 1 digest added to the list\n"
+    assert "Jane" in invoke("run", people, copy).stdout
+    # A command that reads opens the folder for writing first.
+    read = invoke("run", people, copy, "--erasures", list_)
+    assert (read.exit_code, "Jane" in read.stdout, "Ann" in read.stdout) == (0, False, True)
+    assert read.stderr.startswith(f"Erased 1 element of {copy}, which {list_} names.\n")
+    again = invoke("erasures", "apply", list_, copy, "--json")
+    assert json.loads(again.stdout) == {"erased": 0, "listed": 0, "seq": None}
+    assert invoke("info", copy, "--erasures", list_).stderr == ""
+    # Copies that are files.
+    new = str(tmp_path / "new")
+    restored = invoke("restore", str(tmp_path / "m.ttl"), "-n", new, "--erasures", list_)
+    assert restored.stdout.splitlines()[1:] == ["  1 element left out: the erasure list names them"]
+    assert "Jane" not in invoke("run", people, new).stdout
+    loaded = invoke("load", str(tmp_path / "m.kip"), "-n", brain)
+    assert loaded.stdout.splitlines()[1:] == ["  1 element left out: the erasure list names them"]
+    as_json = invoke("load", str(tmp_path / "m.kip"), "-n", brain, "--json")
+    assert json.loads(as_json.stdout)["erased"] == 1
+
+
+def test_a_list_that_cannot_be_applied_is_one_sentence(tmp_path: Path) -> None:
+    brain, list_ = str(tmp_path / "brain"), str(tmp_path / "list.txt")
+    kiprdf.Nexus.open(brain).close()
+    for place, message in (
+        (brain, "list.txt: No such file"),
+        (str(tmp_path / "no"), "list.txt: No such file"),
+    ):
+        missing = invoke("erasures", "apply", list_, place)
+        assert (missing.exit_code, message in missing.stderr) == (1, True), missing.stderr
+    assert invoke("info", brain, "--erasures", list_).exit_code == 1
+    Path(list_).write_text("kiprdf erasures 1\n")
+    url = invoke("info", "http://127.0.0.1:1/", "--erasures", list_)
+    assert url.stderr == (
+        "kiprdf: --erasures belongs to a folder, and http://127.0.0.1:1/ is none.\n"
+    )
+    missing = invoke("erasures", "apply", list_, str(tmp_path / "no"))
+    assert (missing.exit_code, (tmp_path / "no").exists()) == (1, False)
+    Path(list_).write_text("Jane\n")
+    broken = invoke("check", brain, "--erasures", list_)
+    assert broken.stderr.startswith(
+        "kiprdf: KIP_1001 Line 1 of the erasure list is not 'kiprdf erasures 1'."
+    )
+
+
 def test_snapshot_with_history_is_restored(folder: tuple[str, int], tmp_path: Path) -> None:
     path, last = folder
     file, log, copy = (str(tmp_path / name) for name in ("m.ttl", "m.rdfp", "copy"))

@@ -293,6 +293,51 @@ def test_commands_of_a_server_are_those_of_a_folder(
         assert nexus.check()["history"]["faults"] == []
 
 
+def test_a_served_nexus_forgets_what_a_list_names_and_what_has_no_other_evidence(
+    server: RunningServer, folder: Path, tmp_path: Path
+) -> None:
+    conclude = """UPSERT { CONCEPT { {type: "Insight", name: "Zebrafinch"}
+      SET PROPOSITIONS { ("derived_from", {type: "Person", name: "Ann"}) } } }"""
+    server.kip(conclude, WRITER)
+    dry = run(server, "forget", JANE.replace("Jane", "Ann"), "--derived", "--dry-run")
+    assert dry.stdout.splitlines()[::2] == ["C:Person/Ann", "C:Insight/Zebrafinch"]
+    with kiprdf.Nexus.memory() as other:
+        other.execute(ADD, name="Jane")
+        other.forget(JANE)
+        other.erasures(tmp_path / "list.txt")
+    apply = ("erasures", "apply", str(tmp_path / "list.txt"))
+    for option, listed in (("--dry-run", 1), ("--json", 1), ("--json", 0)):
+        answer = run(server, *apply, option)
+        assert answer.exit_code == 0, answer.stderr
+        if option == "--json":
+            report = json.loads(answer.stdout)
+            assert (report["erased"], report["listed"]) == (listed, listed)
+        else:
+            assert answer.stdout == "1 element erased, 1 digest added to the list\n"
+    people = server.kip('FIND(?p.name) WHERE { ?p {type: "Person"} }', WRITER).json()["result"]
+    assert sorted(people) == ["$self", "$system", "Ann"]
+    assert run(server, "forget", JANE.replace("Jane", "Ann"), "--derived").exit_code == 0
+    (tmp_path / "list.txt").write_text("kiprdf erasures 1\nJane\n")
+    broken = run(server, *apply)
+    assert (broken.exit_code, "Line 2 of the erasure list" in broken.stderr) == (1, True)
+    assert run(server, *apply, token="r3ad").exit_code == 1
+    audit = [json.loads(line) for line in (tmp_path / "audit.log").read_text().splitlines()]
+    maintenance = [line["receipt"] for line in audit if "command" in line["receipt"]]
+    assert [(one["command"], one["commit"]) for one in maintenance] == [
+        ("apply-erasures", 5),
+        ("apply-erasures", 5),
+        ("forget", 6),
+    ]
+    assert "Jane" not in str(audit)
+    with kiprdf.Nexus.open(folder, read_only=True) as nexus:
+        shown = [one for one in nexus.changes()["commits"] if one["kind"] == "FORGET"]
+        assert [(one["seq"], one["forgotten"]) for one in shown] == [(5, 1), (6, 3)]
+        assert all(one["at"] and one["author"] for one in shown)
+        assert "Ann" not in str(shown)
+        # Its id, those of the conclusion and their link, and Jane's.
+        assert len(nexus.erasures().splitlines()) == 5
+
+
 def test_importing_several_files_knows_the_others(server: RunningServer, tmp_path: Path) -> None:
     """Terms that share a local name get different names, as in a folder."""
     for place in ("a", "b"):

@@ -247,7 +247,7 @@ def test_the_openapi_document_names_the_routes(nexus_folder: Path) -> None:
     with serving(nexus_folder, "--read-only") as server:
         document = server.client.get("/openapi.json").json()
         assert server.client.get("/").json()["read_only"] is True
-    names = ("forget", "optimize", "compact-history", "import")
+    names = ("forget", "apply-erasures", "optimize", "compact-history", "import")
     maintenance = {f"/maintenance/{name}" for name in names}
     assert set(document["paths"]) == {"/kip", "/sparql", "/graph", "/backup", *maintenance}
 
