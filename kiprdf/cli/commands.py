@@ -197,7 +197,8 @@ def load(
             # Printed after the bar has disappeared: both may use the same terminal.
             for (name, _), added in zip(texts, loaded, strict=False):
                 document = {"file": name, **added.document()}
-                output.show_answer(as_json, document, f"{name}: {added}")
+                lines = [f"{name}: {added}", *output.erased_lines(document)]
+                output.show_answer(as_json, document, lines)
             if len(loaded) < len(texts):
                 output.note(f"{texts[len(loaded)][0]} was not loaded:")
 

@@ -146,8 +146,7 @@ class Added(NamedTuple):
         return {key: number for key, number in self._asdict().items() if number or key != "erased"}
 
     def __str__(self) -> str:
-        added = f"{self.concepts} concepts and {self.propositions} propositions added"
-        return "\n".join([added, *output.erased_lines(self._asdict())])
+        return f"{self.concepts} concepts and {self.propositions} propositions added"
 
 
 def apply(nexus: Nexus, capsule: str) -> Added:

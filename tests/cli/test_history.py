@@ -170,7 +170,7 @@ def test_a_list_that_cannot_be_applied_is_one_sentence(tmp_path: Path) -> None:
     Path(list_).write_text("Jane\n")
     broken = invoke("check", brain, "--erasures", list_)
     assert broken.stderr.startswith(
-        "kiprdf: KIP_1001 Line 1 of the erasure list is not 'kiprdf erasures 1'."
+        "KIP_1001 Line 1 of the erasure list is not 'kiprdf erasures 1'."
     )
 
 

@@ -57,10 +57,10 @@ def fact(nexus: kiprdf.Nexus, place: str) -> list[str]:
 
 
 def names(nexus: kiprdf.Nexus, type: str) -> list[str]:
-    found: list[str] = nexus.execute(
+    column: list[str] = nexus.execute(
         "FIND(?x.name) WHERE { ?x {type: :type} } ORDER BY ?x.name", type=type
     )
-    return found
+    return column
 
 
 def test_what_has_no_other_evidence_is_named_and_stays(nexus: kiprdf.Nexus) -> None:
