@@ -7,19 +7,25 @@ bookkeeping graph notes it at its first commit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
 from kiprdf.actors import KINDS, Actor
-from kiprdf.errors import KipError, shown
+from kiprdf.errors import KipError
 from kiprdf.kml.draft import Draft
 from kiprdf.principals import Principal
+from kiprdf.rdf.elements import Term
 from kiprdf.rdf.literals import Json, is_same, to_json
 from kiprdf.semantics.protected import ACTORS
 from kiprdf.source import Span
 from kiprdf.spelling import keys_of_name
 
+Claim: TypeAlias = tuple[Term, str, str | None]
+"""An author, who writes it, and who proposed it."""
 AUTHOR = "author"
 RECORD = "principal/"
 """What the keys of the records begin with; a kind is the value."""
+MOST_CLAIMS = 1000
+"""Claims that are remembered with what was found of them: most writers say the same."""
 _OF_ALL = frozenset(name for _, name in ACTORS)
 """The names that every agent gives itself."""
 _LABELS = tuple(f"{kind}/" for kind in KINDS)
@@ -32,7 +38,7 @@ class Names:
         names = (key.removeprefix(RECORD) for key in records if key.startswith(RECORD))
         self._noted = set(names)
         self.listed: Callable[[], Sequence[Principal]] = tuple
-        self._keys: tuple[Sequence[Principal], int, dict[str, str]] = ((), 0, {})
+        self._current = _Current((), -1, {}, {})
 
     def new(self, actor: Actor) -> dict[str, str]:
         """The record of an actor who writes for the first time."""
@@ -52,33 +58,50 @@ class Names:
         actor = draft.actor
         if actor.author is None:
             return
+        names, claimed = self._names()
         for node, edit in draft.edits.items():
             after = edit.after.metadata.get(AUTHOR)
             before = None if edit.before is None else edit.before.metadata.get(AUTHOR)
             if after is None or after is before or node in draft.deleted or is_same(before, after):
                 continue
-            for text in _texts(to_json(after)):
-                other = self._other(text, actor)
-                if other is not None:
-                    message = f"The author {shown(text)!r} is another principal, {other!r:.60}."
-                    hint = "Leave the author out, or give your own name; _actor says who wrote it."
-                    raise KipError("KIP_3004", message, hint, draft.spans.get(node, span))
+            claim = (after, actor.author, actor.proposer)
+            try:
+                other = claimed[claim]
+            except KeyError:
+                other = _other(names, *claim)
+                if len(claimed) < MOST_CLAIMS:
+                    claimed[claim] = other
+            if other is not None:
+                message = f"The author names another principal, {other!r:.60}."
+                hint = "Leave the author out, or give your own name; _actor says who wrote it."
+                raise KipError("KIP_3004", message, hint, draft.spans.get(node, span))
 
-    def _other(self, text: str, actor: Actor) -> str | None:
-        """The principal that a text names, if that is neither the actor nor who proposed it."""
-        keys = self._names_by_key()
-        own = {*_keys(actor.author or ""), *_keys(actor.proposer or "")}
-        named = (keys[key] for key in _keys(text) if key not in own and key in keys)
-        return next(named, None)
-
-    def _names_by_key(self) -> dict[str, str]:
-        """The names by their keys."""
-        listed = self.listed()
-        if self._keys[0] is not listed or self._keys[1] != len(self._noted):
+    def _names(self) -> tuple[dict[str, str], dict[Claim, str | None]]:
+        """The names by their keys, and what was found of claims, as long as the names stay."""
+        listed, number, keys, claimed = self._current
+        if listed is not self.listed() or number != len(self._noted):
+            listed, number = self.listed(), len(self._noted)
             names = [*self._noted, *(principal.name for principal in listed)]
             keys = {key: name for name in names if name not in _OF_ALL for key in _keys(name)}
-            self._keys = listed, len(self._noted), keys
-        return self._keys[2]
+            claimed = {}
+            self._current = _Current(listed, number, keys, claimed)
+        return keys, claimed
+
+
+class _Current(NamedTuple):
+    """The names that were read, and what they were read from."""
+
+    listed: Sequence[Principal]
+    number: int
+    keys: dict[str, str]
+    claimed: dict[Claim, str | None]
+
+
+def _other(names: Mapping[str, str], author: Term, writer: str, proposer: str | None) -> str | None:
+    """The principal whom an author names, if that is neither the writer nor who proposed it."""
+    own = {*_keys(writer), *_keys(proposer or "")}
+    keys = (key for text in _texts(to_json(author)) for key in _keys(text) if key not in own)
+    return next((names[key] for key in keys if key in names), None)
 
 
 def _keys(text: str) -> Iterator[str]:

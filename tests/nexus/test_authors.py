@@ -32,7 +32,7 @@ def nexus() -> Nexus:
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_the_name_of_another_principal_is_refused(nexus: Nexus, claim: Any) -> None:
     with nexus.acting(author="claude"):
-        with pytest.raises(KipError, match="is another principal, 'ada'") as raised:
+        with pytest.raises(KipError, match="names another principal, 'ada'") as raised:
             nexus.execute(UPSERT, name="x", author=claim)
         assert raised.value.code == "KIP_3004"
         assert "give your own name" in raised.value.hint
