@@ -71,6 +71,10 @@ def check(engine: CommandEngine, repair: bool) -> dict[str, Any]:
     else:
         with store.writing():
             report = run()
+    try:
+        engine.writer.proposals.all()
+    except StoreError as fault:
+        report["faults"].append(str(fault))
     if engine.lost_commits:
         report["faults"].append(LOST_COMMITS % engine.lost_commits)
     return report

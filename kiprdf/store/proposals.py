@@ -108,16 +108,19 @@ class Proposals:
         self._size = data.rfind(b"\n") + 1
         for number, line in enumerate(data[: self._size].splitlines(), start=1):
             try:
-                yield json.loads(line)
+                entry = json.loads(line)
             except ValueError:
-                message = f"Line {number} of {self._path} is damaged: remove it, or the file."
-                raise StoreError(message) from None
+                entry = None
+            if not isinstance(entry, dict) or not entry.keys() & {"id", _LAST}:
+                raise StoreError(f"Line {number} of {FILE} is damaged: remove it, or the file.")
+            yield entry
 
     def _note(self, line: Entry) -> None:
         if _LAST in line:
             self._last = line[_LAST]
         else:
-            self._entries.setdefault(line["id"], {}).update(line)
+            if "by" in line or line["id"] in self._entries:
+                self._entries.setdefault(line["id"], {}).update(line)
             self._last = max(self._last, int(line["id"].removeprefix("prop-")))
 
     def _append(self, line: Entry) -> None:

@@ -606,25 +606,37 @@ def test_a_line_that_a_crash_has_cut_is_written_over(tmp_path: Path) -> None:
     assert [json.loads(line)["id"] for line in (folder / FILE).open()] == ["prop-1", "prop-2"]
 
 
-def test_a_damaged_line_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("line", [b"\x00\x01", b"[]", b"5", b"{}", b'{"id'])
+def test_a_damaged_line_is_named(tmp_path: Path, line: bytes) -> None:
     folder = tmp_path / "brain"
     with kiprdf.Nexus.open(folder) as nexus:
-        propose(nexus, AGE, name="Ada", age=1)
-        (folder / FILE).write_bytes(b"\x00\x01\n")
-        with pytest.raises(kiprdf.KipError, match=r"Line 1 of .*is damaged"):
-            nexus.proposals()
-        assert nexus.execute(AGE, name="Ada", age=1)["upsert_concept_nodes"] == ["C:Person/Ada"]
+        for name in ("Ada", "Bo"):
+            propose(nexus, AGE, name=name, age=1)
+        nexus.decline("prop-1", "No.")
+        lines = (folder / FILE).read_bytes().splitlines()
+        (folder / FILE).write_bytes(b"\n".join([line, *lines[1:], b""]))
+        sentence = "Line 1 of proposals.jsonl is damaged: remove it, or the file."
+        for use in (nexus.proposals, lambda: nexus.approve("prop-2"), lambda: propose(nexus, FACT)):
+            with pytest.raises(kiprdf.KipError, match=sentence):
+                use()
+        assert sentence in nexus.check()["faults"]
+        assert nexus.execute(AGE, name="Max", age=1)["upsert_concept_nodes"] == ["C:Person/Max"]
+        # As the sentence says: what is left of the removed proposal is its decision alone.
+        (folder / FILE).write_bytes(b"\n".join([*lines[1:], b""]))
+        assert [one["id"] for one in nexus.proposals(all=True)] == ["prop-2"]
+        assert nexus.check()["faults"] == []
+        nexus.approve("prop-2")
 
 
 def test_the_file_keeps_the_last_thousand_decisions_and_every_number(tmp_path: Path) -> None:
     kept = Proposals(None)
     for _ in range(2 * KEPT_DECIDED + 2):
-        kept.add({"text": "x"})
+        kept.add({"by": "model/bot"})
     for number in range(1, 2 * KEPT_DECIDED + 2):
         kept.decide(f"prop-{number}", {"state": "declined"})
     left = [one["id"] for one in kept.all()]
     assert (left[0], len(left)) == ("prop-1002", KEPT_DECIDED + 1)
-    assert kept.add({"text": "x"}) == "prop-2003"
+    assert kept.add({"by": "model/bot"}) == "prop-2003"
 
 
 def test_forgetting_removes_the_proposals_that_mention_a_name(tmp_path: Path) -> None:
