@@ -197,13 +197,19 @@ def _take_back(rejected: _Rejected, draft: Draft, names: Names) -> None:
     def is_wanted(value: Json, key: str) -> bool:
         return not wanted.isdisjoint(fact_digests(subjects, key, value_keys(value)))
 
+    def without(items: list[Json], key: str) -> list[Json]:
+        return [
+            without(item, key) if isinstance(item, list) else item
+            for item in items
+            if not is_wanted(item, key)
+        ]
+
     for each in [each for each in attributes if key_of_name(each) == key_of_name(key)]:
         value = to_json(attributes[each])
         if is_wanted(value, each):
             del attributes[each]
         elif isinstance(value, list):
-            kept = [item for item in value if not is_wanted(item, each)]
-            attributes[each] = to_term(cast(Json, kept))
+            attributes[each] = to_term(without(value, each))
 
 
 def _write(name: str, added: list[str], reason: str, draft: Draft) -> None:

@@ -13,10 +13,10 @@ from pyoxigraph import NamedNode
 
 from kiprdf.errors import KipError
 from kiprdf.kml.draft import Draft
-from kiprdf.rdf.elements import Concept, Element, Proposition
+from kiprdf.rdf.elements import Concept, Proposition
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import is_same
-from kiprdf.semantics.protected import ACTORS, CORE_DIRECTIVES, REJECTION, SYSTEM
+from kiprdf.semantics.protected import ACTORS, CORE_DIRECTIVES, REJECTION, SYSTEM, is_rejection
 from kiprdf.source import NOWHERE, Span
 
 
@@ -30,13 +30,9 @@ def is_actor(node: NamedNode, iris: Iris) -> bool:
     return iris.name(node.value) in ACTORS
 
 
-def is_rejection(element: Element) -> bool:
-    """Whether an element is a rejection, or the definition of their type."""
-    if not isinstance(element, Concept):
-        return False
-    return element.type == REJECTION or (
-        element.type == "$ConceptType" and element.name == REJECTION
-    )
+def is_rejection_node(node: NamedNode, iris: Iris) -> bool:
+    """Whether a node is a rejection, or the definition of their type."""
+    return node.value.startswith(f"{iris.base}{REJECTION}/") or node == iris.type(REJECTION)
 
 
 def check_merge(nodes: Iterable[NamedNode], iris: Iris, span: Span) -> None:
@@ -75,7 +71,12 @@ def check_protection(draft: Draft, span: Span = NOWHERE) -> None:
 def _check_rejections(draft: Draft, span: Span) -> None:
     """Raise KIP_3004 if a draft writes, changes or deletes a rejection."""
     for node, edit in draft.edits.items():
-        if is_rejection(edit.after) and (node in draft.deleted or edit.changed):
+        after = edit.after
+        if (
+            isinstance(after, Concept)
+            and is_rejection(after.type, after.name)
+            and (node in draft.deleted or edit.changed)
+        ):
             message = f"{draft.id(node)} is written by a rejection alone."
             hint = "A person rejects a value with kiprdf reject, and lifts that with kiprdf lift."
             raise KipError("KIP_3004", message, hint, draft.spans.get(node, span))

@@ -11,10 +11,12 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import product
 from typing import cast
 
 from pyoxigraph import NamedNode, Triple
 
+from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.kml.draft import Draft, Edit
 from kiprdf.kml.merge import ALIASES
@@ -43,8 +45,8 @@ SPELLING_OF = "spelling_of"
 def fact_digests(subjects: Iterable[str], predicate: str, objects: Iterable[str]) -> list[str]:
     """The names of the rejections of a fact, or of a value: one for each of the keys."""
     key = key_of_name(predicate)
-    objects = list(objects)
-    parts = ((SCOPE, subject, key, object_) for subject in subjects for object_ in objects)
+    pairs = paced(product(subjects, objects))
+    parts = ((SCOPE, subject, key, object_) for subject, object_ in pairs)
     digests = (hashlib.sha256("\0".join(each).encode()).hexdigest() for each in parts)
     return list(dict.fromkeys(digests))
 

@@ -13,6 +13,7 @@ from pyoxigraph import NamedNode, Triple
 
 from kiprdf.budget import paced
 from kiprdf.kml import statements
+from kiprdf.kml.protection import is_rejection_node
 from kiprdf.kql import cursor
 from kiprdf.kql.find import bindings, nodes
 from kiprdf.kql.reader import Reader, link_of
@@ -43,7 +44,10 @@ def export(
     end = None if limit is None else start + limit
     selected = None if end is None else _first_facts(command, store, end + 1)
     if selected is None or end is None:
-        ordered = _ordered(nodes(command.target, command.where, store), reader, heights, end)
+        selection = nodes(command.target, command.where, store)
+        # No statement may write them.
+        selection = [node for node in selection if not is_rejection_node(node, store.iris)]
+        ordered = _ordered(selection, reader, heights, end)
         number, shown = len(ordered), ordered[start:end]
     else:
         number, shown = len(selected), _links_of(selected[start:end], store)

@@ -12,9 +12,8 @@ from kiprdf.budget import paced
 from kiprdf.kql.beliefs import reasons_of
 from kiprdf.kql.reader import Reader
 from kiprdf.rdf import vocab
-from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json
-from kiprdf.semantics.protected import REJECTION
+from kiprdf.semantics.protected import is_rejection
 from kiprdf.store import Store
 from kiprdf.store.totals import FILING
 from kiprdf.store.update_times import Range
@@ -24,7 +23,6 @@ MOST_READ = 20_000
 BOOTSTRAP = "SystemBootstrap"
 """The source of what opening a nexus writes, which is no news until it changes."""
 _LAST = "\U0010ffff"
-_DEFINITION, _REJECTIONS = ConceptName("$ConceptType", REJECTION).id, f"C:{REJECTION}/"
 
 
 class Changes(NamedTuple):
@@ -74,7 +72,7 @@ def _entries(store: Store, iris: Iterable[str], most: int) -> list[dict[str, Jso
 
 def _is_news(element: dict[str, Json]) -> bool:
     metadata: dict[str, Json] = element["metadata"]
-    if element["id"] == _DEFINITION or element["id"].startswith(_REJECTIONS):
+    if "type" in element and is_rejection(element["type"], element["name"]):
         return False
     return metadata.get("source") != BOOTSTRAP or metadata.get(vocab.VERSION, 1) != 1
 

@@ -13,11 +13,18 @@ from pyoxigraph import NamedNode
 
 from kiprdf.budget import Budget, current, spend_half, spend_part
 from kiprdf.errors import KipError, KipWarning
-from kiprdf.kml.protection import is_rejection
 from kiprdf.kql.reader import Reader
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Element, Proposition, Term, Terms, read_element, read_object
+from kiprdf.rdf.elements import (
+    Concept,
+    Element,
+    Proposition,
+    Term,
+    Terms,
+    read_element,
+    read_object,
+)
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, to_json
 from kiprdf.search import Hit, IndexRow, Kind, NoWordError, TextIndex
@@ -26,6 +33,7 @@ from kiprdf.search.fusion import fuse
 from kiprdf.search.index import is_exact
 from kiprdf.search.ranking import LONGEST_TERM, RankedRows
 from kiprdf.semantics.arguments import Mode, page_size, search_mode, text_of, threshold
+from kiprdf.semantics.protected import is_rejection
 from kiprdf.store import Store
 from kiprdf.store.cancellation import run_cancellable
 
@@ -247,7 +255,9 @@ def index_rows(store: Store, nodes: Iterable[NamedNode]) -> Iterator[IndexRow]:
         store.prefetch(some)
         for node in some:
             element = read_element(store.iris, node, store.describe(node))
-            if element is not None and not is_rejection(element):
+            if isinstance(element, Concept) and is_rejection(element.type, element.name):
+                continue
+            if element is not None:
                 yield rows.of(element)
 
 

@@ -33,6 +33,7 @@ from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.vocabularies.schema import context, schema_triples
 from kiprdf.interchange.vocabularies.standards import PREFIXES as STANDARDS
 from kiprdf.interchange.vocabularies.standards import owl
+from kiprdf.kml.protection import is_rejection_node
 from kiprdf.pages import elements as pages
 from kiprdf.pages.elements import element_page
 from kiprdf.pages.page import ASSETS, CompactSite, Page, Paths, Site
@@ -141,9 +142,18 @@ def publish(
     about = About(options.title or "", *texts)
     address = store.iris.base if options.address is None else _checked_address(options.address)
     target = checked_folder(folder)
-    triples, schema = store.read(
-        lambda: (list(paced(store.match(None, None, None))), list(schema_triples(store, mapping)))
-    )
+
+    def read() -> tuple[list[Triple], list[Triple]]:
+        # The reasons of rejections are for those who write.
+        triples = paced(store.match(None, None, None))
+        shown = [
+            one
+            for one in triples
+            if not is_rejection_node(cast(NamedNode, one.subject), store.iris)
+        ]
+        return shown, list(schema_triples(store, mapping))
+
+    triples, schema = store.read(read)
     partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
     try:
         partial.mkdir(parents=True)

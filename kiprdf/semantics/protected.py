@@ -15,3 +15,8 @@ ACTORS = (("Person", "$self"), ("Person", "$system"))
 CORE_DIRECTIVES = "core_directives"
 REJECTION = "Rejection"
 """The type of concepts that only a rejection, or lifting it, writes and deletes."""
+
+
+def is_rejection(type: str, name: str) -> bool:
+    """Whether a concept is a rejection, or the definition of their type: it is no knowledge."""
+    return type == REJECTION or (type, name) == ("$ConceptType", REJECTION)

@@ -104,11 +104,12 @@ def test_a_stored_value_leaves_its_element_and_the_others_stay(nexus: Nexus) -> 
 
 
 def test_one_item_of_an_array_is_a_value(nexus: Nexus) -> None:
-    nexus.execute(HOME, home=["Paris", "The Moon"])
+    nexus.execute(HOME, home=["Paris", "The Moon", ["THE MOON"]])
     nexus.reject((ADA, "attributes.home", "The Moon"), reason="No.")
     homes = 'FIND(?p.attributes.home) WHERE { ?p {type: "Person", name: "Ada"} }'
-    assert nexus.execute(homes) == [["Paris"]]
+    assert nexus.execute(homes) == [["Paris", []]]
     refused(lambda: nexus.execute(HOME, home=["Rome", "the moon"]))
+    refused(lambda: nexus.execute(HOME, home=["Rome", ["Paris", ["the moon"]]]))
     refused(lambda: nexus.execute(HOME, home=[["Rome", ["the moon"]]]))
     nexus.execute(HOME, home=["Rome", "Paris"])
     # An array that is rejected as a whole says nothing of its items.
@@ -564,3 +565,18 @@ def test_it_is_in_no_answer_of_search_and_primer(nexus: Nexus) -> None:
     assert nexus.execute('SEARCH CONCEPT "Rejection"') == []
     nexus.execute(HOME, home="Zanzibar")
     assert len(nexus.execute('SEARCH CONCEPT "Ada"')) == 1
+
+
+def test_it_is_in_no_capsule_and_on_no_published_page(nexus: Nexus, tmp_path: Path) -> None:
+    nexus.execute(HOME, home="Paris")
+    nexus.reject((ADA, "attributes.home", "The Moon"), reason="Astronauts only, zanzibar.")
+    capsule = nexus.execute("EXPORT ?x WHERE { ?x {} }")["capsule"]
+    assert "Rejection" not in capsule
+    with Nexus.memory() as other:
+        other.apply_capsule(capsule)
+        homes = 'FIND(?p.attributes.home) WHERE { ?p {type: "Person", name: "Ada"} }'
+        assert other.execute(homes) == ["Paris"]
+    nexus.publish(tmp_path / "pages")
+    pages = [path.read_text() for path in (tmp_path / "pages").rglob("*") if path.is_file()]
+    assert not any("zanzibar" in page for page in pages)
+    assert any("Paris" in page for page in pages)
