@@ -139,7 +139,9 @@ def _note_retraction(old: Terms, new: Terms, draft: Draft) -> None:
     if not (was or is_retracted or RETRACTED_BY in new or RETRACTED_AT in new):
         return
     marks: dict[str, Term | None] = {key: old.get(key) for key in _MARKS}
-    if was != is_retracted:
+    # Who rejects what a model has retracted, retracts it: else the model could lift that.
+    is_taken_over = is_retracted and draft.rejects and not _is_retracted_by_human(old)
+    if was != is_retracted or is_taken_over:
         at = to_term(timestamp(draft.clock())) if is_retracted else None
         marks = {RETRACTED_BY: to_term(label_of(draft)) if is_retracted else None, RETRACTED_AT: at}
     for key, term in marks.items():

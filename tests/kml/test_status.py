@@ -510,6 +510,18 @@ def test_an_undo_of_a_lifted_retraction_is_a_new_retraction() -> None:
         assert element(nexus, "C:Drug/Retracted")["metadata"]["retracted_by"] == "human/ada"
 
 
+def test_what_a_model_retracted_and_a_person_rejects_is_retracted_by_the_person() -> None:
+    with world() as nexus:
+        id = fact(nexus, "Plain")
+        with nexus.acting(author="m"):
+            nexus.execute(MARK_FACT, status="retracted", name="Plain")
+        with nexus.acting(author="ada", kind="human"):
+            nexus.reject(id, reason="It does not.")
+        assert element(nexus, id)["metadata"]["retracted_by"] == "human/ada"
+        with nexus.acting(author="m"), pytest.raises(kiprdf.KipError, match="only a person"):
+            nexus.execute(DELETE_FACT, name="Plain")
+
+
 # A patch --------------------------------------------------------------------------------------
 
 
