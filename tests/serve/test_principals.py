@@ -538,3 +538,18 @@ def test_what_is_refused_is_noted_with_its_principal(folder: Path, tmp_path: Pat
         ("model/reader", "HTTP_403", hashlib.sha256(WRITE.encode()).hexdigest()),
         ("human/ada", "KIP_3004", digest),
     ]
+
+
+def test_a_model_cannot_review_over_http_and_is_informed_what_it_made_active(
+    secured: Secured,
+) -> None:
+    drug = 'UPSERT { CONCEPT { {type: "Drug", name: "Judged"} SET ATTRIBUTES { dose: :dose } } }'
+    review = f'{drug} WITH METADATA {{ status: "reviewed" }}'
+    kip, parameters = secured.server.kip, {"dose": 1}
+    refused = kip(review, secured.headers("claude"), parameters=parameters)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "KIP_3004")
+    assert kip(review, secured.headers("ada"), parameters=parameters).status_code == 200
+    receipt = kip(drug, secured.headers("claude"), parameters=parameters).json()["result"]
+    assert "unreviewed" not in receipt
+    receipt = kip(drug, secured.headers("claude"), parameters={"dose": 2}).json()["result"]
+    assert receipt["unreviewed"] == ["C:Drug/Judged"]
