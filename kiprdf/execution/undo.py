@@ -7,7 +7,7 @@ is a conflict, and so is an element that others use by now (docs/decisions/119).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from typing import Any, TypeAlias, cast
 
@@ -48,9 +48,15 @@ class UndoPlan:
     """What an undo writes: ``seqs``, ``reverted``, ``conflicts``, and the ``draft`` of it."""
 
     def __init__(
-        self, store: NexusStore, clock: Clock, source: Json = None, actor: Actor = OWNER
+        self,
+        store: NexusStore,
+        clock: Clock,
+        source: Json = None,
+        actor: Actor = OWNER,
+        check_rejections: Callable[[Draft], None] = lambda draft: None,
     ) -> None:
         self.store = store
+        self._check_rejections = check_rejections
         self.draft = Draft(store, clock, actor=actor)
         self.seqs: list[int] = []
         self.conflicts: list[Conflict] = []
@@ -235,14 +241,16 @@ class UndoPlan:
 
     def _protected(self, node: NamedNode, now: State, state: State) -> Conflict | None:
         draft = Draft(self.store, self.draft.clock, actor=self.draft.actor)
-        before = self._element(node, now)
+        before, after = self._element(node, now), self._element(node, state)
         if before is not None:
-            after = self._element(node, state)
             draft.edits[node] = Edit(before, after or copied(before))
             if after is None:
                 draft.deleted[node] = before
+        elif after is not None:
+            draft.edits[node] = Edit(None, after)
         try:
             check_protection(draft)
+            self._check_rejections(draft)
             check_status(draft)
         except KipError as error:
             return {"id": self._id(node), "protected": error.message}
@@ -283,7 +291,8 @@ def undo(writer: Writer, conflicts: str, dry_run: bool, **selection: Any) -> dic
         writer.commit(delta, "UNDO", plan.seqs)
         return {**report, "seq": writer.store.commit() if delta else None}
 
-    plan = partial(planned, writer.store, writer.clock, acting_on(writer), **selection)
+    actor, check = acting_on(writer), writer.check_rejections
+    plan = partial(planned, writer.store, writer.clock, actor, check, **selection)
     return writer.run_planned(plan, write, dry_run=dry_run)
 
 
@@ -291,6 +300,7 @@ def planned(
     store: NexusStore,
     clock: Clock,
     actor: Actor = OWNER,
+    check_rejections: Callable[[Draft], None] = lambda draft: None,
     *,
     seq: int | None = None,
     seqs: Iterable[int] | None = None,
@@ -309,7 +319,7 @@ def planned(
     if seqs is not None and (isinstance(seqs, str) or not isinstance(seqs, Iterable)):
         message = f"The argument seqs is several numbers, not {type(seqs).__name__}."
         raise KipError("KIP_1001", message, "Give seq for one commit.")
-    plan = UndoPlan(store, clock, source, actor)
+    plan = UndoPlan(store, clock, source, actor, check_rejections)
     log = plan.log
     if seq is None and seqs is None:
         log.require_whole()

@@ -195,13 +195,17 @@ class Writer:
             self.names.check(draft, span)
         if not privileged:
             check_protection(draft, span)
-            if self.has_rejections(draft.store):
-                check_rejections(draft, span, self.rejected)
+            self.check_rejections(draft, span)
             check_status(draft, span)
         check_unused(draft, span, remedy)
         # The bundled capsules must not keep a nexus from opening.
         if self.strict_schema and not privileged:
             check_schema(draft, span)
+
+    def check_rejections(self, draft: Draft, span: Span = NOWHERE) -> None:
+        """Raise KIP_3004 if a draft writes what a person has rejected."""
+        if self.has_rejections(draft.store):
+            check_rejections(draft, span, self.rejected)
 
     def has_rejections(self, store: Store) -> bool:
         """Whether a store may have rejections: the first one defines their type."""

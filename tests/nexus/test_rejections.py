@@ -399,9 +399,17 @@ def test_an_undo_cannot_bring_it_back(nexus: Nexus) -> None:
         nexus.undo(seq=stated + 1)
     assert caught.value.code == "KIP_2002"
     assert "is written by a rejection alone" in caught.value.message
-    refused(lambda: nexus.undo(seq=stated + 1, conflicts="skip"))
+    report = nexus.undo(seq=stated + 1, conflicts="skip")
+    assert {each["id"] for each in report["conflicts"] if "protected" in each} == {
+        f"C:Rejection/{nexus.rejections()[0]['name']}",
+        id,
+    }
+    assert nexus.execute(STATUS) == ["retracted"]
     nexus.execute("DELETE PROPOSITIONS ?l WHERE { ?l (id: :id) }", id=id)
-    refused(lambda: nexus.undo(seq=nexus.info()["commit"]))
+    with pytest.raises(KipError, match="was rejected by"):
+        nexus.undo(seq=nexus.info()["commit"])
+    nexus.undo(seq=nexus.info()["commit"], conflicts="skip")
+    assert nexus.execute(STATUS) == []
     assert len(nexus.rejections()) == 1
 
 
