@@ -62,14 +62,14 @@ class ErasurePlan:
         nodes: Collection[NamedNode],
         proposals: Sequence[Mapping[str, Any]] = (),
         derived: Collection[NamedNode] = (),
-        named: Collection[str] = (),
+        named: Collection[str] = frozenset(),
     ) -> None:
         self.store = store
         self.draft = Draft(store, clock)
         self.draft.delete(node for node in (*nodes, *derived) if exists(node, store))
         self._chosen = nodes
         self._derived = derived
-        self._named = named
+        self._named = frozenset(named)
         self._facts: dict[Any, Any] = {
             node: self.draft.fact(link)
             for node, link in self.draft.deleted.items()
@@ -83,7 +83,7 @@ class ErasurePlan:
         self._trace()
         names = [store.iris.name(node.value) for node in self.erased]
         self._names = {name.name for name in names if isinstance(name, ConceptName)}
-        self.proposals = self._mentioning(proposals) if self.erased else []
+        self.proposals = self._mentioning(proposals) if self.erased or named else []
 
     @property
     def finds_nothing(self) -> bool:
@@ -223,7 +223,13 @@ class ErasurePlan:
 
     def _mentioning(self, proposals: Iterable[Mapping[str, Any]]) -> list[str]:
         """The ids of the proposals that mention what is forgotten."""
-        return [one["id"] for one in proposals if self._is_mentioned_in(_content(one))]
+        return [
+            one["id"]
+            for one in proposals
+            if self._is_mentioned_in(_content(one))
+            # What an erasure list names may be in no graph yet.
+            or not self._named.isdisjoint(map(digest, one["reads"]))
+        ]
 
     # Writing ----------------------------------------------------------------------------------
 

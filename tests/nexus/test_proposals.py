@@ -164,6 +164,17 @@ def test_parameters_are_frozen(nexus: kiprdf.Nexus) -> None:
     assert ages(nexus) == {"Ada": ["a"]}
 
 
+def test_who_reads_a_proposal_cannot_change_it(nexus: kiprdf.Nexus) -> None:
+    propose(nexus, AGE, name="Ada", age=63)
+    (read,) = nexus.proposals()
+    read["parameters"]["age"] = 99
+    read["changes"]["concepts"]["changed"].clear()
+    read["text"] = AGE.replace(":age", "100")
+    assert nexus.proposal("prop-1")["changes"]["concepts"]["changed"]
+    nexus.approve("prop-1")
+    assert ages(nexus) == {"Ada": 63}
+
+
 def test_a_proposal_has_bounds(nexus: kiprdf.Nexus) -> None:
     with nexus.acting(author="bot", access="propose"):
         with pytest.raises(kiprdf.KipError, match="at most 262,144") as raised:
@@ -485,6 +496,24 @@ def test_what_a_person_approves_of_reviewed_knowledge_stays_reviewed(nexus: kipr
     assert (ages(nexus), nexus.execute(MARKS)) == ({"Ada": 63}, ["reviewed"])
 
 
+def test_who_proposes_is_a_true_author_and_nobody_else_is(nexus: kiprdf.Nexus) -> None:
+    with nexus.acting(author="ada", kind="human"):
+        nexus.execute(AGE, name="Ada", age=37)
+    authored = AGE + " WITH METADATA {author: :author}"
+    with nexus.acting(author="bot", access="propose"):
+        nexus.execute_kip(
+            {"command": authored, "parameters": {"name": "Bo", "age": 1, "author": "bot"}}
+        )
+        refused = nexus.execute_kip(
+            {"command": authored, "parameters": {"name": "Bo", "age": 1, "author": "Ada"}}
+        )
+    assert refused["error"]["code"] == "KIP_3004"
+    with nexus.acting(author="ada", kind="human"):
+        nexus.approve("prop-1")
+    find = 'FIND(?p.metadata.author, ?p.metadata._actor) WHERE { ?p {type: "Person", name: "Bo"} }'
+    assert list(nexus.find(find).tuples) == [("bot", "human/ada")]
+
+
 def test_a_retraction_is_that_of_who_approves(nexus: kiprdf.Nexus) -> None:
     propose(nexus, STATUS, to="retracted")
     assert "retracted_at" not in nexus.proposals()[0]["diff"]
@@ -637,6 +666,21 @@ def test_the_file_keeps_the_last_thousand_decisions_and_every_number(tmp_path: P
     left = [one["id"] for one in kept.all()]
     assert (left[0], len(left)) == ("prop-1002", KEPT_DECIDED + 1)
     assert kept.add({"by": "model/bot"}) == "prop-2003"
+
+
+def test_an_erasure_list_removes_proposals_from_a_backup(tmp_path: Path) -> None:
+    with kiprdf.Nexus.open(tmp_path / "brain") as nexus:
+        for name in ("Zachariah", "Ada"):
+            propose(nexus, AGE, name=name, age=36)
+        nexus.backup(tmp_path / "copy")
+        nexus.approve("prop-1")
+        nexus.forget('FIND(?p) WHERE { ?p {type: "Person", name: "Zachariah"} }')
+        erased = nexus.erasures()
+    with kiprdf.Nexus.open(tmp_path / "copy") as copy:
+        assert len(copy.proposals()) == 2
+        copy.apply_erasures(erased)
+        assert [one["id"] for one in copy.proposals()] == ["prop-2"]
+    assert b"achariah" not in (tmp_path / "copy" / FILE).read_bytes()
 
 
 def test_forgetting_removes_the_proposals_that_mention_a_name(tmp_path: Path) -> None:
