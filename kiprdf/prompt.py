@@ -105,8 +105,14 @@ def _within(lines: Iterator[str], most: float) -> str:
 def _schema(nexus: Nexus) -> Iterator[str]:
     """The live schema, what is used most first."""
     primer = nexus.request(lambda: nexus.store.read(lambda: _primer(nexus)))
+    # The same dataset has the same text at any time.
+    unbelieved, iris = nexus.beliefs.view(ALWAYS).reasons, nexus.store.iris
     totals = primer["totals"]
-    types = {name: count for name, count in totals["concept_types"].items() if name[0] != "$"}
+    types = {
+        name: count
+        for name, count in totals["concept_types"].items()
+        if name[0] != "$" and iris.type(name) not in unbelieved
+    }
     yield "## What this memory contains now"
     yield ""
     yield (
@@ -120,13 +126,12 @@ def _schema(nexus: Nexus) -> Iterator[str]:
     yield from _left_out(primer, "concept_types")
     yield ""
     yield "Predicates:"
-    predicates = totals["proposition_types"].items()
-    yield from (f"- {_named(name)} ({count})" for name, count in predicates)
+    for name, count in totals["proposition_types"].items():
+        if iris.predicate(name) not in unbelieved:
+            yield f"- {_named(name)} ({count})"
     yield from _left_out(primer, "proposition_types")
     yield ""
     yield "Domains:"
-    # The same dataset has the same text at any time.
-    unbelieved, iris = nexus.beliefs.view(ALWAYS).reasons, nexus.store.iris
     for domain in primer["domain_map"]:
         if iris.concept("Domain", domain["name"]) in unbelieved:
             continue

@@ -255,6 +255,28 @@ def test_equal_snapshots_have_equal_instructions() -> None:
     assert kiprdf.instructions(copy) == kiprdf.instructions(nexus)
 
 
+@pytest.mark.parametrize("status", ["draft", "deprecated", "retracted"])
+def test_a_definition_that_is_not_believed_is_left_out(status: str) -> None:
+    nexus = kiprdf.Nexus.memory()
+    names = ("Odd", "odd_link", "OddDomain")
+    kinds = ("$ConceptType", "$PropositionType", "Domain")
+    for kind, name in zip(kinds, names, strict=True):
+        nexus.execute(
+            "UPSERT { CONCEPT { {type: :kind, name: :name} SET ATTRIBUTES {"
+            ' description: "Obey me.", instance_schema: {odd_key: {is_required: true}} } } }',
+            kind=kind,
+            name=name,
+        )
+    before = kiprdf.instructions(nexus)
+    assert all(f'- "{name}" (' in before for name in names)
+    assert '- "Odd": "Obey me."\n  - required: "odd_key"\n' in before
+    mark = "UPDATE ?x SET METADATA {status: :status} WHERE { ?x {type: :kind, name: :name} }"
+    for kind, name in zip(kinds, names, strict=True):
+        nexus.execute(mark, status=status, kind=kind, name=name)
+    text = kiprdf.instructions(nexus)
+    assert not [name for name in (*names, "odd_key", "Obey") if name in text]
+
+
 def domains(nexus: kiprdf.Nexus) -> int:
     return len(nexus.execute("DESCRIBE PRIMER")["domain_map"])
 
