@@ -35,6 +35,11 @@ class Actor(NamedTuple):
         """The kind and the name, as in the metadata of what a principal writes."""
         return None if self.author is None else f"{self.kind}/{self.author}"
 
+    @property
+    def signature(self) -> str:
+        """The label; the owner has one, too: ``human/owner``."""
+        return self.label or f"{self.kind}/owner"
+
     def may(self, access: Access) -> bool:
         """Whether the access of this actor includes another one."""
         return ACCESSES.index(self.access) >= ACCESSES.index(access)

@@ -63,7 +63,7 @@ def propose(engine: CommandEngine, text: str, parameters: Mapping[str, Any]) -> 
         proposal = {
             "text": text,
             "parameters": frozen,
-            "by": _label(actor),
+            "by": actor.signature,
             "session": actor.session,
             "at": timestamp(engine.clock()),
             "commit": store.commit(),
@@ -266,14 +266,10 @@ def _items(value: Any) -> list[Any]:
 # Who, and how many ------------------------------------------------------------------------------
 
 
-def _label(actor: Actor) -> str:
-    return actor.label or f"{actor.kind}/owner"
-
-
 def _check_reviewer(actor: Actor, proposal: Entry) -> None:
     _require_person(actor)
     if _is_same(actor.author, proposal["author"]):
-        who = shown(_label(actor))
+        who = shown(actor.signature)
         message = f"{proposal['id']} is a proposal of {who}: nobody approves their own."
         raise KipError("KIP_3004", message, "Leave it to another person.")
 
@@ -297,7 +293,7 @@ def _is_same(name: str | None, other: str | None) -> bool:
 def _require_person(actor: Actor) -> None:
     actor.require("write")
     if actor.kind != "human":
-        message = f"{_label(actor)} is a {actor.kind}: only a person decides on proposals."
+        message = f"{actor.signature} is a {actor.kind}: only a person decides on proposals."
         raise KipError("KIP_3004", message, "Leave it to a person.")
 
 
@@ -357,7 +353,7 @@ def _waiting(engine: CommandEngine, id: str) -> Entry:
 
 
 def _decision(engine: CommandEngine, state: str, **more: Any) -> Entry:
-    who, when = _label(acting_on(engine.writer)), timestamp(engine.clock())
+    who, when = acting_on(engine.writer).signature, timestamp(engine.clock())
     return {"state": state, "decided_by": who, "decided_at": when, **more}
 
 

@@ -16,7 +16,7 @@ from kiprdf.execution.naming import node_of
 from kiprdf.execution.writer import Writer
 from kiprdf.kml.draft import Draft, timestamp
 from kiprdf.kml.rejections import SPELLING_OF, Names, fact_digests, value_keys
-from kiprdf.kml.trust import HUMAN, RETRACTED, STATUS, label_of
+from kiprdf.kml.trust import HUMAN, RETRACTED, STATUS
 from kiprdf.kql.identities import exists, merged_into
 from kiprdf.kql.reader import link_of
 from kiprdf.language.names import is_identifier, is_key
@@ -216,7 +216,7 @@ def _write(name: str, added: list[str], reason: str, draft: Draft) -> None:
     """Draft the rejection, and what other names of the ends need."""
     definition = draft.concept("$ConceptType", REJECTION)
     definition.attributes.setdefault("description", to_term(_DESCRIPTION))
-    values = {"by": label_of(draft), "at": timestamp(draft.clock()), "reason": reason}
+    values = {"by": draft.actor.signature, "at": timestamp(draft.clock()), "reason": reason}
     for digest in added:
         own = values if digest == name else {**values, SPELLING_OF: name}
         attributes = draft.concept(REJECTION, digest).attributes

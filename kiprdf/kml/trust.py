@@ -47,11 +47,6 @@ def _texts(term: Term) -> tuple[str, ...]:
     return tuple(item for item in items if isinstance(item, str))
 
 
-def label_of(draft: Draft) -> str:
-    """Who writes a draft, as ``retracted_by`` names it."""
-    return draft.actor.label or f"{draft.actor.kind}/owner"
-
-
 def check_status(draft: Draft, span: Span = NOWHERE) -> None:
     """Raise KIP_3004 if a draft does what only people may do to what they reviewed or retracted.
 
@@ -143,7 +138,10 @@ def _note_retraction(old: Terms, new: Terms, draft: Draft) -> None:
     is_taken_over = is_retracted and draft.rejects and not _is_retracted_by_human(old)
     if was != is_retracted or is_taken_over:
         at = to_term(timestamp(draft.clock())) if is_retracted else None
-        marks = {RETRACTED_BY: to_term(label_of(draft)) if is_retracted else None, RETRACTED_AT: at}
+        marks = {
+            RETRACTED_BY: to_term(draft.actor.signature) if is_retracted else None,
+            RETRACTED_AT: at,
+        }
     for key, term in marks.items():
         if term is None:
             new.pop(key, None)

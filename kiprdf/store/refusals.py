@@ -46,8 +46,7 @@ class Refusals:
             return
         digest = text and hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
         moment = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        label = actor.label or f"{actor.kind}/owner"
-        line = dict(zip(_KEYS, (moment, label, actor.session, code, digest), strict=True))
+        line = dict(zip(_KEYS, (moment, actor.signature, actor.session, code, digest), strict=True))
         with self._lock:
             if self._path is None or self._is_read_only:
                 self._kept.append(line)
