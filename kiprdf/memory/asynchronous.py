@@ -35,11 +35,14 @@ class AsyncMemory:
         extractor: Extractor | None = None,
         enricher: enrichment.Enricher | None = None,
         clock: texts.Clock | None = None,
+        write: Nexus | None = None,
     ) -> None:
         self._threads = nexus if isinstance(nexus, AsyncNexus) else AsyncNexus(nexus)
         self._loop: asyncio.AbstractEventLoop | None = None
         ask = None if enricher is None else functools.partial(self._ask, enricher)
-        self.memory = Memory(self._threads.nexus, extractor=extractor, enricher=ask, clock=clock)
+        self.memory = Memory(
+            self._threads.nexus, extractor=extractor, enricher=ask, clock=clock, write=write
+        )
 
     def _ask(self, enricher: enrichment.Enricher, prompt: str) -> str:
         """The answer of a model; what it awaits belongs to the loop of the caller."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 from kiprdf import resources
 from kiprdf.memory import context, contradictions, edits, enrichment, notes, snapshots, texts
@@ -32,10 +32,22 @@ from kiprdf.memory.recall import LIMIT, Filters, Recaller, count
 from kiprdf.memory.recalled import MAX_CHARACTERS, Recall
 from kiprdf.memory.storing import Notebook
 from kiprdf.nexus import Nexus
+from kiprdf.store.view import ViewStore
 
 T = TypeVar("T")
+P = ParamSpec("P")
 Extractor: TypeAlias = Callable[[str], Extraction]
 _log = logging.getLogger(__name__)
+
+
+def _writes(method: Callable[Concatenate[Memory, P], T]) -> Callable[Concatenate[Memory, P], T]:
+    """A method that runs on the memory of the nexus that is written."""
+
+    @functools.wraps(method)
+    def run(self: Memory, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return method(self._own, *args, **kwargs)
+
+    return run
 
 
 class Memory:
@@ -43,7 +55,8 @@ class Memory:
 
     ``extractor`` reads a text instead of ``extract``, ``enricher`` asks a model,
     ``clock`` returns the time in UTC. The types of the graph are defined in the nexus when a
-    memory is first made on it.
+    memory is first made on it. A memory of a view reads all members, and writes to ``write``, one
+    of them, alone: what a text mentions is looked for, and written, there.
 
     >>> memory = Memory(Nexus.memory())
     >>> id = memory.add("I'm working on meshalyzer with Python.")
@@ -58,15 +71,20 @@ class Memory:
         extractor: Extractor | None = None,
         enricher: enrichment.Enricher | None = None,
         clock: texts.Clock | None = None,
+        write: Nexus | None = None,
     ) -> None:
         self.nexus = nexus
+        self._own = self
+        if write is not None:
+            _require_member(write, nexus)
+            self._own = Memory(write, extractor=extractor, enricher=enricher, clock=clock)
+            enricher = None
         self._extractor = extractor or extract
         self._enricher = enricher
         if enricher is not None and not enrichment.is_enabled():
             _log.warning("The model is not asked: %s.", enrichment.FORBIDDEN)
         self._clock = clock or texts.now
-        self.rejected = 0
-        """The edges that the texts added here stated, and that a person has rejected."""
+        self._rejected = 0
         may_write = not nexus.read_only and nexus.actor.may("write")
         if may_write:
             nexus.apply_capsule(resources.optional_capsule("memory").text)
@@ -75,8 +93,14 @@ class Memory:
         self._recaller = Recaller(self.graph, self._clock)
         self._notebook = Notebook(self.graph, self._recaller.notes)
 
+    @property
+    def rejected(self) -> int:
+        """The edges that the texts added here stated, and that a person has rejected."""
+        return self._own._rejected
+
     # Memories ---------------------------------------------------------------------------------
 
+    @_writes
     def add(
         self,
         content: str,
@@ -111,6 +135,7 @@ class Memory:
         )
         return self._add([note])[0]
 
+    @_writes
     def add_many(self, texts: Iterable[str | Mapping[str, Any]]) -> list[str]:
         """Store texts, or dicts with the arguments of ``add``, as ``add`` does; return their ids.
 
@@ -118,6 +143,7 @@ class Memory:
         """
         return self._add(notes.notes(self._clock, texts))
 
+    @_writes
     def add_messages(
         self,
         messages: Iterable[Mapping[str, Any]],
@@ -156,7 +182,7 @@ class Memory:
             return len(change.rejected(growth.edges))
 
         if stated:
-            self.rejected += self.graph.write(write)
+            self._rejected += self.graph.write(write)
 
     def _read(self, item: Item) -> list[tuple[str, Extraction]]:
         """What a memory states, by source; nothing if it cannot be read now."""
@@ -196,6 +222,7 @@ class Memory:
 
         return iter(self.graph.write(read, dry_run=True))
 
+    @_writes
     def forget(self, id: str, *, derived: bool = False) -> bool:
         """Delete a memory, and what nothing else is evidence for; whether there was one.
 
@@ -210,6 +237,7 @@ class Memory:
 
         return self.graph.write(write)
 
+    @_writes
     def erase(self, id: str, *, derived: bool = False) -> dict[str, Any]:
         """Erase a memory for good: from the graph, the history, and every file of the folder.
 
@@ -225,6 +253,7 @@ class Memory:
             raise ValueError(f"{id!r} cannot be the id of a memory.")
         return edits.erase(self.graph, id, derived=derived)
 
+    @_writes
     def rebuild(self, *, dry_run: bool = False) -> dict[str, int]:
         """Build the graph again from the stored memories, as one commit; ids are kept.
 
@@ -232,7 +261,7 @@ class Memory:
         numbers of ``memories``, ``entities`` and ``edges``, and of edges that are ``rejected``, if
         there are any; a dry run only returns them.
         """
-        extract = lru_cache(None)(self.extract)
+        extract = functools.lru_cache(None)(self.extract)
         for item in self.items():
             extract(item.content)  # which takes long, and needs no lock
 
@@ -308,11 +337,13 @@ class Memory:
             return self._node(name, prefix)  # such as tool:Python
         return node
 
+    @_writes
     def upsert_entity(self, type: str, name: str, metadata: Mapping[str, Any] | None = None) -> str:
         """Create an entity, or merge metadata into the existing one; return its id."""
         _require(type, TYPES, "type of entities")
         return edits.upsert_entity(self.graph, type, name, metadata, texts.iso_time(self._clock()))
 
+    @_writes
     def upsert_edge(
         self,
         subject_id: str,
@@ -432,6 +463,7 @@ class Memory:
 
     # Upkeep -----------------------------------------------------------------------------------
 
+    @_writes
     def decay(self, half_life_days: float) -> int:
         """Lower the weights of old statements, as one commit; return the number of edges changed.
 
@@ -440,6 +472,7 @@ class Memory:
         now = datetime.fromisoformat(texts.iso_time(self._clock()))
         return self.graph.write(lambda change: edits.decay(self.graph, change, half_life_days, now))
 
+    @_writes
     def merge(self, source: str, target: str) -> str:
         """Merge an entity into another of its type, by id or name; return the other's id.
 
@@ -473,6 +506,7 @@ class Memory:
         """Write the snapshot as a JSON file."""
         Path(path).write_text(snapshots.text(self.export()), "utf-8")
 
+    @_writes
     def import_(self, snapshot: object, *, merge: bool = False) -> dict[str, int]:
         """Replace the graph by a snapshot, or merge it into the graph, as one commit.
 
@@ -491,6 +525,13 @@ class Memory:
             return counts
 
         return self.graph.write(write)
+
+
+def _require_member(write: Nexus, view: Nexus) -> None:
+    """Raise ``ValueError`` for a nexus whose content a view does not show."""
+    members = view.store.members if isinstance(view.store, ViewStore) else ()
+    if write.store not in [member.store for member in members]:
+        raise ValueError("What is written would not be read: write to a member of the view.")
 
 
 def _require(value: object, allowed: Iterable[str], kind: str) -> None:

@@ -22,7 +22,7 @@ from pyoxigraph import Store as Engine
 from kiprdf import budget
 from kiprdf.budget import Budget
 from kiprdf.errors import KipError, StoreError
-from kiprdf.store.base import Reading
+from kiprdf.store.base import Cell, Iri, Reading, Statement
 from kiprdf.store.bookkeeping import KEPT_COMMITS, CommitNumber, commit_note, texts_of
 from kiprdf.store.delta import Delta, Written
 from kiprdf.store.folder import checked_base, notes_of
@@ -38,7 +38,6 @@ from kiprdf.store.merging import (
     overlap,
 )
 from kiprdf.store.oxigraph import OxigraphStore
-from kiprdf.store.sparql_worker import SparqlAnswer
 
 T = TypeVar("T")
 
@@ -127,18 +126,18 @@ class _Thread(threading.local):
 class ViewStore(OxigraphStore):
     """The union of some stores, to read; it may own them, which are closed with it then."""
 
-    is_fixed = False
+    members: Sequence[Member] = ()
 
     def __init__(
         self, members: Sequence[OxigraphStore], base: str, *, owns_members: bool = False
     ) -> None:
+        self._thread = _Thread()
         super().__init__(Engine(), checked_base(base))
         self.read_only = True
         self.members = tuple(map(Member, members))
         self.expire: Callable[[Delta | None], object] = lambda delta: None
         """Called before a commit, None for one that replaces everything."""
         self._owns_members = owns_members
-        self._thread = _Thread()
         self._loaded: Engine | None = None
         self._touched_by: dict[int, tuple[NamedNode, ...]] = {}
         self._disputed: set[NamedNode] = set()
@@ -170,8 +169,18 @@ class ViewStore(OxigraphStore):
         finally:
             thread.is_inside = False
 
-    def commit(self) -> int:
-        return super().commit() if self._thread.is_inside else self._run(super().commit)
+    @property
+    def engine(self) -> Engine:
+        if not self._thread.is_inside:
+            self._run(lambda: None)
+        return super().engine
+
+    def lookup(
+        self, subject: Cell, predicate: Cell, object: Cell, most: int, graph: Iri = None
+    ) -> list[Statement]:
+        if not self._thread.is_inside:
+            self._run(lambda: None)
+        return super().lookup(subject, predicate, object, most, graph)
 
     def read(self, function: Callable[[], T]) -> T:
         read = super().read
@@ -180,17 +189,6 @@ class ViewStore(OxigraphStore):
     def try_read(self, function: Callable[[], T]) -> Reading[T] | None:
         read = super().try_read
         return self._run(lambda: read(function))
-
-    def query(self, text: str) -> SparqlAnswer:
-        query = super().query
-        return self._run(lambda: query(text))
-
-    def copy(self) -> OxigraphStore:
-        return self._run(super().copy)
-
-    def backup(self, folder: Any, history: bool = True) -> None:
-        backup = super().backup
-        self._run(lambda: backup(folder, history))
 
     def changed_since(self, number: int) -> Collection[NamedNode] | None:  # type: ignore[override]
         numbers = range(number + 1, self.commit() + 1)
@@ -227,9 +225,9 @@ class ViewStore(OxigraphStore):
                 budget.check()
 
     def _advance_alone(self) -> bool:
-        """The same while no member is written; False where their writers go on for long.
+        """The same while no member is written, if their writers let it soon.
 
-        One of them may wait for this view, with the lock of its nexus.
+        One of them may wait for this view, with the lock of its nexus, and writes nothing then.
         """
         locks = [member.store.lock for member in self.members if not member.store.read_only]
 
@@ -242,9 +240,9 @@ class ViewStore(OxigraphStore):
         try:
             return budget.spend_part(PATIENCE, lambda: run(locks))
         except KipError as error:
-            if error.code == "KIP_4001":
-                return False
-            raise
+            if error.code != "KIP_4001":
+                raise
+        return budget.without_limit(self._advance)
 
     def _advance(self) -> bool:
         """Write what the members have touched; False if one of them was written meanwhile."""
