@@ -81,11 +81,11 @@ class Authentication:
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             return self.of_token(_text(given.strip()), scope)
-        principal = self.signed_in(headers)
+        principal = self._of_cookie(_cookie(headers))
         if principal is None:
             return None
-        is_person = principal.kind == "human"
-        if is_person and self._options.is_own_origin(headers.get("origin", ""), headers):
+        is_own = self._options.is_own_origin(headers.get("origin", ""), headers)
+        if principal.kind == "human" and (is_own or scope["method"] in ("GET", "HEAD")):
             return principal
         return principal._replace(access="read")
 
@@ -105,10 +105,6 @@ class Authentication:
         else:
             _renew(self._accepted, sent, None)
         return principal
-
-    def signed_in(self, headers: Headers) -> Principal | None:
-        """The principal of a cookie, with what the forms of its pages may do."""
-        return self._of_cookie(_cookie(headers))
 
     def _of_cookie(self, cookie: str) -> Principal | None:
         chosen = None

@@ -13,14 +13,15 @@ from kiprdf.kql.reader import Reader
 from kiprdf.rdf import vocab
 from kiprdf.serve import review
 from kiprdf.serve.http import STATUS_OF, HttpError, run_for
+from kiprdf.serve.observation import info_of
 from kiprdf.serve.routes import linked
-from kiprdf.serve.routes.review import check_form, read_form, reader
+from kiprdf.serve.routes.review import check_form, read_form
 from kiprdf.serve.state import Routes, Server, path_after, require_write, root_of
 
 
 def form_key(server: Server, request: Request, node: NamedNode) -> str | None:
     """What the form on the page of an element must send; None for readers who may not reject."""
-    actor = reader(server, request)
+    actor = info_of(request.scope).actor
     if actor.kind != "human" or not actor.may("write") or server.nexus.read_only:
         return None
     return review.form_key(server.form_secret, actor, _form(server, node))
@@ -33,7 +34,7 @@ def _form(server: Server, node: NamedNode) -> str:
 async def reject(server: Server, request: Request) -> Response:
     """Reject a fact, or a value of an attribute, as it was on the page that was sent."""
     path = path_after(request, "/explore/reject/")
-    node, actor = linked.node_at(server.store, path), reader(server, request)
+    node, actor = linked.node_at(server.store, path), info_of(request.scope).actor
     require_write(server, request)
     fields = await read_form(request)
     check_form(server, actor, _form(server, node), fields)

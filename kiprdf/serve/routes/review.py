@@ -20,14 +20,6 @@ from kiprdf.serve.state import Routes, Server, require_write, root_of
 MOST_BODY = 10_000
 
 
-def reader(server: Server, request: Request) -> Actor:
-    """Who reads a page, with what its forms may do."""
-    actor = info_of(request.scope).actor
-    assert server.gate is not None
-    signed_in = server.gate.authentication.signed_in(request.headers)
-    return actor if signed_in is None else signed_in.actor(actor.session or "")
-
-
 def check_form(server: Server, actor: Actor, id: str, fields: dict[str, str]) -> None:
     """Raise 403 for a form that is not of a page of this server, or was made for another."""
     key = review.form_key(server.form_secret, actor, id)
@@ -41,9 +33,9 @@ async def read_form(request: Request) -> dict[str, str]:
     return {key: values[0] for key, values in parse_qs(body.decode(errors="replace")).items()}
 
 
-def _person(server: Server, request: Request) -> Actor:
+def _person(request: Request) -> Actor:
     """Who reads a page; raises 403 unless that is a person."""
-    actor = reader(server, request)
+    actor = info_of(request.scope).actor
     if actor.kind != "human":
         hint = "Sign in with the token of a principal of the kind human."
         raise HttpError(403, f"Proposals are shown to people, and this is a {actor.kind}.", hint)
@@ -63,14 +55,14 @@ async def _page(
 
 async def listed(server: Server, request: Request) -> Response:
     """/explore/proposals: those that wait, the oldest first."""
-    actor, given = _person(server, request), request.query_params.get("first", "")
+    actor, given = _person(request), request.query_params.get("first", "")
     first = int(given) if given.isascii() and given.isdecimal() and len(given) < 10 else 0
     return await _page(server, request, lambda one: one.proposals(actor, server.form_secret, first))
 
 
 async def proposal(server: Server, request: Request) -> Response:
     """/explore/proposals/{id}: one proposal; a form approves or declines it."""
-    actor, id = _person(server, request), request.path_params["id"]
+    actor, id = _person(request), request.path_params["id"]
     error: KipError | None = None
     if request.method == "POST":
         require_write(server, request)
