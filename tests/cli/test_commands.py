@@ -341,6 +341,20 @@ def test_a_single_parameter_overrides_the_file(loaded: Invoke, tmp_path: Path) -
     assert loaded(*arguments, "--param", "name=Aspirin").stderr == "1 row\n"
 
 
+def test_a_find_may_be_asked_for_what_is_believed(loaded: Invoke) -> None:
+    status = 'UPDATE ?d SET METADATA {status: "retracted"} WHERE { ?d {type: "Drug", name: :name} }'
+    loaded("run", status, "--param", "name=Aspirin")
+    named = 'FIND(?d.name) WHERE { ?d {type: "Drug", name: "Aspirin"} }'
+    assert "Aspirin" in loaded("run", named).stdout
+    empty = loaded("run", "--believed", named)
+    assert "Aspirin" not in empty.stdout
+    assert "Warning NotBelieved: 1:21 It is there, but not believed: 1 retracted." in empty.stderr
+    assert json.loads(loaded("run", "--believed", "--json", named).stdout)["result"] == []
+    refused = loaded("run", "--believed", "DESCRIBE PRIMER")
+    assert refused.exit_code == 1
+    assert "Only a FIND can be asked for what is believed." in refused.stderr
+
+
 def test_an_empty_answer_says_why_on_standard_error(loaded: Invoke) -> None:
     command = 'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(?d.attributes.risk_level == "2") }'
     why = (
