@@ -9,6 +9,7 @@ compiled with a condition for each pattern that could match one, and reads a ``B
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
@@ -263,11 +264,12 @@ class _Finder:
 
     def _by_state(self) -> Iterator[tuple[NamedNode, str]]:
         """The elements that are not believed by their status, and what was superseded."""
-        for status in STATUSES:
-            for triple in self._store.match(None, _STATUS, Literal(status)):
-                yield cast(NamedNode, triple.subject), status
-        for triple in self._store.match(None, _SUPERSEDED, _TRUE):
-            yield cast(NamedNode, triple.subject), SUPERSEDED
+        marks = [(_STATUS, Literal(status), status) for status in STATUSES]
+        for key, value, why in (*marks, (_SUPERSEDED, _TRUE, SUPERSEDED)):
+            # As FILTER reads it, an array is each of its items.
+            for graph in (None, vocab.TEXTS):
+                for each in self._store.lookup(None, key, value, sys.maxsize, graph):
+                    yield cast(NamedNode, each.subject), why
         for triple in self._store.match(None, _SUPERSEDED_BY, None):
             if triple.object != vocab.NULL:
                 yield cast(NamedNode, triple.subject), SUPERSEDED

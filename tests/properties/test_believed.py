@@ -36,6 +36,7 @@ EACH = settings(max_examples=amount("EXAMPLES", 4), deadline=None)
 TIMES = ("2020-01-01", "2021-01-01", "2022-01-01", "2023-01-01")
 MOMENTS = ("2019-06-01", "2021-01-01", "2022-06-01", "2024-01-01")
 
+_GERMAN = {"@value": "retracted", "@language": "de"}
 _status = st.sampled_from(("draft", "deprecated", "retracted", "active", "reviewed", "old"))
 _time = st.sampled_from(TIMES)
 _marks: st.SearchStrategy[dict[str, Any]] = st.one_of(
@@ -43,7 +44,8 @@ _marks: st.SearchStrategy[dict[str, Any]] = st.one_of(
     st.just({}),
     st.just({}),
     st.fixed_dictionaries({"status": _status}),
-    st.fixed_dictionaries({"superseded": st.booleans()}),
+    st.fixed_dictionaries({"superseded": st.booleans() | st.just([True])}),
+    st.fixed_dictionaries({"status": st.just(["new", "draft"]) | st.sampled_from((_GERMAN, 1))}),
     st.fixed_dictionaries({"superseded_by": st.sampled_from(("P:1", None))}),
     st.fixed_dictionaries({}, optional={"valid_from": _time, "valid_until": _time}),
     st.fixed_dictionaries({"valid_from": st.sampled_from((3, None, "soon"))}),
@@ -100,8 +102,8 @@ class Believed(Graph):
 
 def _is_marked(metadata: dict[str, Any]) -> bool:
     return (
-        metadata.get("status") in ("draft", "deprecated", "retracted")
-        or metadata.get("superseded") is True
+        metadata.get("status") in ("draft", "deprecated", "retracted", ["new", "draft"], _GERMAN)
+        or metadata.get("superseded") in (True, [True])
         or metadata.get("superseded_by") is not None
     )
 
