@@ -91,9 +91,7 @@ def test_a_fact_is_believed_at_a_time(nexus: kiprdf.Nexus) -> None:
     assert nexus.believed(CURES).column("?d.name") == ["Aspirin"]
 
 
-def test_moments_share_a_plan(
-    nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_moments_share_a_plan(nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch) -> None:
     mark(nexus, valid_from="2026-02-01")
     compiled: list[object] = []
     prepare = statements.prepare
