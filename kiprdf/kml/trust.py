@@ -133,15 +133,14 @@ def _note_retraction(old: Terms, new: Terms, draft: Draft) -> None:
     was, is_retracted = RETRACTED in statuses(old), RETRACTED in statuses(new)
     if not (was or is_retracted or RETRACTED_BY in new or RETRACTED_AT in new):
         return
-    marks: dict[str, Term | None] = {key: old.get(key) for key in _MARKS}
     # Who rejects what a model has retracted, retracts it: else the model could lift that.
-    is_taken_over = is_retracted and draft.rejects and not _is_retracted_by_human(old)
-    if was != is_retracted or is_taken_over:
-        at = to_term(timestamp(draft.clock())) if is_retracted else None
-        marks = {
-            RETRACTED_BY: to_term(draft.actor.signature) if is_retracted else None,
-            RETRACTED_AT: at,
-        }
+    is_taken_over = draft.rejects and not _is_retracted_by_human(old)
+    marks: dict[str, Term | None] = {key: old.get(key) for key in _MARKS}
+    if is_retracted and (not was or is_taken_over):
+        time = to_term(timestamp(draft.clock()))
+        marks = {RETRACTED_BY: to_term(draft.actor.signature), RETRACTED_AT: time}
+    elif was and not is_retracted:
+        marks = dict.fromkeys(_MARKS)
     for key, term in marks.items():
         if term is None:
             new.pop(key, None)
