@@ -141,7 +141,7 @@ def _lines(proposal: dict[str, Any]) -> Iterator[str]:
 
 def _head(proposal: dict[str, Any]) -> str:
     state = proposal["state"]
-    who = f"{state} by {proposal['decided_by']}" if "decided_by" in proposal else state
+    who = state if state == "open" else f"{state} by {proposal['decided_by']}"
     session = f" {proposal['session']}" if proposal["session"] else ""
     by = visible_text(f"{proposal['by']}{session}: {who}")
     return f"{proposal['id']} {proposal['at']} {by}"

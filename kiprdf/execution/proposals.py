@@ -8,6 +8,7 @@ import json
 import marshal
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -37,6 +38,7 @@ MOST_BYTES = 256 * 1024
 """The size of one proposal, as JSON: a person reads it."""
 MOST_OPEN = 1000
 """The proposals of one principal that wait at once."""
+_DECIDED = ("state", "decided_by", "decided_at", "seq")
 _SIDES = ("before", "after")
 _OF_THE_MOMENT = frozenset(map(vocab.metadata, ("retracted_by", "retracted_at")))
 """The metadata that the engine sets at the time of the commit."""
@@ -102,7 +104,7 @@ def approve(engine: CommandEngine, id: str) -> dict[str, Any]:
         with acting_as(writer, actor._replace(proposer=proposal["author"])):
             effect = _again(engine, proposal)
             delta = effect.draft.delta()
-            decision = _decision(engine, "approved", seq=store.commit() + bool(delta))
+            decision = _decision(engine, "approved", seq=store.commit() + 1 if delta else 0)
             whose = {key: proposal[key] for key in ("id", "digest", "by")}
             record = canonical_json({**whose, **decision})
             if delta:
@@ -313,18 +315,26 @@ def _check_bounds(engine: CommandEngine, proposal: Entry) -> None:
 
 
 def _entries(engine: CommandEngine) -> dict[str, Entry]:
-    """The proposals by their ids; the one that a commit ran before a crash is approved."""
-    kept = {one["id"]: one for one in engine.writer.proposals.all()}
-    record = engine.store.records().get(APPROVED) if kept else None
-    if record is not None:
-        decision = json.loads(record)
-        id, digest = decision.pop("id"), decision.pop("digest")
+    """The proposals by their ids, approved as far as the graph has run them.
+
+    After a crash the file may lack the last approval, and the graph commits of the last ones.
+    """
+    store, kept = engine.store, engine.writer.proposals
+    entries = {one["id"]: one for one in kept.all()}
+    last = json.loads(store.records().get(APPROVED, "{}")) if entries else {}
+    for id, one in entries.items():
         # Another nexus, whose history was restored, may have a proposal of the same number.
-        if id in kept and kept[id]["state"] == OPEN and kept[id]["digest"] == digest:
-            kept[id] = {**kept[id], **decision}
-            if not engine.store.read_only:
-                engine.store.write(lambda: engine.writer.proposals.decide(id, decision))
-    return kept
+        is_last = (id, one.get("digest")) == (last.get("id"), last.get("digest"))
+        if is_last and one["state"] == OPEN:
+            decision = {key: last[key] for key in _DECIDED}
+        elif one.get("seq", 0) > last.get("seq", 0):
+            decision = {"state": OPEN, "seq": 0}
+        else:
+            continue
+        entries[id] = {**one, **decision}
+        if not store.read_only:
+            store.write(partial(kept.decide, id, decision))
+    return entries
 
 
 def _kept(engine: CommandEngine, id: str) -> Entry:

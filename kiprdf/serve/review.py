@@ -74,7 +74,7 @@ def _view(
     shown = lines[:most]
     is_cut = most is not None and (len(shown) < len(lines) or any("…" in line for line in lines))
     decided = ""
-    if "decided_by" in proposal:
+    if proposal["state"] != "open":
         decided = f"{proposal['state']} by {proposal['decided_by']} at {proposal['decided_at']}"
         decided += f": {proposal['reason']}" if "reason" in proposal else ""
     parameters = proposal["parameters"]

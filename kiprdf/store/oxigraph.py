@@ -80,7 +80,7 @@ from kiprdf.store.journal import FOLDER as HISTORY
 from kiprdf.store.journal import Journal, Sync, adopt, discard_prepared
 from kiprdf.store.journal_files import Commit, rows_of
 from kiprdf.store.oxigraph_reads import COMPACTED_QUADS, OxigraphReads
-from kiprdf.store.proposals import Proposals
+from kiprdf.store.proposals import FILE as PROPOSALS
 from kiprdf.store.rebuilding import GAP, LOST, gap_record, quads_of, rebuild
 
 T = TypeVar("T")
@@ -358,7 +358,7 @@ class OxigraphStore(OxigraphReads):
                 if journal is not None:
                     journal.copy(copy / HISTORY, self.commit())
                 # An iterator sees one state as long as it lives.
-                quads, number = iter(self.engine), self.commit()
+                quads = iter(self.engine)
                 if self._folder is not None and not self.read_only:
                     self.engine.flush()
                     # RocksDB links the files that never change.
@@ -369,7 +369,8 @@ class OxigraphStore(OxigraphReads):
                 engine.flush()
             if self._folder is not None:
                 copy_file(self._folder / VECTORS, copy / VECTORS)
-                Proposals(self._folder).copy(copy, number)
+                with suppress(FileNotFoundError):
+                    shutil.copyfile(self._folder / PROPOSALS, copy / PROPOSALS)
                 refusals.copy(self._folder, copy)
             if self._is_replaced():
                 message = f"The nexus in {self._folder} was rewritten meanwhile, or forgetting was"

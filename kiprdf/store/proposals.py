@@ -74,14 +74,6 @@ class Proposals:
             if not self._entries.keys().isdisjoint(ids):
                 self._remove(ids)
 
-    def copy(self, target: Path, commit: int) -> None:
-        """Copy the file into a folder with the nexus as of a commit, at which what was approved
-        later waits."""
-        with self._lock:
-            lines = [line for line in self._lines() if line.get("seq", 0) <= commit]
-        if lines:
-            (target / FILE).write_bytes(b"".join(map(_encoded, lines)))
-
     # The file ---------------------------------------------------------------------------------
 
     def _read(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -592,6 +593,28 @@ def test_after_a_crash_behind_the_commit_it_is_approved(tmp_path: Path) -> None:
             "open",
             "approved",
         ]
+
+
+def test_an_approval_whose_commit_a_power_cut_took_waits_again(tmp_path: Path) -> None:
+    folder, before = tmp_path / "brain", tmp_path / "before"
+    with kiprdf.Nexus.open(folder, history=False) as nexus:
+        nexus.execute(AGE, name="Ada", age=36)
+        for name in ("Bo", "Eve"):
+            propose(nexus, AGE, name=name, age=1)
+        nexus.approve("prop-1")
+    shutil.copytree(folder, before)
+    with kiprdf.Nexus.open(folder, history=False) as nexus:
+        propose(nexus, AGE, name="Ada", age=36)
+        nexus.approve("prop-2")
+        nexus.approve("prop-3")
+    shutil.copy(folder / FILE, before / FILE)
+    with kiprdf.Nexus.open(before, history=False) as nexus:
+        for name in ("Max", "Kim"):
+            nexus.execute(AGE, name=name, age=1)
+        assert [one["id"] for one in nexus.proposals()] == ["prop-2"]
+        nexus.approve("prop-2")
+        assert ages(nexus) == {"Ada": 36, "Bo": 1, "Eve": 1, "Max": 1, "Kim": 1}
+        assert nexus.proposals() == []
 
 
 def test_a_reader_sees_the_approval_that_only_the_commit_has_noted(
