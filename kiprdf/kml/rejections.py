@@ -11,8 +11,8 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import product
-from typing import cast
+from itertools import chain, product
+from typing import Any, cast
 
 from pyoxigraph import NamedNode, Triple
 
@@ -35,6 +35,7 @@ from kiprdf.store import NexusStore, Store
 
 SCOPE = ""
 """The scope of every rejection."""
+_ALIASES, _MERGED_FROM = vocab.attribute(ALIASES), vocab.metadata(vocab.MERGED_FROM)
 SPELLING_OF = "spelling_of"
 """The attribute of a rejection of the same value by other keys: the name of the rejection."""
 
@@ -117,33 +118,37 @@ class Names:
         return keys
 
     def _read(self, node: NamedNode) -> tuple[list[str], list[str]]:
-        draft, iris = self.draft, self.draft.store.iris
-        edit = draft.edits.get(node)
-        element = edit.after if edit else read_element(iris, node, draft.store.statements(node))
+        iris = self.draft.store.iris
         name = iris.name(node.value)
         if isinstance(name, ConceptName):
-            names = list(names_of(name, element))
-            keys = [(type, key) for type, text in names for key in keys_of_name(text)]
+            keys = [
+                (type, key) for type, text in self._names(node, name) for key in keys_of_name(text)
+            ]
             subjects = dict.fromkeys(f"{type}/{key}" for type, key in keys)
             return list(subjects), list(dict.fromkeys(key for _, key in keys))
         parts = [iris.id(node)]
+        element = self.draft.element(node)
         if isinstance(element, Proposition):
             parts += self.digests(element)
         return parts, parts
 
+    def _names(self, node: NamedNode, name: ConceptName) -> Iterator[tuple[str, str]]:
+        """The types and names that a concept goes by."""
+        yield name
+        for alias in items(self._term(node, "attributes", _ALIASES, ALIASES)):
+            if isinstance(alias, str):
+                yield name.type, alias
+        for entry in items(self._term(node, "metadata", _MERGED_FROM, vocab.MERGED_FROM)):
+            if isinstance(entry, str):
+                type, _, merged = entry.partition(":")
+                yield type, merged
 
-def names_of(name: ConceptName, element: Element | None) -> Iterator[tuple[str, str]]:
-    """The types and names that a concept goes by: its own, aliases, and what was merged into it."""
-    yield name
-    if element is None:
-        return
-    for alias in items(element.attributes.get(ALIASES)):
-        if isinstance(alias, str):
-            yield name.type, alias
-    for entry in items(element.metadata.get(vocab.MERGED_FROM)):
-        if isinstance(entry, str):
-            type, _, merged = entry.partition(":")
-            yield type, merged
+    def _term(self, node: NamedNode, field: str, predicate: NamedNode, key: str) -> Any:
+        """A value of an element, read without the others: it may have many facts."""
+        edit = self.draft.edits.get(node)
+        if edit is not None:
+            return getattr(edit.after, field).get(key)
+        return next((one.object for one in self.draft.store.lookup(node, predicate, None, 1)), None)
 
 
 # The check ------------------------------------------------------------------------------------
@@ -202,8 +207,12 @@ def check_rejections(draft: Draft, span: Span, rejected: Rejected) -> None:
     unless a statement states it.
     """
     names = Names(draft)
+    if not draft.store.abilities.lookups:
+        links = (edit.after for edit in draft.edits.values())
+        ends = ((link.subject, link.object) for link in links if isinstance(link, Proposition))
+        draft.store.prefetch(chain(*ends))
     written: dict[str, tuple[NamedNode, str]] = {}
-    links: dict[str, NamedNode] = {}
+    renamed: dict[str, Triple] = {}
     for node, edit in list(draft.edits.items()):
         if node in draft.deleted:
             continue
@@ -221,17 +230,16 @@ def check_rejections(draft: Draft, span: Span, rejected: Rejected) -> None:
         if is_renamed:
             # What is stated of it is stated by another name now.
             for fact in draft.store.facts(node):
-                link = link_of(draft.store, fact)
-                if link is not None:
-                    links.update(dict.fromkeys(names.digests_of(fact), link))
-    for name in sorted(rejected.among({**written, **links}, draft.store)):
-        node, key = written.get(name) or (links[name], "")
-        element = draft.element(node)
-        assert element is not None
+                renamed.update(dict.fromkeys(names.digests_of(fact), fact))
+    for name in sorted(rejected.among({**written, **renamed}, draft.store)):
+        link = None if name in written else link_of(draft.store, renamed[name])
+        node, key = written.get(name, (link, ""))
+        element = None if node is None else draft.element(node)
+        if node is None or element is None:
+            continue  # another process has deleted the link
         if name in written or not (node in draft.deleted or is_retracted(element)):
-            raise _refused(
-                name, _described(element, key, draft), draft, draft.spans.get(node, span)
-            )
+            place = draft.spans.get(node, span)
+            raise _refused(name, _described(element, key, draft), draft, place)
 
 
 def is_retracted(element: Element) -> bool:
