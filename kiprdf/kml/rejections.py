@@ -232,11 +232,10 @@ def check_rejections(draft: Draft, span: Span, rejected: Rejected) -> None:
             for fact in draft.store.facts(node):
                 renamed.update(dict.fromkeys(names.digests_of(fact), fact))
     for name in sorted(rejected.among({**written, **renamed}, draft.store)):
-        link = None if name in written else link_of(draft.store, renamed[name])
-        node, key = written.get(name, (link, ""))
-        element = None if node is None else draft.element(node)
-        if node is None or element is None:
-            continue  # another process has deleted the link
+        node, key = written.get(name) or (link_of(draft.store, renamed[name]), "")
+        assert node is not None
+        element = draft.element(node)
+        assert element is not None
         if name in written or not (node in draft.deleted or is_retracted(element)):
             place = draft.spans.get(node, span)
             raise _refused(name, _described(element, key, draft), draft, place)
