@@ -78,7 +78,7 @@ def reject(writer: Writer, what: Any, reason: str) -> str:
             writer.rejected.note(added)
         return name
 
-    _require_person(writer, "rejects")
+    _require_person(writer, "rejects a value")
     writer.require_writable()
     return writer.store.write(write)
 
@@ -100,7 +100,7 @@ def lift(writer: Writer, name: str) -> None:
         writer.commit(draft.delta(), LIFT)
         writer.rejected.note(removed=[_name(node, store) for node in nodes])
 
-    _require_person(writer, "lifts")
+    _require_person(writer, "lifts a rejection")
     writer.require_writable()
     writer.store.write(write)
 
@@ -127,7 +127,7 @@ def rejections(store: NexusStore) -> list[dict[str, Json]]:
 def _require_person(writer: Writer, verb: str) -> None:
     actor = acting_on(writer)
     if actor.kind != HUMAN:
-        message = f"A person {verb} values; {shown(str(actor.label))} is none."
+        message = f"Only a person {verb}, and {shown(str(actor.label))} is none."
         raise KipError("KIP_3004", message, "Ask a person to do it, and give the reason.")
 
 

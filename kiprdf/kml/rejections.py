@@ -232,8 +232,12 @@ def check_rejections(draft: Draft, span: Span, rejected: Rejected) -> None:
             for fact in draft.store.facts(node):
                 renamed.update(dict.fromkeys(names.digests_of(fact), fact))
     for name in sorted(rejected.among({**written, **renamed}, draft.store)):
-        node, key = written.get(name) or (link_of(draft.store, renamed[name]), "")
-        assert node is not None
+        if name in written:
+            node, key = written[name]
+        else:
+            link = link_of(draft.store, renamed[name])
+            assert link is not None
+            node, key = link, ""
         element = draft.element(node)
         assert element is not None
         if name in written or not (node in draft.deleted or is_retracted(element)):
