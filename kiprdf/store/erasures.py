@@ -23,6 +23,8 @@ HEADER = "kiprdf erasures 1"
 _RECORD = "erasures/"
 _NO_LONGER = "-"
 """In a record, before the digest of what was written again."""
+_KEPT = frozenset((*META_TYPES, "Rejection"))
+"""The types of concepts that no list names."""
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -36,13 +38,13 @@ def digest(id: str) -> str:
 
 
 def digests(iris: Iris, node: Any, fact: Any = None) -> Iterator[str]:
-    """The digests of an element, none for a definition: types and predicates are nobody's data.
+    """The digests of an element, none for what is nobody's data: a definition, a rejection.
 
     A link has that of its id, and of the id that its fact would have in another nexus, which
     differs where a MERGE gave it other ends.
     """
     name = iris.name(node.value)
-    if name is None or (isinstance(name, ConceptName) and name.type in META_TYPES):
+    if name is None or (isinstance(name, ConceptName) and name.type in _KEPT):
         return
     yield digest(name.id)
     if isinstance(name, PropositionName) and isinstance(fact, Triple):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from random import Random
 from typing import Any
 from unittest.mock import patch
@@ -17,6 +18,7 @@ import pytest
 from kiprdf import KipError, Nexus, chunks
 from kiprdf.execution import writer
 from kiprdf.spelling import keys_of_name
+from kiprdf.store import erasures
 
 SCHEMA = """UPSERT {
   CONCEPT { {type: "$ConceptType", name: "Company"} }
@@ -255,3 +257,21 @@ def test_the_walks_would_find_a_way() -> None:
     """The positive control: without the check, the same steps do it."""
     with patch.object(writer, "check_rejections", lambda *given: None):
         assert walk(0) != []
+
+
+def test_no_erasure_list_drops_a_rejection(tmp_path: Path) -> None:
+    """Its name is a digest of the value, which a model knows before a person rejects it."""
+    nexus = world()
+    snapshot, names = nexus.snapshot(), [one["name"] for one in nexus.rejections()]
+    ids = [*(f"C:Rejection/{name}" for name in names), "C:Person/Ada"]
+    listed = "\n".join([erasures.HEADER, *map(erasures.digest, ids), ""])
+    with Nexus.memory() as other:
+        with other.acting(author="claude", kind="model", access="write"):
+            other.apply_erasures(listed)
+        other.restore(snapshot)
+        assert [one["name"] for one in other.rejections()] == names
+        assert other.execute('FIND(?p) WHERE { ?p {name: "Ada"} }') == []  # the positive control
+    nexus.backup(tmp_path / "backup")
+    with Nexus.open(tmp_path / "backup", erasures=listed) as backup:
+        assert [one["name"] for one in backup.rejections()] == names
+        assert backup.execute('FIND(?p) WHERE { ?p {name: "Ada"} }') == []
