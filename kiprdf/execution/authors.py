@@ -59,10 +59,14 @@ class Names:
         if actor.author is None:
             return
         names, claimed = self._names()
+        last: Term | None = None
         for node, edit in draft.edits.items():
             after = edit.after.metadata.get(AUTHOR)
+            # The elements of a block have one term, which is looked up once.
+            if after is None or after is last or node in draft.deleted:
+                continue
             before = None if edit.before is None else edit.before.metadata.get(AUTHOR)
-            if after is None or after is before or node in draft.deleted or is_same(before, after):
+            if after is before or (before is not None and is_same(before, after)):
                 continue
             claim = (after, actor.author, actor.proposer)
             try:
@@ -75,6 +79,7 @@ class Names:
                 message = f"The author names another principal, {other!r:.60}."
                 hint = "Leave the author out, or give your own name; _actor says who wrote it."
                 raise KipError("KIP_3004", message, hint, draft.spans.get(node, span))
+            last = after
 
     def _names(self) -> tuple[dict[str, str], dict[Claim, str | None]]:
         """The names by their keys, and what was found of claims, as long as the names stay."""

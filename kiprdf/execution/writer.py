@@ -265,16 +265,19 @@ class Writer:
         are for the history.
         """
         if delta:
-            acting_on(self).require("write")
+            actor = acting_on(self)
+            actor.require("write")
             kind = kind or next(map(_kind, delta.commands), "SETTING")
-            origin = self.origin(kind, delta.origin.at)
+            digest = None
             if self.store.journal is not None and delta.commands:
                 text = statement or "\n\n".join(map(outline, delta.commands))
-                origin = origin._replace(digest=self.store.journal.note_statement(text))
-            delta = replace(delta, origin=origin._replace(undoes=undoes))
-            new = self.names.new(acting_on(self))
-            if new:
-                delta = replace(delta, records={**delta.records, **new})
+                digest = self.store.journal.note_statement(text)
+            new = self.names.new(actor)
+            delta = replace(
+                delta,
+                origin=self.origin(kind, delta.origin.at, undoes, digest),
+                records={**delta.records, **new} if new else delta.records,
+            )
             self._invalidate(delta)
             if self.erasures:
                 delta = replace(delta, records={**delta.records, **self._written_again(delta)})
@@ -295,11 +298,13 @@ class Writer:
         again = self.erasures.intersection(chain.from_iterable(created))
         return noted(self.store.commit() + 1, (), again)
 
-    def origin(self, kind: str, at: str = "") -> Origin:
+    def origin(
+        self, kind: str, at: str = "", undoes: Sequence[int] = (), digest: str | None = None
+    ) -> Origin:
         actor = acting_on(self)
-        who = (actor.author, actor.session)
-        origin = Origin(at or timestamp(self.clock()), kind, *who)
-        return origin if actor.author is None else origin._replace(kind_of_author=actor.kind)
+        kind_of_author = None if actor.author is None else actor.kind
+        at = at or timestamp(self.clock())
+        return Origin(at, kind, actor.author, actor.session, undoes, digest, kind_of_author)
 
     def replace(self, dataset: Engine, kind: str, records: dict[str, str] | None = None) -> None:
         """Replace the whole dataset, as one commit; the writer's lock is held."""
