@@ -406,6 +406,7 @@ _FORGOTTEN = {
     "links": "",
     "derived": "",
     "mentions": "mentioned by ",
+    "proposals": "removed the proposal ",
     "unsupported": "without evidence now: ",
 }
 """What the report of a forgetting has, and how it is shown."""
@@ -415,5 +416,6 @@ _COUNTED = {"erased": "element", "listed": "digest"}
 def _head(entry: dict[str, Any]) -> str:
     """The number and the time of a commit, and who made it."""
     author = entry.get("actor", entry["author"])
-    who = printable(" ".join(filter(None, (author, entry["session"]))))
+    run = f"({entry['proposal']} of {entry['proposed_by']})" if "proposal" in entry else None
+    who = printable(" ".join(filter(None, (author, entry["session"], run))))
     return f"{entry['seq']} {entry['at']}{' ' + who if who else ''}"

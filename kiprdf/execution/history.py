@@ -344,6 +344,7 @@ def _entry(
         "source": _source(after or before),
         "undoes": undone(origin),
         **_actor(origin),
+        **_proposed(commit),
     }
 
 

@@ -126,7 +126,8 @@ def _who(commit: dict[str, Any]) -> str:
     undone = None if undoes is None else f"undoes {str(undoes).strip('[]')}"
     kind = commit["kind"] if "kind" in commit else commit["statement"]["kind"]
     session = commit["session"] and f"session {commit['session']}"
-    parts = (kind, commit.get("actor", commit["author"]), session, undone)
+    run = f"{commit['proposal']} of {commit['proposed_by']}" if "proposal" in commit else None
+    parts = (kind, commit.get("actor", commit["author"]), session, undone, run)
     return "".join(f" · {part}" for part in parts if part)
 
 

@@ -51,6 +51,8 @@ def test_a_person_approves_and_declines(proposed: Invoke) -> None:
     assert "3" in proposed("run", find).stdout
     changes = json.loads(proposed("changes", "--author", "ada", "--json").stdout)
     assert changes["commits"][0]["proposed_by"] == "model/bot"
+    assert "human/ada (prop-1 of model/bot): UPSERT\n" in proposed("changes").stdout
+    assert "human/ada (prop-1 of model/bot): changed by" in proposed("history", "Aspirin").stdout
     assert "No proposal waits." in proposed("proposals", "list").stderr
     assert "approved by human/ada" in proposed("proposals", "list", "--all").stdout
     assert "Reason: No." in proposed("proposals", "show", "prop-2").stdout
@@ -68,6 +70,13 @@ def test_what_cannot_be_decided_is_an_error(proposed: Invoke) -> None:
     assert proposed("proposals", "decline", "prop-1").exit_code == 2
     blank = proposed("proposals", "decline", "prop-1", "--reason", " ")
     assert "KIP_1001" in blank.stderr
+
+
+def test_forgetting_names_the_proposals_that_it_removes(proposed: Invoke) -> None:
+    find = 'FIND(?d) WHERE { ?d {type: "Drug", name: "Aspirin"} }'
+    lines = proposed("forget", find).stdout.splitlines()
+    assert (lines[0], lines[-1]) == ("C:Drug/Aspirin", "removed the proposal prop-1")
+    assert "prop-1" not in proposed("proposals", "list").stdout
 
 
 def test_a_folder_without_proposals_gets_no_file(loaded: Invoke) -> None:

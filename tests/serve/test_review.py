@@ -104,6 +104,9 @@ def test_a_person_approves_by_the_form(reviewed: Reviewed) -> None:
     assert reviewed.risk("Approved") == [2]
     author = 'FIND(?d.metadata._actor) WHERE { ?d {type: "Drug", name: "Approved"} }'
     assert reviewed.kip("claude", author)["result"] == ["human/ada"]
+    assert re.search(
+        rf"· human/ada · session \S+ · {id} of model/bot", ada.get("/explore/log").text
+    )
     again = post(ada, id, **fields, decision="approve")
     assert again.status_code == 400
     assert "was approved by human/ada" in again.text
