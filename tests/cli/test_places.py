@@ -19,7 +19,8 @@ NEW = 'UPSERT { CONCEPT { {type: "Drug", name: "New"} } }'
 PANELS = {
     "Everyday": "demo run shell load explain diagnose info memory chunks",
     "Exchange": "snapshot restore export import diff patch schema context publish",
-    "History": "at history changes undo forget refusals compact-history erasures proposals",
+    "History": "at history changes undo forget refusals compact-history reject lift rejections "
+    "erasures proposals",
     "Serve": "serve mcp instructions principals",
     "Maintain": "check rebuild embed optimize backup",
 }
@@ -223,8 +224,9 @@ def test_the_commands_are_in_panels(invoke: Invoke) -> None:
 SHOWN = {
     "": "demo chunks/check chunks/show chunks/run principals/add principals/list principals/remove",
     "--default-graph": "diff",
-    "--nexus": "refusals at history changes rebuild erasures/export proposals/list proposals/show",
-    "--nexus --sync": "undo proposals/approve proposals/decline",
+    "--nexus": "refusals at history changes rebuild erasures/export proposals/list proposals/show "
+    "rejections",
+    "--nexus --sync": "undo proposals/approve proposals/decline reject lift",
     "--nexus --token": "forget compact-history erasures/apply optimize backup",
     "--default-graph --nexus": "explain diagnose info snapshot export schema context publish "
     "instructions check memory/get memory/list memory/contradictions memory/stats memory/search "
