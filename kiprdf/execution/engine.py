@@ -184,7 +184,7 @@ class CommandEngine:
         """A command without the line of ``believed``, and the moment that this asks for."""
         if not is_marked(text):
             return text, None
-        return self.boundary.run(lambda: unmarked(text, self.clock()), text)
+        return unmarked(text, self.clock())
 
     def _seen(self, moment: Moment | None) -> Callable[[], NexusStore] | None:
         """Returns the store as what is believed at a moment."""

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from itertools import islice
 from typing import Any, NamedTuple, cast
 
 from pyoxigraph import Literal, NamedNode, Triple
@@ -46,6 +47,8 @@ _OPEN, _TRUE = Literal(periods.OPEN), to_term(True)
 _LAST = ":"
 """After every time."""
 MOST_VIEWS = 4
+MOST_NAMED = 2_000
+"""Facts of a predicate that a query names."""
 ALWAYS = "always"
 """The time of a view for which validity has no meaning."""
 
@@ -88,7 +91,14 @@ def unmarked(command: str, now: datetime) -> tuple[str, Moment]:
     if line is None:
         message = "The first line is not one that `believed` writes."
         raise KipError("KIP_1001", message, "Write `// Believed now`, or leave it out.")
-    return command[line.end() :], Moment(periods.instant(line[1] or now, "at"), line[0])
+    at = _time(now) if line[1] is None else periods.instant(line[1], "at")
+    return command[line.end() :], Moment(at, line[0])
+
+
+def _time(now: datetime) -> str:
+    """A time as ``periods.instant`` writes it, in a part of the time."""
+    utc = now.replace(tzinfo=UTC) if now.tzinfo is None else now.astimezone(UTC)
+    return f"{utc.replace(microsecond=0, tzinfo=None).isoformat()}Z"
 
 
 def is_marked(command: object) -> bool:
@@ -131,6 +141,12 @@ class View:
     def covers(self, at: str) -> bool:
         """Whether it is that of a time."""
         return self.since <= at < self.until
+
+    def facts(self, predicate: NamedNode) -> Sequence[Triple] | None:
+        """The facts of a predicate that are not believed; None for more than a query can name."""
+        every = (fact for fact in self.hidden if isinstance(fact, Triple))
+        facts = list(islice((f for f in every if f.predicate == predicate), MOST_NAMED + 1))
+        return facts if len(facts) <= MOST_NAMED else None
 
     @property
     def tests(self) -> Tests:
@@ -192,9 +208,7 @@ class Beliefs:
     def view(self, at: str | None = None) -> View:
         """What is not believed at a time, else now; ``ALWAYS``: at any time."""
         if at is None:
-            now = self._clock()
-            utc = now.replace(tzinfo=UTC) if now.tzinfo is None else now.astimezone(UTC)
-            at = f"{utc.replace(microsecond=0, tzinfo=None).isoformat()}Z"
+            at = _time(self._clock())
         commit = self._store.commit()
         for view in self._views.current:
             if view.commit == commit and view.covers(at):

@@ -20,7 +20,7 @@ from kiprdf.kql.evaluate.reads import AllReads
 from kiprdf.kql.evaluate.steps import MOST_READS
 from kiprdf.kql.holes import Arguments, argument
 from kiprdf.kql.identities import check_identities, check_patterns, exists
-from kiprdf.kql.optimize.cardinality import filters_product, is_contradictory
+from kiprdf.kql.optimize.cardinality import filters_product, is_anchored, is_contradictory
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
 from kiprdf.kql.plan import Plan, Question, plan_bindings, plan_find
 from kiprdf.kql.queries import as_kept, key_datatypes, select
@@ -241,7 +241,11 @@ def _queried(plan: Plan, store: Store, bindings: Bindings) -> list[Row]:
         return _page(walked, plan)
     if spending is not None and plan.where.products:
         _check_product(plan, spending, store)
-    text = plan.text(None if budget is None else budget.max_rows).text(bindings)
+    view = view_of(store)
+    # A query that reads few facts is shorter without those that it does not read.
+    reads_all = plan.limit is None and not (plan.where.starts or is_anchored(plan.where.pattern))
+    facts = {"facts": view.facts} if view is not None and reads_all else {}
+    text = plan.text(None if budget is None else budget.max_rows).text(bindings, **facts)
     keep = None
     if plan.needed is not None:
         keep = plan.rendering.keep(Reader(store), plan.needed)

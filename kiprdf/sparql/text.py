@@ -29,7 +29,9 @@ _SHORT = {
     _XSD + "boolean": re.compile(r"true|false").fullmatch,
 }
 _NEVER = re.compile(r"(?!)").fullmatch
-_Piece: TypeAlias = str | Hole
+_Piece: TypeAlias = str | Hole | algebra.Filter
+Facts: TypeAlias = Callable[[NamedNode], Sequence[Triple] | None]
+"""The facts of a predicate that are not believed; None where they are too many for a query."""
 _Path: TypeAlias = Term | algebra.Alternative | algebra.OneOrMore | algebra.ZeroOrMore
 
 
@@ -39,16 +41,38 @@ class PreparedQuery:
     __slots__ = ("_pieces",)
 
     def __init__(self, pieces: Iterable[_Piece]) -> None:
-        runs = itertools.groupby(pieces, key=lambda piece: isinstance(piece, Hole))
+        runs = itertools.groupby(pieces, key=lambda piece: isinstance(piece, str))
         self._pieces: list[_Piece] = []
-        for is_hole, run in runs:
-            self._pieces += run if is_hole else ["".join(map(str, run))]
+        for is_text, run in runs:
+            self._pieces += ["".join(map(str, run))] if is_text else run
 
-    def text(self, bindings: Bindings) -> str:
+    def text(self, bindings: Bindings, facts: Facts = lambda _: None) -> str:
         """The SPARQL text, each hole filled with its term."""
         return "".join(
-            [piece if isinstance(piece, str) else _value(bindings[piece]) for piece in self._pieces]
+            [
+                piece
+                if isinstance(piece, str)
+                else _value(bindings[piece])
+                if isinstance(piece, Hole)
+                else _believed(piece, facts)
+                for piece in self._pieces
+            ]
         )
+
+
+def _believed(pattern: algebra.Filter, facts: Facts) -> str:
+    """A FILTER by a function that tests whether facts are believed, or, since a call for each row
+    takes longer than the query, MINUS of the facts that are not."""
+    assert isinstance(pattern.condition, algebra.Condition)
+    subject, predicate, object_ = pattern.condition.operands
+    assert isinstance(predicate, NamedNode)
+    unbelieved = facts(predicate)
+    if unbelieved is not None:
+        rows = " ".join(f"({fact.subject} {fact.object})" for fact in unbelieved)
+        return f"MINUS {{ VALUES ({subject} {object_}) {{ {rows} }} }}"
+    writer = _Writer({})
+    writer.filter(pattern.condition)
+    return PreparedQuery(writer.pieces).text({})
 
 
 def prepare(
@@ -123,6 +147,7 @@ class _Writer:
             ((iri, prefix) for prefix, iri in prefixes.items()), key=lambda p: -len(p[0])
         )
         self._used: dict[str, str] = {}
+        self._is_repeated = False
         self.pieces: list[_Piece] = []
         self.write = self.pieces.append
 
@@ -272,9 +297,12 @@ class _Writer:
                 # Several FILTERs may share a group: they hold for all of it anyway.
                 filtered = isinstance(pattern.pattern, algebra.Filter)
                 (self._elements if filtered else self._open)(pattern.pattern, depth)
-                self.write(f"{indent}FILTER(")
-                self._expression(pattern.condition)
-                self.write(")\n")
+                self.write(indent)
+                if self._tests_facts(pattern):
+                    self.pieces.append(pattern)
+                else:
+                    self.filter(pattern.condition)
+                self.write("\n")
             case algebra.Extend():
                 self._open(pattern.pattern, depth)
                 self.write(f"{indent}BIND(")
@@ -291,13 +319,32 @@ class _Writer:
             case _:
                 assert_never(pattern)
 
+    def filter(self, condition: Expression) -> None:
+        self.write("FILTER(")
+        self._expression(condition)
+        self.write(")")
+
+    def _tests_facts(self, pattern: algebra.Filter) -> bool:
+        """Whether a condition tests, once, whether all facts of a predicate are believed."""
+        match pattern.condition:
+            case algebra.Condition("BELIEVED", (Variable() as s, NamedNode(), Variable() as o)):
+                bound = algebra.certain_variables(pattern.pattern)
+                return not self._is_repeated and s != o and {s, o} <= bound
+        return False
+
     def _lateral(self, right: Pattern, depth: int) -> None:
         self._braced("LATERAL", right, depth)
 
     def _braced(self, keyword: str, pattern: Pattern, depth: int) -> None:
         self.write("  " * depth + keyword + " ")
-        self.group(pattern, depth)
+        self._repeated(pattern, depth)
         self.write("\n")
+
+    def _repeated(self, pattern: Pattern, depth: int) -> None:
+        """A pattern in braces that is evaluated for each solution before it."""
+        before, self._is_repeated = self._is_repeated, True
+        self.group(pattern, depth)
+        self._is_repeated = before
 
     def _group_elements(self, group: algebra.Group, depth: int) -> None:
         for part in (group.before, *group.parts):
@@ -307,9 +354,9 @@ class _Writer:
             self._term(term)
             self.write(f" AS {variable})\n")
         for condition in group.conditions:
-            self.write("  " * depth + "FILTER(")
-            self._expression(condition)
-            self.write(")\n")
+            self.write("  " * depth)
+            self.filter(condition)
+            self.write("\n")
         for start in group.starts:
             self.write("  " * depth)
             self._triple(start.triple)
@@ -347,7 +394,7 @@ class _Writer:
         self._open(pattern.left, depth)
         self.write(f"{indent}LATERAL {{\n{indent}  " if pattern.shared else indent)
         self.write(f"OPTIONAL {{ {{ SELECT {names} WHERE ")
-        self.group(pattern.right, depth + 2)
+        self._repeated(pattern.right, depth + 2)
         self.write(" LIMIT 1 } }\n" + (f"{indent}}}\n" if pattern.shared else ""))
         self.write(f"{indent}FILTER(!BOUND({pattern.witness}))\n")
 

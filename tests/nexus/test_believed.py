@@ -11,6 +11,7 @@ import rdflib
 
 import kiprdf
 from kiprdf.execution import statements
+from kiprdf.kql import beliefs
 from kiprdf.rdf import vocab
 
 SCHEMA = """
@@ -305,3 +306,25 @@ def test_what_runs_on_a_thread_asks_for_what_is_believed(nexus: kiprdf.Nexus) ->
     mark(nexus, status="retracted")
     rows = asyncio.run(kiprdf.AsyncNexus(nexus).believed(CURES))
     assert rows.column("?d.name") == ["Aspirin"]
+
+
+def test_a_count_of_all_facts_names_those_that_are_not_believed(
+    nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = 'FIND(COUNT(?l)) WHERE { ?l (?d, "treats", ?s) }'
+    texts: list[str] = []
+    select = type(nexus.store).select
+
+    def noted(store: Any, query: str, *arguments: Any) -> Any:
+        texts.append(query)
+        return select(store, query, *arguments)
+
+    monkeypatch.setattr(type(nexus.store), "select", noted)
+    mark(nexus, status="retracted")
+    assert nexus.execute(counted) == 2
+    assert "MINUS" not in texts[-1]
+    assert nexus.execute(kiprdf.believed(counted)) == 1
+    assert "MINUS { VALUES (?d ?s) { (<urn:kip:nexus/Drug/Quartz> " in texts[-1]
+    monkeypatch.setattr(beliefs, "MOST_NAMED", 0)
+    assert nexus.execute(kiprdf.believed(counted)) == 1
+    assert "fn:believed(TRIPLE(" in texts[-1] or "function/believed>(TRIPLE(" in texts[-1]
