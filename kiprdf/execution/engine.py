@@ -157,7 +157,8 @@ class CommandEngine:
             if outcome is not None:
                 return self._answer_of(outcome, text, bare, moment)
             is_writable = not (readonly or self.store.read_only or moment)
-            if is_writable and isinstance(text, str):
+            may_write = is_writable and acting_on(self.writer).may("propose")
+            if may_write and isinstance(text, str):
                 write = self.statements.write_by_shape(text, parameters)
                 if write is not None:
                     try:

@@ -109,6 +109,23 @@ def test_each_write_of_the_library_needs_the_access(nexus: Nexus) -> None:
     assert nexus.info()["commit"] == commit
 
 
+@pytest.mark.parametrize("is_dry", [False, True])
+def test_a_reader_writes_nothing_that_was_written_before_either(nexus: Nexus, is_dry: bool) -> None:
+    names = ("Ada", "Bo", "Cy")
+    upserts = [f'UPSERT {{ CONCEPT {{ {{type: "Person", name: "{name}"}} }} }}' for name in names]
+    updates = [
+        f'UPDATE ?p SET ATTRIBUTES {{age: 1}} WHERE {{ ?p {{type: "Person", name: "{name}"}} }}'
+        for name in names
+    ]
+    for command in (*upserts, *updates):
+        nexus.execute(command)
+    with nexus.acting(author="claude", access="read"):
+        for command in (*upserts, *updates):
+            with pytest.raises(KipError) as raised:
+                nexus.execute(command, dry_run=is_dry)
+            assert raised.value.code == "KIP_3004"
+
+
 def test_only_an_administrator_restores(nexus: Nexus) -> None:
     snapshot = nexus.snapshot()
     with Nexus.memory() as other:
