@@ -351,7 +351,7 @@ def test_the_log_has_what_was_forgotten_as_a_number(tmp_path: Path) -> None:
             nexus.forget('FIND(?p) WHERE { ?p {type: "Person", name: "Jane"} }')
     with serving(tmp_path / "kb", "--read-only") as server:
         text = words_of(server, "/explore/log")
-    assert "FORGET · agent-7 Forgot 1 element." in text
+    assert "FORGET · model/agent-7 Forgot 1 element." in text
     assert "Jane" not in text
 
 
