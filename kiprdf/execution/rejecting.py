@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
@@ -55,7 +56,7 @@ def reject(writer: Writer, what: Any, reason: str) -> str:
     if not isinstance(reason, str) or not reason.strip():
         message = "A rejection has a reason."
         raise KipError("KIP_1001", message, "Say in a sentence why the value is wrong.")
-    check_json(reason)
+    check_json([list(what) if isinstance(what, tuple) else what, reason])
 
     def write() -> str:
         draft = Draft(writer.store, writer.clock, rejects=True)
@@ -136,7 +137,8 @@ def _name(node: NamedNode, store: NexusStore) -> str:
 
 
 def _is_stored(name: str, store: NexusStore) -> bool:
-    return bool(name) and exists(store.iris.concept(REJECTION, name), store)
+    is_digest = re.fullmatch("[0-9a-f]{64}", name) is not None
+    return is_digest and exists(store.iris.concept(REJECTION, name), store)
 
 
 # What is rejected -----------------------------------------------------------------------------
@@ -159,7 +161,6 @@ def _read(what: Any, draft: Draft, names: Names) -> _Rejected:
         key = key.removeprefix(ATTRIBUTE)
         if not is_key(key):
             raise KipError("KIP_1001", f"{shown(key)!r} is no key.", _FORMS)
-        check_json(value)
         keys = value_keys(to_json(to_term(value)))
         return _Rejected(subject, key, fact_digests(names.of(subject)[0], key, keys))
     if not is_identifier(key):

@@ -150,6 +150,10 @@ def test_rejecting_twice_is_one_rejection(nexus: Nexus) -> None:
         ((ADA, "attributes.a b", 7), "No.", "KIP_1001"),
         ((ADA, "attributes.home", object()), "No.", "KIP_1001"),
         ((1, "attributes.home", 7), "No.", "KIP_1001"),
+        (("C:Person/\ud800", "works_at", EVIL), "No.", "KIP_1001"),
+        ((ADA, "attributes.home", "\ud800"), "No.", "KIP_1001"),
+        ((ADA, "attributes.home", float("nan")), "No.", "KIP_1001"),
+        (FACT_OF_ADA, "\ud800", "KIP_1001"),
         (7, "No.", "KIP_1001"),
         (FACT_OF_ADA, "", "KIP_1001"),
         (FACT_OF_ADA, "  ", "KIP_1001"),
@@ -504,9 +508,10 @@ def test_what_is_lifted_may_be_written_and_stays_retracted_until_a_person_says_s
     assert nexus.execute(STATUS) == ["retracted"]
     nexus.execute('UPDATE ?l SET METADATA { status: "active" } WHERE { ?l (id: :i) }', i=id)
     assert nexus.execute(STATUS) == ["active"]
-    with pytest.raises(KipError) as caught:
-        nexus.lift(name)
-    assert caught.value.code == "KIP_3002"
+    for absent in (name, "", "\ud800", "x" * 64, None):
+        with pytest.raises(KipError) as caught:
+            nexus.lift(absent)  # type: ignore[arg-type]
+        assert caught.value.code == "KIP_3002"
 
 
 def test_rejecting_and_lifting_are_in_the_history(nexus: Nexus) -> None:
