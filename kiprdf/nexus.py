@@ -1089,8 +1089,9 @@ class Nexus:
         """Forget what the erasure list of another nexus names, and add it to that of this one.
 
         ``source`` is a text of ``erasures``, a path or an open file. Definitions of types and
-        predicates stay. Returns ``erased``, the number of elements; ``listed``, the number of
-        digests that were new; ``seq``, the commit, None if there was nothing to do.
+        predicates stay. Returns the numbers of elements that were ``erased``, of ``commits`` whose
+        records were rewritten, and of digests that were new, ``listed``; and ``seq``, the commit,
+        None if there was nothing to do.
         """
         check(dry_run=dry_run)
         return self._forget_listed(read_erasures(files.text(source)), dry_run)

@@ -285,8 +285,11 @@ def apply(
     open_nexus = place.to_read if dry_run else place.existing
     with output.errors_as_json(as_json), place.server() or open_nexus() as opened:
         report = opened.apply_erasures(io.StringIO(text), dry_run=dry_run)
-    erased, listed = (output.counted(report[key], _COUNTED[key]) for key in _COUNTED)
-    output.show_answer(as_json, report, f"{erased} erased, {listed} added to the list")
+    erased = output.counted(report["erased"], "element")
+    commits = output.counted(report["commits"], "commit")
+    listed = output.counted(report["listed"], "digest")
+    line = f"{erased} erased, {commits} of the history rewritten, {listed} added to the list"
+    output.show_answer(as_json, report, line)
     if dry_run and not as_json:
         output.note("Dry run: nothing was written.")
 
@@ -410,7 +413,6 @@ _FORGOTTEN = {
     "unsupported": "without evidence now: ",
 }
 """What the report of a forgetting has, and how it is shown."""
-_COUNTED = {"erased": "element", "listed": "digest"}
 
 
 def _head(entry: dict[str, Any]) -> str:

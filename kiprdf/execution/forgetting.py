@@ -77,7 +77,8 @@ class ErasurePlan:
         }
         self.erased = {*nodes, *self.draft.deleted, *self._merged()}
         self._journal = store.journal or store.closed_journal
-        self._seqs: list[int] = []
+        self.commits: list[int] = []
+        """Those whose records mention what is forgotten."""
         self._begin = 0
         """The commit up to which the history becomes one record; 0 for none."""
         self._trace()
@@ -88,7 +89,7 @@ class ErasurePlan:
     @property
     def finds_nothing(self) -> bool:
         """Whether neither the graph nor the history has what is forgotten."""
-        return not (self.draft.deleted or self._seqs)
+        return not (self.draft.deleted or self.commits)
 
     @property
     def sees_all(self) -> bool:
@@ -111,7 +112,7 @@ class ErasurePlan:
         return {
             "elements": sorted(map(ids, self._chosen)),
             "links": sorted(map(ids, links)),
-            "commits": self._seqs,
+            "commits": self.commits,
             "mentions": sorted(set(self._mentions())),
             **({"proposals": self.proposals} if self.proposals else {}),
         }
@@ -141,7 +142,7 @@ class ErasurePlan:
             return
         size = 0
         while size != len(self.erased):
-            size, self._seqs = len(self.erased), []
+            size, self.commits = len(self.erased), []
             links: dict[Any, dict[bool, int]] = {}
             facts: dict[Any, Any] = {}
             stating: dict[Triple, Any] = {}
@@ -161,7 +162,7 @@ class ErasurePlan:
                 stating |= _stated(commit.added)
                 merged |= self._merges(commit, stating)
                 if any(map(self._is_erased, rows)):
-                    self._seqs.append(commit.number)
+                    self.commits.append(commit.number)
             self.erased |= {link for link, about in links.items() if [*about][-1]}
             self._facts |= {link: fact for link, fact in facts.items() if link in self.erased}
             forgotten = {fact for link, fact in facts.items() if link in self.erased}
@@ -274,7 +275,7 @@ class ErasurePlan:
         assert journal is not None
         if self._begin:
             yield encoded(self._without(base_record(self.store, journal, self._begin)))
-        affected = set(self._seqs)
+        affected = set(self.commits)
         for data in journal.records(self._begin):
             commit = decoded(data)
             yield encoded(self._without(commit)) if commit.number in affected else data
@@ -385,7 +386,11 @@ def apply_erasures(writer: Writer, given: frozenset[str], dry_run: bool) -> dict
         return _planned(writer, named(store, chosen), named=chosen)
 
     def report(plan: ErasurePlan) -> dict[str, Any]:
-        return {"erased": len(plan.draft.deleted), "listed": len(plan.unlisted)}
+        return {
+            "erased": len(plan.draft.deleted),
+            "commits": len(plan.commits),
+            "listed": len(plan.unlisted),
+        }
 
     def write(plan: ErasurePlan) -> dict[str, Any]:
         counts = report(plan)
@@ -424,10 +429,8 @@ def named(store: OxigraphStore, given: frozenset[str]) -> list[NamedNode]:
     past = () if journal is None else journal.commits(0, journal.last)
     rows = chain.from_iterable((*commit.removed, *commit.added) for commit in past)
     now = chain.from_iterable(store.match(None, key, None) for key in IDENTITY)
-    elements: Iterable[Any] = dict.fromkeys(
-        (node, fact) for node, key, fact in paced(chain(now, rows)) if key in IDENTITY
-    )
-    matching = (
-        node for node, fact in elements if given.intersection(digests(store.iris, node, fact))
-    )
-    return list(dict.fromkeys(matching))
+    chosen: dict[Any, None] = {}
+    for node, key, fact in paced(chain(now, rows)):
+        if key in IDENTITY and given.intersection(digests(store.iris, node, fact)):
+            chosen[node] = None
+    return list(chosen)

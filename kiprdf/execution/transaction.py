@@ -98,6 +98,10 @@ class Transaction:
         self._written -= set(map(self._draft.id, self._draft.erased))
         return len(self._draft.erased)
 
+    def was_erased(self, id: str) -> bool:
+        """Whether the erasure list names an id."""
+        return self._engine.writer.lists(node_of(id, self._draft.store.iris))
+
     def rejected(self, facts: Iterable[Fact]) -> set[Fact]:
         """Those of some facts that a person has rejected, which no write may state."""
         draft, writer = self._draft, self._engine.writer

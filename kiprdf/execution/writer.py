@@ -230,6 +230,7 @@ class Writer:
         reads = ReadSet(self.store)
         with self.store.writing():
             self._preparations.append(ref(reads))
+            erasures = self.erasures
         fault: Exception | None = None
         try:
             result, delta = prepare(reads)
@@ -237,7 +238,7 @@ class Writer:
             # An error on a mix of two states may be wrong.
             fault = error
         with self.store.writing():
-            if reads.is_outdated():
+            if reads.is_outdated() or erasures != self.erasures:
                 result, delta = prepare(self.store)
             elif fault is not None:
                 raise fault

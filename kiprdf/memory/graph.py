@@ -25,7 +25,16 @@ from kiprdf.execution.transaction import Transaction
 from kiprdf.kql.beliefs import NOT_VALID, SUPERSEDED, View
 from kiprdf.kql.identities import exists
 from kiprdf.memory.evidence import Statement, denial, statements_of, turn_of
-from kiprdf.memory.items import PREDICATES, TYPES, USER_ID, USER_NAME, Edge, Entity, normalized
+from kiprdf.memory.items import (
+    PREDICATES,
+    TYPES,
+    USER_ID,
+    USER_NAME,
+    Edge,
+    Entity,
+    is_name,
+    normalized,
+)
 from kiprdf.memory.texts import shown_time
 from kiprdf.nexus import Nexus
 from kiprdf.rdf.elements import read_object
@@ -361,6 +370,11 @@ class Change:
         """Those of some edges that a person has rejected: no change writes them."""
         facts = {(node_id(link[0]), link[1], node_id(link[2])): link for link in links}
         return {facts[fact] for fact in self._transaction.rejected(facts)}  # type: ignore[index]
+
+    def erased_notes(self, ids: Iterable[str]) -> set[str]:
+        """Those of some memories that were erased for good."""
+        was_erased = self._transaction.was_erased
+        return {id for id in ids if is_name(id) and was_erased(node_id((ITEM, id)))}
 
     def write(self) -> None:
         """Write it all in the transaction, but keep what is rejected where it is."""

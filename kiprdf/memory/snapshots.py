@@ -100,7 +100,10 @@ def add(
         written = _merged(existing, node) if existing is not None and merge else node
         change.add_entity(written, replaces=not merge)
         by_id[node.entity.id] = written
-    edges = [_edge(value, number) for number, value in enumerate(snapshot["edges"])]
+    edges = [
+        _without_erased(_edge(value, number), change)
+        for number, value in enumerate(snapshot["edges"])
+    ]
     links: dict[Link, tuple[Edge, EntityNode, EntityNode]] = {}
     for edge in edges:
         subject, object_ = by_id.get(edge.subject_id), by_id.get(edge.object_id)
@@ -205,6 +208,18 @@ def _edge(value: Mapping[str, Any], number: int) -> Edge:
     created = _text(value.get("created_ts"), "", f"edge {id}")
     until, by = (_text(value.get(key), "", f"edge {id}") or None for key in _END)
     return Edge(id, subject_id, str(predicate), object_id, weight, evidence, created, until, by)
+
+
+def _without_erased(edge: Edge, change: Change) -> Edge:
+    """An edge whose evidence names no memory that was erased for good."""
+    memories = memories_of(Statement(edge.weight, edge.evidence))
+    gone = change.erased_notes(memories)
+    if not gone:
+        return edge
+    left = [id for id in memories if id not in gone]
+    own = edge.evidence.get("memory_id")
+    kept = {"memory_id": next(iter(left), None) if own in gone else own, "memory_ids": left}
+    return replace(edge, evidence={**edge.evidence, **kept})
 
 
 def _text(value: object, default: str, place: str) -> str:

@@ -130,14 +130,21 @@ def test_a_list_of_what_was_forgotten_is_exported_and_applied(tmp_path: Path) ->
     assert Path(list_).read_text() == text
     dry = invoke("erasures", "apply", list_, copy, "--dry-run")
     assert (dry.exit_code, dry.stderr) == (0, "Dry run: nothing was written.\n")
-    assert dry.stdout == "1 element erased, 1 digest added to the list\n"
+    assert dry.stdout == (
+        "1 element erased, 1 commit of the history rewritten, 1 digest added to the list\n"
+    )
     assert "Jane" in invoke("run", people, copy).stdout
     # A command that reads opens the folder for writing first.
     read = invoke("run", people, copy, "--erasures", list_)
     assert (read.exit_code, "Jane" in read.stdout, "Ann" in read.stdout) == (0, False, True)
     assert read.stderr.startswith(f"Erased 1 element of {copy}, which {list_} names.\n")
     again = invoke("erasures", "apply", list_, copy, "--json")
-    assert json.loads(again.stdout) == {"erased": 0, "listed": 0, "seq": None}
+    assert json.loads(again.stdout) == {
+        "erased": 0,
+        "commits": 0,
+        "listed": 0,
+        "seq": None,
+    }
     assert invoke("info", copy, "--erasures", list_).stderr == ""
     # Copies that are files.
     new = str(tmp_path / "new")

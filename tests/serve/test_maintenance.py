@@ -313,7 +313,9 @@ def test_a_served_nexus_forgets_what_a_list_names_and_what_has_no_other_evidence
             report = json.loads(answer.stdout)
             assert (report["erased"], report["listed"]) == (listed, listed)
         else:
-            assert answer.stdout == "1 element erased, 1 digest added to the list\n"
+            assert answer.stdout == (
+                "1 element erased, 1 commit of the history rewritten, 1 digest added to the list\n"
+            )
     people = server.kip('FIND(?p.name) WHERE { ?p {type: "Person"} }', WRITER).json()["result"]
     assert sorted(people) == ["$self", "$system", "Ann"]
     assert run(server, "forget", JANE.replace("Jane", "Ann"), "--derived").exit_code == 0

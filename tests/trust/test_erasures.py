@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -242,11 +243,31 @@ def test_what_only_the_history_of_a_copy_has_is_erased(tmp_path: Path) -> None:
         text = nexus.erasures()
     with kiprdf.Nexus.open(tmp_path / "copy") as nexus:
         nexus.execute('DELETE CONCEPT ?p DETACH WHERE { ?p {type: "Person", name: :n} }', n=JANE)
-        assert nexus.apply_erasures(text, dry_run=True) == {"erased": 0, "listed": 3}
-        assert nexus.apply_erasures(text)["erased"] == 0
+        plan = {"erased": 0, "commits": 5, "listed": 3}
+        assert nexus.apply_erasures(text, dry_run=True) == plan
+        report = nexus.apply_erasures(text)
+        assert report == {**plan, "seq": nexus.info()["commit"]}
         with pytest.raises(kiprdf.KipError, match="The history does not mention"):
             nexus.history(f"C:Person/{JANE}")
     assert remaining(tmp_path / "copy", SECRETS) == set()
+
+
+def test_forgetting_reaches_what_rebuilding_kept_and_the_pages_that_are_published_again(
+    tmp_path: Path,
+) -> None:
+    folder, site = tmp_path / "kb", tmp_path / "site"
+    with kiprdf.Nexus.open(folder) as nexus:
+        write(nexus)
+        nexus.publish(site)
+    kiprdf.Nexus.rebuild(folder)
+    with kiprdf.Nexus.open(folder) as nexus:
+        nexus.execute('FIND(?p.name) WHERE { ?p {} FILTER(?p.attributes.mail > "a") }')
+        assert remaining(folder / "damaged", SECRETS) != set()
+        assert remaining(site, SECRETS) >= {JANE, "zebrafinch"}
+        nexus.forget(FIND, name=JANE)
+        nexus.publish(site)
+    assert not (folder / "damaged").exists()
+    assert remaining(folder, SECRETS) == remaining(site, SECRETS) == set()
 
 
 # Applying -------------------------------------------------------------------------------------
@@ -258,12 +279,12 @@ def test_a_list_is_applied_once_also_under_another_base(forgetful: kiprdf.Nexus,
     write(nexus)
     commit = nexus.info()["commit"]
     dry = nexus.apply_erasures(forgetful.erasures(), dry_run=True)
-    assert (dry, nexus.info()["commit"]) == ({"erased": 2, "listed": 3}, commit)
+    assert (dry, nexus.info()["commit"]) == ({"erased": 2, "commits": 4, "listed": 3}, commit)
     assert nexus.apply_erasures(forgetful.erasures()) == {**dry, "seq": commit + 1}
     assert nexus.execute(PEOPLE) == OTHERS
     assert nexus.erasures() == forgetful.erasures()
     again = nexus.apply_erasures(io.StringIO(forgetful.erasures()))
-    assert again == {"erased": 0, "listed": 0, "seq": None}
+    assert again == {"erased": 0, "commits": 0, "listed": 0, "seq": None}
     (shown,) = nexus.changes(since=commit)["commits"]
     assert (shown["kind"], shown["forgotten"]) == ("FORGET", 2)
 
@@ -477,6 +498,24 @@ def test_a_forgotten_fact_is_on_the_list_under_the_ends_that_a_merge_gave_it() -
     assert nexus.execute(FACT, s="Ada", o="Bob") != []
 
 
+def test_a_list_that_is_applied_while_a_capsule_is_drafted_is_obeyed(
+    before: kiprdf.Nexus, forgetful: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nexus = kiprdf.Nexus.memory(history=True)
+    writer, text = nexus._engine.writer, forgetful.erasures()
+    draft = writer.draft
+
+    def interrupted(*arguments: Any, **options: Any) -> Any:
+        result = draft(*arguments, **options)
+        nexus.apply_erasures(text)
+        return result
+
+    monkeypatch.setattr(writer, "draft", interrupted)
+    assert nexus.apply_capsule(before.export())["erased"] == 2
+    assert nexus.execute(PEOPLE) == OTHERS
+    assert nexus.erasures() == text
+
+
 # Imports and patches --------------------------------------------------------------------------
 
 
@@ -540,6 +579,31 @@ def test_a_snapshot_of_a_memory_is_imported_without_what_was_erased(merge: bool)
     memory.add("I decided to use Zebrafinch.")
     assert len(memory.entities("decision")) == 1
     assert "erased" not in memory.import_(snapshot, merge=merge)
+
+
+@pytest.mark.parametrize("merge", [False, True])
+def test_evidence_of_a_snapshot_does_not_name_an_erased_memory(merge: bool) -> None:
+    memory = Memory(kiprdf.Nexus.memory(history=True))
+    memory.add("I use Docker.", id="mem_kept")
+    memory.add("I use Docker.", id="mem_erased")
+    snapshot = memory.export()
+    assert "mem_erased" in json.dumps(snapshot)
+    memory.erase("mem_erased")
+    counts = memory.import_(snapshot, merge=merge)
+    text = json.dumps([memory.export(), memory.nexus.snapshot()])
+    assert ("mem_kept" in text, "mem_erased" in text) == (True, False)
+    assert "erased" not in counts
+
+
+def test_a_fact_that_was_kept_without_its_note_stays_by_an_import() -> None:
+    memory = Memory(kiprdf.Nexus.memory(history=True))
+    id = memory.add("I use Vim.")
+    snapshot = memory.export()
+    memory.nexus.forget([f"C:MemoryItem/{id}"])
+    memory.import_(snapshot)
+    (edge,) = memory.edges()
+    assert (edge.predicate, edge.weight, edge.evidence["memory_ids"]) == ("uses", 0.8, [])
+    assert id not in memory.nexus.snapshot()
 
 
 def test_undo_does_not_bring_back_what_was_forgotten(before: kiprdf.Nexus) -> None:
