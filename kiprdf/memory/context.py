@@ -394,7 +394,10 @@ def _fitted(
     """The longest block within the limits: the section with more characters loses lines first."""
     # No line is shorter than "  [tool] x (Score: 1.0)".
     most = max_characters // 20
-    hit_lines = [f"  [{named.type}] {named.name} (Score: {score})" for named, score in hits[:most]]
+    hit_lines = [
+        f"  [{named.type}] {on_one_line(named.name)} (Score: {score})"
+        for named, score in hits[:most]
+    ]
     shown = edges[: min(max_edges, most)]
     edge_lines = [f"  {relation_line(relation)}" for relation in shown]
     store = graph.nexus.store
@@ -428,7 +431,12 @@ def _length(lines: Sequence[str]) -> int:
     return sum(len(line) + 1 for line in lines)
 
 
-def relation_line(relation: Relation, shown: Callable[[str], str] = str) -> str:
+def on_one_line(name: str) -> str:
+    """A name as it is, but for what begins a line."""
+    return name if name.isprintable() else " ".join(name.splitlines())
+
+
+def relation_line(relation: Relation, shown: Callable[[str], str] = on_one_line) -> str:
     """An edge as a line of text; ``shown`` writes the names."""
     ends = [
         "User" if named.type == "user" else f"[{named.type}] {shown(named.name)}"
