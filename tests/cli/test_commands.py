@@ -600,8 +600,9 @@ def test_json_output_has_one_name_on_all_commands(invoke: Invoke) -> None:
     helps = {name: invoke(name, "--help").stdout for name in names}
     named = {name for name, text in helps.items() if "--json " in text}
     history = {"at", "changes", "compact-history", "forget", "history", "undo"}
+    trust = {"reject", "lift", "rejections", "refusals"}
     reporting = {"info", "check", "import", "diff", "patch", "load", "restore", "embed", "publish"}
-    assert named == {*history, "run", "explain", "diagnose", "optimize", *reporting}
+    assert named == {*history, *trust, "run", "explain", "diagnose", "optimize", *reporting}
     # No choice of another option, such as [table|json]; the log of a server is no output.
     assert [name for name, text in helps.items() if re.search(r"\|json\b|\[json\b", text)] == [
         "serve"
