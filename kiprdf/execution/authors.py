@@ -7,6 +7,7 @@ bookkeeping graph notes it at its first commit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from kiprdf.actors import KINDS, Actor
@@ -17,7 +18,7 @@ from kiprdf.rdf.elements import Term
 from kiprdf.rdf.literals import Json, is_same, to_json
 from kiprdf.semantics.protected import ACTORS
 from kiprdf.source import Span
-from kiprdf.spelling import keys_of_name
+from kiprdf.spelling import key_of_name, keys_of_name
 
 Claim: TypeAlias = tuple[Term, str, str | None]
 """An author, who writes it, and who proposed it."""
@@ -28,7 +29,6 @@ MOST_CLAIMS = 1000
 """Claims that are remembered with what was found of them: most writers say the same."""
 _OF_ALL = frozenset(name for _, name in ACTORS)
 """The names that every agent gives itself."""
-_LABELS = tuple(f"{kind}/" for kind in KINDS)
 
 
 class Names:
@@ -111,10 +111,17 @@ def _other(names: Mapping[str, str], author: Term, writer: str, proposer: str | 
 
 def _keys(text: str) -> Iterator[str]:
     """The keys of a name, also of one after a kind, as in the label of an actor."""
-    yield from keys_of_name(text)
-    for label in _LABELS:
-        if text.casefold().startswith(label):
-            yield from keys_of_name(text[len(label) :])
+    for key in keys_of_name(text):
+        yield key
+        kind, slash, name = key.partition("/")
+        while slash and kind.strip() in _kinds():
+            yield name.strip()
+            kind, slash, name = name.partition("/")
+
+
+@cache
+def _kinds() -> frozenset[str]:
+    return frozenset(map(key_of_name, KINDS))
 
 
 def _texts(value: Json) -> Iterator[str]:

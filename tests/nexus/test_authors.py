@@ -14,7 +14,20 @@ from kiprdf import KipError, Nexus
 UPSERT = 'UPSERT { CONCEPT { {type: "Person", name: :name} } WITH METADATA { author: :author } }'
 AUTHOR = "FIND(?p.metadata.author) WHERE { ?p {name: :name} }"
 CLAIMS: list[Any] = [
-    *("ada", "ADA", " ada ", "аdа", "ａｄａ", "a\u200bda", "human/ada", "Human/Ada", "model/ada"),
+    *(
+        "ada",
+        "ADA",
+        " ada ",
+        "аdа",
+        "ａｄａ",
+        "a\u200bda",
+        "human/ada",
+        "Human/Ada",
+        "model/ada",
+        "human／ada",
+        "human / ada",
+        "job⁄human/ada",
+    ),
     *(["ada"], ["claude", "ada"], {"name": "ada"}, [["x", {"of": "Ada"}]]),
 ]
 
