@@ -13,8 +13,10 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from starlette.testclient import TestClient
 
 import kiprdf
+import kiprdf.serve
 from kiprdf import principals
 from kiprdf.actors import Access, Kind
 from tests.serve.browser import browser, needs_browser, show_on
@@ -214,6 +216,23 @@ def test_a_page_without_tokens_is_protected_too(folder: Path, tmp_path: Path) ->
         assert post(client, "prop-1", "https://evil.example", **fields).status_code == 403
         assert post(client, "prop-1", **fields, decision="approve").status_code == 303
         assert server.kip(RISK, parameters={"name": "New"}).json()["result"] == [1]
+
+
+def test_a_server_that_only_reads_decides_nothing(folder: Path, tmp_path: Path) -> None:
+
+    with kiprdf.Nexus.open(folder, read_only=True) as nexus:
+        nexus.backup(tmp_path / "kb")
+    with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
+        with nexus.acting(author="bot", access="propose"):
+            nexus.execute(WRITE, name="New", risk=1)
+        only_reads = kiprdf.serve.app(nexus, read_only=True)
+        with TestClient(only_reads, "http://127.0.0.1", client=("127.0.0.1", 1)) as client:
+            text = client.get("/explore/proposals", headers={"Accept": "text/html"}).text
+            assert "+ Drug:New" in text
+            assert "<button" not in text
+            answer = client.post("/explore/proposals/prop-1", data={"decision": "approve"})
+            assert (answer.status_code, "only reads" in answer.text) == (403, True)
+        assert nexus.execute(RISK, name="New") == []
 
 
 HOSTILE = [

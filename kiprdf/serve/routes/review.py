@@ -22,6 +22,8 @@ MOST_BODY = 10_000
 
 def check_form(server: Server, actor: Actor, id: str, fields: dict[str, str]) -> None:
     """Raise 403 for a form that is not of a page of this server, or was made for another."""
+    if server.is_read_only:
+        raise HttpError(403, "This server only reads.", "Start it without --read-only.")
     key = review.form_key(server.form_secret, actor, id)
     if not hmac.compare_digest(key.encode(), fields.get("key", "").encode()):
         raise HttpError(403, "This form is not of this page.", "Open the page again.")
@@ -33,13 +35,13 @@ async def read_form(request: Request) -> dict[str, str]:
     return {key: values[0] for key, values in parse_qs(body.decode(errors="replace")).items()}
 
 
-def _person(request: Request) -> Actor:
-    """Who reads a page; raises 403 unless that is a person."""
+def _person(server: Server, request: Request) -> Actor:
+    """Who reads a page, and decides if the server writes; raises 403 unless that is a person."""
     actor = info_of(request.scope).actor
     if actor.kind != "human":
         hint = "Sign in with the token of a principal of the kind human."
         raise HttpError(403, f"Proposals are shown to people, and this is a {actor.kind}.", hint)
-    return actor
+    return actor._replace(access="read") if server.is_read_only else actor
 
 
 async def _page(
@@ -55,14 +57,14 @@ async def _page(
 
 async def listed(server: Server, request: Request) -> Response:
     """/explore/proposals: those that wait, the oldest first."""
-    actor, given = _person(request), request.query_params.get("first", "")
+    actor, given = _person(server, request), request.query_params.get("first", "")
     first = int(given) if given.isascii() and given.isdecimal() and len(given) < 10 else 0
     return await _page(server, request, lambda one: one.proposals(actor, server.form_secret, first))
 
 
 async def proposal(server: Server, request: Request) -> Response:
     """/explore/proposals/{id}: one proposal; a form approves or declines it."""
-    actor, id = _person(request), request.path_params["id"]
+    actor, id = _person(server, request), request.path_params["id"]
     error: KipError | None = None
     if request.method == "POST":
         require_write(server, request)
