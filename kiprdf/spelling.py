@@ -25,6 +25,13 @@ _IGNORABLE = frozenset(
 _PARTS = re.compile(r"[^\W\u115f\u1160\u17b4\u17b5\u3164\uffa0]+|.", re.DOTALL)
 """Words, without the letters that show as nothing, and single characters."""
 _FILLERS = dict.fromkeys((0x115F, 0x1160, 0x3164, 0xFFA0), " ")
+_NUMBER = re.compile(r"([+-]?)(?=\.?\d)(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,9}))?", re.ASCII)
+_PLAIN_ZEROS = 40
+"""A number with more zeros than these is compared with its exponent."""
+_STYLED = re.compile(
+    "(?:LATIN LETTER SMALL CAPITAL|NEGATIVE (?:CIRCLED|SQUARED) LATIN CAPITAL LETTER"
+    "|REGIONAL INDICATOR SYMBOL LETTER) ([A-Z])"
+)
 _CACHED_CHARACTERS = 256
 _DOTTED = "i\u0307"
 """The small letter of a dotted capital I, which shows as a plain i."""
@@ -49,7 +56,9 @@ def keys_of_name(text: str) -> tuple[str, ...]:
 
     A capital nu looks like ``N``, a small one like ``v``: folding the case first, as the key does,
     keeps a name with a foreign capital apart from the name that it looks like. A Hangul filler is
-    nothing to Unicode, and a blank in many fonts.
+    nothing to Unicode, and a blank in many fonts. A lunate sigma looks like ``C``, and its
+    compatibility form does not. A digit of another script is that digit, and may look like a
+    letter.
 
     >>> len(keys_of_name("Nina")), keys_of_name("\u039dina")[1] == key_of_name("Nina")
     (1, True)
@@ -57,8 +66,48 @@ def keys_of_name(text: str) -> tuple[str, ...]:
     key = key_of_name(text)
     if text.isascii():
         return (key,)
-    others = (_skeleton(text), text.translate(_FILLERS))
+    looks = text.translate(_looks_like())
+    others = (_skeleton(text), looks, text.translate(_FILLERS), _with_ascii_digits(text))
     return tuple(dict.fromkeys((key, *map(key_of_name, others))))
+
+
+def keys_of_value(text: str) -> tuple[str, ...]:
+    """The keys of a text, and that of the number that it is.
+
+    >>> key_of_name("170") in keys_of_value("+1.7e2")
+    True
+    """
+    number = plain_number(text)
+    keys = keys_of_name(text)
+    return keys if number in ("", text) else tuple(dict.fromkeys((*keys, key_of_name(number))))
+
+
+def _with_ascii_digits(text: str) -> str:
+    return "".join(str(unicodedata.digit(one, one)) for one in text)
+
+
+def plain_number(text: str) -> str:
+    """A number in its plain form, ``170`` for ``+1.70e2``; empty for what is none."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", "".join(filter(_is_shown, _with_ascii_digits(text))))
+    match = _NUMBER.fullmatch(text.strip())
+    if match is None:
+        return ""
+    sign, whole, fraction, exponent = match.groups("")
+    digits = (whole + fraction).lstrip("0")
+    power = int(exponent or 0) - len(fraction) + len(digits)
+    digits = digits.rstrip("0")
+    power -= len(digits)
+    if not digits:
+        return "0"
+    if abs(power) > _PLAIN_ZEROS:
+        digits += f"e{power}"
+    elif power >= 0:
+        digits += "0" * power
+    else:
+        digits = digits.zfill(1 - power)
+        digits = f"{digits[:power]}.{digits[power:]}"
+    return f"-{digits}" if sign == "-" else digits
 
 
 @lru_cache(maxsize=16_384)
@@ -100,6 +149,9 @@ def _looks_like() -> dict[int, str | None]:
         if len(source) == 1 and source not in prototypes:
             prototypes.add(prototype)
             table[ord(source)] = prototype
+    for code in (*range(0x1D00, 0x1D30), *range(0x250, 0x2B0), *range(0x1F150, 0x1F200)):
+        if styled := _STYLED.fullmatch(unicodedata.name(chr(code), "")):
+            table.setdefault(code, styled[1].lower())
     return table | {ord("i"): "l", 0x2800: " "}
 
 

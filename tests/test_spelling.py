@@ -110,3 +110,17 @@ def test_the_table_is_read_when_the_first_key_is_asked_for() -> None:
     code = "import sys, kiprdf, kiprdf.spelling; print('confusable_homoglyphs' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "False\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\U0001f174vil Corp",
+        "\u1d07\u1d20\u026a\u029f \u1d04\u1d0f\u0280\u1d18",
+        "Evil \u03f9orp",
+        "\U0001f1eavil Corp",
+    ],
+)
+def test_styled_letters_and_a_lunate_sigma(text: str) -> None:
+    assert key_of_name("Evil Corp") in keys_of_name(text)
+    assert key_of_name("Awful Corp") not in keys_of_name(text)

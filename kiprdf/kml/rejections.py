@@ -30,7 +30,7 @@ from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, canonical_json, is_same, to_json
 from kiprdf.semantics.protected import REJECTION
 from kiprdf.source import Span
-from kiprdf.spelling import key_of_name, keys_of_name
+from kiprdf.spelling import key_of_name, keys_of_value, plain_number
 from kiprdf.store import NexusStore, Store
 
 SCOPE = ""
@@ -59,16 +59,15 @@ def value_keys(value: Json) -> tuple[str, ...]:
     True
     """
     if isinstance(value, str):
-        return keys_of_name(value)
+        return keys_of_value(value)
     if isinstance(value, dict):
         text = value.get("@value", value.get("@id"))
         if isinstance(text, str):
-            return keys_of_name(text)
+            return keys_of_value(text)
     if isinstance(value, list | dict):
         return (canonical_json(_folded(value)),)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return (key_of_name(json.dumps(value)),)
+    text = json.dumps(value)
+    return (key_of_name(plain_number(text) or text),)
 
 
 def _folded(value: Json) -> Json:
@@ -77,7 +76,8 @@ def _folded(value: Json) -> Json:
         return [_folded(item) for item in value]
     if isinstance(value, dict):
         return {key_of_name(key): _folded(item) for key, item in value.items()}
-    return value_keys(value)[0]
+    text = value if isinstance(value, str) else json.dumps(value)
+    return key_of_name(plain_number(text) or text)
 
 
 def _with_items(value: Json) -> Iterator[Json]:
@@ -122,9 +122,9 @@ class Names:
         name = iris.name(node.value)
         if isinstance(name, ConceptName):
             keys = [
-                (type, key) for type, text in self._names(node, name) for key in keys_of_name(text)
+                (type, key) for type, text in self._names(node, name) for key in keys_of_value(text)
             ]
-            subjects = dict.fromkeys(f"{type}/{key}" for type, key in keys)
+            subjects = dict.fromkeys(f"{key_of_name(type)}/{key}" for type, key in keys)
             return list(subjects), list(dict.fromkeys(key for _, key in keys))
         parts = [iris.id(node)]
         element = self.draft.element(node)
@@ -228,9 +228,13 @@ def check_rejections(draft: Draft, span: Span, rejected: Rejected) -> None:
                 digests = names.attribute_digests(node, key, term)
                 written.update((name, (node, key)) for name in digests)
         if is_renamed:
-            # What is stated of it is stated by another name now.
-            for fact in draft.store.facts(node):
-                renamed.update(dict.fromkeys(names.digests_of(fact), fact))
+            # What is stated of it is stated by another name now, and so is what is said of that.
+            pending = [node]
+            for end in pending:
+                for fact in draft.store.facts(end):
+                    renamed.update(dict.fromkeys(names.digests_of(fact), fact))
+                    link = link_of(draft.store, fact)
+                    pending += [link] if link is not None and link not in pending else []
     for name in sorted(rejected.among({**written, **renamed}, draft.store)):
         if name in written:
             node, key = written[name]
