@@ -118,6 +118,7 @@ class Side:
     def __init__(self, engine: Engine, own: Iris, iris: Iris, facts: Facts) -> None:
         self._engine = engine
         self._facts = facts
+        self._triples: dict[NamedNode, Triple | None] = {}
         self._fact_of: dict[NamedNode, Fact | None] = {}
         self._link_of: dict[Fact, NamedNode | None] = {}
         self._own = own.base
@@ -150,9 +151,10 @@ class Side:
 
     def stated(self, link: NamedNode) -> Triple | None:
         """The fact of a link, as a triple; None for what is no link."""
-        for _, _, triple in self.triples(link, vocab.REIFIES, None):
-            return cast(Triple, triple)
-        return None
+        if link not in self._triples:
+            reifying = self.triples(link, vocab.REIFIES, None)
+            self._triples[link] = next((triple for _, _, triple in reifying), None)
+        return self._triples[link]
 
     def fact(self, link: NamedNode) -> Fact | None:
         """The fact of a link; None for what is no link, and where a link is missing in it."""
@@ -219,8 +221,8 @@ def moved_copy(engine: Engine, old: str, new: str) -> Engine:
     """A copy of a dataset with what is below one base below another."""
     text = engine.dump(format=RdfFormat.N_QUADS)
     assert text is not None
-    # Every other part is a text, in which what looks like an IRI is none.
-    parts = re.split(rb'("[^"\\]*(?:\\.[^"\\]*)*")', text)
+    # Every other part is a literal, which is not moved.
+    parts = re.split(rb'("[^"\\]*(?:\\.[^"\\]*)*"(?:\^\^<[^>]*>)?)', text)
     parts[::2] = [part.replace(f"<{old}".encode(), f"<{new}".encode()) for part in parts[::2]]
     copy = Engine()
     copy.bulk_load(b"".join(parts), RdfFormat.N_QUADS, lenient=True)

@@ -72,7 +72,7 @@ class Member:
 
     def note(self, number: int, removed: Sequence[Written], added: Sequence[Written]) -> None:
         with self._guard:
-            is_next, self._noted = number == self._noted + 1, number
+            is_next = number == self._noted + 1
             # A commit without triples changes records.
             if not is_next or not (removed or added) or len(self._touched) > MOST_TOUCHED:
                 self.is_lost = True
@@ -83,6 +83,8 @@ class Member:
                 # The link of a fact is touched with it; its ends are not.
                 if not predicate.value.startswith(self._facts):
                     self._touched[subject] = number
+            # After an interrupt before this line it is lost.
+            self._noted = number
 
     def clear(self) -> None:
         self.is_lost = True
@@ -102,9 +104,12 @@ class Member:
         with self._guard:
             return list(self._touched)
 
-    def is_at(self, number: int) -> bool:
-        """Whether the member is at a commit, and what was touched is known up to it."""
-        is_certain = self.store.is_certain
+    def is_at(self, number: int, is_alone: bool) -> bool:
+        """Whether the member is at a commit, and what was touched is known up to it.
+
+        ``is_alone`` where nothing is written to it now.
+        """
+        is_certain = is_alone or self.store.is_certain
         if self.store.commit() != number or self.is_lost:
             return False
         if self._noted != number and is_certain:
@@ -233,7 +238,7 @@ class ViewStore(OxigraphStore):
 
         def run(locks: Sequence[AbstractContextManager[Any]]) -> bool:
             if not locks:
-                return budget.without_limit(self._advance)
+                return budget.without_limit(lambda: self._advance(is_alone=True))
             with locks[0]:
                 return run(locks[1:])
 
@@ -244,15 +249,15 @@ class ViewStore(OxigraphStore):
                 raise
         return budget.without_limit(self._advance)
 
-    def _advance(self) -> bool:
+    def _advance(self, is_alone: bool = False) -> bool:
         """Write what the members have touched; False if one of them was written meanwhile."""
         try:
-            return self._take_over()
+            return self._take_over(is_alone)
         except BaseException:
             self.members[0].is_lost = True
             raise
 
-    def _take_over(self) -> bool:
+    def _take_over(self, is_alone: bool) -> bool:
         facts = Facts()
         if any(member.is_lost for member in self.members):
             self._build(facts)
@@ -269,7 +274,7 @@ class ViewStore(OxigraphStore):
         union = Union(sides, self.iris, facts)
         changed = change(union, view, touched, self._renamed, self._steps)
         pairs = list(zip(self.members, numbers, strict=True))
-        if not all(member.is_at(number) for member, number in pairs):
+        if not all(member.is_at(number, is_alone) for member, number in pairs):
             return False
         self._renamed, self._steps = changed.renamed, changed.steps
         delta = Delta(changed.removed, changed.added, touched=changed.touched)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import gc
 import random
+import signal
 import threading
+import weakref
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
+from pyoxigraph import Triple
 
 import kiprdf
 from kiprdf import Nexus, View
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import proposition_digits
+from kiprdf.store import Delta
 from tests.long_runs import SEED, amount
 from tests.store.unions import DEFINITIONS, NOW, Writing, answers, searches, union
 
@@ -387,3 +396,114 @@ def test_a_view_as_of_a_time() -> None:
             view.at(when)
     with pytest.raises(kiprdf.KipError, match="KIP_1001 This nexus has no history"):
         View([Nexus.memory(), ada]).at("2026-03-15T00:00:00Z")
+
+
+def test_earlier_states_are_members() -> None:
+    nexus = Nexus.memory(history=True)
+    person(nexus, age=1)
+    with nexus.at(nexus.info()["commit"]) as past, View([past, Nexus.memory()]) as view:
+        person(nexus, age=2)
+        assert keys(view) == {"age": 1}
+        with View([past, nexus]) as both:
+            assert keys(both) == {"age": 2}
+
+
+def test_a_view_that_nothing_refers_to_is_gone() -> None:
+    nexus = Nexus.memory()
+    before = len(nexus.store.followers)  # type: ignore[attr-defined]
+    view = View([nexus])
+    assert len(nexus.store.followers) == before + 1  # type: ignore[attr-defined]
+    store = weakref.ref(view.store)
+    del view
+    gc.collect()
+    assert store() is None
+    assert len(nexus.store.followers) == before  # type: ignore[attr-defined]
+
+
+def test_facts_about_facts_are_nested_deeply() -> None:
+    """A thousand facts, each about the one before; the first of them changes by a MERGE."""
+    team, ada = Nexus.memory(), Nexus.memory(base_iri="https://ada.example/")
+    for nexus in (team, ada):
+        nexus.execute(DEFINITIONS, text="")
+        knows(nexus, "Ada", "Bo")
+        person(nexus, "Bob")
+        iris = nexus.store.iris
+        [link] = nexus.execute('FIND(?f.id) WHERE { ?f (?a, "knows", ?b) }')
+        last, added = iris.from_id(link), []
+        subject, predicate = iris.concept("Person", "$self"), iris.predicate("stated")
+        for _ in range(1_010):
+            assert last is not None
+            digits = proposition_digits(iris.id(subject), "stated", iris.id(last))
+            about = iris.proposition(digits, "stated")
+            added.append((subject, predicate, last))
+            added.append((about, vocab.REIFIES, Triple(subject, predicate, last)))
+            last = about
+        store = nexus.store
+        store.write(lambda: store.apply(Delta((), tuple(added))))  # noqa: B023
+    view = View([team, ada])
+    count = 'FIND(COUNT(?f)) WHERE { ?f (?a, "stated", ?b) }'
+    assert view.execute(count) == 1_010
+    ada.execute('MERGE CONCEPT ?x INTO ?y WHERE { ?x {name: "Bo"} ?y {name: "Bob"} }')
+    assert view.execute(count) == 2_020  # each is about another fact now
+    assert View([team, ada]).snapshot() == view.snapshot()
+    assert view.check()["faults"] == []
+
+
+@pytest.mark.parametrize("number", range(amount("INTERRUPTS", 12) // 4))
+def test_an_interrupt_leaves_nothing_behind(number: int) -> None:
+    """A signal handler raises while a member is written or the view follows."""
+    choose = random.Random(f"{SEED} interrupt {number}")
+    members = [Nexus.memory(), Nexus.memory()]
+    view = View(members)
+
+    is_armed = False
+
+    def handle(*args: object) -> None:
+        if is_armed:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, handle)
+    try:
+        for step in range(6):
+            is_armed = True
+            with suppress(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, choose.uniform(0.0001, 0.006))
+                try:
+                    knows(choose.choice(members), "Ada", f"friend {step}", step=step)
+                    view.snapshot()
+                finally:
+                    is_armed = False
+            is_armed = False
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            assert view.snapshot() == union(members, view.base_iri).snapshot()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_a_damaged_member_says_so(tmp_path: Path) -> None:
+    nexus = Nexus.open(tmp_path / "a")
+    view = View([nexus, Nexus.memory()])
+    person(nexus, age=1)
+    assert keys(view) == {"age": 1}
+    nexus.optimize()  # the view is built again
+    for path in (tmp_path / "a").glob("graph*/*.sst"):
+        path.write_bytes(bytes(path.stat().st_size))
+    answer = view.execute_kip({"command": 'FIND(?p) WHERE { ?p {type: "Person"} }'})
+    assert answer["error"]["code"] == "KIP_4003"
+    assert "cannot be read: Corruption" in answer["error"]["message"]
+    view.close()
+    with suppress(kiprdf.StoreError):
+        nexus.close()
+    with Nexus.open(tmp_path / "a") as nexus:  # from its history
+        assert keys(View([nexus, Nexus.memory()])) == {"age": 1}
+
+
+def test_a_view_is_backed_up(tmp_path: Path) -> None:
+    team, ada = Nexus.memory(), Nexus.memory()
+    view = View([team, ada])
+    person(ada, age=1)
+    view.backup(tmp_path / "copy")
+    with Nexus.open(tmp_path / "copy") as copy:
+        assert copy.snapshot() == view.snapshot()
+        person(copy, age=2)
+    assert keys(view) == {"age": 1}

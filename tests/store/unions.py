@@ -158,7 +158,15 @@ class Writing:
         return f'{{type: "{pick(TYPES)}", name: "{pick(NAMES)}"}}'
 
     def value(self) -> str:
-        values = ("1", "2.5", "null", '"red wine"', '"see <urn:kip:nexus/Item/a>"', '["x", 1]')
+        values = (
+            "1",
+            "2.5",
+            "null",
+            '"red wine"',
+            '"see \\\\\\"<urn:kip:nexus/Item/a>"',
+            '{"@value": "x", "@type": "urn:kip:nexus/Item/a"}',
+            '["x", 1]',
+        )
         return self._choose.choice(values)
 
     def attributes(self) -> str:
