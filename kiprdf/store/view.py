@@ -100,21 +100,22 @@ class Member:
         with self._guard:
             self._noted, self._touched, self.is_lost = number, {}, False
 
-    def touched(self) -> list[NamedNode]:
+    def touched(self) -> tuple[int, list[NamedNode]]:
+        """The last commit that was noted, and what was touched up to it."""
         with self._guard:
-            return list(self._touched)
+            return self._noted, list(self._touched)
 
     def is_at(self, number: int, is_alone: bool) -> bool:
-        """Whether the member is at a commit, and what was touched is known up to it.
+        """Whether the member is still at a commit that was noted.
 
         ``is_alone`` where nothing is written to it now.
         """
-        is_certain = is_alone or self.store.is_certain
-        if self.store.commit() != number or self.is_lost:
-            return False
-        if self._noted != number and is_certain:
+        # In this order: what is certain was noted before.
+        last, is_certain = self.store.commit(), is_alone or self.store.is_certain
+        noted = self._noted
+        if last != noted and is_certain and last == self.store.commit():
             self.is_lost = True  # an interrupt kept the store from noting it
-        return self._noted == number
+        return last == number == noted and not self.is_lost
 
     def show(self, number: int) -> None:
         """Forget what was touched up to a commit, which the view shows by now."""
@@ -263,12 +264,14 @@ class ViewStore(OxigraphStore):
             self._build(facts)
         stores = [member.store for member in self.members]
         sides = [Side(store.engine, store.iris, self.iris, facts) for store in stores]
-        numbers = [member.store.commit() for member in self.members]
-        base = self.iris.base
-        touched = [
-            {*self._disputed, *(moved(node, member.store.iris.base, base) for node in nodes)}
-            for member, nodes in ((member, member.touched()) for member in self.members)
-        ]
+        base, numbers, touched = self.iris.base, list[int](), list[set[NamedNode]]()
+        for member in self.members:
+            # A commit may be in the dataset and not be noted yet: the noted one counts.
+            number, nodes = member.touched()
+            numbers.append(number)
+            touched.append(
+                self._disputed.union(moved(n, member.store.iris.base, base) for n in nodes)
+            )
         engine = self._engine if self._loaded is None else self._loaded
         view = Side(engine, self.iris, self.iris, facts)
         union = Union(sides, self.iris, facts)
