@@ -16,16 +16,27 @@ from datetime import UTC, date, datetime
 from itertools import islice
 from typing import Any, NamedTuple, cast
 
-from pyoxigraph import Literal, NamedNode, Triple
+from pyoxigraph import Literal, NamedNode, Triple, Variable
 
+from kiprdf.budget import without_row_limit
 from kiprdf.errors import KipError
-from kiprdf.kql.comparisons import BELIEVED, OPERATORS, TESTS
+from kiprdf.kql.comparisons import (
+    BELIEVED,
+    OPERATORS,
+    TESTS,
+    LiteralOperand,
+    ValueOperand,
+    covering,
+    equal,
+)
+from kiprdf.kql.queries import select
 from kiprdf.kql.reader import Reader, link_of
 from kiprdf.language import ast, parse
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import to_term
 from kiprdf.rdf.readings import read
 from kiprdf.semantics import periods
+from kiprdf.sparql.algebra import BGP, Condition, Filter, Pattern, Select, TriplePattern
 from kiprdf.store import NexusStore, Store, Written
 from kiprdf.store.base import Tests
 
@@ -43,6 +54,7 @@ _PERIOD_FROM, _PERIOD_UNTIL = (
     NamedNode(vocab.ATTRIBUTE + key) for key in (periods.FROM, periods.UNTIL)
 )
 _KEYS = {_STATUS, _SUPERSEDED, _SUPERSEDED_BY, _FROM, _UNTIL, _PERIOD_FROM, _PERIOD_UNTIL}
+_X, _VALUE = Variable("x"), Variable("value")
 _OPEN, _TRUE = Literal(periods.OPEN), to_term(True)
 _LAST = ":"
 """After every time."""
@@ -278,15 +290,30 @@ class _Finder:
 
     def _by_state(self) -> Iterator[tuple[NamedNode, str]]:
         """The elements that are not believed by their status, and what was superseded."""
-        marks = [(_STATUS, Literal(status), status) for status in STATUSES]
-        for key, value, why in (*marks, (_SUPERSEDED, _TRUE, SUPERSEDED)):
-            # As FILTER reads it, an array is each of its items.
-            for graph in (None, vocab.TEXTS):
-                for each in self._store.lookup(None, key, value, sys.maxsize, graph):
-                    yield cast(NamedNode, each.subject), why
+        for status in STATUSES:
+            for node in self._with_value(_STATUS, Literal(status)):
+                yield node, status
+        for node in self._with_value(_SUPERSEDED, _TRUE):
+            yield node, SUPERSEDED
         for triple in self._store.match(None, _SUPERSEDED_BY, None):
             if triple.object != vocab.NULL:
                 yield cast(NamedNode, triple.subject), SUPERSEDED
+
+    def _with_value(self, key: NamedNode, value: Any) -> Iterator[NamedNode]:
+        """The elements with a value as FILTER reads it: an array is each of its items."""
+        store = self._store
+        if store.abilities.lookups:
+            for graph in (None, vocab.TEXTS):
+                for each in store.lookup(None, key, value, sys.maxsize, graph):
+                    yield cast(NamedNode, each.subject)
+            return
+        is_equal = cast(Condition, equal(ValueOperand(_VALUE), LiteralOperand(value)))
+        test = covering(is_equal, lambda _: None, lambda _: True, store.abilities).test
+        pattern: Pattern = BGP((TriplePattern(_X, key, _VALUE),))
+        pattern = pattern if test is None else Filter(pattern, test)
+        query = Select((_X, _VALUE), pattern, distinct=False)
+        rows: Any = without_row_limit(lambda: select(query, store))
+        yield from (node for node, cell in rows if _IS_EQUAL(cell, value))
 
     def _hide(self, elements: Iterable[tuple[NamedNode, str]]) -> None:
         """Add elements, and level by level the facts that have them as ends."""
@@ -363,4 +390,4 @@ class _Finder:
         return has_begun and (end is None or _LATER(end, self._at))
 
 
-_AT_MOST, _LATER = (cast(Any, OPERATORS[symbol].python) for symbol in ("<=", ">"))
+_AT_MOST, _LATER, _IS_EQUAL = (cast(Any, OPERATORS[symbol].python) for symbol in ("<=", ">", "=="))
