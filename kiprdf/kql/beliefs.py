@@ -253,7 +253,7 @@ class _Views:
         kept = [view for view in before if view.commit == number - 1]
         for triples in (removed, added) if kept else ():
             for subject, predicate, value in triples:
-                if predicate in _KEYS or predicate.value.endswith(f"/{periods.PREDICATE}"):
+                if _is_mark(predicate, value):
                     return
                 kept = [v for v in kept if subject not in v.hidden and value not in v.hidden]
         self.current = tuple(replace(view, commit=number) for view in kept)
@@ -263,6 +263,14 @@ class _Views:
 
     def close(self, number: int) -> None:
         """Nothing: they are only in memory."""
+
+
+def _is_mark(key: NamedNode, value: object) -> bool:
+    """Whether a triple may decide what is believed; a writer may note in each that it is active."""
+    if key == _STATUS and isinstance(value, Literal) and value.datatype == vocab.STRING:
+        return value.value in STATUSES
+    is_key = key in _KEYS or key.value.endswith(f"/{periods.PREDICATE}")
+    return is_key and value != vocab.NULL
 
 
 class _Finder:

@@ -328,3 +328,18 @@ def test_a_count_of_all_facts_names_those_that_are_not_believed(
     monkeypatch.setattr(beliefs, "MOST_NAMED", 0)
     assert nexus.execute(kiprdf.believed(counted)) == 1
     assert "fn:believed(TRIPLE(" in texts[-1] or "function/believed>(TRIPLE(" in texts[-1]
+
+
+def test_a_commit_without_a_mark_keeps_the_view(nexus: kiprdf.Nexus) -> None:
+    mark(nexus, status="retracted")
+    nexus.believed(CURES)
+    (view,) = nexus.beliefs._views.current
+    write = 'UPSERT { CONCEPT { {type: "Drug", name: :name} } WITH METADATA :metadata }'
+    active = {"status": "active", "superseded": None, "valid_until": None}
+    nexus.execute(write, name="New", metadata=active)
+    assert [each.hidden for each in nexus.beliefs._views.current] == [view.hidden]
+    assert "New" in nexus.believed('FIND(?d.name) WHERE { ?d {type: "Drug"} }').column("?d.name")
+    nexus.execute(write, name="New", metadata={"status": "draft"})
+    assert nexus.beliefs._views.current == ()
+    names = nexus.believed('FIND(?d.name) WHERE { ?d {type: "Drug"} }').column("?d.name")
+    assert "New" not in names
