@@ -368,7 +368,8 @@ def forget(
 
     def write(plan: ErasurePlan) -> dict[str, Any]:
         shown = report(plan)
-        is_nowhere = plan.finds_nothing and (plan.sees_all or not shown["elements"])
+        # What is on the list already was erased, and was not written again.
+        is_nowhere = plan.finds_nothing and (plan.sees_all or not plan.unlisted)
         # After a crash in between, nothing is forgotten yet.
         writer.proposals.remove(plan.proposals)
         return {**shown, "seq": None if is_nowhere else _erase(plan, writer)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import io
 import json
@@ -124,6 +125,49 @@ def test_definitions_are_not_on_the_list() -> None:
     nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Ship"} } }')
     nexus.forget(["C:$ConceptType/Ship"])
     assert listed(nexus) == []
+
+
+def test_an_id_that_nothing_knows_is_on_the_list_only_where_the_history_is_not_whole() -> None:
+    for shorten, listed_ids in ((False, []), (True, ["C:Person/Ann", "C:Person/Zoe"])):
+        nexus = kiprdf.Nexus.memory(history=True)
+        nexus.execute(person("Ann"))
+        nexus.execute('DELETE CONCEPT ?p DETACH WHERE { ?p {type: "Person", name: "Ann"} }')
+        if shorten:
+            nexus.compact_history(nexus.info()["commit"])
+            assert nexus.forget(["C:Person/Ann"])["seq"] == nexus.info()["commit"]
+            assert nexus.forget(["C:Person/Ann"])["seq"] is None
+        assert (nexus.forget(["C:Person/Zoe"])["seq"] is None) == (not shorten)
+        assert listed(nexus) == sorted(map(digest, listed_ids))
+
+
+def test_the_methods_are_coroutines_too(forgetful: kiprdf.Nexus) -> None:
+    nexus = kiprdf.AsyncNexus(kiprdf.Nexus.memory(history=True))
+
+    async def run() -> tuple[Any, ...]:
+        await nexus.execute(person(JANE))
+        applied = await nexus.apply_erasures(await kiprdf.AsyncNexus(forgetful).erasures())
+        forgotten = await nexus.forget(["C:Person/none"], derived=True, dry_run=True)
+        return applied["erased"], forgotten["derived"]
+
+    assert asyncio.run(run()) == (1, [])
+
+
+def test_who_may_only_read_or_propose_cannot_apply_a_list(forgetful: kiprdf.Nexus) -> None:
+    text = forgetful.erasures()
+    for access in ("read", "propose"):
+        with (
+            forgetful.acting(author="claude", access=access),
+            pytest.raises(kiprdf.KipError, match="KIP_3004"),
+        ):
+            forgetful.apply_erasures(text)
+    # What a person reviewed is not forgotten by a model, as by a list.
+    nexus = kiprdf.Nexus.memory(history=True)
+    nexus.execute(person(JANE))
+    review = 'UPDATE ?p SET METADATA { status: "reviewed" } WHERE { ?p {name: :name} }'
+    nexus.execute(review, name=JANE)
+    with nexus.acting(author="claude"), pytest.raises(kiprdf.KipError, match="KIP_3004"):
+        nexus.apply_erasures(text)
+    assert nexus.apply_erasures(text)["erased"] == 1
 
 
 # The files ------------------------------------------------------------------------------------
