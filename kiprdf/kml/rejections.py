@@ -36,6 +36,8 @@ from kiprdf.store import NexusStore, Store
 SCOPE = ""
 """The scope of every rejection."""
 _ALIASES, _MERGED_FROM = vocab.attribute(ALIASES), vocab.metadata(vocab.MERGED_FROM)
+_MOST_PARTS = 256
+"""The keys of a proposition as an end, by all names of its ends."""
 SPELLING_OF = "spelling_of"
 """The attribute of a rejection of the same value by other keys: the name of the rejection."""
 
@@ -112,10 +114,23 @@ class Names:
 
     def of(self, node: NamedNode) -> tuple[list[str], list[str]]:
         """The keys of an element as a subject, with its type, and as an object, without."""
-        keys = self._keys.get(node)
-        if keys is None:
-            keys = self._keys[node] = self._read(node)
-        return keys
+        pending = [] if node in self._keys else [node]
+        while pending:  # facts about facts may be stacked higher than Python's stack
+            top = pending[-1]
+            unread = (
+                [] if top in self._keys else [e for e in self._ends(top) if e not in self._keys]
+            )
+            if not unread and top not in self._keys:
+                self._keys[top] = self._read(top)
+            pending = [*pending, *unread] if unread else pending[:-1]
+        return self._keys[node]
+
+    def _ends(self, node: NamedNode) -> tuple[NamedNode, ...]:
+        """The ends of a proposition."""
+        if not node.value.startswith(self.draft.store.iris.propositions):
+            return ()
+        element = self.draft.element(node)
+        return (element.subject, element.object) if isinstance(element, Proposition) else ()
 
     def _read(self, node: NamedNode) -> tuple[list[str], list[str]]:
         iris = self.draft.store.iris
@@ -126,10 +141,10 @@ class Names:
             ]
             subjects = dict.fromkeys(f"{key_of_name(type)}/{key}" for type, key in keys)
             return list(subjects), list(dict.fromkeys(key for _, key in keys))
-        parts = [iris.id(node)]
         element = self.draft.element(node)
-        if isinstance(element, Proposition):
-            parts += self.digests(element)
+        if not isinstance(element, Proposition):
+            return [iris.id(node)], [iris.id(node)]
+        parts = self.digests(element)[:_MOST_PARTS]
         return parts, parts
 
     def _names(self, node: NamedNode, name: ConceptName) -> Iterator[tuple[str, str]]:

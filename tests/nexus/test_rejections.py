@@ -235,6 +235,19 @@ def test_a_fact_about_a_fact_is_known_by_its_parts(nexus: Nexus) -> None:
     nexus.execute(statement, o="Other Corp")
 
 
+def test_a_high_tower_of_facts_about_facts(nexus: Nexus) -> None:
+    bo = nexus.store.iris.id(nexus.store.iris.concept("Person", "Bo"))
+    nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Bo"} } }')
+    below = state(nexus)
+    for _ in range(600):
+        (below,) = nexus.execute(
+            'UPSERT { PROPOSITION { ({id: :bo}, "says", (id: :below)) } }', bo=bo, below=below
+        )["upsert_proposition_links"]
+    nexus.reject(below, reason="No.")
+    write = "UPSERT { PROPOSITION { (id: :id) } WITH METADATA { a: 1 } }"
+    refused(lambda: nexus.execute(write, id=below))
+
+
 # Paths and sequences --------------------------------------------------------------------------
 
 
