@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
-from kiprdf.actors import KINDS, Actor
+from kiprdf.actors import KINDS, OWNER, Actor
 from kiprdf.errors import KipError
 from kiprdf.kml.draft import Draft
 from kiprdf.principals import Principal
@@ -25,6 +25,8 @@ Claim: TypeAlias = tuple[Term, str, str | None]
 AUTHOR = "author"
 RECORD = "principal/"
 """What the keys of the records begin with; a kind is the value."""
+_OWNER = OWNER.signature.partition("/")[2]
+"""The name of the owner, whom no record notes."""
 MOST_CLAIMS = 1000
 """Claims that are remembered with what was found of them: most writers say the same."""
 _OF_ALL = frozenset(name for _, name in ACTORS)
@@ -86,7 +88,7 @@ class Names:
         listed, number, keys, claimed = self._current
         if listed is not self.listed() or number != len(self._noted):
             listed, number = self.listed(), len(self._noted)
-            names = [*self._noted, *(principal.name for principal in listed)]
+            names = [_OWNER, *self._noted, *(principal.name for principal in listed)]
             keys = {key: name for name in names if name not in _OF_ALL for key in _keys(name)}
             claimed = {}
             self._current = _Current(listed, number, keys, claimed)

@@ -53,6 +53,15 @@ def test_the_name_of_another_principal_is_refused(nexus: Nexus, claim: Any) -> N
     nexus.execute(UPSERT, name="x", author=claim)  # the owner, who may bring old data
 
 
+@pytest.mark.parametrize("claim", ["owner", "human/owner", "\u043ewner", ["Human/Owner"]])
+def test_the_owner_is_named_by_nobody_else(nexus: Nexus, claim: Any) -> None:
+    with nexus.acting(author="claude"):
+        with pytest.raises(KipError, match="names another principal, 'owner'"):
+            nexus.execute(UPSERT, name="x", author=claim)
+        nexus.execute(UPSERT, name="x", author="the owner of a dog")
+    nexus.execute(UPSERT, name="x", author=claim)
+
+
 @pytest.mark.parametrize(
     "author", ["claude", "Claude", "model/claude", "a paper", "ada lovelace", "$self", 5, None]
 )
