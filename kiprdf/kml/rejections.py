@@ -227,7 +227,7 @@ def check_rejections(draft: Draft, span: Span, rejected: Rejected) -> None:
         ends = ((link.subject, link.object) for link in links if isinstance(link, Proposition))
         draft.store.prefetch(chain(*ends))
     written: dict[str, tuple[NamedNode, str]] = {}
-    renamed: dict[str, Triple] = {}
+    renamed: dict[str, list[Triple]] = {}
     for node, edit in list(draft.edits.items()):
         if node in draft.deleted:
             continue
@@ -247,21 +247,21 @@ def check_rejections(draft: Draft, span: Span, rejected: Rejected) -> None:
             pending = [node]
             for end in pending:
                 for fact in draft.store.facts(end):
-                    renamed.update(dict.fromkeys(names.digests_of(fact), fact))
+                    for name in names.digests_of(fact):
+                        renamed.setdefault(name, []).append(fact)
                     link = link_of(draft.store, fact)
                     pending += [link] if link is not None and link not in pending else []
     for name in sorted(rejected.among({**written, **renamed}, draft.store)):
-        if name in written:
-            node, key = written[name]
-        else:
-            link = link_of(draft.store, renamed[name])
-            assert link is not None
-            node, key = link, ""
-        element = draft.element(node)
-        assert element is not None
-        if name in written or not (node in draft.deleted or is_retracted(element)):
-            place = draft.spans.get(node, span)
-            raise _refused(name, _described(element, key, draft), draft, place)
+        places = [written[name]] if name in written else []
+        if not places:  # several spellings of one fact may be stored
+            stored = (link_of(draft.store, fact) for fact in renamed[name])
+            places = [(link, "") for link in stored if link is not None]
+        for node, key in places:
+            element = draft.element(node)
+            assert element is not None
+            if name in written or not (node in draft.deleted or is_retracted(element)):
+                place = draft.spans.get(node, span)
+                raise _refused(name, _described(element, key, draft), draft, place)
 
 
 def is_retracted(element: Element) -> bool:

@@ -342,6 +342,25 @@ def test_a_merge_may_move_what_stays_retracted(nexus: Nexus) -> None:
     refused(lambda: state(nexus, o="Evil Corp"))
 
 
+@pytest.mark.parametrize("first", ["Evil Corp", "evil corp", "EVIL CORP"])
+def test_a_merge_with_several_spellings_of_one_fact(nexus: Nexus, first: str) -> None:
+    """Some are retracted, and a merge gives the subject the name by which all are rejected."""
+    nexus.reject(FACT_OF_ADA, reason="No.")
+    for name in ("Evil Corp", "evil corp", "EVIL CORP"):
+        state(nexus, s="Bo", o=name)
+    nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "ADA"} } }')
+    text = (
+        'UPDATE ?l SET METADATA {status: "retracted"} WHERE { ?l (?s, "works_at", {name: :name}) }'
+    )
+    for name in (first, "evil corp", "EVIL CORP", "Evil Corp"):
+        refused(lambda: merge(nexus, "ADA", "Bo", type="Person"))
+        nexus.execute(text, name=name)
+        if None not in nexus.execute(STATUS):
+            break
+    merge(nexus, "ADA", "Bo", type="Person")
+    assert nexus.execute(STATUS) == ["retracted"] * 3
+
+
 def test_chains_of_merges(nexus: Nexus) -> None:
     nexus.reject(FACT_OF_ADA, reason="No.")
     for name in ("Evil Corp", "B", "C"):
