@@ -55,7 +55,7 @@ class Names:
     def check(self, draft: Draft, span: Span) -> None:
         """Raise KIP_3004 if a draft gives the name of another principal as an author.
 
-        The owner may, and so may whoever leaves the author as it is.
+        The owner may. Others may leave the author as it is, but not give it with what they change.
         """
         actor = draft.actor
         if actor.author is None:
@@ -68,7 +68,9 @@ class Names:
             if after is None or after is last or node in draft.deleted:
                 continue
             before = None if edit.before is None else edit.before.metadata.get(AUTHOR)
-            if after is before or (before is not None and is_same(before, after)):
+            # Who says again what is there, and changes something else, says it of that.
+            is_there = before is not None and is_same(before, after)
+            if after is before or (is_there and not edit.changed):
                 continue
             claim = (after, actor.author, actor.proposer)
             try:

@@ -15,6 +15,7 @@ from kiprdf import collector
 from kiprdf.actors import KINDS, Actor, acting_on
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
+from kiprdf.execution.authors import AUTHOR
 from kiprdf.execution.forgetting import IDENTITY, ErasurePlan, named
 from kiprdf.execution.forgetting import KIND as FORGET
 from kiprdf.execution.writer import RESTORED, STRICT_SCHEMA, Writer
@@ -27,7 +28,7 @@ from kiprdf.kml.draft import Draft, Edit, timestamp
 from kiprdf.kml.trust import HUMAN, RETRACTED_AT, RETRACTED_BY, STATUS, with_unreviewed
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Element, Proposition, Term, Terms, read_element
-from kiprdf.rdf.literals import Json, to_json, to_term
+from kiprdf.rdf.literals import Json, is_same, to_json, to_term
 from kiprdf.source import NOWHERE
 from kiprdf.store import OxigraphStore
 from kiprdf.store.past import journal_of, replay, require_embedded
@@ -224,6 +225,9 @@ def _draft_changes(patch: Patch, dataset: StagingStore, draft: Draft) -> None:
         if after is not None:
             old = {} if before is None else before.metadata
             _check_metadata(old, after.metadata, draft.id(node), draft.actor)
+            if AUTHOR in old and is_same(old[AUTHOR], after.metadata.get(AUTHOR)):
+                # What a patch leaves is the same term, as in every draft.
+                after.metadata[AUTHOR] = old[AUTHOR]
             draft.edits[node] = Edit(before and _without_times(before), _without_times(after))
         else:  # it was drafted before
             draft.edits.pop(node, None)

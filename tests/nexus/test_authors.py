@@ -95,11 +95,13 @@ CLAIMING: dict[str, Callable[[Nexus], object]] = {
 }
 
 
-def patch_with(nexus: Nexus, metadata: str) -> str:
+def patch_with(nexus: Nexus, metadata: str, name: str = "mine") -> str:
     other = Nexus.memory()
     other.restore(nexus.snapshot())
     other.execute(
-        f'UPDATE ?p SET METADATA {{ {metadata} }} WHERE {{ ?p {{type: "Person", name: "mine"}} }}'
+        f"UPDATE ?p SET METADATA {{ {metadata} }} WHERE {{ ?p {{type: :type, name: :name}} }}",
+        type="Person",
+        name=name,
     )
     return nexus.patch_to(other).text
 
@@ -126,6 +128,24 @@ def test_what_another_has_written_keeps_its_author(nexus: Nexus) -> None:
         nexus.execute(f"DELETE CONCEPT ?p DETACH WHERE {{ ?p {OF_ADA} }}")
         # An undo restores what ada has written.
         nexus.undo(seq=nexus.info()["commit"])
+    assert nexus.execute(AUTHOR, name="by ada") == ["ada"]
+
+
+def test_a_change_is_not_said_to_be_by_the_author_that_is_there(nexus: Nexus) -> None:
+    aged = UPSERT.replace("} WITH", "SET ATTRIBUTES {age: :age} } WITH")
+    commit = nexus.info()["commit"]
+    patch = patch_with(nexus, "note: 1", "by ada")
+    with nexus.acting(author="claude"):
+        with pytest.raises(KipError, match="names another principal, 'ada'"):
+            nexus.execute(aged, name="by ada", author="ada", age=99)
+        with pytest.raises(KipError, match="names another principal, 'ada'"):
+            nexus.execute(
+                f'UPDATE ?p SET METADATA {{ author: "ada", x: 1 }} WHERE {{ ?p {OF_ADA} }}'
+            )
+        assert nexus.info()["commit"] == commit
+        nexus.execute(UPSERT, name="by ada", author="ada")
+        assert nexus.info()["commit"] == commit
+        nexus.apply_patch(patch)
     assert nexus.execute(AUTHOR, name="by ada") == ["ada"]
 
 
