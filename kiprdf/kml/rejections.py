@@ -244,13 +244,15 @@ def check_rejections(draft: Draft, span: Span, rejected: Rejected) -> None:
                 written.update((name, (node, key)) for name in digests)
         if is_renamed:
             # What is stated of it is stated by another name now, and so is what is said of that.
-            pending = [node]
-            for end in pending:
+            pending, seen = [node], {node}
+            for end in paced(pending):
                 for fact in draft.store.facts(end):
                     for name in names.digests_of(fact):
                         renamed.setdefault(name, []).append(fact)
                     link = link_of(draft.store, fact)
-                    pending += [link] if link is not None and link not in pending else []
+                    if link is not None and link not in seen:
+                        seen.add(link)
+                        pending.append(link)
     for name in sorted(rejected.among({**written, **renamed}, draft.store)):
         places = [written[name]] if name in written else []
         if not places:  # several spellings of one fact may be stored
