@@ -14,6 +14,7 @@ import pytest
 
 import kiprdf
 from kiprdf.memory import Memory
+from tests.long_runs import amount
 from tests.nexus.test_forget import FIND, JANE, SECRETS, remaining, write
 from tests.trust.test_forgetting import STEPS, killing, require_sound, run_killed
 
@@ -203,7 +204,9 @@ def apply_list(folder: str, place: str, name: str, times: int) -> None:
     kiprdf.Nexus.open(folder, erasures=f"{folder}.txt")
 
 
-@pytest.mark.parametrize(("place", "name", "times", "is_forgotten"), STEPS)
+@pytest.mark.parametrize(
+    ("place", "name", "times", "is_forgotten"), STEPS[: amount("FORGETTINGS", 2)]
+)
 def test_applying_a_list_that_was_killed_is_complete_or_absent(
     tmp_path: Path, place: str, name: str, times: int, is_forgotten: bool
 ) -> None:
@@ -405,8 +408,9 @@ def test_a_nexus_in_another_store_has_no_list() -> None:
 # Snapshots ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("format", ["turtle", "nquads", "jsonld"])
-@pytest.mark.parametrize("is_folder", [False, True])
+@pytest.mark.parametrize(
+    ("format", "is_folder"), [("turtle", True), ("nquads", False), ("jsonld", False)]
+)
 def test_a_snapshot_made_before_is_restored_without_what_was_forgotten(
     tmp_path: Path,
     before: kiprdf.Nexus,
