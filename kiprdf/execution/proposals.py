@@ -22,6 +22,7 @@ from kiprdf.interchange.differences.difference import Difference, difference
 from kiprdf.kml.draft import Draft, timestamp, version
 from kiprdf.kml.rejections import value_keys
 from kiprdf.kql.find import nodes
+from kiprdf.kql.reader import links_at
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Proposition, read_element
@@ -191,10 +192,16 @@ def _named(clause: Any, fresh: Iterator[ast.Variable]) -> Any:
 
 
 def _datasets(draft: Draft) -> tuple[set[Triple], set[Triple]]:
-    """The elements of a draft and their ends, before and after it."""
+    """The elements of a draft, the facts about those that it repoints, which then state something
+    else, and the ends of all, before and after it."""
     store, delta = draft.store, draft.delta()
     before: set[Triple] = set()
-    pending, seen = list(draft.edits), set()
+    level = {node for node, edit in draft.edits.items() if edit.repointed}
+    above: set[NamedNode] = set()
+    while level:
+        level = {link for node in level for link, _ in links_at(store, node)} - above
+        above |= level
+    pending, seen = [*draft.edits, *above], set()
     while pending:
         node = pending.pop()
         if node in seen:
