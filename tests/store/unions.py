@@ -203,6 +203,7 @@ class Writing:
             f"DELETE CONCEPT ?x DETACH WHERE {{ ?x {self.concept()} }}",
             f'DELETE PROPOSITIONS ?f WHERE {{ ?f ({self.concept()}, "{predicate}", ?o) }}',
             f'DELETE ATTRIBUTES {{"size"}} FROM ?x WHERE {{ ?x {self.concept()} }}',
+            f'UPDATE ?x SET METADATA {{ status: "retracted" }} WHERE {{ ?x {self.concept()} }}',
             f'UPDATE ?f SET ATTRIBUTES {{ note: {self.value()} }} WHERE {{ ?f (?a, "near", ?b) }}',
         )
         return self._choose.choice(statements)
@@ -259,6 +260,12 @@ def answers(nexus: kiprdf.Nexus) -> Iterator[tuple[str, Any]]:
         if question.startswith("FIND") and answer.get("result") and "ORDER BY" not in question:
             answer["result"] = sorted(map(repr, nexus.find(question).tuples))
         yield question, answer
+    for question in (one for one in QUESTIONS if one.startswith("FIND")):
+        answer = nexus.execute_kip({"command": question, "view": "believed"})
+        answer.pop("next_cursor", None)
+        if answer.get("result") and "ORDER BY" not in question:
+            answer["result"] = sorted(map(repr, nexus.believed(question).tuples))
+        yield f"believed: {question}", answer
     yield "export", nexus.export()
     yield "names", nexus.names()
     yield "instructions", kiprdf.instructions(nexus)
