@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain, product
 from typing import Any, cast
 
@@ -70,6 +71,10 @@ def value_keys(value: Json) -> tuple[str, ...]:
         return (canonical_json(_folded(value)),)
     text = json.dumps(value)
     return (key_of_name(plain_number(text) or text),)
+
+
+# A name is compared with each fact of its concept.
+_keys_of = lru_cache(maxsize=16_384)(keys_of_value)
 
 
 def _folded(value: Json) -> Json:
@@ -136,9 +141,7 @@ class Names:
         iris = self.draft.store.iris
         name = iris.name(node.value)
         if isinstance(name, ConceptName):
-            keys = [
-                (type, key) for type, text in self._names(node, name) for key in keys_of_value(text)
-            ]
+            keys = [(type, key) for type, text in self._names(node, name) for key in _keys_of(text)]
             subjects = dict.fromkeys(f"{key_of_name(type)}/{key}" for type, key in keys)
             return list(subjects), list(dict.fromkeys(key for _, key in keys))
         element = self.draft.element(node)
