@@ -153,9 +153,11 @@ class Names:
     def _names(self, node: NamedNode, name: ConceptName) -> Iterator[tuple[str, str]]:
         """The types and names that a concept goes by."""
         yield name
-        for alias in items(self._term(node, "attributes", _ALIASES, ALIASES)):
-            if isinstance(alias, str):
-                yield name.type, alias
+        for one in items(self._term(node, "attributes", _ALIASES, ALIASES)):
+            for each in _with_items(one):
+                alias = each.get("@value") if isinstance(each, dict) else each
+                if isinstance(alias, str):
+                    yield name.type, alias
         for entry in items(self._term(node, "metadata", _MERGED_FROM, vocab.MERGED_FROM)):
             if isinstance(entry, str):
                 type, _, merged = entry.partition(":")

@@ -675,3 +675,20 @@ def test_a_fact_about_a_fact_whose_end_gets_a_name(nexus: Nexus) -> None:
     give = 'UPDATE ?p SET ATTRIBUTES { aliases: [:name] } WHERE { ?p {name: "Robert"} }'
     refused(lambda: nexus.execute(give, name="bob"))
     nexus.execute(give, name="Rob")
+
+
+@pytest.mark.parametrize(
+    "aliases",
+    [
+        [["Ada"]],
+        [{"@value": "Ada", "@language": "en"}],
+        {"@value": "ada", "@language": "en"},
+        ["Zed", [{"@value": "ADA", "@language": "de"}]],
+    ],
+)
+def test_an_alias_with_a_language_or_in_an_array(nexus: Nexus, aliases: Any) -> None:
+    nexus.reject(state(nexus), reason="No.")
+    state(nexus, "Zed")
+    give = 'UPDATE ?p SET ATTRIBUTES { aliases: :aliases } WHERE { ?p {name: "Zed"} }'
+    refused(lambda: nexus.execute(give, aliases=aliases))
+    nexus.execute(give, aliases=[["Zeta"], {"@value": "Zeta", "@language": "en"}])
