@@ -108,14 +108,16 @@ def test_refusals_are_selected_newest_first() -> None:
         refused(nexus, lambda nexus, wrong=wrong: nexus.refusals(limit=wrong))  # type: ignore[misc]
 
 
-def test_the_last_thousand_are_kept_in_memory() -> None:
+def test_the_last_ones_are_kept_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert refusals.KEPT == 1000
+    monkeypatch.setattr(refusals, "KEPT", 50)
     nexus = Nexus.memory()
-    for number in range(1005):
+    for number in range(55):
         with nexus.acting(author=f"a{number}", access="read"):
             refused(nexus, lambda nexus: nexus.execute("DELETE"))
     listed = nexus.refusals(limit=10_000)
-    assert len(listed) == 1000
-    assert (listed[0]["principal"], listed[-1]["principal"]) == ("model/a1004", "model/a5")
+    assert len(listed) == 50
+    assert (listed[0]["principal"], listed[-1]["principal"]) == ("model/a54", "model/a5")
 
 
 def test_a_backup_has_them_and_a_reader_does_not_write(tmp_path: Path) -> None:
