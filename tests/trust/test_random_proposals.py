@@ -73,7 +73,7 @@ def test_what_is_approved_does_what_was_shown() -> None:
     nexus.execute(PREDICATES)
     random_statements = statements(chance)
     approved, stale = 0, 0
-    while approved + stale < amount("PROPOSALS", 25):
+    while approved + stale < amount("PROPOSALS", 40):
         for _ in range(chance.randrange(3)):
             failure(lambda: nexus.execute(next(random_statements)))
         with nexus.acting(author="bot", access="propose"):
