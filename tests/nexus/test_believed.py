@@ -343,3 +343,41 @@ def test_a_commit_without_a_mark_keeps_the_view(nexus: kiprdf.Nexus) -> None:
     assert nexus.beliefs._views.current == ()
     names = nexus.believed('FIND(?d.name) WHERE { ?d {type: "Drug"} }').column("?d.name")
     assert "New" not in names
+
+
+@pytest.mark.parametrize("marked", ['?x {type: "Stop", name: "B"}', '?x (?a, "near", {name: "B"})'])
+def test_hops_lead_over_what_is_believed(marked: str) -> None:
+    with kiprdf.Nexus.memory(clock=now) as nexus:
+        nexus.execute("""
+        UPSERT {
+          CONCEPT { {type: "$ConceptType", name: "Stop"} }
+          CONCEPT { {type: "$PropositionType", name: "near"} }
+          CONCEPT ?a { {type: "Stop", name: "A"} }
+          CONCEPT ?b { {type: "Stop", name: "B"} }
+          CONCEPT ?c { {type: "Stop", name: "C"} }
+          CONCEPT ?d { {type: "Stop", name: "D"} }
+          PROPOSITION { (?a, "near", ?b) }
+          PROPOSITION { (?b, "near", ?c) }
+          PROPOSITION { (?c, "near", ?d) }
+        }""")
+        a, d = '{type: "Stop", name: "A"}', '{type: "Stop", name: "D"}'
+        commands = {
+            f'FIND(?x.name) WHERE {{ ({a}, "near"{{1,3}}, ?x) }}': ["B", "C", "D"],
+            f'FIND(?x.name) WHERE {{ ({a}, "near"{{0,}}, ?x) }}': ["A", "B", "C", "D"],
+            f'FIND(?x.name) WHERE {{ (?x, "near"{{2,}}, {d}) }}': ["A", "B"],
+            'FIND(?y.name) WHERE { ?x {type: "Stop"} (?x, "near"{3}, ?y) }': ["D"],
+            'FIND(?x.name) WHERE { ?x {type: "Stop"} (?x, "near"{0}, ?y) }': ["A", "B", "C", "D"],
+            'FIND(?p, ?x.name) WHERE { ({name: "A"}, ?p, ?x) }': ["B"],
+            f'FIND(?x.name) WHERE {{ ?x {{type: "Stop"}} NOT {{ ({a}, "near"{{1,}}, ?x) }} }}': [
+                "A"
+            ],
+        }
+        for command, names in commands.items():
+            assert sorted(row[-1] for row in nexus.believed(command).tuples) == names, command
+        nexus.execute(f'UPDATE ?x SET METADATA {{status: "retracted"}} WHERE {{ {marked} }}')
+        is_stop = "type" in marked
+        left = ["A", "C", "D"] if is_stop else ["A", "B", "C", "D"]
+        expected = [[], ["A"], [] if is_stop else ["B"], [], left, [], left]
+        for command, names in zip(commands, expected, strict=True):
+            for _ in range(3):
+                assert sorted(row[-1] for row in nexus.believed(command).tuples) == names, command
