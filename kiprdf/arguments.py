@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from kiprdf.actors import ACCESSES
 from kiprdf.actors import KINDS as KINDS_OF_ACTORS
-from kiprdf.errors import KipError
+from kiprdf.errors import KipError, shown
 from kiprdf.interchange.files import LONE_SURROGATE
 from kiprdf.interchange.formats import check_format, check_profile
 from kiprdf.language.parameters import check_json
@@ -69,6 +69,7 @@ def _is_profile(value: Any) -> bool:
 
 
 _TEXT = _Kind(lambda value: isinstance(value, str), "a string")
+_NAME = _Kind(lambda value: isinstance(value, str) and bool(value.strip()), "a name")
 _SWITCH = _Kind(lambda value: isinstance(value, bool), "True or False", is_optional=False)
 _CALLABLE = _Kind(callable, "a function")
 
@@ -85,7 +86,8 @@ KINDS = {
     **dict.fromkeys(
         ("domain", "select", "title", "address", "default_type", "language", "base_iri"), _TEXT
     ),
-    **dict.fromkeys(("description", "publisher", "license", "author", "session"), _TEXT),
+    **dict.fromkeys(("description", "publisher", "license", "session"), _TEXT),
+    "author": _NAME,
     "only": _Kind(lambda value: value == "imported", '"imported"'),
     "kind": _one_of(KINDS_OF_ACTORS),
     "access": _one_of(ACCESSES),
@@ -144,10 +146,11 @@ def check(**arguments: Any) -> None:
 
 def _check(name: str, value: Any, kind: _Kind) -> None:
     if not kind.fits(value):
-        message = f"The argument {name} is {kind.words}, not {type(value).__name__}."
+        given = shown(repr(value)) if isinstance(value, str) else type(value).__name__
+        message = f"The argument {name} is {kind.words}, not {given}."
         hint = f"Leave {name} out, or give {kind.words}."
         raise KipError("KIP_1001", message, hint if kind.is_optional else f"Give {kind.words}.")
-    if isinstance(value, str) and LONE_SURROGATE.search(value) and kind is _TEXT:
+    if isinstance(value, str) and LONE_SURROGATE.search(value) and kind in (_TEXT, _NAME):
         message = f"The argument {name} contains a lone surrogate, which is not a character."
         raise KipError("KIP_1001", message, "Write astral characters as they are.")
 

@@ -137,8 +137,10 @@ def test_only_an_administrator_restores(nexus: Nexus) -> None:
         assert other.execute('FIND(?p.name) WHERE { ?p {name: "Ada"} }') == ["Ada"]
 
 
-@pytest.mark.parametrize("wrong", [{"kind": "person"}, {"access": "all"}, {"kind": 5}])
+@pytest.mark.parametrize(
+    "wrong", [{"kind": "person"}, {"access": "all"}, {"kind": 5}, {"author": ""}, {"author": " "}]
+)
 def test_wrong_kinds_and_accesses_are_refused(nexus: Nexus, wrong: dict[str, Any]) -> None:
     with pytest.raises(KipError) as raised:
-        nexus.acting(author="x", **wrong)
+        nexus.acting(**{"author": "x", **wrong})
     assert raised.value.code == "KIP_1001"
