@@ -26,6 +26,8 @@ _PARTS = re.compile(r"[^\W\u115f\u1160\u17b4\u17b5\u3164\uffa0]+|.", re.DOTALL)
 """Words, without the letters that show as nothing, and single characters."""
 _FILLERS = dict.fromkeys((0x115F, 0x1160, 0x3164, 0xFFA0), " ")
 _NUMBER = re.compile(r"([+-]?)(?=\.?\d)(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,9}))?", re.ASCII)
+_DIGIT = re.compile(r"\d")
+_FOREIGN_DIGIT = re.compile(r"[^\D0-9]")
 _PLAIN_ZEROS = 40
 """A number with more zeros than these is compared with its exponent."""
 _STYLED = re.compile(
@@ -83,13 +85,16 @@ def keys_of_value(text: str) -> tuple[str, ...]:
 
 
 def _with_ascii_digits(text: str) -> str:
-    return "".join(str(unicodedata.digit(one, one)) for one in text)
+    return _FOREIGN_DIGIT.sub(lambda match: str(unicodedata.digit(match[0])), text)
 
 
 def plain_number(text: str) -> str:
     """A number in its plain form, ``170`` for ``+1.70e2``; empty for what is none."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", "".join(filter(_is_shown, _with_ascii_digits(text))))
+        text = unicodedata.normalize("NFKC", text)
+        if _DIGIT.search(text) is None:
+            return ""
+        text = "".join(filter(_is_shown, _with_ascii_digits(text)))
     match = _NUMBER.fullmatch(text.strip())
     if match is None:
         return ""
