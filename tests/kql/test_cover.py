@@ -335,3 +335,19 @@ def test_a_product_is_refused_as_by_the_embedded_engine(
     assert f"and have {number} combinations; {number - 1} are" in embedded["error"]["message"]
     with nexus.limited(max_product_rows=number), standard_sparql():
         assert len(nexus.find(find)) > 0
+
+
+def test_no_fact_is_its_own_end() -> None:
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    nexus.execute("""
+    UPSERT {
+      CONCEPT { {type: "$ConceptType", name: "T"} }
+      CONCEPT { {type: "$PropositionType", name: "knows"} }
+      CONCEPT ?a { {type: "T", name: "A"} }
+      CONCEPT ?b { {type: "T", name: "B"} }
+      PROPOSITION { (?a, "knows", ?b) }
+    }""")
+    own = '?m (?l, ?q, ?m) FILTER(IS_NULL(?l.predicate)) UNION { (?c, "knows", ?l) }'
+    with standard_sparql():
+        rows = nexus.find(f"FIND(?m.id, ?c.name) WHERE {{ {own} }}").tuples
+    assert rows == ((None, "A"),)

@@ -493,8 +493,9 @@ def _reifier(link: int, parts: tuple[int, int, int], is_bound: bool) -> Step:
             copy = s.copy()
             copy[link] = quad.subject
             copy[subject], copy[predicate], copy[object_] = terms
-            # What was bound is the same, and so are two ends that share a slot.
-            if ends(copy) == terms and all(s[slot] == copy[slot] for slot in bound):
+            # What was bound is the same, and so are ends, and the link, that share a slot.
+            is_same = ends(copy) == terms and copy[link] == quad.subject
+            if is_same and all(s[slot] == copy[slot] for slot in bound):
                 yield copy
 
     return step
