@@ -39,8 +39,6 @@ KIND = "FORGET"
 FORGOTTEN = "forgotten"
 """The record of how many elements a commit has forgotten."""
 
-IDENTITY = (vocab.TYPE, vocab.REIFIES)
-"""Each element has a value of one of these."""
 _LINK = re.compile(r"\b([0-9a-f]{16})[:/](\w+)")
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _MERGED_FROM = vocab.metadata(vocab.MERGED_FROM)
@@ -62,14 +60,14 @@ class ErasurePlan:
         nodes: Collection[NamedNode],
         proposals: Sequence[Mapping[str, Any]] = (),
         derived: Collection[NamedNode] = (),
-        named: Collection[str] = frozenset(),
+        named: frozenset[str] = frozenset(),
     ) -> None:
         self.store = store
         self.draft = Draft(store, clock)
         self.draft.delete(node for node in (*nodes, *derived) if exists(node, store))
         self._chosen = nodes
         self._derived = derived
-        self._named = frozenset(named)
+        self._named = named
         self._facts: dict[Any, Any] = {
             node: self.draft.fact(link)
             for node, link in self.draft.deleted.items()
@@ -96,6 +94,11 @@ class ErasurePlan:
         """Whether the history has all commits; else removed texts may be in the graph's files."""
         journal = self._journal
         return journal is not None and journal.base is None and not journal.gaps
+
+    @property
+    def is_needless(self) -> bool:
+        """Whether it was done before, or nothing was ever there and no list is to be noted."""
+        return self.finds_nothing and (not self.unlisted or (self.sees_all and not self._named))
 
     @cached_property
     def unlisted(self) -> frozenset[str]:
@@ -359,22 +362,14 @@ def forget(
     def plan() -> ErasurePlan:
         chosen = select()
         lost[:] = unsupported(Draft(store, writer.clock), chosen)
-        return _planned(writer, chosen, derived=lost if derived else ())
+        return _planned(writer, store, chosen, derived=lost if derived else ())
 
     def report(plan: ErasurePlan) -> dict[str, Any]:
         ids = sorted(map(store.iris.id, lost))
         more = {"derived": ids} if derived else {"unsupported": ids} if ids else {}
         return {**plan.report(), **more}
 
-    def write(plan: ErasurePlan) -> dict[str, Any]:
-        shown = report(plan)
-        # What is on the list already was erased, and was not written again.
-        is_nowhere = plan.finds_nothing and (plan.sees_all or not plan.unlisted)
-        # After a crash in between, nothing is forgotten yet.
-        writer.proposals.remove(plan.proposals)
-        return {**shown, "seq": None if is_nowhere else _erase(plan, writer)}
-
-    return report(store.read(plan)) if dry_run else writer.run_planned(plan, write, dry_run=False)
+    return _carried_out(writer, plan, report, dry_run)
 
 
 def apply_erasures(writer: Writer, given: frozenset[str], dry_run: bool) -> dict[str, Any]:
@@ -384,7 +379,7 @@ def apply_erasures(writer: Writer, given: frozenset[str], dry_run: bool) -> dict
     chosen = given.difference(kept)
 
     def plan() -> ErasurePlan:
-        return _planned(writer, named(store, chosen), named=chosen)
+        return _planned(writer, store, named(store, chosen), named=chosen)
 
     def report(plan: ErasurePlan) -> dict[str, Any]:
         return {
@@ -393,21 +388,33 @@ def apply_erasures(writer: Writer, given: frozenset[str], dry_run: bool) -> dict
             "listed": len(plan.unlisted),
         }
 
-    def write(plan: ErasurePlan) -> dict[str, Any]:
-        counts = report(plan)
-        is_done = plan.finds_nothing and not plan.unlisted
-        writer.proposals.remove(plan.proposals)
-        return {**counts, "seq": None if is_done else _erase(plan, writer)}
-
-    return report(store.read(plan)) if dry_run else writer.run_planned(plan, write, dry_run=False)
+    return _carried_out(writer, plan, report, dry_run)
 
 
-def _planned(writer: Writer, nodes: Collection[NamedNode], **options: Any) -> ErasurePlan:
+def _planned(
+    writer: Writer, store: OxigraphStore, nodes: Collection[NamedNode], **options: Any
+) -> ErasurePlan:
     """A plan that the rules of the nexus allow."""
-    store = require_embedded(writer.store, "forget")
     plan = ErasurePlan(store, writer.clock, nodes, writer.proposals.all(), **options)
     writer.check(plan.draft, NOWHERE, remedy="Forget")
     return plan
+
+
+def _carried_out(
+    writer: Writer,
+    plan: Callable[[], ErasurePlan],
+    report: Callable[[ErasurePlan], dict[str, Any]],
+    dry_run: bool,
+) -> dict[str, Any]:
+    """The report of a plan, which is carried out unless this is a dry run."""
+
+    def write(plan: ErasurePlan) -> dict[str, Any]:
+        shown = report(plan)
+        # After a crash in between, nothing is forgotten yet.
+        writer.proposals.remove(plan.proposals)
+        return {**shown, "seq": None if plan.is_needless else _erase(plan, writer)}
+
+    return report(writer.store.read(plan)) if dry_run else writer.run_planned(plan, write)
 
 
 def _erase(plan: ErasurePlan, writer: Writer) -> int:
@@ -429,9 +436,9 @@ def named(store: OxigraphStore, given: frozenset[str]) -> list[NamedNode]:
     journal = store.journal or store.closed_journal
     past = () if journal is None else journal.commits(0, journal.last)
     rows = chain.from_iterable((*commit.removed, *commit.added) for commit in past)
-    now = chain.from_iterable(store.match(None, key, None) for key in IDENTITY)
+    now = chain.from_iterable(store.match(None, key, None) for key in vocab.IDENTITY)
     chosen: dict[Any, None] = {}
     for node, key, fact in paced(chain(now, rows)):
-        if key in IDENTITY and given.intersection(digests(store.iris, node, fact)):
+        if key in vocab.IDENTITY and given.intersection(digests(store.iris, node, fact)):
             chosen[node] = None
     return list(chosen)

@@ -17,7 +17,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, StoreError, shown
-from kiprdf.execution.forgetting import FORGOTTEN, IDENTITY
+from kiprdf.execution.forgetting import FORGOTTEN
 from kiprdf.execution.forgetting import KIND as FORGET
 from kiprdf.execution.writer import Writer
 from kiprdf.rdf import vocab
@@ -260,7 +260,7 @@ class Log:
     def _around(
         self, number: int, node: NamedNode, removed: State, added: State
     ) -> tuple[State, State]:
-        had, has = (any(key in state for key in IDENTITY) for state in (removed, added))
+        had, has = (any(key in state for key in vocab.IDENTITY) for state in (removed, added))
         if had != has:  # it was created or deleted
             return removed, added
         left: State = {}

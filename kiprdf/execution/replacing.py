@@ -16,8 +16,8 @@ from kiprdf.actors import KINDS, Actor, acting_on
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.execution.authors import AUTHOR
-from kiprdf.execution.forgetting import IDENTITY, ErasurePlan, named
 from kiprdf.execution.forgetting import KIND as FORGET
+from kiprdf.execution.forgetting import ErasurePlan, named
 from kiprdf.execution.writer import RESTORED, STRICT_SCHEMA, Writer
 from kiprdf.interchange.dataset import check_dataset
 from kiprdf.interchange.differences.patch import Patch
@@ -191,14 +191,13 @@ def _without_erased(patch: Patch, writer: Writer) -> tuple[Patch, int]:
         frozenset(row for row in side if not {row.subject, row.object} & gone and row not in lost)
         for side in patch
     )
-    created = {row.subject for row in patch.added if row.predicate in IDENTITY}
+    created = {row.subject for row in patch.added if row.predicate in vocab.IDENTITY}
     return Patch(*kept), len(created & gone)
 
 
 def _draft_deletions(patch: Patch, draft: Draft) -> None:
     """Draft the elements that a patch deletes, and the links that it gives other ends."""
-    identities = (vocab.TYPE, vocab.REIFIES)
-    nodes = _subjects(row for row in patch.removed if row.predicate in identities)
+    nodes = _subjects(row for row in patch.removed if row.predicate in vocab.IDENTITY)
     draft.store.prefetch(nodes)
     for node in paced(nodes):
         element = draft.element(node)

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from pyoxigraph import NamedNode
 
+from kiprdf.interchange.knowledge import attribute, metadata
 from kiprdf.kml.draft import Draft
 from kiprdf.kml.protection import is_actor, is_system
 from kiprdf.kql.identities import exists
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf.elements import Concept, Element, Proposition
-from kiprdf.rdf.literals import Json, to_json
 
 STATES = "states"
 """From a note to a proposition."""
@@ -74,7 +74,7 @@ def _has_support(draft: Draft, node: NamedNode, predicate: str) -> bool:
     if isinstance(element, Concept):
         return predicate == MENTIONS and bool(links)
     forgotten = {one.name for one in draft.deleted.values() if isinstance(one, Concept)}
-    own, memories = (_metadatum(element, key) for key in ("evidence", "memory_ids"))
+    own, memories = (metadata(element, key) for key in ("evidence", "memory_ids"))
     # Evidence without a note is that of a snapshot, or of someone's own.
     return bool(own) and not (isinstance(memories, list) and forgotten.issuperset(memories))
 
@@ -82,7 +82,7 @@ def _has_support(draft: Draft, node: NamedNode, predicate: str) -> bool:
 def _is_evidence(link: Proposition, element: Element) -> bool:
     if link.predicate == DERIVED_FROM:
         return link.subject == element.node
-    is_denial = _metadatum(link, "superseded") and not _metadatum(link, "confidence")
+    is_denial = metadata(link, "superseded") and not metadata(link, "confidence")
     way = STATES if isinstance(element, Proposition) else MENTIONS
     return (link.predicate, link.object) == (way, element.node) and not is_denial
 
@@ -91,12 +91,6 @@ def _is_kept(element: Element) -> bool:
     """Whether an element is there without evidence: a definition, the user, what a user named."""
     if not isinstance(element, Concept):
         return False
-    marked = element.attributes.get("is_kept")
-    is_marked = marked is not None and to_json(marked) is True
+    is_marked = attribute(element, "is_kept") is True
     is_user = element.type == "User" and "entity_id" in element.attributes
     return is_marked or is_user or element.type in META_TYPES
-
-
-def _metadatum(element: Element, key: str) -> Json:
-    term = element.metadata.get(key)
-    return None if term is None else to_json(term)

@@ -9,6 +9,7 @@ from pyoxigraph import NamedNode
 from kiprdf import budget
 from kiprdf.errors import KipError
 from kiprdf.execution.naming import node_of
+from kiprdf.execution.support import DERIVED_FROM, STATES
 from kiprdf.kml.trust import ACTIVE, STATUS, STATUSES, statuses
 from kiprdf.kql.identities import exists
 from kiprdf.rdf import vocab
@@ -16,9 +17,6 @@ from kiprdf.store import Store
 
 if TYPE_CHECKING:
     from kiprdf.nexus import Nexus
-
-DERIVED_FROM = "derived_from"
-STATES = "states"
 
 
 def trust(nexus: Nexus, id: str) -> str:

@@ -132,7 +132,7 @@ class Writer:
         return self.store.write(lambda: collector.paused(write))
 
     def run_planned(
-        self, plan: Callable[[], P], write: Callable[[P], dict[str, Any]], *, dry_run: bool
+        self, plan: Callable[[], P], write: Callable[[P], dict[str, Any]], *, dry_run: bool = False
     ) -> dict[str, Any]:
         """The report of ``write`` on a plan; a dry run only reads, and returns the plan's own."""
         if dry_run:
@@ -294,7 +294,7 @@ class Writer:
         created = (
             digests(self.store.iris, node, value)
             for node, predicate, value in delta.added
-            if predicate in (vocab.TYPE, vocab.REIFIES)
+            if predicate in vocab.IDENTITY
         )
         again = self.erasures.intersection(chain.from_iterable(created))
         return noted(self.store.commit() + 1, (), again)

@@ -104,7 +104,7 @@ def capsule_text(capsule: str | os.PathLike[str]) -> str:
     """The text of a capsule, given as text (a string with braces or newlines) or as a path."""
     if isinstance(capsule, str) and ("{" in capsule or "\n" in capsule or not capsule.strip()):
         return capsule
-    return _read(Path(capsule))
+    return text(Path(capsule))
 
 
 def content(source: Source) -> str | bytes:
@@ -196,11 +196,3 @@ def _bytes(path: Path) -> bytes:
         return path.read_bytes()
     except ValueError as fault:
         raise _no_path(fault) from None
-
-
-def _read(path: Path) -> str:
-    content = _bytes(path)
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise KipError("KIP_1001", f"{path} is not UTF-8 text.", "Save it as UTF-8.") from None

@@ -35,8 +35,6 @@ from kiprdf.sparql.algebra import (
 Node: TypeAlias = Variable | NamedNode | Hole
 Clause: TypeAlias = ast.ConceptClause | ast.PropositionClause
 
-_ANY = (vocab.TYPE, vocab.REIFIES)
-"""What stands for any kind of elements that are not all believed."""
 MISSING = NamedNode(vocab.KIP + "missing")
 """Stands for the element of a text that is not an id; it is never stored, so nothing matches."""
 
@@ -257,7 +255,7 @@ class _Builder:
                 self.result.bindings[name] = Binding(carrier, carrier, nullable=True)
             # No hop at all may be at any element.
             kinds = [hop.predicate for hop in ranges]
-            kinds += _ANY * any(hop.minimum == 0 for hop in ranges)
+            kinds += vocab.IDENTITY * any(hop.minimum == 0 for hop in ranges)
             are_believed = not self._disbelieved.isdisjoint(kinds)
             self.result.patterns.append(Hops(subject, ranges, object_, carrier, are_believed))
             return self._fresh("none")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol, TypeAlias, cast
+from typing import Protocol, cast
 
 from pyoxigraph import NamedNode, Variable
 
@@ -46,9 +46,6 @@ from kiprdf.sparql.algebra import (
 from kiprdf.sparql.text import PreparedQuery, prepare
 from kiprdf.store import Store
 from kiprdf.store.base import Row
-
-Kinds: TypeAlias = frozenset[NamedNode]
-NONE: Kinds = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
@@ -380,7 +377,7 @@ def plan_find(
     iris: Iris,
     offset: int = 0,
     abilities: Abilities = EMBEDDED,
-    disbelieved: Kinds = NONE,
+    disbelieved: frozenset[NamedNode] = frozenset(),
 ) -> Plan:
     """Compile a checked FIND for a store in which its exact identities exist.
 
@@ -410,7 +407,7 @@ def plan_bindings(
     where: ast.Block,
     iris: Iris,
     abilities: Abilities = EMBEDDED,
-    disbelieved: Kinds = NONE,
+    disbelieved: frozenset[NamedNode] = frozenset(),
 ) -> Plan:
     """Compile a checked WHERE whose solutions are needed for some variables only."""
     names = tuple(dict.fromkeys(target.name for target in targets))
@@ -419,7 +416,9 @@ def plan_bindings(
     return Plan(Where(translation, iris, names, abilities), cells, len(names))
 
 
-def _plan_grouped(find: ast.Find, iris: Iris, abilities: Abilities, disbelieved: Kinds) -> Plan:
+def _plan_grouped(
+    find: ast.Find, iris: Iris, abilities: Abilities, disbelieved: frozenset[NamedNode]
+) -> Plan:
     """Aggregates read whole solutions: the store counts those that are alike in what they read
     (docs/decisions/102)."""
     plain = [e for e in find.expressions if not isinstance(e, ast.Aggregate)]

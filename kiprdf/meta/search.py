@@ -263,7 +263,7 @@ def index_rows(store: Store, nodes: Iterable[NamedNode]) -> Iterator[IndexRow]:
 
 def all_elements(store: Store) -> Iterator[NamedNode]:
     """Every concept and every proposition of a store."""
-    for predicate in (vocab.TYPE, vocab.REIFIES):
+    for predicate in vocab.IDENTITY:
         for triple in store.match(None, predicate, None):
             yield cast(NamedNode, triple.subject)
 

@@ -26,6 +26,8 @@ ID = NamedNode(KIP + "id")
 """The id of an element that is written under its original IRI."""
 TYPE = NamedNode(RDF + "type")
 REIFIES = NamedNode(RDF + "reifies")
+IDENTITY = (TYPE, REIFIES)
+"""Each element has a value of one of these."""
 STATEMENT = NamedNode(RDF + "Statement")
 SUBJECT = NamedNode(RDF + "subject")
 PREDICATE = NamedNode(RDF + "predicate")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from hashlib import sha256
-from typing import Any
+from typing import Any, cast
 
 from pyoxigraph import NamedNode, Triple
 
@@ -48,15 +48,10 @@ def digests(iris: Iris, node: Any, fact: Any = None) -> Iterator[str]:
         return
     yield digest(name.id)
     if isinstance(name, PropositionName) and isinstance(fact, Triple):
-        subject, object_ = iris.id(_node(fact.subject)), iris.id(_node(fact.object))
-        digits = proposition_digits(subject, name.predicate, object_)
+        subject, object_ = (cast(NamedNode, end) for end in (fact.subject, fact.object))
+        digits = proposition_digits(iris.id(subject), name.predicate, iris.id(object_))
         if digits != name.digits:
             yield digest(PropositionName(digits, name.predicate).id)
-
-
-def _node(term: Any) -> NamedNode:
-    assert isinstance(term, NamedNode)
-    return term
 
 
 def listed(records: Mapping[str, str]) -> frozenset[str]:

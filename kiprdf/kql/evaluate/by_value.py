@@ -369,8 +369,7 @@ def _kind_of(group: Group, element: Term) -> TriplePattern | None:
     triples = (
         triple for part in group.parts if isinstance(part, algebra.BGP) for triple in part.triples
     )
-    kinds = (vocab.TYPE, vocab.REIFIES)
-    own = [t for t in triples if t.subject == element and t.predicate in kinds]
+    own = [t for t in triples if t.subject == element and t.predicate in vocab.IDENTITY]
     return min(own, key=lambda triple: isinstance(triple.object, Variable), default=None)
 
 

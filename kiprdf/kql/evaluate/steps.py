@@ -507,7 +507,7 @@ def _starts(near: int, hops: Iterable[HopRange]) -> Step:
     def step(s: Solution, reads: Reads) -> Iterable[Solution]:
         predicates = {hop.predicate for hop in hops}
         if any(hop.minimum == 0 for hop in hops):
-            predicates = {vocab.TYPE, vocab.REIFIES}
+            predicates = {*vocab.IDENTITY}
         read = (reads(None, predicate, None) for predicate in sorted(predicates, key=str))
         nodes = dict.fromkeys(quad.subject for quads in read for quad in quads)
         return [_with(s, (near, node)) for node in nodes]
@@ -545,7 +545,7 @@ def _within(start: Cell, hop: HopRange, forward: bool, reads: Reads) -> dict[Cel
     reached: dict[Cell, None] = {}
     level = {start: None}
     number = 0
-    if hop.minimum == 0 and not any(reads(start, p, None) for p in (vocab.TYPE, vocab.REIFIES)):
+    if hop.minimum == 0 and not any(reads(start, p, None) for p in vocab.IDENTITY):
         level = {}
     if not reads.is_believed(start):
         level = {}
