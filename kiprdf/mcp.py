@@ -14,7 +14,6 @@ from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 import kiprdf
-from kiprdf.actors import acting_on
 from kiprdf.async_nexus import AsyncNexus
 from kiprdf.memory import functions as memory
 from kiprdf.nexus import Nexus
@@ -151,9 +150,8 @@ class NexusServer:
         arguments = params.arguments or {}
         if params.name in (EXECUTE, memory.REMEMBER):
             text = next((arguments[key] for key in ("command", "text") if key in arguments), None)
-            engine = self._nexus._engine
-            actor = acting_on(engine.writer)
-            engine.refusals.note(actor, "KIP_3004", text if isinstance(text, str) else None)
+            text = text if isinstance(text, str) else None
+            self._nexus._engine.refusals.note(self._nexus.actor, "KIP_3004", text)
 
     def _execute_plainly(
         self, context: Any, name: str, arguments: dict[str, Any]

@@ -315,9 +315,7 @@ def refusals(
     with output.errors_as_json(as_json), place_of(ctx).to_read() as opened:
         listed = opened.refusals(author=author, session=session, limit=limit)
     lines = (" ".join(filter(None, line.values())) for line in listed)
-    output.show_answer(as_json, listed, lines)
-    if not (listed or as_json):
-        output.note("Nothing was refused.")
+    output.show_list(as_json, listed, lines, "Nothing was refused.")
 
 
 @app.command("compact-history", cls=OfServer, rich_help_panel=HISTORY)

@@ -192,7 +192,7 @@ def forget(
         lines.append(f"{edge['subject']} --[{edge['predicate']}]--> {edge['object']}")
     lines += receipt.get("derived", ())
     lines += [f"without evidence now: {one}" for one in receipt.get("unsupported", ())]
-    output.show_answer(as_json, receipt, map(output.printable, lines))
+    output.show_answer(as_json, receipt, lines)
 
 
 @memory_app.command(cls=Writes)

@@ -111,6 +111,12 @@ class Place:
         self.require()
         return self.to_write()
 
+    @contextmanager
+    def for_person(self, name: str | None) -> Iterator[Nexus]:
+        """Open an existing nexus on which a person acts; without a name, its owner."""
+        with self.existing() as opened, opened.acting(author=name, kind="human"):
+            yield opened
+
     def require(self) -> None:
         """Raise ``Failure`` where opening a folder would create a nexus."""
         if self.is_absent:

@@ -104,6 +104,9 @@ FileOption = Annotated[
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Show what would change, write nothing.")
 ]
+AsOption = Annotated[
+    str | None, typer.Option("--as", metavar="NAME", help="The person who does it.")
+]
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print JSON for programs instead of text for people.")
 ]

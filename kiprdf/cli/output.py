@@ -186,6 +186,13 @@ def show_answer(as_json: bool, document: Any, lines: str | Iterable[str]) -> Non
         show_text(printable(line))
 
 
+def show_list(as_json: bool, listed: Sequence[Any], lines: Iterable[str], otherwise: str) -> None:
+    """Print what is listed, as ``show_answer`` does; to people, a note if that is nothing."""
+    show_answer(as_json, listed, lines)
+    if not (listed or as_json):
+        note(otherwise)
+
+
 def show_response(result: Any, next_cursor: str | None, warnings: Sequence[KipWarning]) -> None:
     """Print the KIP response to a command that has succeeded."""
     # The models of the protocol take a quarter of the start, and most commands need none.

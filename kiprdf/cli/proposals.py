@@ -11,8 +11,9 @@ import typer
 from kiprdf.cli import output
 from kiprdf.cli.failures import Subcommands
 from kiprdf.cli.opening import OfFolder, OfHistory, place_of
-from kiprdf.cli.options import HISTORY, JsonOption
+from kiprdf.cli.options import HISTORY, AsOption, JsonOption
 from kiprdf.cli.root import app
+from kiprdf.execution.proposals import read_by
 from kiprdf.spelling import visible_text
 
 proposals_app = typer.Typer(cls=Subcommands, no_args_is_help=True)
@@ -21,9 +22,6 @@ _LISTED = 5
 """The changes of a proposal that the list shows."""
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The proposal, such as prop-7.")]
-AsOption = Annotated[
-    str | None, typer.Option("--as", metavar="NAME", help="The person who decides.")
-]
 
 
 @proposals_app.callback()
@@ -46,9 +44,8 @@ def show_list(
     """
     with place_of(ctx).to_read() as opened:
         listed = opened.proposals(all=all)
-    output.show_answer(as_json, listed, (line for one in listed for line in _short(one)))
-    if not listed and not as_json:
-        output.note("No proposal waits.")
+    lines = (line for one in listed for line in _short(one))
+    output.show_list(as_json, listed, lines, "No proposal waits.")
 
 
 @proposals_app.command(cls=OfFolder)
@@ -77,11 +74,7 @@ def approve(
       kiprdf proposals approve prop-7
       kiprdf proposals approve prop-7 --as ada --nexus brain
     """
-    with (
-        output.errors_as_json(as_json),
-        place_of(ctx).existing() as opened,
-        opened.acting(author=by, kind="human"),
-    ):
+    with output.errors_as_json(as_json), place_of(ctx).for_person(by) as opened:
         receipt = opened.approve(id)
     output.show_answer(as_json, receipt, (f"{id} is approved.", json.dumps(receipt)))
 
@@ -103,11 +96,7 @@ def decline(
     Examples:
       kiprdf proposals decline prop-7 --reason 'She lives in Turin.'
     """
-    with (
-        output.errors_as_json(as_json),
-        place_of(ctx).existing() as opened,
-        opened.acting(author=by, kind="human"),
-    ):
+    with output.errors_as_json(as_json), place_of(ctx).for_person(by) as opened:
         proposal = opened.decline(id, reason, reject=reject)
     names = proposal.get("rejected", [])
     lines = (f"{id} is declined.", *(f"rejected: {name}" for name in names))
@@ -135,8 +124,7 @@ def _lines(proposal: dict[str, Any]) -> Iterator[str]:
     if proposal["parameters"]:
         text = json.dumps(proposal["parameters"], ensure_ascii=False)
         yield f"Parameters: {visible_text(text)}"
-    read = (f"{id} version {number}" for id, number in proposal["reads"].items() if number)
-    yield f"It read: {visible_text(', '.join(read) or 'nothing that exists')}"
+    yield f"It read: {visible_text(read_by(proposal))}"
 
 
 def _head(proposal: dict[str, Any]) -> str:

@@ -10,17 +10,13 @@ import typer
 
 from kiprdf.cli import output
 from kiprdf.cli.opening import OfFolder, OfHistory, place_of
-from kiprdf.cli.options import HISTORY, JsonOption
+from kiprdf.cli.options import HISTORY, AsOption, JsonOption
 from kiprdf.cli.root import app
 from kiprdf.errors import KipError
 from kiprdf.execution.rejecting import ATTRIBUTE
 from kiprdf.nexus import Nexus
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.spelling import visible_text
-
-AsOption = Annotated[
-    str | None, typer.Option("--as", metavar="NAME", help="The person who does it.")
-]
 
 
 @app.command(cls=OfHistory, rich_help_panel=HISTORY)
@@ -62,11 +58,7 @@ def reject(
       kiprdf reject Aspirin --key risk_level --value 5 --reason 'A typing error.'
       kiprdf reject Drug:Aspirin --predicate treats --value Symptom:Insomnia --reason 'No.'
     """
-    with (
-        output.errors_as_json(as_json),
-        place_of(ctx).existing() as opened,
-        opened.acting(author=by, kind="human"),
-    ):
+    with output.errors_as_json(as_json), place_of(ctx).for_person(by) as opened:
         name = opened.reject(_what(opened, element, key, predicate, value), reason=reason)
     output.show_answer(as_json, {"name": name}, name)
 
@@ -112,11 +104,7 @@ def lift(
     Examples:
       kiprdf lift 8d11e1db4a74b1f91cfd3a60f5d10361430f0d0b0c1559cb8bfb74dc927ca4d1 --as ada
     """
-    with (
-        output.errors_as_json(as_json),
-        place_of(ctx).existing() as opened,
-        opened.acting(author=by, kind="human"),
-    ):
+    with output.errors_as_json(as_json), place_of(ctx).for_person(by) as opened:
         opened.lift(name)
     output.show_answer(as_json, {"name": name}, "The rejection is lifted.")
 
@@ -138,6 +126,4 @@ def rejections(ctx: typer.Context, as_json: JsonOption = False) -> None:
         visible_text(f"{each['name']} {each['at']} {each['by']}: {each['reason']}")
         for each in listed
     )
-    output.show_answer(as_json, listed, lines)
-    if not listed and not as_json:
-        output.note("Nothing is rejected.")
+    output.show_list(as_json, listed, lines, "Nothing is rejected.")

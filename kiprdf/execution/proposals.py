@@ -292,6 +292,12 @@ def may_approve(actor: Actor, proposal: Entry) -> bool:
     return bool(proposal["state"] == OPEN)
 
 
+def read_by(proposal: Entry) -> str:
+    """The elements that a proposal read, for people."""
+    read = (f"{id} version {number}" for id, number in proposal["reads"].items() if number)
+    return ", ".join(read) or "nothing that exists"
+
+
 def _is_same(name: str | None, other: str | None) -> bool:
     """Whether two names, which the owner does not have, are those of one principal."""
     if name is None or other is None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, NamedTuple, TypeVar
+from urllib.parse import parse_qs
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -71,11 +72,22 @@ def json_response(
     return Response(to_json(value), status, headers, "application/json")
 
 
+def status_of(code: str) -> int:
+    """The status of a response with the error of a command."""
+    return STATUS_OF.get(code, 400)
+
+
+async def read_form(request: Request, most: int) -> dict[str, str]:
+    """The fields of a form that was sent, each once."""
+    body = await read_body(request, most)
+    return {key: values[0] for key, values in parse_qs(body.decode(errors="replace")).items()}
+
+
 def error_response(error: HttpError | KipError) -> Response:
     """The response to a refused or failed request."""
     if isinstance(error, KipError):
         content: Any = protocol.error_response(error)
-        return json_response(content, STATUS_OF.get(error.code, 400))
+        return json_response(content, status_of(error.code))
     code, name = _code_of(error)
     texts = protocol.error_object(KipError("KIP_4003", error.message, error.hint))
     content = {"error": {**texts, "code": code, "name": name}}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kiprdf.actors import Actor
 from kiprdf.errors import KipError
-from kiprdf.execution.proposals import may_approve
+from kiprdf.execution.proposals import may_approve, read_by
 from kiprdf.pages.page import View
 from kiprdf.serve.time_pages import shown_time
 from kiprdf.spelling import visible
@@ -78,7 +78,6 @@ def _view(
         decided = f"{proposal['state']} by {proposal['decided_by']} at {proposal['decided_at']}"
         decided += f": {proposal['reason']}" if "reason" in proposal else ""
     parameters = proposal["parameters"]
-    read = [f"{one} version {number}" for one, number in proposal["reads"].items() if number]
     return {
         "id": id,
         "href": page.href(f"{PATH}/{id}"),
@@ -90,7 +89,7 @@ def _view(
         "is_alone": most is None,
         "text": list(visible(proposal["text"], "\n\t")),
         "parameters": parameters and list(visible(json.dumps(parameters, ensure_ascii=False))),
-        "reads": list(visible(", ".join(read) or "nothing that exists")),
+        "reads": list(visible(read_by(proposal))),
         "form": form_key(secret, actor, id) if may_approve(actor, proposal) else None,
     }
 

@@ -15,7 +15,6 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.parse import parse_qs
 
 from pydantic import BaseModel, ConfigDict, StrictBool, StrictInt, StrictStr, ValidationError
 from starlette.requests import Request
@@ -33,7 +32,7 @@ from kiprdf.interchange.mapping.contexts import ORIGINAL, packs
 from kiprdf.nexus import Nexus
 from kiprdf.pages.page import ASSETS, render
 from kiprdf.serve.access import COOKIE, Authentication
-from kiprdf.serve.http import HttpError, json_response, read_body, require_json, run_for
+from kiprdf.serve.http import HttpError, json_response, read_body, read_form, require_json, run_for
 from kiprdf.serve.security import CONTENT_POLICY
 from kiprdf.serve.state import Routes, Server, prefers_html, require_write, root_of
 from kiprdf.store.folder import MANIFEST
@@ -260,9 +259,9 @@ async def metrics(server: Server, request: Request) -> Response:
 async def login(server: Server, request: Request) -> Response:
     """/login: a form; a token becomes a cookie of its principal."""
     if request.method == "POST":
-        body = await read_body(request, 10_000)
+        form = await read_form(request, 10_000)
         assert server.gate is not None
-        return _sign_in(request, body, server.gate.authentication)
+        return _sign_in(request, form, server.gate.authentication)
     return _login_page(request)
 
 
@@ -276,12 +275,10 @@ def _login_page(request: Request, refusal: HttpError | None = None) -> Response:
     return HTMLResponse(page, status, {**headers, "Content-Security-Policy": _POLICY})
 
 
-def _sign_in(request: Request, body: bytes, authentication: Authentication) -> Response:
+def _sign_in(request: Request, form: dict[str, str], authentication: Authentication) -> Response:
     """Set the cookie for a valid token, and show the page that was asked for."""
-    form = parse_qs(body.decode(errors="replace"))
-    token = form.get("token", [""])[0]
     try:
-        principal = authentication.of_token(token, request.scope)
+        principal = authentication.of_token(form.get("token", ""), request.scope)
         if principal is None:
             headers = {"WWW-Authenticate": "Bearer"}
             raise HttpError(401, "This token is not valid.", "Send another token.", headers)
@@ -290,7 +287,7 @@ def _sign_in(request: Request, body: bytes, authentication: Authentication) -> R
             return _login_page(request, refusal)
         raise
     root = root_of(request)
-    response = RedirectResponse(_own_path(form.get("next", [""])[0], root), 303)
+    response = RedirectResponse(_own_path(form.get("next", ""), root), 303)
     is_secure = request.url.scheme == "https"
     response.set_cookie(
         COOKIE,

@@ -16,12 +16,12 @@ from kiprdf.language import ast, parse
 from kiprdf.nexus import Nexus
 from kiprdf.protocol import read_request
 from kiprdf.serve.http import (
-    STATUS_OF,
     Answer,
     HttpError,
     read_body,
     require_json,
     run_for,
+    status_of,
     to_json,
 )
 from kiprdf.serve.state import Audit, Routes, Server, may
@@ -68,7 +68,7 @@ def answer(
         refuse_writes(params, message, refuse)
     response = call(nexus, params, readonly=readonly or read_only, audit=audit)
     error = response.get("error")
-    status = 200 if error is None else STATUS_OF.get(error["code"], 400)
+    status = 200 if error is None else status_of(error["code"])
     return Answer(to_json(response), "application/json", rows_of(response), status)
 
 

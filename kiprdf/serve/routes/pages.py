@@ -6,14 +6,13 @@ import json
 from collections.abc import Callable
 from functools import partial
 from typing import Any
-from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from kiprdf.serve.explorer import ASSETS, Absent, Explorer
-from kiprdf.serve.http import error_response, read_body, run_for
+from kiprdf.serve.http import error_response, read_form, run_for
 from kiprdf.serve.routes import linked, rejecting
 from kiprdf.serve.state import Routes, Server, is_for_people, path_after, root_of
 from kiprdf.serve.time_pages import moment_of
@@ -106,9 +105,8 @@ async def queries(server: Server, request: Request) -> Response:
     """/explore/kql: commands that read, by GET or from the form."""
     command = request.query_params.get("command")
     if request.method == "POST":
-        form = await read_body(request, server.options.max_body)
-        fields = parse_qs(form.decode(errors="replace"), keep_blank_values=True)
-        command = fields.get("command", [""])[0]
+        form = await read_form(request, server.options.max_body)
+        command = form.get("command", "")
     return await _page(server, request, lambda explorer: explorer.queries(command))
 
 

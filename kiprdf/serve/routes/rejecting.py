@@ -12,10 +12,10 @@ from kiprdf.errors import KipError
 from kiprdf.kql.reader import Reader
 from kiprdf.rdf import vocab
 from kiprdf.serve import review
-from kiprdf.serve.http import STATUS_OF, HttpError, run_for
+from kiprdf.serve.http import HttpError, read_form, run_for, status_of
 from kiprdf.serve.observation import info_of
 from kiprdf.serve.routes import linked
-from kiprdf.serve.routes.review import check_form, read_form
+from kiprdf.serve.routes.review import MOST_BODY, check_form
 from kiprdf.serve.state import Routes, Server, path_after, require_write, root_of
 
 
@@ -36,13 +36,12 @@ async def reject(server: Server, request: Request) -> Response:
     path = path_after(request, "/explore/reject/")
     node, actor = linked.node_at(server.store, path), info_of(request.scope).actor
     require_write(server, request)
-    fields = await read_form(request)
+    fields = await read_form(request, MOST_BODY)
     check_form(server, actor, _form(server, node), fields)
     try:
         await run_for(request, server.threads, lambda: _reject(server, node, fields))
     except KipError as error:
-        status = STATUS_OF.get(error.code, 400)
-        raise HttpError(status, error.message, error.hint or "") from None
+        raise HttpError(status_of(error.code), error.message, error.hint or "") from None
     return RedirectResponse(f"{root_of(request)}/page/{path}", 303)
 
 

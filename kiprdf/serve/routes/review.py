@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable
-from urllib.parse import parse_qs
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -13,7 +12,7 @@ from kiprdf.actors import Actor
 from kiprdf.errors import KipError
 from kiprdf.serve import review
 from kiprdf.serve.explorer import Explorer
-from kiprdf.serve.http import STATUS_OF, HttpError, read_body, run_for
+from kiprdf.serve.http import HttpError, read_form, run_for, status_of
 from kiprdf.serve.observation import info_of
 from kiprdf.serve.state import Routes, Server, require_write, root_of
 
@@ -27,12 +26,6 @@ def check_form(server: Server, actor: Actor, id: str, fields: dict[str, str]) ->
     key = review.form_key(server.form_secret, actor, id)
     if not hmac.compare_digest(key.encode(), fields.get("key", "").encode()):
         raise HttpError(403, "This form is not of this page.", "Open the page again.")
-
-
-async def read_form(request: Request) -> dict[str, str]:
-    """The fields of a form that was sent, each once."""
-    body = await read_body(request, MOST_BODY)
-    return {key: values[0] for key, values in parse_qs(body.decode(errors="replace")).items()}
 
 
 def _person(server: Server, request: Request) -> Actor:
@@ -68,14 +61,14 @@ async def proposal(server: Server, request: Request) -> Response:
     error: KipError | None = None
     if request.method == "POST":
         require_write(server, request)
-        fields = await read_form(request)
+        fields = await read_form(request, MOST_BODY)
         check_form(server, actor, id, fields)
         try:
             await run_for(request, server.threads, lambda: _decide(server, id, fields))
             return RedirectResponse(f"{root_of(request)}/explore/proposals", 303)
         except KipError as fault:
             error = fault
-    status = 200 if error is None else STATUS_OF.get(error.code, 400)
+    status = 200 if error is None else status_of(error.code)
     return await _page(
         server,
         request,
