@@ -96,7 +96,7 @@ def acting_as(writer: object, actor: Actor) -> Iterator[None]:
 
 def acting_on(writer: object) -> Actor:
     """The actor of the innermost block of a writer, or its owner."""
-    for acted_on, actor in reversed(_actors.get()):
+    for acted_on, actor in _actors.get():
         if acted_on is writer:
             return actor
     return OWNER

@@ -94,16 +94,7 @@ KINDS = {
     "sync": _Kind(lambda value: value in ("normal", "full"), '"normal" or "full"', False),
     "facts": _Kind(lambda value: value in ("pages", "inline"), '"pages" or "inline"'),
     **dict.fromkeys(
-        (
-            "engine_metadata",
-            "define",
-            "history",
-            "inherit",
-            "dry_run",
-            "link_ids",
-            "intervals",
-            "derived",
-        ),
+        ("engine_metadata", "define", "history", "inherit", "dry_run", "link_ids", "intervals"),
         _SWITCH,
     ),
     "derived": _SWITCH,

@@ -151,9 +151,10 @@ class CommandEngine:
 
         given = text
         text, moment = self._unmarked(text)
+        seen = self._seen(moment)
 
         def run() -> Answer:
-            outcome = self.statements.find(text, parameters, self._seen(moment))
+            outcome = self.statements.find(text, parameters, seen)
             if outcome is not None:
                 return self._answer_of(outcome, text, bare, moment)
             is_writable = not (readonly or self.store.read_only or moment)

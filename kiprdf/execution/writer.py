@@ -11,7 +11,7 @@ from weakref import ref
 from pyoxigraph import Store as Engine
 
 from kiprdf import collector
-from kiprdf.actors import Access, acting_on
+from kiprdf.actors import OWNER, Access, Actor, acting_on
 from kiprdf.errors import KipError, StoreError
 from kiprdf.execution.authors import Names
 from kiprdf.execution.catalog_cache import CatalogCache
@@ -171,11 +171,14 @@ class Writer:
             check_written(command, targets.kinds)
         draft = Draft(store, self.clock, targets, listed=self.erasures if is_copy else frozenset())
         receipt = run_in(draft, command)
-        drop_erased(draft)
+        if is_copy:
+            drop_erased(draft)
         if correct is not None:
             correct(draft)
         self.check(draft, command.span, privileged=privileged)
-        return with_erased(with_unreviewed(receipt, draft), draft), draft
+        if draft.erased:
+            receipt = with_erased(receipt, draft)
+        return with_unreviewed(receipt, draft), draft
 
     def check(
         self,
@@ -191,7 +194,7 @@ class Writer:
         One that ``restores`` an earlier state has the authors of that.
         """
         draft.actor = acting_on(self)
-        if not (privileged or restores):
+        if draft.actor is not OWNER and not (privileged or restores):
             self.names.check(draft, span)
         if not privileged:
             check_protection(draft, span)
@@ -267,16 +270,15 @@ class Writer:
         """
         if delta:
             actor = acting_on(self)
-            actor.require("write")
+            new = self._require_write(actor)
             kind = kind or next(map(_kind, delta.commands), "SETTING")
             digest = None
             if self.store.journal is not None and delta.commands:
                 text = statement or "\n\n".join(map(outline, delta.commands))
                 digest = self.store.journal.note_statement(text)
-            new = self.names.new(actor)
             delta = replace(
                 delta,
-                origin=self.origin(kind, delta.origin.at, undoes, digest),
+                origin=self.origin(kind, delta.origin.at, undoes, digest, actor),
                 records={**delta.records, **new} if new else delta.records,
             )
             self._invalidate(delta)
@@ -286,8 +288,16 @@ class Writer:
                 commit = self.store.apply(delta)
             finally:
                 self._erasures = None if delta.records else self._erasures
-            self.names.note(new)
+            if new:
+                self.names.note(new)
             self._indexer.note(delta, commit)
+
+    def _require_write(self, actor: Actor) -> dict[str, str]:
+        """Raise KIP_3004 for an actor who may not write; the record of one who is new."""
+        if actor is OWNER:
+            return {}
+        actor.require("write")
+        return self.names.new(actor)
 
     def _written_again(self, delta: Delta) -> dict[str, str]:
         """The record that takes what a write creates off the erasure list."""
@@ -300,18 +310,22 @@ class Writer:
         return noted(self.store.commit() + 1, (), again)
 
     def origin(
-        self, kind: str, at: str = "", undoes: Sequence[int] = (), digest: str | None = None
+        self,
+        kind: str,
+        at: str = "",
+        undoes: Sequence[int] = (),
+        digest: str | None = None,
+        actor: Actor | None = None,
     ) -> Origin:
-        actor = acting_on(self)
+        actor = actor or acting_on(self)
         kind_of_author = None if actor.author is None else actor.kind
         at = at or timestamp(self.clock())
         return Origin(at, kind, actor.author, actor.session, undoes, digest, kind_of_author)
 
     def replace(self, dataset: Engine, kind: str, records: dict[str, str] | None = None) -> None:
         """Replace the whole dataset, as one commit; the writer's lock is held."""
-        acting_on(self).require("write")
+        new = self._require_write(acting_on(self))
         self._invalidate(None)
-        new = self.names.new(acting_on(self))
         self.store.replace(dataset, {**(records or {}), **new}, self.origin(kind))
         self.names.note(new)
         self._indexer.outdate()

@@ -30,8 +30,6 @@ def drop_erased(draft: Draft) -> None:
 
 def with_erased(receipt: dict[str, Any], draft: Draft) -> dict[str, Any]:
     """A receipt without what was left out of a draft, and with its number as ``erased``."""
-    if not draft.erased:
-        return receipt
     ids = set(map(draft.id, draft.erased))
     kept = {key: [id for id in receipt[key] if id not in ids] for key in _LISTS if key in receipt}
     return {**receipt, **kept, "erased": len(draft.erased)}

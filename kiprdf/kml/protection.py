@@ -74,6 +74,7 @@ def _check_rejections(draft: Draft, span: Span) -> None:
         after = edit.after
         if (
             isinstance(after, Concept)
+            and REJECTION in (after.type, after.name)
             and is_rejection(after.type, after.name)
             and (node in draft.deleted or edit.changed)
         ):
