@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from pyoxigraph import NamedNode
 
-from kiprdf.interchange.knowledge import attribute, metadata
 from kiprdf.kml.draft import Draft
 from kiprdf.kml.protection import is_actor, is_system
 from kiprdf.kql.identities import exists
 from kiprdf.language.names import META_TYPES
-from kiprdf.rdf.elements import Concept, Element, Proposition
+from kiprdf.rdf.elements import Concept, Element, Proposition, attribute, metadata
 
 STATES = "states"
 """From a note to a proposition."""

@@ -10,9 +10,8 @@ from typing import cast
 from pyoxigraph import NamedNode, Triple
 
 from kiprdf.budget import paced
-from kiprdf.rdf.elements import Concept, Element, Proposition, read_element
+from kiprdf.rdf.elements import Concept, Element, Proposition, attribute, read_element
 from kiprdf.rdf.iris import Iris
-from kiprdf.rdf.literals import Json, to_json
 
 DOMAIN = "Domain"
 MEMBERSHIP = "belongs_to_domain"
@@ -104,18 +103,6 @@ class Knowledge:
             return node
         person = self.concept(PERSON, author)
         return None if person is None else person.node
-
-
-def attribute(element: Element, key: str) -> Json:
-    """The value of an attribute; None if it is absent or null."""
-    term = element.attributes.get(key)
-    return None if term is None else to_json(term)
-
-
-def metadata(element: Element, key: str) -> Json:
-    """The value of a metadata key; None if it is absent or null."""
-    term = element.metadata.get(key)
-    return None if term is None else to_json(term)
 
 
 def text_of(element: Element, key: str) -> str | None:

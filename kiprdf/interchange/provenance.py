@@ -19,13 +19,11 @@ from kiprdf.interchange.forms import iri_of
 from kiprdf.interchange.knowledge import (
     DOMAIN,
     Knowledge,
-    attribute,
-    metadata,
     text_of,
 )
 from kiprdf.interchange.vocabularies.standards import dc, dcterms, prov, skos, xsd
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Concept, Element, Proposition, json_map
+from kiprdf.rdf.elements import Concept, Element, Proposition, attribute, json_map, metadata
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json
 from kiprdf.semantics import periods

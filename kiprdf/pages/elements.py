@@ -13,7 +13,7 @@ from pyoxigraph import Literal, NamedNode, RdfFormat, parse
 
 from kiprdf import resources
 from kiprdf.interchange.description import Dump
-from kiprdf.interchange.knowledge import DOMAIN, attribute, is_definition, metadata, text_of
+from kiprdf.interchange.knowledge import DOMAIN, is_definition, text_of
 from kiprdf.interchange.vocabularies.schema import attribute_rules, end_types
 from kiprdf.pages.page import (
     ASSETS,
@@ -28,7 +28,7 @@ from kiprdf.pages.page import (
     words,
 )
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Concept, Element, Proposition, json_map
+from kiprdf.rdf.elements import Concept, Element, Proposition, attribute, json_map, metadata
 
 MOST_ROWS = 500
 """The maximum number of facts of one predicate, or members of one type, on a page."""

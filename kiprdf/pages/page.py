@@ -31,10 +31,10 @@ from urllib.parse import quote
 
 from pyoxigraph import NamedNode
 
-from kiprdf.interchange.knowledge import Knowledge, attribute
+from kiprdf.interchange.knowledge import Knowledge
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.loading import load
-from kiprdf.rdf.elements import Concept, Element, Proposition, Terms
+from kiprdf.rdf.elements import Concept, Element, Proposition, Terms, attribute
 from kiprdf.rdf.literals import Json, to_json
 
 if TYPE_CHECKING:

@@ -148,6 +148,18 @@ _MOST_PLACES = 4_096
 _PLACES = _Places()
 
 
+def attribute(element: Element, key: str) -> Json:
+    """The value of an attribute; None if it is absent or null."""
+    term = element.attributes.get(key)
+    return None if term is None else to_json(term)
+
+
+def metadata(element: Element, key: str) -> Json:
+    """The value of a metadata key; None if it is absent or null."""
+    term = element.metadata.get(key)
+    return None if term is None else to_json(term)
+
+
 def json_map(terms: Terms) -> dict[str, Json]:
     """Attribute or metadata terms as JSON, keys in alphabetical order."""
     return {key: to_json(terms[key]) for key in sorted(terms)}
