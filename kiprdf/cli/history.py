@@ -198,9 +198,7 @@ def forget(
     derived: Annotated[
         bool, typer.Option("--derived", help="Forget what has no other evidence, too.")
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be forgotten, write nothing.")
-    ] = False,
+    dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Erase elements for good: from the graph, the history and every file.
@@ -266,9 +264,7 @@ def export(ctx: typer.Context, file: TargetArgument = inputs.STDIN) -> None:
 def apply(
     ctx: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An erasure list; - for stdin.")],
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be forgotten, write nothing.")
-    ] = False,
+    dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Forget what the erasure list of another nexus names, and remember the list.

@@ -83,8 +83,9 @@ class MemoryFunctions:
 
     def __init__(self, nexus: Nexus) -> None:
         self._nexus = nexus
-        self._memories: dict[bool, Memory] = {}
-        """By whether their caller may write, who brings the types of a memory up to date."""
+        self._memory: Memory | None = None
+        self._is_current = False
+        """Whether a caller who may write has brought the types of the memory up to date."""
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Run a function; the response has a ``result`` or an ``error``, as those of KIP."""
@@ -124,6 +125,6 @@ class MemoryFunctions:
 
     def _opened(self) -> Memory:
         may_write = self._nexus.actor.may("write")
-        if may_write not in self._memories:
-            self._memories[may_write] = Memory(self._nexus)
-        return self._memories[may_write]
+        if self._memory is None or (may_write and not self._is_current):
+            self._memory, self._is_current = Memory(self._nexus), may_write
+        return self._memory

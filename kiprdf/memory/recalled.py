@@ -134,7 +134,7 @@ def block(
     The lines that begin and end the envelope have a random mark, which is nowhere else in it. What
     was stored is in JSON strings.
     """
-    drawn = _mark() if mark is None else mark
+    drawn = os.urandom(8).hex() if mark is None else mark
     begin, end = f"{_HEAD}\n<memory {drawn}>\n", f"</memory {drawn}>"
     body = _body(notes, facts, reasons, most - len(begin) - len(end))
     if drawn in body and mark is not None:
@@ -142,10 +142,6 @@ def block(
     if drawn in body:
         return block(notes, facts, reasons, most)
     return begin + body + end if body else ""
-
-
-def _mark() -> str:
-    return os.urandom(8).hex()
 
 
 def _body(
