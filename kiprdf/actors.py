@@ -14,6 +14,7 @@ Access: TypeAlias = Literal["read", "propose", "write", "admin"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 ACCESSES: tuple[Access, ...] = get_args(Access)
 """The accesses, of which each includes those before it."""
+HUMAN: Kind = "human"
 
 
 class Actor(NamedTuple):
@@ -25,7 +26,7 @@ class Actor(NamedTuple):
 
     author: str | None = None
     session: str | None = None
-    kind: Kind = "human"
+    kind: Kind = HUMAN
     access: Access = "admin"
     proposer: str | None = None
     """The author of the proposal that is run."""
@@ -39,6 +40,17 @@ class Actor(NamedTuple):
     def signature(self) -> str:
         """The label; the owner has one, too: ``human/owner``."""
         return self.label or f"{self.kind}/owner"
+
+    @property
+    def is_person(self) -> bool:
+        """Whether this is no model and no job."""
+        return self.kind == HUMAN
+
+    def require_person(self, verb: str) -> None:
+        """Raise KIP_3004 for a model or a job."""
+        if not self.is_person:
+            message = f"Only a person {verb}, and {shown(self.signature)} is none."
+            raise KipError("KIP_3004", message, "Ask a person to do it, and give the reason.")
 
     def may(self, access: Access) -> bool:
         """Whether the access of this actor includes another one."""

@@ -74,9 +74,10 @@ _SWITCH = _Kind(lambda value: isinstance(value, bool), "True or False", is_optio
 _CALLABLE = _Kind(callable, "a function")
 
 
-def _one_of(values: Sequence[str]) -> _Kind:
+def _one_of(values: Sequence[str], is_optional: bool = True) -> _Kind:
     quoted = [f'"{value}"' for value in values]
-    return _Kind(lambda value: value in values, f"{', '.join(quoted[:-1])} or {quoted[-1]}")
+    words = f"{', '.join(quoted[:-1])} or {quoted[-1]}"
+    return _Kind(lambda value: value in values, words, is_optional)
 
 
 KINDS = {
@@ -91,8 +92,8 @@ KINDS = {
     "only": _Kind(lambda value: value == "imported", '"imported"'),
     "kind": _one_of(KINDS_OF_ACTORS),
     "access": _one_of(ACCESSES),
-    "sync": _Kind(lambda value: value in ("normal", "full"), '"normal" or "full"', False),
-    "facts": _Kind(lambda value: value in ("pages", "inline"), '"pages" or "inline"'),
+    "sync": _one_of(("normal", "full"), is_optional=False),
+    "facts": _one_of(("pages", "inline")),
     **dict.fromkeys(
         ("engine_metadata", "define", "history", "inherit", "dry_run", "link_ids", "intervals"),
         _SWITCH,

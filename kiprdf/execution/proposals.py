@@ -21,6 +21,7 @@ from kiprdf.execution.rejecting import reject
 from kiprdf.interchange.differences.difference import Difference, difference
 from kiprdf.kml.draft import Draft, timestamp, version
 from kiprdf.kml.rejections import value_keys
+from kiprdf.kml.trust import RETRACTED_AT, RETRACTED_BY
 from kiprdf.kql.find import nodes
 from kiprdf.kql.reader import links_at
 from kiprdf.language import ast
@@ -41,7 +42,7 @@ MOST_OPEN = 1000
 """The proposals of one principal that wait at once."""
 _DECIDED = ("state", "decided_by", "decided_at", "seq")
 _SIDES = ("before", "after")
-_OF_THE_MOMENT = frozenset(map(vocab.metadata, ("retracted_by", "retracted_at")))
+_OF_THE_MOMENT = frozenset(map(vocab.metadata, (RETRACTED_BY, RETRACTED_AT)))
 """The metadata that the engine sets at the time of the commit."""
 
 
@@ -307,9 +308,7 @@ def _is_same(name: str | None, other: str | None) -> bool:
 
 def _require_person(actor: Actor) -> None:
     actor.require("write")
-    if actor.kind != "human":
-        message = f"{actor.signature} is a {actor.kind}: only a person decides on proposals."
-        raise KipError("KIP_3004", message, "Leave it to a person.")
+    actor.require_person("decides on proposals")
 
 
 def _check_bounds(engine: CommandEngine, proposal: Entry) -> None:

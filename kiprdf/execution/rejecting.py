@@ -17,7 +17,7 @@ from kiprdf.execution.naming import node_of
 from kiprdf.execution.writer import Writer
 from kiprdf.kml.draft import Draft, timestamp
 from kiprdf.kml.rejections import SPELLING_OF, Names, fact_digests, value_keys
-from kiprdf.kml.trust import HUMAN, RETRACTED, STATUS
+from kiprdf.kml.trust import RETRACTED, STATUS
 from kiprdf.kql.identities import exists, merged_into
 from kiprdf.kql.reader import link_of
 from kiprdf.language.names import is_identifier, is_key
@@ -79,7 +79,7 @@ def reject(writer: Writer, what: Any, reason: str) -> str:
             writer.rejected.note(added)
         return name
 
-    _require_person(writer, "rejects a value")
+    acting_on(writer).require_person("rejects a value")
     writer.require_writable()
     return writer.store.write(write)
 
@@ -101,7 +101,7 @@ def lift(writer: Writer, name: str) -> None:
         writer.commit(draft.delta(), LIFT)
         writer.rejected.note(removed=[_name(node, store) for node in nodes])
 
-    _require_person(writer, "lifts a rejection")
+    acting_on(writer).require_person("lifts a rejection")
     writer.require_writable()
     writer.store.write(write)
 
@@ -123,13 +123,6 @@ def rejections(store: NexusStore) -> list[dict[str, Json]]:
         return sorted(listed, key=lambda each: (str(each["at"]), str(each["name"])))
 
     return store.read(read)
-
-
-def _require_person(writer: Writer, verb: str) -> None:
-    actor = acting_on(writer)
-    if actor.kind != HUMAN:
-        message = f"Only a person {verb}, and {shown(str(actor.label))} is none."
-        raise KipError("KIP_3004", message, "Ask a person to do it, and give the reason.")
 
 
 def _name(node: NamedNode, store: NexusStore) -> str:

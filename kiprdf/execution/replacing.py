@@ -25,7 +25,7 @@ from kiprdf.interchange.differences.patch import read as read_patch
 from kiprdf.interchange.differences.patch_log import Log
 from kiprdf.interchange.n_triples import StagingStore
 from kiprdf.kml.draft import Draft, Edit, timestamp
-from kiprdf.kml.trust import HUMAN, RETRACTED_AT, RETRACTED_BY, STATUS, with_unreviewed
+from kiprdf.kml.trust import RETRACTED_AT, RETRACTED_BY, STATUS, with_unreviewed
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Element, Proposition, Term, Terms, read_element
 from kiprdf.rdf.literals import Json, is_same, to_json, to_term
@@ -290,7 +290,7 @@ def _without_times(element: Element) -> Element:
 
 def _is_trusted(actor: Actor) -> bool:
     """Whether an actor may write metadata of the engine as they are."""
-    return actor.kind == HUMAN and actor.may("admin")
+    return actor.is_person and actor.may("admin")
 
 
 def _check_metadata(before: Terms, after: Terms, id: str, actor: Actor) -> None:

@@ -7,13 +7,13 @@ is a conflict, and so is an element that others use by now (docs/decisions/119).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from typing import Any, TypeAlias, cast
 
 from pyoxigraph import NamedNode, Triple
 
-from kiprdf.actors import OWNER, Actor, acting_on
+from kiprdf.actors import acting_on
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.execution.history import (
@@ -26,7 +26,7 @@ from kiprdf.execution.history import (
     state_of,
 )
 from kiprdf.execution.writer import Writer
-from kiprdf.kml.draft import Clock, Draft, Edit, copied
+from kiprdf.kml.draft import Draft, Edit, copied
 from kiprdf.kml.protection import check_protection
 from kiprdf.kml.trust import check_status, with_unreviewed
 from kiprdf.kql.identities import exists
@@ -36,7 +36,7 @@ from kiprdf.rdf.elements import Element, read_element
 from kiprdf.rdf.iris import ConceptName, PropositionName
 from kiprdf.rdf.literals import Json, to_json
 from kiprdf.source import NOWHERE
-from kiprdf.store import NexusStore, Origin
+from kiprdf.store import Origin
 from kiprdf.store.commit_index import SOURCE
 from kiprdf.store.past import number_at
 
@@ -47,22 +47,15 @@ _STATES_SOURCE = re.compile(r"\bMETADATA \{[^}]*\bsource:")
 class UndoPlan:
     """What an undo writes: ``seqs``, ``reverted``, ``conflicts``, and the ``draft`` of it."""
 
-    def __init__(
-        self,
-        store: NexusStore,
-        clock: Clock,
-        source: Json = None,
-        actor: Actor = OWNER,
-        check_rejections: Callable[[Draft], None] = lambda draft: None,
-    ) -> None:
-        self.store = store
-        self._check_rejections = check_rejections
-        self.draft = Draft(store, clock, actor=actor)
+    def __init__(self, writer: Writer, source: Json = None) -> None:
+        self.store = writer.store
+        self._check_rejections = writer.check_rejections
+        self.draft = Draft(self.store, writer.clock, actor=acting_on(writer))
         self.seqs: list[int] = []
         self.conflicts: list[Conflict] = []
         self._actors: set[str | None] = set()
         self._source = source
-        self.log = Log(store)
+        self.log = Log(self.store)
         self._texts = self.log.journal.statements()
         self._states: dict[NamedNode, State] = {}
         self._theirs: dict[tuple[NamedNode, NamedNode | None], int] = {}
@@ -291,16 +284,12 @@ def undo(writer: Writer, conflicts: str, dry_run: bool, **selection: Any) -> dic
         writer.commit(delta, "UNDO", plan.seqs)
         return {**report, "seq": writer.store.commit() if delta else None}
 
-    actor, check = acting_on(writer), writer.check_rejections
-    plan = partial(planned, writer.store, writer.clock, actor, check, **selection)
+    plan = partial(_planned, writer, **selection)
     return writer.run_planned(plan, write, dry_run=dry_run)
 
 
-def planned(
-    store: NexusStore,
-    clock: Clock,
-    actor: Actor = OWNER,
-    check_rejections: Callable[[Draft], None] = lambda draft: None,
+def _planned(
+    writer: Writer,
     *,
     seq: int | None = None,
     seqs: Iterable[int] | None = None,
@@ -319,7 +308,7 @@ def planned(
     if seqs is not None and (isinstance(seqs, str) or not isinstance(seqs, Iterable)):
         message = f"The argument seqs is several numbers, not {type(seqs).__name__}."
         raise KipError("KIP_1001", message, "Give seq for one commit.")
-    plan = UndoPlan(store, clock, source, actor, check_rejections)
+    plan = UndoPlan(writer, source)
     log = plan.log
     if seq is None and seqs is None:
         log.require_whole()

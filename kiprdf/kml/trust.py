@@ -11,6 +11,7 @@ from typing import Any
 
 from pyoxigraph import NamedNode
 
+from kiprdf.actors import HUMAN
 from kiprdf.errors import KipError, shown
 from kiprdf.kml.draft import Draft, Edit, changed_keys, timestamp
 from kiprdf.rdf.elements import Term, Terms
@@ -27,8 +28,6 @@ ACTIVE = "active"
 REVIEWED = "reviewed"
 STATUSES = (RETRACTED, "deprecated", "draft", ACTIVE, REVIEWED)
 """From the least trusted to the most."""
-HUMAN = "human"
-
 _MARKS = (RETRACTED_BY, RETRACTED_AT)
 _NO_VALUES = frozenset((STATUS, *_MARKS, *RESERVED_METADATA))
 """The metadata that states nothing about the world."""
@@ -54,8 +53,8 @@ def check_status(draft: Draft, span: Span = NOWHERE) -> None:
     status ``active`` where others than people changed a value of what was reviewed.
     """
     draft.unreviewed.clear()
-    is_human = draft.actor.kind == HUMAN
-    if not is_human:
+    is_person = draft.actor.is_person
+    if not is_person:
         for node in draft.deleted:
             _check_deleted(node, draft, span)
     for node, edit in draft.edits.items():
@@ -67,7 +66,7 @@ def check_status(draft: Draft, span: Span = NOWHERE) -> None:
             or (before is not None and STATUS in before.metadata)
         ) and node not in draft.deleted:
             old = {} if before is None else before.metadata
-            if not is_human:
+            if not is_person:
                 _check_changed(edit, old, draft, span)
             _note_retraction(old, after, draft)
 

@@ -518,6 +518,8 @@ def test_a_rejection_is_not_merged_and_not_forgotten(nexus: Nexus) -> None:
 def test_only_a_person_rejects_and_lifts(nexus: Nexus, kind: Any) -> None:
     with nexus.acting(author="claude", kind=kind):
         refused(lambda: nexus.reject(FACT_OF_ADA, reason="No."), f"{kind}/claude")
+    with nexus.acting(kind=kind):
+        refused(lambda: nexus.reject(FACT_OF_ADA, reason="No."), f"{kind}/owner is none")
     name = nexus.reject(FACT_OF_ADA, reason="No.")
     with nexus.acting(author="claude", kind=kind):
         refused(lambda: nexus.lift(name), f"{kind}/claude")
