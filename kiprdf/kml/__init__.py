@@ -1,6 +1,7 @@
 """Turns a checked KML statement into one delta and a receipt.
 
 ``draft`` (the nexus as the statement would leave it), ``upsert``, ``update``, ``merge``,
-``delete``, ``protection`` (what no statement may change), ``rejections`` (what no write may state),
+``delete``, ``protection`` (what no statement may change), ``trust`` (what only people may do to a
+status), ``rejections`` (what no write may state), ``erased`` (what a copy may not bring back),
 ``schema`` (instance schemas, enforced on request). ``statements`` writes UPSERT statements.
 """

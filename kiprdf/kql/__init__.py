@@ -1,10 +1,10 @@
 """Compiles KQL to SPARQL, and turns its rows into KIP JSON. The input has been checked.
 
-``find`` runs one FIND. In order: ``identities`` (exact identities exist, patterns are valid),
-``translate`` (WHERE to algebra that says what is meant), with ``scopes`` (the SPARQL variables of
-KQL variables), ``clauses``, ``comparisons`` (FILTERs) and ``holes`` (values that are filled in
-later); ``where`` applies the passes of ``optimize``, from algebra to algebra; ``plan`` has the ways
-to the rows, by index (``evaluate``) and as a query; then ``cursor``,
-``reader`` (values of nodes) and ``results`` (collapse, order, group, shape). ``diagnosis`` explains
-an empty answer.
+``find`` runs one FIND, of a store or of what ``beliefs`` leaves of it. In order: ``identities``
+(exact identities exist, patterns are valid), ``translate`` (WHERE to algebra that says what is
+meant), with ``scopes`` (the SPARQL variables of KQL variables), ``clauses``, ``comparisons``
+(FILTERs) and ``holes`` (values that are filled in later); ``where`` applies the passes of
+``optimize``, from algebra to algebra; ``plan`` has the ways to the rows, by index (``evaluate``)
+and as a query; then ``cursor``, ``reader`` (values of nodes) and ``results`` (collapse, order,
+group, shape). ``diagnosis`` explains an empty answer.
 """

@@ -7,6 +7,7 @@ commit changed, on disk), ``commit_index`` (the commits that changed an element)
 states, as stores and as one record), ``view`` and ``merging`` (several stores as one),
 ``rebuilding`` (what commits lead to, and a damaged graph from the journal), ``folder`` (manifest,
 locks, opening, backups, a graph written afresh), ``proposals`` (what waits for a person),
+``refusals`` (writes that were not done), ``erasures`` (the digests of what was forgotten),
 ``update_times`` (elements in the order of their updates), ``oxigraph_reads`` and ``oxigraph`` (the
 embedded store, in memory or in a folder), ``connecting`` (opens a store that speaks SPARQL:
 recognizes its engine, then ``remote``, over ``remote_session``, its commits and what is known of

@@ -170,7 +170,7 @@ def test_threads_share_brains(tmp_path: Path) -> None:
 
         def work(at: int) -> None:
             try:
-                for step in range(12):
+                for step in range(6):
                     name = f"{(at + step) % 4}"
                     brains[name].execute(PERSON, name=f"{at} {step}")
                     brains[name].execute(NAMES)
@@ -183,7 +183,7 @@ def test_threads_share_brains(tmp_path: Path) -> None:
         for thread in threads:
             thread.join()
         assert faults == []
-        assert sum(len(brains[name].execute(NAMES)) for name in brains.names()) == 48
+        assert sum(len(brains[name].execute(NAMES)) for name in brains.names()) == 24
 
 
 def test_a_directory_that_is_none(tmp_path: Path) -> None:

@@ -39,11 +39,16 @@ def person(name: str) -> str:
     return f'UPSERT {{ CONCEPT {{ {{type: "Person", name: "{name}"}} }} }}'
 
 
+def written(base: str | None = None) -> kiprdf.Nexus:
+    nexus = kiprdf.Nexus.memory(base, history=True)
+    write(nexus)
+    return nexus
+
+
 @pytest.fixture
 def forgetful() -> kiprdf.Nexus:
     """A nexus that has forgotten Jane."""
-    nexus = kiprdf.Nexus.memory(history=True)
-    write(nexus)
+    nexus = written()
     nexus.forget(FIND, name=JANE)
     return nexus
 
@@ -51,29 +56,18 @@ def forgetful() -> kiprdf.Nexus:
 @pytest.fixture
 def before() -> kiprdf.Nexus:
     """The nexus before that."""
-    nexus = kiprdf.Nexus.memory(history=True)
-    write(nexus)
-    return nexus
+    return written()
 
 
 # The list -------------------------------------------------------------------------------------
 
 
-def test_the_list_has_a_digest_of_each_element_that_was_forgotten_and_no_name(
-    forgetful: kiprdf.Nexus,
-) -> None:
-    assert listed(forgetful) == sorted(map(digest, FORGOTTEN))
-    assert kiprdf.Nexus.memory().erasures() == "kiprdf erasures 1\n"
-
-
-def test_the_list_of_another_base_is_the_same() -> None:
-    lists = []
-    for base in BASES:
-        nexus = kiprdf.Nexus.memory(base, history=True)
-        write(nexus)
-        nexus.forget(FIND, name=JANE)
-        lists.append(listed(nexus))
-    assert lists[0] == lists[1] == sorted(map(digest, FORGOTTEN))
+@pytest.mark.parametrize("base", BASES)
+def test_the_list_has_a_digest_of_each_element_that_was_forgotten_and_no_name(base: str) -> None:
+    nexus = written(base)
+    assert nexus.erasures() == "kiprdf erasures 1\n"
+    nexus.forget(FIND, name=JANE)
+    assert listed(nexus) == sorted(map(digest, FORGOTTEN))
 
 
 def test_a_write_by_hand_takes_what_it_creates_off_the_list(forgetful: kiprdf.Nexus) -> None:
@@ -322,8 +316,7 @@ def test_forgetting_reaches_what_rebuilding_kept_and_the_pages_that_are_publishe
 
 @pytest.mark.parametrize("base", BASES)
 def test_a_list_is_applied_once_also_under_another_base(forgetful: kiprdf.Nexus, base: str) -> None:
-    nexus = kiprdf.Nexus.memory(base, history=True)
-    write(nexus)
+    nexus = written(base)
     commit = nexus.info()["commit"]
     dry = nexus.apply_erasures(forgetful.erasures(), dry_run=True)
     assert (dry, nexus.info()["commit"]) == ({"erased": 2, "commits": 4, "listed": 3}, commit)
@@ -337,8 +330,7 @@ def test_a_list_is_applied_once_also_under_another_base(forgetful: kiprdf.Nexus,
 
 
 def test_a_list_adds_up_with_that_of_the_nexus(forgetful: kiprdf.Nexus) -> None:
-    other = kiprdf.Nexus.memory(history=True)
-    write(other)
+    other = written()
     other.forget(FIND, name="Bob")
     bobs = listed(other)
     report = other.apply_erasures(forgetful.erasures())
@@ -599,8 +591,7 @@ def test_a_patch_is_applied_without_what_was_forgotten_and_so_is_the_next() -> N
     for name in ("Bob", JANE):
         hub.execute(update, name=name)
     second = middle.patch_to(hub).text
-    forgetful = kiprdf.Nexus.memory()
-    write(forgetful)
+    forgetful = written()
     forgetful.forget(FIND, name=JANE)
     nexus.apply_erasures(forgetful.erasures())
     report = nexus.apply_patch(first)

@@ -1,7 +1,8 @@
 """Why an answer is empty (docs/decisions/053), asked in KQL.
 
 ``clauses`` evaluates the beginnings of a WHERE, ``homes`` says what a variable can be bound to,
-``conditions`` and ``names`` compare that with what the command asks for.
+``conditions`` and ``names`` compare that with what the command asks for. ``unbelieved`` counts what
+would match, but is not believed.
 """
 
 from __future__ import annotations

@@ -31,11 +31,11 @@ def explain_unbelieved(find: ast.Find, view: View, store: Store) -> Iterator[Kip
     names = map(ast.Variable, scope.exported(where))
     plan = plan_bindings(names, where, store.iris, store.abilities)
     selected = rows(replace(plan, limit=READ), plain(store))
+    if not selected:
+        return
     nodes = dict.fromkeys(cell for row in selected for cell in row if isinstance(cell, NamedNode))
     reasons = {node: view.reasons[node] for node in nodes if node in view.reasons}
     own = {node: reason for node, reason in reasons.items() if reason != END} or reasons
-    if not selected:
-        return
     message = "It is there, but not believed: the hops that it matches lead over such elements."
     ids = [store.iris.id(node) for node in own]
     if own:
