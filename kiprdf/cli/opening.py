@@ -197,7 +197,8 @@ class Place:
                 raise
         raise Failure(
             f"{self} is a kiprdf server, not a SPARQL store: send commands to it by POST /kip; "
-            "--nexus with its address is for forget, import, optimize, compact-history and backup."
+            "--nexus with its address is for forget, erasures apply, import, optimize, "
+            "compact-history and backup."
         )
 
     def server(self, budget: Budget | None = None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import time
@@ -195,14 +196,14 @@ class AuditLog:
             path, maxBytes=AUDIT_BYTES, backupCount=AUDIT_FILES, encoding="utf-8"
         )
 
-    def write(self, info: RequestInfo, digest: str, receipt: Any) -> None:
+    def write(self, info: RequestInfo, statement: bytes, receipt: Any) -> None:
         """Append a line: time, principal, session, token, SHA-256 of the statement, receipt."""
         line = {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "principal": info.name,
             "session": info.session,
             "token": info.label,
-            "statement": digest,
+            "statement": hashlib.sha256(statement).hexdigest(),
             "receipt": receipt,
         }
         record = LOGGER.makeRecord(

@@ -25,8 +25,8 @@ from kiprdf.serve.options import Options
 from kiprdf.serve.security import Gate
 
 T = TypeVar("T")
-Audit: TypeAlias = Callable[[str, Any], None]
-"""Called with the digest and the receipt of each write."""
+Audit: TypeAlias = Callable[[bytes, Any], None]
+"""Called with the text and the receipt of each write."""
 
 DUMPS = 2
 """Documents of the whole dataset that are made at once: each takes memory, and a processor."""

@@ -82,8 +82,8 @@ def test_a_command_for_stores_says_what_a_server_takes(
     assert done.exit_code == 1
     assert done.stderr == (
         f"kiprdf: {refusing.address} is a kiprdf server, not a SPARQL store: send commands to it "
-        "by POST /kip; --nexus with its address is for forget, import, optimize, compact-history "
-        "and backup.\n"
+        "by POST /kip; --nexus with its address is for forget, erasures apply, import, optimize, "
+        "compact-history and backup.\n"
     )
 
 

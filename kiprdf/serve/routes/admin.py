@@ -325,7 +325,7 @@ async def maintain(server: Server, request: Request) -> Response:
     audit = server.audit_of(request.scope)
     if audit is not None and not getattr(command, "dry_run", False):
         # Not the report: what was forgotten would be in the log.
-        audit(sha256(body).hexdigest(), {"command": name, "commit": server.store.commit()})
+        audit(body, {"command": name, "commit": server.store.commit()})
     server.note(request.scope, None)
     return json_response(report)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -54,7 +53,7 @@ def answer(
     may_write: bool,
     read_only: bool,
     audit: Audit | None = None,
-    refuse: Callable[[str], None] = lambda text: None,
+    refuse: Callable[[str], None],
 ) -> Answer:
     """Answer the body of a request; a server that is ``read_only`` runs no command that writes.
 
@@ -89,7 +88,7 @@ def call(
         if isinstance(responses, list):
             for text, one in zip(command_texts(params), responses, strict=False):
                 if "error" not in one and _writes(text):
-                    audit(hashlib.sha256(text.encode(errors="replace")).hexdigest(), one["result"])
+                    audit(text.encode(errors="replace"), one["result"])
     return response
 
 
@@ -98,8 +97,7 @@ def report_memory(
 ) -> None:
     """Report what the function ``remember`` wrote."""
     if audit is not None and name == "remember" and "error" not in response:
-        text = str(arguments["text"])
-        audit(hashlib.sha256(text.encode(errors="replace")).hexdigest(), response["result"])
+        audit(str(arguments["text"]).encode(errors="replace"), response["result"])
 
 
 def refuse_writes(params: Mapping[str, Any], message: str, refuse: Callable[[str], None]) -> None:
