@@ -10,7 +10,7 @@ import sys
 import threading
 import unicodedata
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from kiprdf.arguments import check, check_opening
@@ -255,25 +255,21 @@ class Brains:
         stores = [view.members for view in views if isinstance(view, ViewStore)]
         in_views = {id(member.store) for members in stores for member in members}
         for name in list(self._open)[:-1]:
-            holder: list[object] = [self._open.pop(name)]
-            is_used = _references(holder) > _ALONE
-            nexus = holder.pop()
-            assert isinstance(nexus, Nexus)
-            if is_used or id(nexus.store) in in_views:
-                self._open = {name: nexus, **self._open}
+            is_used = _references(self._open, name) > _ALONE
+            if is_used or id(self._open[name].store) in in_views:
                 continue
-            nexus.close()
+            self._open.pop(name).close()
             too_many -= 1
             if not too_many:
                 return
 
 
-def _references(holder: list[object]) -> int:
-    """How often the object in a list is referred to."""
-    return sys.getrefcount(holder[0])
+def _references(holder: Mapping[str, object], key: str) -> int:
+    """How often the object in a mapping is referred to."""
+    return sys.getrefcount(holder[key])
 
 
-_ALONE = _references([object()])
+_ALONE = _references({"": object()}, "")
 
 
 def fault_of_name(name: object) -> str | None:

@@ -162,6 +162,18 @@ def test_what_nothing_refers_to_is_closed(tmp_path: Path) -> None:
         assert sum(bool(descriptors(tmp_path / name)) for name in brains.names()) == 3
 
 
+def test_the_one_that_was_asked_for_longest_ago_is_closed(tmp_path: Path) -> None:
+    with Brains(tmp_path, most_open=3) as brains:
+        kept = [brains.add("a"), brains.add("b")]
+        brains.add("c")
+        brains.add("d")  # "a" and "b" are used: "c" is closed
+        assert [name for name in "abcd" if descriptors(tmp_path / name)] == ["a", "b", "d"]
+        kept.clear()
+        gc.collect()
+        brains.add("e")
+        assert [name for name in "abcde" if descriptors(tmp_path / name)] == ["b", "d", "e"]
+
+
 def test_threads_share_brains(tmp_path: Path) -> None:
     faults: list[BaseException] = []
     with Brains(tmp_path, most_open=2) as brains:
