@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from kiprdf.actors import ACCESSES
@@ -134,6 +134,14 @@ def check(**arguments: Any) -> None:
     for name, value in arguments.items():
         if value is not None or not KINDS[name].is_optional:
             _check(name, value, KINDS[name])
+
+
+def check_names(parameters: Mapping[str, Any], arguments: Container[str]) -> None:
+    """Raise KIP_1001 for a parameter of a command with the name of an argument of its method."""
+    for name in parameters:
+        if name in arguments:
+            message = f"A parameter of this command cannot be called {name!r}."
+            raise KipError("KIP_1001", message, f"Give :{name} another name in the command.")
 
 
 def _check(name: str, value: Any, kind: _Kind) -> None:

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 import kiprdf
+from kiprdf.arguments import check_names
 from kiprdf.cli import answers, inputs, output
 from kiprdf.cli.failures import Subcommands
 from kiprdf.cli.opening import OfFolder, OfHistory, OfServer, place_of
@@ -220,6 +221,7 @@ def forget(
         output.errors_as_json(as_json),
         place.server() or open_nexus() as opened,
     ):
+        check_names(parameters, ("derived", "dry_run"))
         lines = {}
         if isinstance(opened, Nexus) and not as_json:
             plan = opened.forget(text, derived=derived, dry_run=True, **parameters)

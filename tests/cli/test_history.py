@@ -226,6 +226,14 @@ def test_changes_from_the_beginning_name_facts_and_what_was_forgotten(tmp_path: 
     ]
 
 
+@pytest.mark.parametrize("name", ["derived", "dry_run"])
+def test_a_parameter_of_forget_has_no_name_of_an_option(folder: tuple[str, int], name: str) -> None:
+    command = f'FIND(?p) WHERE {{ ?p {{type: "Person", name: :{name}}} }}'
+    done = invoke("forget", command, "--param", f'{name}="A"', "--dry-run", "--nexus", folder[0])
+    assert done.exit_code == 1
+    assert f"KIP_1001 A parameter of this command cannot be called '{name}'." in done.stderr
+
+
 def test_undo_and_forget_show_the_ends_of_links(tmp_path: Path) -> None:
     path = str(tmp_path / "people")
     with kiprdf.Nexus.open(path) as nexus:

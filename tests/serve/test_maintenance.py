@@ -293,6 +293,17 @@ def test_commands_of_a_server_are_those_of_a_folder(
         assert nexus.check()["history"]["faults"] == []
 
 
+@pytest.mark.parametrize("name", ["derived", "dry_run"])
+def test_a_parameter_of_forget_has_no_name_of_an_argument(server: RunningServer, name: str) -> None:
+    command = f'FIND(?p) WHERE {{ ?p {{type: "Person", name: :{name}}} }}'
+    answer = server.client.post(
+        "/maintenance/forget",
+        json={"command": command, "parameters": {name: "Jane"}, "dry_run": True},
+        headers=WRITER,
+    )
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "KIP_1001")
+
+
 def test_a_served_nexus_forgets_what_a_list_names_and_what_has_no_other_evidence(
     server: RunningServer, folder: Path, tmp_path: Path
 ) -> None:

@@ -28,6 +28,7 @@ from starlette.responses import (
 from starlette.types import Receive, Scope, Send
 
 import kiprdf
+from kiprdf.arguments import check_names
 from kiprdf.interchange.mapping.contexts import ORIGINAL, packs
 from kiprdf.nexus import Nexus
 from kiprdf.pages.page import ASSETS, render
@@ -68,6 +69,7 @@ class Forget(_Arguments):
 
     def run(self, nexus: Nexus) -> dict[str, Any]:
         options = {"derived": self.derived, "dry_run": self.dry_run}
+        check_names(self.parameters, options)
         return nexus.forget(self.command, **options, **self.parameters)
 
 
