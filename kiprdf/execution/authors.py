@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from kiprdf.actors import KINDS, OWNER, Actor
 from kiprdf.errors import KipError
@@ -20,15 +20,11 @@ from kiprdf.semantics.protected import ACTORS
 from kiprdf.source import Span
 from kiprdf.spelling import key_of_name, keys_of_name
 
-Claim: TypeAlias = tuple[Term, str, str | None]
-"""An author, who writes it, and who proposed it."""
 AUTHOR = "author"
 RECORD = "principal/"
 """What the keys of the records begin with; a kind is the value."""
 _OWNER = OWNER.signature.partition("/")[2]
 """The name of the owner, whom no record notes."""
-MOST_CLAIMS = 1000
-"""Claims that are remembered with what was found of them: most writers say the same."""
 _OF_ALL = frozenset(name for _, name in ACTORS)
 """The names that every agent gives itself."""
 
@@ -40,7 +36,7 @@ class Names:
         names = (key.removeprefix(RECORD) for key in records if key.startswith(RECORD))
         self._noted = set(names)
         self.listed: Callable[[], Sequence[Principal]] = tuple
-        self._current = _Current((), -1, {}, {})
+        self._current = _Current((), -1, {})
 
     def new(self, actor: Actor) -> dict[str, str]:
         """The record of an actor who writes for the first time."""
@@ -60,7 +56,7 @@ class Names:
         actor = draft.actor
         if actor.author is None:
             return
-        names, claimed = self._names()
+        names = self._names()
         last: Term | None = None
         for node, edit in draft.edits.items():
             after = edit.after.metadata.get(AUTHOR)
@@ -72,29 +68,22 @@ class Names:
             is_there = before is not None and is_same(before, after)
             if after is before or (is_there and not edit.changed):
                 continue
-            claim = (after, actor.author, actor.proposer)
-            try:
-                other = claimed[claim]
-            except KeyError:
-                other = _other(names, *claim)
-                if len(claimed) < MOST_CLAIMS:
-                    claimed[claim] = other
+            other = _other(names, after, actor.author, actor.proposer)
             if other is not None:
                 message = f"The author names another principal, {other!r:.60}."
                 hint = "Leave the author out, or give your own name; _actor says who wrote it."
                 raise KipError("KIP_3004", message, hint, draft.spans.get(node, span))
             last = after
 
-    def _names(self) -> tuple[dict[str, str], dict[Claim, str | None]]:
-        """The names by their keys, and what was found of claims, as long as the names stay."""
-        listed, number, keys, claimed = self._current
+    def _names(self) -> dict[str, str]:
+        """The names by their keys."""
+        listed, number, keys = self._current
         if listed is not self.listed() or number != len(self._noted):
             listed, number = self.listed(), len(self._noted)
             names = [_OWNER, *self._noted, *(principal.name for principal in listed)]
             keys = {key: name for name in names if name not in _OF_ALL for key in _keys(name)}
-            claimed = {}
-            self._current = _Current(listed, number, keys, claimed)
-        return keys, claimed
+            self._current = _Current(listed, number, keys)
+        return keys
 
 
 class _Current(NamedTuple):
@@ -103,7 +92,6 @@ class _Current(NamedTuple):
     listed: Sequence[Principal]
     number: int
     keys: dict[str, str]
-    claimed: dict[Claim, str | None]
 
 
 def _other(names: Mapping[str, str], author: Term, writer: str, proposer: str | None) -> str | None:

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -151,7 +152,7 @@ class CommandEngine:
 
         given = text
         text, moment = self._unmarked(text)
-        seen = self._seen(moment)
+        seen = None if moment is None else partial(self._store_at, moment)
 
         def run() -> Answer:
             outcome = self.statements.find(text, parameters, seen)
@@ -188,9 +189,9 @@ class CommandEngine:
             return text, None
         return unmarked(text, self.clock())
 
-    def _seen(self, moment: Moment | None) -> Callable[[], NexusStore] | None:
-        """Returns the store as what is believed at a moment."""
-        return None if moment is None else lambda: self.beliefs.store(moment)
+    def _store_at(self, moment: Moment | None) -> NexusStore:
+        """The store as what is believed at a moment; without one, all of it."""
+        return self.store if moment is None else self.beliefs.store(moment)
 
     def prepare(
         self, text: str, parameters: Mapping[str, Any], readonly: bool = False
@@ -264,8 +265,7 @@ class CommandEngine:
         lacks: Lack = "rows",
         moment: Moment | None = None,
     ) -> tuple[KipWarning, ...]:
-        seen = self._seen(moment)
-        store = self.store if seen is None else self.store.read(seen)
+        store = self.store.read(lambda: self._store_at(moment))
         return reasons(command, text, commit, store, self.indexer, lacks)
 
     def _run_meta(self, command: ast.Meta) -> Answer:
@@ -286,9 +286,10 @@ class CommandEngine:
         """The rows of a FIND, run as a request; ``warn`` explains that there are none."""
 
         text, moment = self._unmarked(text)
+        seen = None if moment is None else partial(self._store_at, moment)
 
         def run() -> Rows:
-            outcome = self.statements.find(text, parameters, self._seen(moment))
+            outcome = self.statements.find(text, parameters, seen)
             if outcome is None:
                 find = self._bound_one(ast.Find, "FIND", text, parameters)
                 outcome = self._run_find(find, moment)
@@ -316,11 +317,9 @@ class CommandEngine:
         return token, self._reasons(outcome.find, text, outcome.commit, outcome.lacks, moment)
 
     def _run_find(self, find: ast.Find, moment: Moment | None) -> FindResult:
-        seen = self._seen(moment)
-
         def run() -> FindResult:
             check(find, self.catalogs.catalog())
-            return kql.run(find, self.store if seen is None else seen())
+            return kql.run(find, self._store_at(moment))
 
         return self.store.read(run)
 
@@ -328,7 +327,6 @@ class CommandEngine:
         """What each clause of a command's WHERE leaves, as a request."""
 
         text, moment = self._unmarked(text)
-        seen = self._seen(moment)
 
         def run() -> Diagnosis:
             command = self.statements.template(text).bind(with_moment(text, parameters))
@@ -340,7 +338,7 @@ class CommandEngine:
 
             def read() -> Diagnosis:
                 check(command, self.catalogs.catalog())
-                return diagnose(command, text, self.store if seen is None else seen())
+                return diagnose(command, text, self._store_at(moment))
 
             return self.store.read(read)
 
@@ -349,14 +347,13 @@ class CommandEngine:
     def explain(self, text: str, parameters: Mapping[str, Any]) -> str:
         """The SPARQL of a FIND, compiled as a request."""
         text, moment = self._unmarked(text)
-        seen = self._seen(moment)
 
         def run() -> str:
             find = self._bound_one(ast.Find, "FIND", text, parameters)
 
             def compile() -> str:
                 check(find, self.catalogs.catalog())
-                return kql.explain(find, self.store if seen is None else seen())
+                return kql.explain(find, self._store_at(moment))
 
             return self.store.read(compile)
 

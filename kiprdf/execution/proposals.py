@@ -359,9 +359,9 @@ def _kept(engine: CommandEngine, id: str) -> Entry:
 
 def _shown(proposal: Entry) -> dict[str, Any]:
     """A proposal for a caller, who may change it."""
-    shown = {key: value for key, value in proposal.items() if key != "digest"}
+    public = {key: value for key, value in proposal.items() if key != "digest"}
     # The fastest copy of JSON.
-    copy: dict[str, Any] = marshal.loads(marshal.dumps(shown))
+    copy: dict[str, Any] = marshal.loads(marshal.dumps(public))
     return copy
 
 

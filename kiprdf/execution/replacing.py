@@ -25,6 +25,7 @@ from kiprdf.interchange.differences.patch import read as read_patch
 from kiprdf.interchange.differences.patch_log import Log
 from kiprdf.interchange.n_triples import StagingStore
 from kiprdf.kml.draft import Draft, Edit, timestamp
+from kiprdf.kml.erased import with_links
 from kiprdf.kml.trust import RETRACTED_AT, RETRACTED_BY, STATUS, with_unreviewed
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Element, Proposition, Term, Terms, read_element
@@ -181,11 +182,7 @@ def _without_erased(patch: Patch, writer: Writer) -> tuple[Patch, int]:
     facts: list[Any] = [(row.subject, row.object) for row in rows if row.predicate == vocab.REIFIES]
     ends = {end for _, fact in facts for end in (fact.subject, fact.object)}
     elements = [*facts, *((node, None) for node in {row.subject for row in rows} | ends)]
-    gone = {node for node, fact in elements if writer.lists(node, fact)}
-    size = 0
-    while size != len(gone):
-        size = len(gone)
-        gone |= {link for link, fact in facts if {fact.subject, fact.object} & gone}
+    gone = with_links({node for node, fact in elements if writer.lists(node, fact)}, facts)
     lost = {fact for link, fact in facts if link in gone}
     kept = (
         frozenset(row for row in side if not {row.subject, row.object} & gone and row not in lost)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
+
+from pyoxigraph import NamedNode
 
 from kiprdf.kml.draft import Draft
 from kiprdf.rdf.elements import Proposition
@@ -21,11 +24,16 @@ def drop_erased(draft: Draft) -> None:
     links = [one for one in new if isinstance(one, Proposition)]
     facts = {link.node: draft.fact(link) for link in links}
     dropped = {one.node for one in new if draft.is_listed(one.node, facts.get(one.node))}
-    size = 0
-    while size != len(dropped):
-        size = len(dropped)
-        dropped |= {one.node for one in links if {one.subject, one.object} & dropped}
-    draft.discard(dropped)
+    draft.discard(with_links(dropped, facts.items()))
+
+
+def with_links(nodes: set[NamedNode], facts: Collection[tuple[Any, Any]]) -> set[NamedNode]:
+    """Some elements, and every link about them, of those whose facts are given."""
+    size, found = 0, {*nodes}
+    while size != len(found):
+        size = len(found)
+        found |= {link for link, fact in facts if {fact.subject, fact.object} & found}
+    return found
 
 
 def with_erased(receipt: dict[str, Any], draft: Draft) -> dict[str, Any]:

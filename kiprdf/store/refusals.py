@@ -10,6 +10,7 @@ import threading
 from collections import deque
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -59,15 +60,17 @@ class Refusals:
         if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST:
             message = f"The limit is a number from 1 to {MOST}, not {limit!r}."
             raise KipError("KIP_1001", message, f"Leave it out, for {LIMIT}.")
-        chosen: list[dict[str, Any]] = []
         with self._lock:
             kept = [*self._kept]
-        for lines in (kept, *([] if self._path is None else map(_lines, _files(self._path)))):
-            for line in reversed(lines):
-                is_of = author in (None, line["principal"].partition("/")[2])
-                if is_of and session in (None, line["session"]) and len(chosen) < limit:
-                    chosen.append(line)
-        return chosen
+        files = [] if self._path is None else _files(self._path)
+        every = chain.from_iterable(map(reversed, chain([kept], map(_lines, files))))
+        chosen = (
+            line
+            for line in every
+            if author in (None, line["principal"].partition("/")[2])
+            and session in (None, line["session"])
+        )
+        return list(islice(chosen, limit))
 
 
 def writes(text: object) -> bool:
