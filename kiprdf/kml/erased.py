@@ -29,11 +29,11 @@ def drop_erased(draft: Draft) -> None:
 
 def with_links(nodes: set[NamedNode], facts: Collection[tuple[Any, Any]]) -> set[NamedNode]:
     """Some elements, and every link about them, of those whose facts are given."""
-    size, found = 0, {*nodes}
-    while size != len(found):
-        size = len(found)
-        found |= {link for link, fact in facts if {fact.subject, fact.object} & found}
-    return found
+    size, linked = 0, {*nodes}
+    while size != len(linked):
+        size = len(linked)
+        linked |= {link for link, fact in facts if {fact.subject, fact.object} & linked}
+    return linked
 
 
 def with_erased(receipt: dict[str, Any], draft: Draft) -> dict[str, Any]:
