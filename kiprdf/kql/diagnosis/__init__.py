@@ -49,7 +49,8 @@ def explain(
     view = view_of(store)
     if isinstance(command, ast.Find) and view is not None and view.hidden:
         is_empty = lacks == "rows" or not (lacks or count_solutions(command.where, store, 1))
-        for warning in explain_unbelieved(command, view, store) if is_empty else ():
+        warning = explain_unbelieved(command, view, store) if is_empty else None
+        if warning is not None:
             yield replace(warning, source=source)
             return
     is_listed = False

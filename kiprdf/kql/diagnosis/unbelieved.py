@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -25,14 +24,14 @@ SHOWN = 3
 """Ids in a hint."""
 
 
-def explain_unbelieved(find: ast.Find, view: View, store: Store) -> Iterator[KipWarning]:
-    """The elements that match a FIND and are not believed, by the reason."""
+def explain_unbelieved(find: ast.Find, view: View, store: Store) -> KipWarning | None:
+    """The elements that match a FIND and are not believed, by the reason; None where none do."""
     where = _Naming(find.where).block(find.where)
     names = map(ast.Variable, scope.exported(where))
     plan = plan_bindings(names, where, store.iris, store.abilities)
     selected = rows(replace(plan, limit=READ), plain(store))
     if not selected:
-        return
+        return None
     nodes = dict.fromkeys(cell for row in selected for cell in row if isinstance(cell, NamedNode))
     reasons = {node: view.reasons[node] for node in nodes if node in view.reasons}
     own = {node: reason for node, reason in reasons.items() if reason != END} or reasons
@@ -44,7 +43,7 @@ def explain_unbelieved(find: ast.Find, view: View, store: Store) -> Iterator[Kip
         message = f"It is there, but not believed: {least}{counts}."
     some = f", such as {', '.join(ids[:SHOWN])}" if ids else ""
     hint = f"Without the view it also reads what is not believed{some}."
-    yield KipWarning("NotBelieved", message, hint, find.where.span)
+    return KipWarning("NotBelieved", message, hint, find.where.span)
 
 
 class _Naming:
