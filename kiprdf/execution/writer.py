@@ -270,7 +270,7 @@ class Writer:
         """
         if delta:
             actor = acting_on(self)
-            new = self._require_write(actor)
+            new = {} if actor is OWNER else self._require_write(actor)
             kind = kind or next(map(_kind, delta.commands), "SETTING")
             digest = None
             if self.store.journal is not None and delta.commands:
@@ -294,8 +294,6 @@ class Writer:
 
     def _require_write(self, actor: Actor) -> dict[str, str]:
         """Raise KIP_3004 for an actor who may not write; the record of one who is new."""
-        if actor is OWNER:
-            return {}
         actor.require("write")
         return self.names.new(actor)
 

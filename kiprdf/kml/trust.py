@@ -53,8 +53,7 @@ def check_status(draft: Draft, span: Span = NOWHERE) -> None:
     status ``active`` where others than people changed a value of what was reviewed.
     """
     draft.unreviewed.clear()
-    is_person = draft.actor.is_person
-    if not is_person:
+    if draft.deleted and not draft.actor.is_person:
         for node in draft.deleted:
             _check_deleted(node, draft, span)
     for node, edit in draft.edits.items():
@@ -66,7 +65,7 @@ def check_status(draft: Draft, span: Span = NOWHERE) -> None:
             or (before is not None and STATUS in before.metadata)
         ) and node not in draft.deleted:
             old = {} if before is None else before.metadata
-            if not is_person:
+            if not draft.actor.is_person:
                 _check_changed(edit, old, draft, span)
             _note_retraction(old, after, draft)
 
