@@ -279,7 +279,7 @@ def _items(value: Any) -> list[Any]:
 def _check_reviewer(actor: Actor, proposal: Entry) -> None:
     _require_person(actor)
     if _is_same(actor.author, proposal["author"]):
-        who = shown(actor.signature)
+        who = shown(proposal["by"])
         message = f"{proposal['id']} is a proposal of {who}: nobody approves their own."
         raise KipError("KIP_3004", message, "Leave it to another person.")
 
