@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kiprdf.actors import KINDS, OWNER, Actor
 from kiprdf.errors import KipError
 from kiprdf.kml.draft import Draft
-from kiprdf.principals import Principal
 from kiprdf.rdf.elements import Term
 from kiprdf.rdf.literals import Json, is_same, to_json
 from kiprdf.semantics.protected import ACTORS
 from kiprdf.source import Span
 from kiprdf.spelling import key_of_name, keys_of_name
+
+if TYPE_CHECKING:
+    from kiprdf.principals import Principal
 
 AUTHOR = "author"
 RECORD = "principal/"

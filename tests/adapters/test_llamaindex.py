@@ -153,6 +153,6 @@ def test_a_structured_query_only_reads(stores: Any) -> None:
     ours, _ = stores
     query = 'FIND(?p.name) WHERE { ?p {type: "PERSON"} } ORDER BY ?p.name'
     assert ours.structured_query(query) == ["Ada", "Bob"]
-    assert "`PERSON` (2)" in ours.get_schema_str()
+    assert '"PERSON" (2)' in ours.get_schema_str()
     with pytest.raises(kiprdf.KipError, match="no command that writes"):
         ours.structured_query('DELETE CONCEPT ?p DETACH WHERE { ?p {type: "PERSON"} }')
