@@ -24,7 +24,7 @@ from kiprdf.language.printer import outline
 from kiprdf.semantics import Catalog, check
 from kiprdf.semantics.patterns import Kinds, check_block
 from kiprdf.source import NOWHERE
-from kiprdf.store import Store
+from kiprdf.store import NexusStore, Store
 
 MOST_TEXTS = 256
 MOST_PLANS = 16
@@ -86,7 +86,7 @@ class Statements:
     catalog are compiled again.
     """
 
-    def __init__(self, store: Store, catalog: Callable[[], Catalog]) -> None:
+    def __init__(self, store: NexusStore, catalog: Callable[[], Catalog]) -> None:
         self._store = store
         self._catalog = catalog
         self._texts: dict[str, Statement] = {}
@@ -202,9 +202,12 @@ class Statements:
         """What a text writes, filled into its shape; None where that is new."""
         if text in self._texts and not _has_list(parameters):
             return None
-        upsert = None if parameters else self._blocks.read(text)
-        if upsert is not None:
-            return Write(upsert, has_places=False)
+        shaped = None if parameters else self._blocks.read(text)
+        if shaped is not None:
+            # Only a history has the outlines.
+            has_history = self._store.journal is not None
+            outlined = self._blocks.outline(shaped) if has_history else None
+            return Write(shaped.command, outlined, has_places=False)
         literals = opened(text, parameters, ("UPDATE", "DELETE"))
         if literals is None:
             return None

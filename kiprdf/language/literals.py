@@ -19,6 +19,7 @@ from kiprdf.errors import KipError
 from kiprdf.language import ast, limits
 from kiprdf.language.parameters import Frame, bind, framed
 from kiprdf.language.parser import parse
+from kiprdf.language.printer import OUTLINED, outline
 from kiprdf.language.values import SPACE
 
 MOST_SHAPES = 256
@@ -142,23 +143,33 @@ class _Block(NamedTuple):
     order: Sequence[int]
 
 
+class Shaped(NamedTuple):
+    """A statement, and the shapes of its blocks."""
+
+    command: ast.Upsert
+    keys: Sequence[_Key]
+
+
 class Blocks:
     """The blocks of UPSERTs that were read before, by their shapes.
 
     >>> blocks = Blocks()
     >>> text = 'UPSERT {{ CONCEPT {{ {{type: "Drug", name: "{}"}} }} }}'
-    >>> [blocks.read(text.format(name)) == parse(text.format(name)) for name in "ABC"]
+    >>> [blocks.read(text.format(name)) is not None for name in "ABC"]
     [False, True, True]
+    >>> blocks.read(text.format("D")).command == parse(text.format("D"))
+    True
     """
 
     def __init__(self) -> None:
         self._blocks: dict[_Key, _Block | None] = {}
         self._seen: set[_Key] = set()
+        self._outlines: dict[tuple[_Key, ...], str] = {}
 
-    def read(self, text: str) -> ast.Upsert | None:
-        """The tree of one UPSERT, without parameters; None where most of its shapes are new.
+    def read(self, text: str) -> Shaped | None:
+        """One UPSERT without parameters; None where most of its shapes are new.
 
-        It equals the tree that ``parse`` returns, but its spans are not places in the text.
+        Its tree equals the one that ``parse`` returns, but its spans are not places in the text.
         """
         is_long = len(text.encode("utf-8", "replace")) > limits.COMMAND_BYTES
         if is_long or _OPEN in text or _HEAD.match(text) is None:
@@ -176,9 +187,20 @@ class Blocks:
         if _HEAD.fullmatch(head) is None or not self._learn(keys):
             return None
         try:
-            return self._filled(keys, _scalars(literals))
+            command = self._filled(keys, _scalars(literals))
         except ValueError:
             return None
+        return None if command is None else Shaped(command, keys)
+
+    def outline(self, shaped: Shaped) -> str:
+        """The outline of a statement, which its shapes determine, made once for each."""
+        key = (*shaped.keys[:OUTLINED], shaped.keys[-1])
+        text = self._outlines.get(key)
+        if text is None:
+            if len(self._outlines) >= MOST_SHAPES:
+                self._outlines = {}
+            text = self._outlines[key] = outline(shaped.command)
+        return text
 
     def _filled(self, keys: Iterable[_Key], values: Sequence[ast.JsonScalar]) -> ast.Upsert | None:
         """The statement of some blocks with the values of all of them."""

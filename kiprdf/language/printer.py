@@ -14,7 +14,7 @@ from kiprdf.trees import replaced
 _INDENT = "  "
 _WIDTH = 80
 """A longer map is written with one line for each key."""
-_OUTLINED = 100
+OUTLINED = 100
 """The outline of an UPSERT has its first blocks, and the first items of each."""
 # ``json.dumps`` makes an encoder for each value.
 _json = json.JSONEncoder(ensure_ascii=False).encode
@@ -95,7 +95,7 @@ def outline(command: ast.Manipulation) -> str:
 
     if not isinstance(command, ast.Upsert):
         return to_text(replaced(command, masked))
-    cut = (replace(block, items=block.items[:_OUTLINED]) for block in command.blocks[:_OUTLINED])
+    cut = (replace(block, items=block.items[:OUTLINED]) for block in command.blocks[:OUTLINED])
     blocks = (
         replace(block, items=tuple(dict.fromkeys(block.items)))
         for block in replaced(tuple(cut), masked)

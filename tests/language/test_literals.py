@@ -9,12 +9,17 @@ import kiprdf
 from kiprdf.errors import KipError
 from kiprdf.language import ast, parse
 from kiprdf.language.literals import Blocks, opened
+from kiprdf.language.printer import outline
 
 
 def read_again(text: str) -> ast.Upsert | None:
     blocks = Blocks()
     blocks.read(text)
-    return blocks.read(text)
+    shaped = blocks.read(text)
+    if shaped is None:
+        return None
+    assert blocks.outline(shaped) == blocks.outline(shaped) == outline(parse(text))
+    return shaped.command
 
 
 @pytest.mark.parametrize(
@@ -183,7 +188,9 @@ def test_one_block_is_parsed_when_it_comes_again_and_many_at_once() -> None:
     blocks = Blocks()
     many = upsert(*(BLOCK % number for number in range(5)))
     assert [blocks.read(upsert(BLOCK % n)) is None for n in range(3)] == [True, False, False]
-    assert Blocks().read(many) == parse(many)
+    shaped = Blocks().read(many)
+    assert shaped is not None
+    assert shaped.command == parse(many)
 
 
 def test_a_failure_shows_its_place_in_the_text() -> None:
