@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -144,3 +145,26 @@ def test_wrong_kinds_and_accesses_are_refused(nexus: Nexus, wrong: dict[str, Any
     with pytest.raises(KipError) as raised:
         nexus.acting(**{"author": "x", **wrong})
     assert raised.value.code == "KIP_1001"
+
+
+def test_a_clock_that_goes_backwards_changes_no_judgement() -> None:
+    times = iter(datetime(2026, 11, 27, tzinfo=UTC) - timedelta(days=n) for n in range(10_000))
+    with Nexus.memory(history=True, clock=lambda: next(times)) as nexus:
+        nexus.execute(ADA, city="London")
+        with nexus.acting(author="scout", access="propose"):
+            assert nexus.execute(ADA, city="Paris")["proposed"] == "prop-1"
+        assert nexus.approve("prop-1")["upsert_concept_nodes"] == ["C:Person/Ada"]
+        nexus.reject(("C:Person/Ada", "attributes.city", "Paris"), reason="She never lived there.")
+        with nexus.acting(author="ada", kind="human"):
+            nexus.execute('UPDATE ?p SET METADATA {status: "retracted"} WHERE {?p {name: "Ada"}}')
+        with nexus.acting(author="claude"):
+            for command in (
+                ADA.replace(":city", '"Paris"'),
+                'UPDATE ?p SET METADATA {status: "active"} WHERE {?p {name: "Ada"}}',
+                'DELETE CONCEPT ?p DETACH WHERE {?p {name: "Ada"}}',
+            ):
+                with pytest.raises(KipError) as raised:
+                    nexus.execute(command)
+                assert raised.value.code == "KIP_3004"
+        assert nexus.believed('FIND(?p.name) WHERE {?p {name: "Ada"}}').column("?p.name") == []
+        assert nexus.execute('FIND(?p.name) WHERE {?p {name: "Ada"}}') == ["Ada"]
