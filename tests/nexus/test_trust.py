@@ -77,6 +77,8 @@ def test_an_element_alone_has_its_status(notes: Notes, status: object, expected:
         ("active", "retracted", "retracted"),
         ("draft", "reviewed", "draft"),
         ("deprecated", "draft", "deprecated"),
+        ("deprecated", "retracted", "retracted"),
+        ("retracted", "deprecated", "retracted"),
     ],
 )
 def test_nothing_is_trusted_above_what_it_is_derived_from(

@@ -402,21 +402,27 @@ async def written_by_a_client(session: Any, name: str) -> tuple[Any, Any]:
     return by.structured_content["result"], of_note.structured_content["result"]
 
 
-def test_a_child_with_mcp_acts_as_its_principal(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "name", "actor"),
+    [([], "mcp", "model/mcp"), (["--as", "ada", "--kind", "human"], "ada", "human/ada")],
+)
+def test_a_child_with_mcp_acts_as_its_principal(
+    folder: Path, tmp_path: Path, options: list[str], name: str, actor: str
+) -> None:
     from mcp import ClientSession, StdioServerParameters
     from mcp.client.stdio import stdio_client
 
     nexus = copied(folder, tmp_path / "kb")
 
     async def run() -> None:
-        arguments = ["-m", "kiprdf", "mcp", str(nexus), "--as", "ada", "--kind", "human"]
+        arguments = ["-m", "kiprdf", "mcp", str(nexus), *options]
         parameters = StdioServerParameters(command=sys.executable, args=arguments)
         async with stdio_client(parameters) as streams, ClientSession(*streams[:2]) as session:
             written = await written_by_a_client(session, "by stdio")
-            assert written == (["human/ada"], ["human/ada"])
+            assert written == ([actor], [actor])
 
     asyncio.run(run())
-    (session,) = {session for _, session in sessions(nexus, author="ada")}
+    (session,) = {session for _, session in sessions(nexus, author=name)}
     assert session.startswith("mcp-")
 
 
