@@ -245,6 +245,8 @@ def test_recent_changes_are_believed(nexus: kiprdf.Nexus) -> None:
         nexus,
         'CONCEPT { {type: "Person", name: "Ann"} } CONCEPT { {type: "Insight", name: "tea"} }'
         'CONCEPT { {type: "Insight", name: "gone"} } WITH METADATA { status: "retracted" }',
+        'CONCEPT { {type: "Insight", name: "later"} } WITH METADATA { valid_from: "2999-01-01" }',
+        'CONCEPT { {type: "Insight", name: "over"} } WITH METADATA { valid_until: "2001-01-01" }',
         'PROPOSITION { ({type: "Person", name: "Ann"}, "prefers", {type: "Insight", name: "tea"}) }'
         'PROPOSITION { ({type: "Insight", name: "tea"}, "knows", {type: "Person", name: "Ann"}) }'
         " WITH METADATA { superseded: true }",
