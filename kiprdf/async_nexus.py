@@ -94,6 +94,7 @@ class AsyncNexus:
     reject = as_coroutine(Nexus.reject)
     lift = as_coroutine(Nexus.lift)
     rejections = as_coroutine(Nexus.rejections)
+    refusals = as_coroutine(Nexus.refusals)
     forget = as_coroutine(Nexus.forget)
     erasures = as_coroutine(Nexus.erasures)
     apply_erasures = as_coroutine(Nexus.apply_erasures)

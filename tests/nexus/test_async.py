@@ -133,6 +133,9 @@ def test_a_task_reads_the_past_and_undoes_as_the_methods_do() -> None:
         first = nexus.info()["commit"]
         with asked.acting(author="agent-7", session="s-42"):
             await asked.execute(upsert, age=37)
+        with asked.acting(author="agent-8", access="read"), pytest.raises(kiprdf.KipError):
+            await asked.execute(upsert, age=38)
+        assert [each["principal"] for each in await asked.refusals()] == ["model/agent-8"]
         async with asked.at(first) as past:
             assert await past.execute(age) == [36]
         with pytest.raises(kiprdf.KipError, match="closed"):

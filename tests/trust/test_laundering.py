@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -37,7 +38,7 @@ COMPANIES = (
 HOMES: tuple[Any, ...] = ("The Moon", "the  moon", ["Paris", "The Moon"], "Paris", 7)
 STATES = (None, "active", "draft", "superseded", "retracted")
 WALKS = int(os.environ.get("KIPRDF_EXAMPLES", "4"))
-STEPS = 40
+STEPS = 60
 
 FACT = """UPSERT {
   CONCEPT ?s { {type: "Person", name: :s} } CONCEPT ?o { {type: "Company", name: :o} }
@@ -150,9 +151,13 @@ def copied(nexus: Nexus, random: Random) -> Nexus:
 
 
 def rule(nexus: Nexus, random: Random) -> Any:
+    # A quoted end is a text, which names nothing.
+    plain = re.compile("[A-Za-z]+").fullmatch
+    ends = (list(filter(plain, names)) for names in (PEOPLE, COMPANIES))
+    person, company = map(random.choice, ends)
     text = (
-        f'start {{}} => works_at {{@module memory; @do put; @subject "{random.choice(PEOPLE)}"; '
-        f'@object "{random.choice(COMPANIES)}"}}, start {{@do clear}}'
+        f"start {{}} => works_at {{@module memory; @do put; @subject {person}; @object {company}}},"
+        " start {@do clear}"
     )
     engine = chunks.Engine(text, modules={"memory": nexus})
     engine.goal("start {}")

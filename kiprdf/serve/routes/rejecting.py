@@ -22,7 +22,7 @@ from kiprdf.serve.state import Routes, Server, path_after, require_write, root_o
 def form_key(server: Server, request: Request, node: NamedNode) -> str | None:
     """What the form on the page of an element must send; None for readers who may not reject."""
     actor = info_of(request.scope).actor
-    if actor.kind != "human" or not actor.may("write") or server.is_read_only:
+    if not actor.is_person or not actor.may("write") or server.is_read_only:
         return None
     return review.form_key(server.form_secret, actor, _form(server, node))
 

@@ -31,7 +31,7 @@ def check_form(server: Server, actor: Actor, id: str, fields: dict[str, str]) ->
 def _person(server: Server, request: Request) -> Actor:
     """Who reads a page, and decides if the server writes; raises 403 unless that is a person."""
     actor = info_of(request.scope).actor
-    if actor.kind != "human":
+    if not actor.is_person:
         hint = "Sign in with the token of a principal of the kind human."
         raise HttpError(403, f"Proposals are shown to people, and this is a {actor.kind}.", hint)
     return actor._replace(access="read") if server.is_read_only else actor
