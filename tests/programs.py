@@ -11,6 +11,7 @@ import os
 import runpy
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -64,3 +65,13 @@ def _become(
         runpy.run_module(program, run_name="__main__", alter_sys=True)
     else:
         exec(compile(program, "<string>", "exec"), {"__name__": "__main__"})
+
+
+def children(process: int) -> list[int]:
+    """The processes that a process has started and that it is not done with."""
+    listed: list[int] = []
+    # Threads may end meanwhile.
+    for task in Path(f"/proc/{process}/task").iterdir():
+        with suppress(OSError):
+            listed += map(int, (task / "children").read_text().split())
+    return listed

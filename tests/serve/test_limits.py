@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.programs import children
 from tests.serve.raw import connect, head, json_post, kip_call, until_closed
 from tests.serve.running import RunningServer, running, serving
 
@@ -208,13 +209,8 @@ def is_busy(pid: int) -> bool:
 
 
 def _ticks(pid: int) -> int:
-    processes = [pid]
-    # Threads and children may end meanwhile.
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        with suppress(OSError):
-            processes += map(int, (task / "children").read_text().split())
     ticks = 0
-    for one in processes:
+    for one in (pid, *children(pid)):
         with suppress(OSError):
             fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
             ticks += int(fields[11]) + int(fields[12])

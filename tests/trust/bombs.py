@@ -18,6 +18,7 @@ from pyoxigraph import DefaultGraph
 
 import kiprdf
 from tests.nexus.test_budget import with_nodes
+from tests.programs import children
 from tests.trust.entry_points import refusal
 
 SECONDS = 0.15
@@ -117,13 +118,6 @@ def _runs_on() -> bool:
     return True
 
 
-def children() -> list[int]:
-    """The processes that this one has started and that are not done with."""
-    path = Path(f"/proc/{os.getpid()}/task")
-    listed = [(task / "children").read_text().split() for task in path.iterdir()]
-    return [int(word) for words in listed for word in words]
-
-
 def _peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
@@ -133,7 +127,7 @@ def main(kind: str, *names: str) -> None:
         before = _peak()
         for name in names or BOMBS:
             print(f"{name}: {outcome(nexus, BOMBS[name])}", flush=True)
-    print("processes:", len(children()), flush=True)
+    print("processes:", len(children(os.getpid())), flush=True)
     print("MiB:", _peak() - before, flush=True)
 
 
