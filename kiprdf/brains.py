@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import secrets
 import shutil
 import sys
 import threading
-import unicodedata
 import weakref
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 
 from kiprdf.arguments import check, check_opening
 from kiprdf.budget import Budget
@@ -19,20 +16,15 @@ from kiprdf.errors import ClosedError, KipError, LockedError, StoreError, shown
 from kiprdf.kml.draft import Clock
 from kiprdf.nexus import Nexus
 from kiprdf.search.embedders import Embedder
-from kiprdf.spelling import keys_of_name
+from kiprdf.spelling import fault_of_name, keys_of_name
 from kiprdf.store.folder import MANIFEST, absolute, is_written
 from kiprdf.store.past import require_embedded
 from kiprdf.store.view import ViewStore
 
-NAME_BYTES = 255
-"""The most bytes of a name, those of a folder on most systems."""
 MOST_OPEN = 40
 """The nexuses that are open at once, each with some 20 file descriptors."""
 _REMOVED = ".removed-"
 """What the names of folders begin with that are being erased."""
-_MARKS = frozenset("_-.@+ ")
-_RESERVED = re.compile(r"(?i:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.DOTALL)
-"""The names of devices, which are no folders on Windows."""
 
 
 def View(  # noqa: N802  (it makes an object, as a class does)
@@ -270,28 +262,6 @@ def _references(holder: Mapping[str, object], key: str) -> int:
 
 
 _ALONE = _references({"": object()}, "")
-
-
-def fault_of_name(name: object) -> str | None:
-    """Why a text cannot be the name of a nexus; None for one that can.
-
-    >>> fault_of_name("ada"), fault_of_name("../ada")
-    (None, 'a name has letters, digits, blanks and _-.@+ only')
-    """
-    if not isinstance(name, str) or not name:
-        return "a name is a text"
-    with suppress(UnicodeEncodeError):
-        if len(name.encode()) > NAME_BYTES:
-            return f"a name has at most {NAME_BYTES} bytes"
-    if not all(one in _MARKS or unicodedata.category(one)[0] in "LMN" for one in name):
-        return "a name has letters, digits, blanks and _-.@+ only"
-    if unicodedata.category(name[0])[0] not in "LN" or name[-1] in ". ":
-        return "a name begins with a letter or digit, and does not end with a dot or a blank"
-    if _RESERVED.fullmatch(name):
-        return "it is the name of a device"
-    if unicodedata.normalize("NFC", name) != name:
-        return "its accents are written apart from their letters"
-    return None
 
 
 def _not_a_name(name: object, fault: str) -> KipError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import logging
 import os
 import re
@@ -22,7 +23,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from kiprdf.actors import ACCESSES, KINDS, Access, Actor, Kind
-from kiprdf.spelling import key_of_name, keys_of_name
+from kiprdf.spelling import fault_of_name, key_of_name, keys_of_name
 
 NAME_CHARACTERS = 100
 RESERVED = ("owner", "local", "network", "token", "read-token", "mcp", "$self", "$system")
@@ -48,6 +49,16 @@ class Principal(NamedTuple):
     access: Access
     token_sha256: str = ""
     scopes: Mapping[str, Any] = MappingProxyType({})
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The names of the scopes that it reads, the last one of which wins."""
+        return tuple(self.scopes.get("read", ()))
+
+    @property
+    def writes(self) -> str | None:
+        """The name of the scope that it writes, one of those that it reads."""
+        return self.scopes.get("write")
 
     def actor(self, session: str) -> Actor:
         """The principal in a session."""
@@ -140,9 +151,9 @@ def _principal(table: dict[str, Any], place: str) -> Principal:
     if digest == _NO_TOKEN:
         raise PrincipalsError(f"{place}: token_sha256 is that of an empty token.")
     scopes = table.get("scopes", {})
-    if not _is_scopes(scopes):
-        form = '{ read = ["NAME", …], write = "NAME" }'
-        raise PrincipalsError(f"{place}: scopes is {form}.")
+    fault = _fault_of_scopes(scopes, table["access"]) if "scopes" in table else None
+    if fault is not None:
+        raise PrincipalsError(f"{place}: {fault}.")
     named = {**table, "token_sha256": digest, "scopes": MappingProxyType(scopes)}
     return Principal(**named)
 
@@ -160,12 +171,30 @@ def name_fault(name: str) -> str | None:
     return None
 
 
-def _is_scopes(value: Any) -> bool:
+def _fault_of_scopes(value: Any, access: str) -> str | None:
+    """Why a value cannot be the scopes of a principal; None if it can."""
+    form = 'scopes is { read = ["NAME", …], write = "NAME" }, with at least one to read'
     if not isinstance(value, dict) or value.keys() - {"read", "write"}:
-        return False
-    readable, written = value.get("read", []), value.get("write", "-")
-    names = [*readable, written] if isinstance(readable, list) else [None]
-    return all(isinstance(name, str) and name.strip() for name in names)
+        return form
+    names, written = value.get("read"), value.get("write")
+    if not isinstance(names, list) or not names or not isinstance(written, str | None):
+        return form
+    if not all(isinstance(name, str) and name for name in names):
+        return form
+    seen: dict[str, str] = {}
+    for name in names:
+        fault = fault_of_name(name)
+        if fault is not None:
+            return f"the scope {name!r:.60} cannot be there: {fault}"
+        for key in keys_of_name(name):
+            if key in seen:
+                return f"the scopes {seen[key]!r:.60} and {name!r:.60} are one name"
+        seen |= dict.fromkeys(keys_of_name(name), name)
+    if written is not None and written not in names:
+        return f"it writes the scope {written!r:.60} and does not read it: add it to read, too"
+    if written is not None and access == "read":
+        return "it writes a scope, and has the access 'read' only"
+    return None
 
 
 class PrincipalsFile:
@@ -213,7 +242,13 @@ class PrincipalsFile:
 # Writing --------------------------------------------------------------------------------------
 
 
-def add(path: str | os.PathLike[str], name: str, kind: Kind, access: Access) -> str:
+def add(
+    path: str | os.PathLike[str],
+    name: str,
+    kind: Kind,
+    access: Access,
+    scopes: Mapping[str, Any] = MappingProxyType({}),
+) -> str:
     """Append a principal to a file, which is created if there is none; return its new token.
 
     Raises ``PrincipalsError``, and the file stays as it was.
@@ -224,6 +259,9 @@ def add(path: str | os.PathLike[str], name: str, kind: Kind, access: Access) -> 
         text = _text(file) if file.exists() else ""
         _read(text, path)
         block = "".join(f"{key} = {_quoted(value)}\n" for key, value in values.items())
+        if scopes:
+            fields = (f"{key} = {_quoted(value)}" for key, value in scopes.items())
+            block += f"scopes = {{ {', '.join(fields)} }}\n"
         separator = "\n" if text and not text.endswith("\n") else ""
         separator += "\n" if text else ""
         text += f"{separator}[[principal]]\n{block}"
@@ -264,9 +302,9 @@ def _without(text: str, number: int) -> str:
     return "".join((*lines[:start], *lines[end:]))
 
 
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+def _quoted(value: str | list[str]) -> str:
+    """A text or a list of texts in TOML, whose strings are those of JSON."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 @contextmanager

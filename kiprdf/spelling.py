@@ -1,4 +1,4 @@
-"""Keys of names: names that look alike, or differ in what nobody sees, have the same key."""
+"""What a name may be, and its key, which names have in common that look alike to a reader."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache, lru_cache
 from importlib.resources import files
 
@@ -34,6 +35,11 @@ _STYLED = re.compile(
     "(?:LATIN LETTER SMALL CAPITAL|NEGATIVE (?:CIRCLED|SQUARED) LATIN CAPITAL LETTER"
     "|REGIONAL INDICATOR SYMBOL LETTER) ([A-Z])"
 )
+NAME_BYTES = 255
+"""The most bytes of a name, those of a folder on most systems."""
+_MARKS = frozenset("_-.@+ ")
+_RESERVED = re.compile(r"(?i:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.DOTALL)
+"""The names of devices, which are no folders on Windows."""
 _CACHED_CHARACTERS = 256
 _DOTTED = "i\u0307"
 """The small letter of a dotted capital I, which shows as a plain i."""
@@ -158,6 +164,28 @@ def _looks_like() -> dict[int, str | None]:
         if styled := _STYLED.fullmatch(unicodedata.name(chr(code), "")):
             table.setdefault(code, styled[1].lower())
     return table | {ord("i"): "l", 0x2800: " "}
+
+
+def fault_of_name(name: object) -> str | None:
+    """Why a text cannot be the name of a nexus; None for one that can.
+
+    >>> fault_of_name("ada"), fault_of_name("../ada")
+    (None, 'a name has letters, digits, blanks and _-.@+ only')
+    """
+    if not isinstance(name, str) or not name:
+        return "a name is a text"
+    with suppress(UnicodeEncodeError):
+        if len(name.encode()) > NAME_BYTES:
+            return f"a name has at most {NAME_BYTES} bytes"
+    if not all(one in _MARKS or unicodedata.category(one)[0] in "LMN" for one in name):
+        return "a name has letters, digits, blanks and _-.@+ only"
+    if unicodedata.category(name[0])[0] not in "LN" or name[-1] in ". ":
+        return "a name begins with a letter or digit, and does not end with a dot or a blank"
+    if _RESERVED.fullmatch(name):
+        return "it is the name of a device"
+    if unicodedata.normalize("NFC", name) != name:
+        return "its accents are written apart from their letters"
+    return None
 
 
 def visible(text: str, keep: str = "") -> Iterator[tuple[str, str]]:

@@ -32,6 +32,15 @@ def mapping_of(names: Sequence[str] | None) -> Mapping | None:
     return arguments.mapping_of(names or None)
 
 
+def names_in(given: Sequence[str]) -> list[str]:
+    """The names of an option that takes several, with commas or repeated.
+
+    >>> names_in(["team, ada", "bob"])
+    ['team', 'ada', 'bob']
+    """
+    return [name.strip() for names in given for name in names.split(",")]
+
+
 class Snapshot(NamedTuple):
     """The content of a snapshot file, its format, and the base IRI it declares, if any."""
 

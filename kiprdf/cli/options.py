@@ -107,6 +107,18 @@ DryRunOption = Annotated[
 AsOption = Annotated[
     str | None, typer.Option("--as", metavar="NAME", help="The person who does it.")
 ]
+ReadOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--read",
+        metavar="NAMES",
+        help="Scopes to read, such as team,ada; the last one wins. Can be repeated.",
+    ),
+]
+WriteOption = Annotated[
+    str | None,
+    typer.Option("--write", metavar="NAME", help="The scope to write, one of those to read."),
+]
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print JSON for programs instead of text for people.")
 ]

@@ -13,7 +13,8 @@ import typer
 from kiprdf import principals as file_of
 from kiprdf.cli import output
 from kiprdf.cli.failures import Failure, PlainCommand, Subcommands
-from kiprdf.cli.options import SERVE, JsonOption, Kind
+from kiprdf.cli.inputs import names_in
+from kiprdf.cli.options import SERVE, JsonOption, Kind, ReadOption, WriteOption
 from kiprdf.cli.root import app
 
 principals_app = typer.Typer(cls=Subcommands, no_args_is_help=True)
@@ -64,25 +65,31 @@ def add(
     access: Annotated[
         Access, typer.Option(help="What it may do; each includes those before it.")
     ] = Access.WRITE,
+    reads: ReadOption = None,
+    writes: WriteOption = None,
     file: FileOption = DEFAULT_FILE,
 ) -> None:
     """Add a principal to the file, and print its token, which is shown only this once.
 
-    A running server reads the file again when it changes.
+    A running server reads the file again when it changes. Of a server of several
+    scopes, the principal reads and writes those that are named.
 
     \b
     Examples:
       kiprdf principals add ada --kind human
       kiprdf principals add claude --kind model --access propose --file /etc/principals.toml
+      kiprdf principals add ada --kind human --read team,ada --write ada
     """
+    given = {"read": None if reads is None else names_in(reads), "write": writes}
+    scopes = {field: value for field, value in given.items() if value is not None}
     with _failures():
-        print(file_of.add(file, name, kind.value, access.value))
+        print(file_of.add(file, name, kind.value, access.value, scopes))
     output.note(f"This is the token of {name}; {file} has its SHA-256 alone.")
 
 
 @principals_app.command("list", cls=PlainCommand)
 def show_list(file: FileOption = DEFAULT_FILE, as_json: JsonOption = False) -> None:
-    """List the principals of the file: name, kind and access.
+    """List the principals of the file: name, kind, access and scopes.
 
     \b
     Examples:
@@ -91,9 +98,18 @@ def show_list(file: FileOption = DEFAULT_FILE, as_json: JsonOption = False) -> N
     """
     with _failures():
         listed = file_of.read(file)
-    rows = [{"name": one.name, "kind": one.kind, "access": one.access} for one in listed]
-    lines = (f"{one.name}  {one.kind}  {one.access}" for one in listed)
-    output.show_answer(as_json, rows, lines)
+    rows = [
+        {"name": one.name, "kind": one.kind, "access": one.access}
+        | ({"scopes": dict(one.scopes)} if one.scopes else {})
+        for one in listed
+    ]
+    output.show_answer(as_json, rows, map(_line, listed))
+
+
+def _line(one: file_of.Principal) -> str:
+    reads = f"  reads {', '.join(one.reads)}" if one.reads else ""
+    writes = f"  writes {one.writes}" if one.writes else ""
+    return f"{one.name}  {one.kind}  {one.access}{reads}{writes}"
 
 
 @principals_app.command(cls=PlainCommand)

@@ -72,6 +72,21 @@ BROKEN = {
     changed("scopes", '{ read = "team" }'): "scopes is { read = ",
     changed("scopes", '{ read = ["team"], write = ["ada"] }'): "scopes is { read = ",
     changed("scopes", '{ read = [""] }'): "scopes is { read = ",
+    changed("scopes", "{ read = [5] }"): "scopes is { read = ",
+    changed("scopes", "{ read = [] }"): "with at least one to read.",
+    changed("scopes", "{ }"): "with at least one to read.",
+    changed("scopes", '{ write = "ada" }'): "with at least one to read.",
+    changed("scopes", '{ read = ["team"], admin = true }'): "scopes is { read = ",
+    changed("scopes", '{ read = ["../team"] }'): "the scope '../team' cannot be there: a name has",
+    changed("scopes", '{ read = ["team."] }'): "and does not end with a dot or a blank.",
+    changed("scopes", '{ read = ["con"] }'): "it is the name of a device.",
+    changed("scopes", f'{{ read = ["{"é" * 128}"] }}'): "a name has at most 255 bytes.",
+    changed("scopes", '{ read = ["team", "team"] }'): "'team' and 'team' are one name.",
+    changed("scopes", '{ read = ["team", "ada", "Team"] }'): "'team' and 'Team' are one name.",
+    changed("scopes", '{ read = ["ada", "аdа"] }'): "'ada' and 'аdа' are one name.",
+    changed("scopes", '{ read = ["team"], write = "ada" }'): "it writes the scope 'ada' and does",
+    changed("scopes", '{ read = ["team"], write = "Team" }'): "it writes the scope 'Team' and",
+    changed("access", '"read"\nscopes = { read = ["ada"], write = "ada" }'): "it writes a scope,",
 }
 
 
@@ -106,7 +121,9 @@ def test_the_principals_of_a_file(tmp_path: Path) -> None:
     file.write_text(f"# people\n{ADA}{scopes}{BOB.replace(TWO, TWO.upper())}", "utf-8")
     ada, bob = principals.read(file)
     assert ada == Principal("ada", "human", "write", ONE, {"read": ["team", "ada"], "write": "ada"})
+    assert (ada.reads, ada.writes) == (("team", "ada"), "ada")
     assert bob == Principal("bob", "model", "write", TWO)
+    assert (bob.reads, bob.writes) == ((), None)
     assert principals.with_token("one", [ada, bob]) == ada
     assert principals.with_token("two", [ada, bob]) == bob
     assert principals.with_token("", [ada, bob]) is None
@@ -138,6 +155,27 @@ def test_add_prints_the_token_once_and_keeps_what_is_there(invoke: Invoke, tmp_p
     assert [path.name for path in tmp_path.iterdir()] == ["principals.toml"]
 
 
+def test_add_writes_the_scopes_and_list_shows_them(invoke: Invoke, tmp_path: Path) -> None:
+    file = tmp_path / "principals.toml"
+    options = ("--file", str(file), "--read", "team, Zoë_1", "--read", "ada")
+    added = invoke("principals", "add", "ada", *options, "--write", "ada")
+    assert added.exit_code == 0, added.output
+    assert 'scopes = { read = ["team", "Zoë_1", "ada"], write = "ada" }\n' in file.read_text()
+    assert invoke("principals", "add", "bob", "--access", "read", *options).exit_code == 0
+    ada, bob = principals.read(file)
+    assert (ada.reads, ada.writes) == (("team", "Zoë_1", "ada"), "ada")
+    assert (bob.reads, bob.writes) == (("team", "Zoë_1", "ada"), None)
+    listed = invoke("principals", "list", "--file", str(file)).stdout
+    assert listed == (
+        "ada  model  write  reads team, Zoë_1, ada  writes ada\n"
+        "bob  model  read  reads team, Zoë_1, ada\n"
+    )
+    as_json = json.loads(invoke("principals", "list", "--json", "--file", str(file)).stdout)
+    assert as_json[0]["scopes"] == {"read": ["team", "Zoë_1", "ada"], "write": "ada"}
+    invoke("principals", "remove", "ada", "--file", str(file))
+    assert [one.name for one in principals.read(file)] == ["bob"]
+
+
 @pytest.mark.parametrize(
     ("name", "options", "status", "sentence"),
     [
@@ -146,6 +184,13 @@ def test_add_prints_the_token_once_and_keeps_what_is_there(invoke: Invoke, tmp_p
         ("mcp", (), 1, "the name belongs to kiprdf itself"),
         ("bob", ("--kind", "person"), 2, "'person'"),
         ("bob", ("--access", "all"), 2, "'all'"),
+        ("bob", ("--read", "team,"), 1, "principal 2 ('bob'): scopes is { read = "),
+        ("bob", ("--read", ""), 1, "scopes is { read = "),
+        ("bob", ("--read", 'a"b'), 1, "a name has letters, digits, blanks and _-.@+ only."),
+        ("bob", ("--read", "a\nb"), 1, "a name has letters, digits, blanks and _-.@+ only."),
+        ("bob", ("--write", "ada"), 1, "with at least one to read."),
+        ("bob", ("--read", "team", "--write", "ada"), 1, "add it to read, too."),
+        ("bob", ("--access", "read", "--read", "ada", "--write", "ada"), 1, "'read' only."),
     ],
 )
 def test_a_refused_entry_leaves_the_file(
