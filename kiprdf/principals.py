@@ -181,7 +181,7 @@ def _fault_of_scopes(value: Any, access: str) -> str | None:
         return form
     if not all(isinstance(name, str) and name for name in names):
         return form
-    seen: dict[str, str] = {}
+    seen: dict[str, Any] = {}
     for name in names:
         fault = fault_of_name(name)
         if fault is not None:
