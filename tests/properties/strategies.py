@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from hypothesis import strategies as st
 
@@ -88,6 +88,20 @@ LARGE = (2**53, 2**53 + 1, 2.0**53)
 PATTERNS = ("a", "^a", "b.", "[a-c]+", "k\\\\s", "(a|漢)", "", "^.$", "[0-9]{2}")
 HOPS = ("{1}", "{2}", "{3}", "{0}", "{0,1}", "{0,2}", "{1,2}", "{1,3}", "{2,3}", "{0,}", "{1,}")
 
+
+class Words(NamedTuple):
+    """What queries are made of."""
+
+    types: tuple[str, ...] = TYPES
+    predicates: tuple[str, ...] = PREDICATES
+    names: tuple[str, ...] = NAMES
+    attributes: tuple[str, ...] = ATTRIBUTE_KEYS
+    metadata: tuple[str, ...] = METADATA_KEYS
+    strings: tuple[str, ...] = STRINGS
+
+
+WORDS = Words()
+
 scalars: st.SearchStrategy[Any] = (
     st.sampled_from(NUMBERS) | st.sampled_from(STRINGS) | st.booleans() | st.none()
 )
@@ -136,7 +150,7 @@ def _add_propositions(draw: Draw[Any], graph: Graph, types: tuple[str, ...]) -> 
 @st.composite
 def queries(draw: Draw[Any], graph: Graph) -> str:
     """The text of a FIND over a graph."""
-    return _Writer(draw, graph).find()
+    return QueryWriter(draw, graph).find()
 
 
 FAULTS = (
@@ -197,12 +211,13 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-class _Writer(Choices):
+class QueryWriter(Choices):
     """Writes a query top down; ``scope`` is what the text so far has bound."""
 
-    def __init__(self, draw: Draw[Any], graph: Graph) -> None:
+    def __init__(self, draw: Any, graph: Graph, words: Words = WORDS) -> None:
         super().__init__(draw)
         self._graph = graph
+        self._words = words
         self._mentioned: set[str] = set()
         self._busy: set[str] = set()
         self._values = [
@@ -227,13 +242,13 @@ class _Writer(Choices):
             if not key.endswith((".attributes", ".metadata")):
                 text += f" ORDER BY {key}{self.pick(('', ' ASC', ' DESC'))}"
         if self.one_in(3):
-            text += f" LIMIT {self._draw(st.integers(1, 4))}"
+            text += f" LIMIT {self.number(1, 4)}"
         return text
 
     # FIND -------------------------------------------------------------------------------------
 
     def projections(self, scope: set[str]) -> list[str]:
-        expressions = [self.path_or_variable(scope) for _ in range(self._draw(st.integers(1, 3)))]
+        expressions = [self.path_or_variable(scope) for _ in range(self.number(1, 3))]
         nodes = self.nodes(scope)
         if nodes and self.one_in(8):
             expressions.append(f"?{self.pick(nodes)}.{self.pick(('attributes', 'metadata'))}")
@@ -250,7 +265,7 @@ class _Writer(Choices):
         if function in ("SUM(", "AVG("):
             if not nodes:
                 return f"COUNT({self.path_or_variable(scope)})"
-            return f"{function}?{self.pick(nodes)}.attributes.{self.pick(ATTRIBUTE_KEYS)})"
+            return f"{function}?{self.pick(nodes)}.attributes.{self.pick(self._words.attributes)})"
         return f"{function}{self.path_or_variable(scope)})"
 
     def path_or_variable(self, scope: set[str]) -> str:
@@ -260,8 +275,8 @@ class _Writer(Choices):
         return self.path(name)
 
     def path(self, name: str) -> str:
-        attribute = f"attributes.{self.pick((*ATTRIBUTE_KEYS, 'missing'))}"
-        metadata = f"metadata.{self.pick(METADATA_KEYS)}"
+        attribute = f"attributes.{self.pick((*self._words.attributes, 'missing'))}"
+        metadata = f"metadata.{self.pick(self._words.metadata)}"
         of_links = ("id", "subject", "predicate", "object")
         own = of_links if name in LINK_VARIABLES else ("id", "name", "type")
         return f"?{name}.{self.pick((attribute, attribute, attribute, metadata, *own))}"
@@ -274,7 +289,7 @@ class _Writer(Choices):
     def block(self, scope: set[str], before: str, depth: int, most: int) -> str:
         """Clauses that mostly leave something to find, given the clauses before the block."""
         text = ""
-        for _ in range(self._draw(st.integers(1, most))):
+        for _ in range(self.number(1, most)):
             trial = set(scope)
             clause = self.clause(trial, before + text, depth)
             if not self.finds(before + text + clause) and not self.one_in(5):
@@ -383,7 +398,7 @@ class _Writer(Choices):
         concept = self._graph.concepts[example or self.a_concept()]
         concept_type, name = concept["type"], concept["name"]
         if self.one_in(12):
-            concept_type, name = self.pick(TYPES[:2]), self.pick(NAMES)
+            concept_type, name = self.pick(self._words.types[:2]), self.pick(self._words.names)
         kind = self.weighted((4, "type"), (2, "name"), (2, "both"), (1, "id"), (1, "any"))
         if kind == "any":
             return "{}"
@@ -397,21 +412,24 @@ class _Writer(Choices):
 
     def a_concept(self) -> str:
         """Mostly no definition."""
-        instances = [i for i, c in self._graph.concepts.items() if c["type"] in TYPES]
+        instances = [i for i, c in self._graph.concepts.items() if c["type"] in self._words.types]
         return str(self.pick(self._graph.concepts if self.one_in(6) else instances))
 
     def predicate(self, scope: set[str], example: str | None, *, hops: bool) -> str:
         kind = self.weighted((6, "one"), (2, "two"), (2, "variable"))
         if kind == "variable":
             return self.bind(scope, PREDICATE_VARIABLES)
-        names = [example or self.pick(PREDICATES)]
+        names = [example or self.pick(self._words.predicates)]
         if kind == "two":
-            names.append(self.pick(PREDICATES))
+            names.append(self.pick(self._words.predicates))
         walks = hops and self.one_in(3)
         return " | ".join(_json(name) + (self.hops() if walks else "") for name in names)
 
     def hops(self) -> str:
         return "" if self.one_in(4) else str(self.pick(HOPS))
+
+    def value(self) -> Any:
+        return self._draw(values)
 
     # FILTER -----------------------------------------------------------------------------------
 
@@ -447,7 +465,7 @@ class _Writer(Choices):
             return f"{operand} {self.pick(('==', '!=', '<'))} {self.pick((*others, 'null'))}"
         if kind == "truth":
             names = self.nodes(scope)
-            key = self.pick(ATTRIBUTE_KEYS)
+            key = self.pick(self._words.attributes)
             return f"?{self.pick(names)}.attributes.{key}" if names else "true"
         if kind == "comparison":
             operator = self.pick(("==", "!=", "<", ">", "<=", ">="))
@@ -456,7 +474,7 @@ class _Writer(Choices):
             path = self.path(self.pick(self.nodes(scope))) if self.nodes(scope) else ""
             if path and self.one_in(2):
                 return f"IN({self.compared(scope)}, {path})"
-            options = self._draw(st.lists(values, min_size=1, max_size=3))
+            options = [self.value() for _ in range(self.number(1, 3))]
             return f"IN({operand}, {_json(options)})"
         if kind == "null":
             return f"{self.pick(('IS_NULL', 'IS_NOT_NULL'))}({operand})"
@@ -467,7 +485,7 @@ class _Writer(Choices):
         if function == "REGEX":
             # Only patterns that Python and the engine read alike.
             return f"REGEX({operand}, {_json(self.pick(PATTERNS))})"
-        argument = _json(self.pick(STRINGS)) if self.one_in(2) else self.operand(scope)
+        argument = _json(self.pick(self._words.strings)) if self.one_in(2) else self.operand(scope)
         return f"{function}({operand}, {argument})"
 
     def compared(self, scope: set[str]) -> str:
@@ -484,5 +502,5 @@ class _Writer(Choices):
 
     def operand(self, scope: set[str]) -> str:
         if not scope or self.one_in(4):
-            return _json(self._draw(values))
+            return _json(self.value())
         return self.path_or_variable(scope)
