@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 from pyoxigraph import Store as Engine
@@ -129,9 +129,26 @@ def union(members: Sequence[kiprdf.Nexus], base: str) -> kiprdf.Nexus:
 
 # Histories ----------------------------------------------------------------------------------------
 
-TYPES = ("Item", "Person")
-PREDICATES = ("likes", "stated", "near")
-NAMES = ("a", "b", "c", "d", "Ünï/cödé <urn:kip:nexus/x>")
+
+class Words(NamedTuple):
+    """What statements are made of."""
+
+    types: tuple[str, ...] = ("Item", "Person")
+    predicates: tuple[str, ...] = ("likes", "stated", "near")
+    names: tuple[str, ...] = ("a", "b", "c", "d", "Ünï/cödé <urn:kip:nexus/x>")
+    keys: tuple[str, ...] = ("size", "color", "note")
+    values: tuple[str, ...] = (
+        "1",
+        "2.5",
+        "null",
+        '"red wine"',
+        '"see \\\\\\"<urn:kip:nexus/Item/a>"',
+        '{"@value": "x", "@type": "urn:kip:nexus/Item/a"}',
+        '["x", 1]',
+    )
+
+
+WORDS = Words()
 DEFINITIONS = """
 UPSERT {
   CONCEPT { {type: "$ConceptType", name: "Item"} SET ATTRIBUTES {description: :text} }
@@ -145,8 +162,9 @@ UPSERT {
 class Writing:
     """Random statements on a nexus; those that are refused count as none."""
 
-    def __init__(self, choose: random.Random) -> None:
+    def __init__(self, choose: random.Random, words: Words = WORDS) -> None:
         self._choose = choose
+        self._words = words
 
     def write(self, nexus: kiprdf.Nexus) -> None:
         kinds = (self.upsert, self.upsert, self.upsert, self.nested, self.merge, self.delete)
@@ -155,27 +173,18 @@ class Writing:
 
     def concept(self) -> str:
         pick = self._choose.choice
-        return f'{{type: "{pick(TYPES)}", name: "{pick(NAMES)}"}}'
+        return f'{{type: "{pick(self._words.types)}", name: "{pick(self._words.names)}"}}'
 
     def value(self) -> str:
-        values = (
-            "1",
-            "2.5",
-            "null",
-            '"red wine"',
-            '"see \\\\\\"<urn:kip:nexus/Item/a>"',
-            '{"@value": "x", "@type": "urn:kip:nexus/Item/a"}',
-            '["x", 1]',
-        )
-        return self._choose.choice(values)
+        return self._choose.choice(self._words.values)
 
     def attributes(self) -> str:
-        keys = self._choose.sample(("size", "color", "note"), self._choose.randint(0, 3))
+        keys = self._choose.sample(self._words.keys, self._choose.randint(0, 3))
         return ", ".join(f"{key}: {self.value()}" for key in keys)
 
     def upsert(self) -> str:
         one, other = self.concept(), self.concept()
-        predicate = self._choose.choice(PREDICATES)
+        predicate = self._choose.choice(self._words.predicates)
         return f"""UPSERT {{
           CONCEPT ?a {{ {one} SET ATTRIBUTES {{ {self.attributes()} }} }}
           CONCEPT ?b {{ {other} }}
@@ -184,7 +193,7 @@ class Writing:
 
     def nested(self) -> str:
         one, other, third = self.concept(), self.concept(), self.concept()
-        first, second, last = (self._choose.choice(PREDICATES) for _ in range(3))
+        first, second, last = (self._choose.choice(self._words.predicates) for _ in range(3))
         return f"""UPSERT {{
           CONCEPT ?a {{ {one} }} CONCEPT ?b {{ {other} }} CONCEPT ?c {{ {third} }}
           PROPOSITION ?f {{ (?a, "{first}", ?b) }}
@@ -193,12 +202,12 @@ class Writing:
         }}"""
 
     def merge(self) -> str:
-        one, other = self._choose.sample(NAMES, 2)
+        one, other = self._choose.sample(self._words.names, 2)
         return f"""MERGE CONCEPT ?old INTO ?new WHERE {{
           ?old {{type: "Item", name: "{one}"}} ?new {{type: "Item", name: "{other}"}} }}"""
 
     def delete(self) -> str:
-        predicate = self._choose.choice(PREDICATES)
+        predicate = self._choose.choice(self._words.predicates)
         statements = (
             f"DELETE CONCEPT ?x DETACH WHERE {{ ?x {self.concept()} }}",
             f'DELETE PROPOSITIONS ?f WHERE {{ ?f ({self.concept()}, "{predicate}", ?o) }}',
