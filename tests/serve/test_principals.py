@@ -562,3 +562,66 @@ def test_a_model_cannot_review_over_http_and_is_informed_what_it_made_active(
     assert "unreviewed" not in receipt
     receipt = kip(drug, secured.headers("claude"), parameters={"dose": 2}).json()["result"]
     assert receipt["unreviewed"] == ["C:Drug/Judged"]
+
+
+def test_a_refusal_names_the_token_that_is_in_no_file(tmp_path: Path) -> None:
+    options = ("--create", "--token", "s3cret", "--read-token", "r3ad")
+    with serving(tmp_path / "kb", *options) as server:
+        for token, status in (("s3cret", 400), ("r3ad", 403)):
+            answer = server.kip(WRITE, {"Authorization": f"Bearer {token}"})
+            assert answer.status_code == status
+    with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
+        listed = [(one["principal"], one["code"]) for one in nexus.refusals()]
+        assert listed == [("model/read-token", "HTTP_403"), ("model/token", "KIP_1001")]
+        assert [one["principal"] for one in nexus.refusals(author="read-token")] == [
+            "model/read-token"
+        ]
+
+
+def test_a_session_over_mcp_is_found_and_undone(folder: Path, tmp_path: Path) -> None:
+    """The header of MCP itself names it: in the history, the audit log, the refusals, an undo."""
+    from mcp import ClientSession
+    from mcp.client.streamable_http import streamable_http_client
+
+    file, audit = tmp_path / "principals.toml", tmp_path / "audit.log"
+    bearer = {"Authorization": f"Bearer {principals.add(file, 'claude', 'model', 'write')}"}
+    nexus = copied(folder, tmp_path / "kb")
+    delete = 'DELETE CONCEPT ?p DETACH WHERE { ?p {type: "Person", name: "$self"} }'
+    options = ("--principals", str(file), "--audit-log", str(audit))
+
+    async def write(server: RunningServer, drug: str, headers: dict[str, str]) -> None:
+        async with (
+            httpx.AsyncClient(headers={**bearer, **headers}, timeout=60) as client,
+            streamable_http_client(f"{server.address}mcp", http_client=client) as streams,
+            ClientSession(*streams[:2]) as session,
+        ):
+            await session.initialize()
+            call = {"command": WRITE, "parameters": {"name": drug}}
+            assert not (await session.call_tool("execute_kip", call)).is_error
+            assert (await session.call_tool("execute_kip", {"command": delete})).is_error
+            if headers:
+                assert not (await session.call_tool("remember", NOTE)).is_error
+
+    with serving(nexus, *options) as server:
+        asyncio.run(write(server, "of the chat", {"Mcp-Session-Id": "chat-7"}))
+        asyncio.run(write(server, "of another", {}))
+    lines = [json.loads(line) for line in audit.read_text().splitlines()]
+    of_chat = [line for line in lines if line["session"] == "chat-7"]
+    assert {line["principal"] for line in of_chat} == {"claude"}
+    written = [line["session"] for line in lines if line["session"] != "chat-7"]
+    with kiprdf.Nexus.open(nexus) as opened:
+        commits = opened.changes(session="chat-7")["commits"]
+        assert {(one["actor"], one["session"]) for one in commits} == {("model/claude", "chat-7")}
+        (entry,) = opened.history("C:Drug/of the chat")["entries"]
+        assert (entry["actor"], entry["session"]) == ("model/claude", "chat-7")
+        (other,) = opened.history("C:Drug/of another")["entries"]
+        assert other["session"].startswith("connection-")
+        assert other["session"] in written
+        assert [one["session"] for one in opened.refusals()] == [other["session"], "chat-7"]
+        assert [one["code"] for one in opened.refusals(session="chat-7")] == ["KIP_3004"]
+        find = 'FIND(?d.name) WHERE { ?d {type: "Drug"} FILTER(STARTS_WITH(?d.name, "of ")) }'
+        assert sorted(opened.execute(find)) == ["of another", "of the chat"]
+        assert NOTE["text"] in opened.snapshot()
+        opened.undo(session="chat-7")
+        assert opened.execute(find) == ["of another"]
+        assert NOTE["text"] not in opened.snapshot()
