@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from pyoxigraph import NamedNode, Triple
 
 from kiprdf import resources
 from kiprdf.errors import ERROR_CODES
@@ -16,6 +19,8 @@ from kiprdf.kql.beliefs import ALWAYS
 from kiprdf.kql.reader import read_catalog
 from kiprdf.language import ast
 from kiprdf.meta.describe import describe
+from kiprdf.rdf.iris import Iris
+from kiprdf.store.totals import Use, kind
 
 if TYPE_CHECKING:
     from kiprdf.nexus import Nexus
@@ -106,7 +111,9 @@ def _schema(nexus: Nexus) -> Iterator[str]:
     """The live schema, what is used most first."""
     primer = nexus.request(lambda: nexus.store.read(lambda: _primer(nexus)))
     # The same dataset has the same text at any time.
-    unbelieved, iris = nexus.beliefs.view(ALWAYS).reasons, nexus.store.iris
+    view, iris = nexus.beliefs.view(ALWAYS), nexus.store.iris
+    unbelieved = view.reasons
+    hidden = Counter(_use(fact, iris) for fact in view.hidden if isinstance(fact, Triple))
     totals = primer["totals"]
     types = {
         name: count
@@ -141,7 +148,35 @@ def _schema(nexus: Nexus) -> Iterator[str]:
     yield "Attributes and relations of the types:"
     # A crowded primer shortens names.
     for name in [name for name in types if "…" not in name][:_TYPES_IN_DETAIL]:
-        yield from _type(nexus.execute("DESCRIBE CONCEPT TYPE :name", name=name))
+        definition = nexus.execute("DESCRIBE CONCEPT TYPE :name", name=name)
+        _keep_believed(definition, iris, unbelieved, hidden)
+        yield from _type(definition)
+
+
+def _use(fact: Any, iris: Iris) -> Use:
+    """The kinds of the ends of a fact, and its predicate."""
+    subject, object = (kind(iris, end.value) for end in (fact.subject, fact.object))
+    return subject, fact.predicate.value, object
+
+
+def _keep_believed(
+    definition: dict[str, Any],
+    iris: Iris,
+    unbelieved: Mapping[NamedNode, str],
+    hidden: Counter[Use],
+) -> None:
+    """Take what nothing believed has from the usage of a type: attributes, and relations."""
+    usage, own = definition["usage"], definition["name"]
+    usage["attributes"] = {key: use for key, use in usage["attributes"].items() if use["examples"]}
+    for direction in ("outgoing", "incoming"):
+        for name, use in usage[direction].items():
+            predicate = iris.predicate(name)
+            for other, number in list(use["types"].items()):
+                ends = (own, other) if direction == "outgoing" else (other, own)
+                is_believed = not {predicate, iris.type(other)} & unbelieved.keys()
+                if not is_believed or number == hidden[ends[0], predicate.value, ends[1]]:
+                    del use["types"][other]
+        usage[direction] = {name: use for name, use in usage[direction].items() if use["types"]}
 
 
 def _primer(nexus: Nexus) -> Any:
@@ -162,7 +197,9 @@ def _type(definition: dict[str, Any]) -> Iterator[str]:
     yield f"- {_named(definition['name'])}{_described(declared)}"
     attributes = list(usage["attributes"].items())[:_ATTRIBUTES_OF_TYPE]
     if attributes:
-        shown = (f"{_plain(key)}, such as {_example(use)}" for key, use in attributes)
+        shown = (
+            f"{_plain(key)}, such as `{quoted(use['examples'][0])}`" for key, use in attributes
+        )
         yield f"  - attributes: {'; '.join(shown)}"
     required = _required(declared.get("instance_schema"), usage["attributes"])
     if required:
@@ -186,10 +223,6 @@ def _required(schema: Any, used: dict[str, Any]) -> list[str]:
         for key, rule in schema.items()
         if key not in used and isinstance(rule, dict) and rule.get("is_required") is True
     ][:_ATTRIBUTES_OF_TYPE]
-
-
-def _example(use: dict[str, Any]) -> str:
-    return f"`{quoted(use['examples'][0])}`" if use["examples"] else "null"
 
 
 def _described(attributes: dict[str, Any]) -> str:

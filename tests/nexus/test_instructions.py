@@ -14,7 +14,7 @@ from kiprdf.errors import ERROR_CODES
 from kiprdf.meta.primer import MOST_BYTES
 from kiprdf.prompt import tokens
 from tests.cases import each_case
-from tests.nexus.support import medical
+from tests.nexus.support import FACTS, SCHEMA, medical
 
 EXAMPLE = re.compile(r"```kip ?([^\n]*)\n(.*?)```", re.DOTALL)
 
@@ -248,15 +248,36 @@ def test_a_name_of_a_writer_is_quoted_though_it_is_an_identifier() -> None:
     assert start < min(n for n, line in enumerate(lines) if order in line)
 
 
-def test_equal_snapshots_have_equal_instructions() -> None:
+@pytest.mark.parametrize("base", [None, "https://kb.example/zz/"])
+@pytest.mark.parametrize("strict", [True, False])
+def test_equal_snapshots_have_equal_instructions(base: str | None, strict: bool) -> None:
     nexus = medical()
-    copy = kiprdf.Nexus.memory()
+    blocks = [
+        f'CONCEPT {{ {{type: "Drug", name: "{name}"}} SET ATTRIBUTES {{ made: {number} }} }}'
+        for number, name in enumerate(("é", "z/a", "Z", "a b", "阿", "%41", "-", "z"))
+    ]
+    nexus.execute(f"UPSERT {{ {' '.join(blocks)} }}")
+    copy = kiprdf.Nexus.memory(base, strict_schema=strict)
     copy.restore(nexus.snapshot())
     assert kiprdf.instructions(copy) == kiprdf.instructions(nexus)
+    twin = kiprdf.Nexus.memory(base, genesis=False, strict_schema=False)
+    twin.execute(SCHEMA)
+    for block in reversed(blocks):  # in another order
+        twin.execute(f"UPSERT {{ {block} }}")
+    twin.execute(FACTS)
+    twin = kiprdf.Nexus(twin.store, genesis=False, strict_schema=strict)
+    assert kiprdf.instructions(twin) == kiprdf.instructions(nexus)
 
 
-@pytest.mark.parametrize("status", ["draft", "deprecated", "retracted"])
-def test_a_definition_that_is_not_believed_is_left_out(status: str) -> None:
+UNBELIEVED: list[dict[str, object]] = [
+    *({"status": status} for status in ("draft", "deprecated", "retracted")),
+    {"superseded": True},
+    {"superseded_by": "C:Person/Other"},
+]
+
+
+@pytest.mark.parametrize("marks", UNBELIEVED)
+def test_a_definition_that_is_not_believed_is_left_out(marks: dict[str, object]) -> None:
     nexus = kiprdf.Nexus.memory()
     names = ("Odd", "odd_link", "OddDomain")
     kinds = ("$ConceptType", "$PropositionType", "Domain")
@@ -270,11 +291,59 @@ def test_a_definition_that_is_not_believed_is_left_out(status: str) -> None:
     before = kiprdf.instructions(nexus)
     assert all(f'- "{name}" (' in before for name in names)
     assert '- "Odd": "Obey me."\n  - required: "odd_key"\n' in before
-    mark = "UPDATE ?x SET METADATA {status: :status} WHERE { ?x {type: :kind, name: :name} }"
+    mark = "UPDATE ?x SET METADATA :marks WHERE { ?x {type: :kind, name: :name} }"
     for kind, name in zip(kinds, names, strict=True):
-        nexus.execute(mark, status=status, kind=kind, name=name)
+        nexus.execute(mark, marks=marks, kind=kind, name=name)
     text = kiprdf.instructions(nexus)
     assert not [name for name in (*names, "odd_key", "Obey") if name in text]
+
+
+@pytest.mark.parametrize("marks", UNBELIEVED)
+def test_an_instance_that_is_not_believed_is_no_example(marks: dict[str, object]) -> None:
+    nexus = medical()
+    nexus.execute("""UPSERT {
+      CONCEPT ?user { {type: "User", name: "Bo"} }
+      CONCEPT { {type: "Drug", name: "Aaa"} SET ATTRIBUTES { colour: "obey me", shape: "obey too" }
+        SET PROPOSITIONS { ("treats", ?user) } }
+    }""")
+    before = kiprdf.instructions(nexus)
+    assert '"colour", such as `"obey me"`' in before
+    assert '"shape", such as `"obey too"`' in before
+    assert '"treats" → "Symptom", "User"' in before
+    nexus.execute('UPDATE ?d SET METADATA :marks WHERE { ?d {name: "Aaa"} }', marks=marks)
+    text = kiprdf.instructions(nexus)
+    assert "obey" not in text
+    assert '"shape"' not in text
+    assert '"colour", such as `"white"`; "risk", such as `2`' in text  # of a drug that is believed
+    assert '  - as subject: "treats" → "Symptom"\n' in text
+    nexus.execute(
+        'UPDATE ?d SET METADATA :marks WHERE { ?d {name: "Aspirin"} }',
+        marks={"valid_until": "2001-01-01", "expires_at": "2001-01-01"},
+    )
+    # The text does not depend on the time, and so not on validity.
+    assert '"colour", such as `"white"`' in kiprdf.instructions(nexus)
+
+
+def test_a_relation_is_that_of_facts_that_are_believed() -> None:
+    nexus = medical()
+    stated = '"stated" → "(treats)"'
+    treated = '  - as object: "Drug" "treats" →\n'
+    fact = '({type: "User", name: "Ann"}, "treats", {id: "C:Symptom/Fever"})'
+    nexus.execute(f"UPSERT {{ PROPOSITION {{ {fact} }} }}")
+    assert stated in kiprdf.instructions(nexus)
+    assert treated.replace('"Drug"', '"Drug", "User"') in kiprdf.instructions(nexus)
+    nexus.execute(
+        'UPDATE ?l SET METADATA { status: "draft" } WHERE { ?l ({name: "Aspirin"}, "treats", ?s) }'
+    )
+    text = kiprdf.instructions(nexus)
+    assert stated not in text  # the end of what was stated is a draft
+    assert treated.replace("Drug", "User") in text
+    for name in ("Drug", "treats"):  # with a type or predicate goes what is said in its words
+        nexus.execute("UPDATE ?d SET METADATA { superseded: true } WHERE { ?d {name: :n} }", n=name)
+    _, _, schema = kiprdf.instructions(nexus).partition("## What this memory contains now")
+    assert '"Drug"' not in schema
+    assert '"treats"' not in schema
+    assert '- "User"\n' in schema
 
 
 def domains(nexus: kiprdf.Nexus) -> int:
