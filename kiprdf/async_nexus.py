@@ -45,7 +45,7 @@ class AsyncNexus:
     """The methods of a nexus as coroutines, with the same arguments, results and errors.
 
     Cancelling a task cancels its query. A write that has begun its commit completes it. The caller
-    closes the nexus.
+    closes the nexus. ``threads`` is how many calls run at once, or a pool that others use, too.
 
     >>> import asyncio
     >>> nexus = AsyncNexus(Nexus.memory())
@@ -53,9 +53,9 @@ class AsyncNexus:
     ['Archived', 'CoreSchema', 'System', 'Unsorted']
     """
 
-    def __init__(self, nexus: Nexus, *, threads: int = THREADS) -> None:
+    def __init__(self, nexus: Nexus, *, threads: int | ThreadPoolExecutor = THREADS) -> None:
         self.nexus = nexus
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="kiprdf")
+        self._threads = pool(threads) if isinstance(threads, int) else threads
 
     async def run(self, function: Callable[[], T]) -> T:
         """Run a function on a thread; cancelling the task cancels the requests in it."""
@@ -133,6 +133,11 @@ class AsyncNexus:
     ) -> AbstractContextManager[None]:
         """``Nexus.acting``, a ``with`` block: it holds for the task that runs it."""
         return self.nexus.acting(author=author, session=session, kind=kind, access=access)
+
+
+def pool(threads: int) -> ThreadPoolExecutor:
+    """Threads for the calls of a nexus, or of several."""
+    return ThreadPoolExecutor(threads, thread_name_prefix="kiprdf")
 
 
 def _close_opened(opening: asyncio.Future[Nexus]) -> None:

@@ -238,8 +238,9 @@ def _serve(
     """
     try:
         from kiprdf.serve import observation, server
+        from kiprdf.serve.application import asgi_app
         from kiprdf.serve.options import Options
-        from kiprdf.serve.state import Server
+        from kiprdf.serve.state import Server, Service
     except ImportError as fault:
         raise Failure(str(fault)) from None
     try:
@@ -256,7 +257,8 @@ def _serve(
     else:
         opened = place.served(options.read_only, create, limits)
     with opened:
-        server.serve(Server(opened, options, audit), port, shutdown_timeout)
+        service = Service(options, audit)
+        server.serve(asgi_app(Server(opened, service)), service, port, shutdown_timeout)
 
 
 def _refuse(message: str) -> NoReturn:

@@ -17,7 +17,7 @@ from kiprdf.nexus import Nexus
 try:
     from kiprdf.serve.application import asgi_app
     from kiprdf.serve.options import Options
-    from kiprdf.serve.state import Server
+    from kiprdf.serve.state import Server, Service
 except ModuleNotFoundError as fault:
     if fault.name is None or fault.name.startswith("kiprdf"):
         raise
@@ -51,11 +51,12 @@ def app(
     and addresses. Raises ``ValueError`` for unusable arguments.
     """
     given = locals()
-    return asgi_app(Server(given.pop("nexus"), Options(**given)))
+    return asgi_app(Server(given.pop("nexus"), Service(Options(**given))))
 
 
 def run(nexus: Nexus, *, port: int = 8080, host: str = "127.0.0.1", **options: Any) -> None:
     """Serve a nexus until SIGTERM or SIGINT; options as in ``app``. The caller closes the nexus."""
     from kiprdf.serve.server import serve
 
-    serve(Server(nexus, Options(host=host, **options)), port)
+    service = Service(Options(host=host, **options))
+    serve(asgi_app(Server(nexus, service)), service, port)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.util import find_spec
@@ -17,63 +17,94 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from kiprdf.actors import acting_as
 from kiprdf.errors import KipError, StoreError, without_folder
 from kiprdf.serve.http import HttpError
 from kiprdf.serve.mcp_route import McpEndpoint
-from kiprdf.serve.observation import LOGGER, Observer
+from kiprdf.serve.observation import LOGGER, Observer, info_of
 from kiprdf.serve.routes import admin, kip, linked, openapi, pages, rejecting, review, sparql
 from kiprdf.serve.security import Gate
-from kiprdf.serve.state import Server
+from kiprdf.serve.state import Server, Service
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
 def asgi_app(server: Server) -> ASGIApp:
-    """The routes of a server behind its gate."""
-    has_mcp = server.options.mcp and find_spec("mcp") is not None
-    mcp = McpEndpoint(server) if has_mcp else None
-    listed = admin.ROUTES + kip.ROUTES + sparql.ROUTES + linked.ROUTES + openapi.ROUTES
-    if server.options.explorer:
-        listed += pages.ROUTES + review.ROUTES + rejecting.ROUTES
-    routes: list[Route] = [
-        _OwnRoute(path, partial(handler, server), methods=methods)
-        for path, methods, handler in listed
-    ]
-    if mcp is not None:
-        routes.append(_OwnRoute("/mcp", mcp))
-    base = urlsplit(server.nexus.base_iri)
-    if base.scheme in ("http", "https"):
-        # The IRIs of elements are addresses.
-        path = unquote(base.path).removeprefix(server.options.public_path)
-        dereference = partial(linked.dereference, server)
-        routes.append(Route(path + "{path:path}", dereference, methods=_METHODS))
+    """The application of one nexus behind the gate."""
+    application = Application(server)
+    return behind_gate(application, server.service, application.first_segments)
 
-    @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        indexing = asyncio.ensure_future(server.build_index())
-        yield
-        indexing.cancel()
-        if mcp is not None:
-            await mcp.close()
 
-    refusals: dict[Any, Callable[[Server, Request, Any], Awaitable[Response]]] = {
-        HttpError: pages.refuse,
-        KipError: pages.refuse,
-        StoreError: _refuse_as_failed,
-        HTTPException: _refuse_request,
-        ClientDisconnect: _answer_nobody,
-        Exception: _refuse_as_failed,
-    }
-    starlette = Starlette(
-        routes=routes,
-        lifespan=lifespan,
-        exception_handlers={error: partial(handler, server) for error, handler in refusals.items()},
-    )
-    starlette.router.redirect_slashes = False
-    server.gate = Gate(starlette, server.options, server.nexus)
-    app: ASGIApp = Observer(server.gate, server.metrics, _first_segments(routes))
-    public_path = server.options.public_path
+def behind_gate(app: ASGIApp, service: Service, first_segments: frozenset[str]) -> ASGIApp:
+    """An application whose requests are logged, counted, and sent by a principal."""
+    app = Observer(Gate(app, service), service.metrics, first_segments)
+    public_path = service.options.public_path
     return _PublicPath(app, public_path) if public_path else app
+
+
+class Application:
+    """The routes of one nexus, on which each request acts as its principal."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        has_mcp = server.options.mcp and find_spec("mcp") is not None
+        self._mcp = McpEndpoint(server) if has_mcp else None
+        self._indexing: asyncio.Future[None] | None = None
+        routes = self._routes()
+        self.first_segments = frozenset(
+            route.path.split("/")[1] for route in routes if "{" not in route.path[:2]
+        )
+        refusals = _REFUSALS.items()
+
+        @asynccontextmanager
+        async def lifespan(app: Starlette) -> AsyncIterator[None]:
+            self.start()
+            yield
+            await self.close()
+
+        self._app = Starlette(
+            routes=routes,
+            lifespan=lifespan,
+            exception_handlers={error: partial(handler, server) for error, handler in refusals},
+        )
+        self._app.router.redirect_slashes = False
+
+    def _routes(self) -> list[Route]:
+        server = self._server
+        listed = admin.ROUTES + kip.ROUTES + sparql.ROUTES + linked.ROUTES + openapi.ROUTES
+        if server.options.explorer:
+            listed += pages.ROUTES + review.ROUTES + rejecting.ROUTES
+        routes: list[Route] = [
+            _OwnRoute(path, partial(handler, server), methods=methods)
+            for path, methods, handler in listed
+        ]
+        if self._mcp is not None:
+            routes.append(_OwnRoute("/mcp", self._mcp))
+        base = urlsplit(server.nexus.base_iri)
+        if base.scheme in ("http", "https"):
+            # The IRIs of elements are addresses.
+            path = unquote(base.path).removeprefix(server.options.public_path)
+            dereference = partial(linked.dereference, server)
+            routes.append(Route(path + "{path:path}", dereference, methods=_METHODS))
+        return routes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        with acting_as(self._server.nexus._engine.writer, info_of(scope).actor):
+            await self._app(scope, receive, send)
+
+    def start(self) -> None:
+        """Complete the text index, while requests are answered."""
+        self._indexing = asyncio.ensure_future(self._server.build_index())
+
+    async def close(self) -> None:
+        """End what runs besides requests."""
+        if self._indexing is not None:
+            self._indexing.cancel()
+        if self._mcp is not None:
+            await self._mcp.close()
 
 
 class _PublicPath:
@@ -100,10 +131,6 @@ class _OwnRoute(Route):
         return (Match.FULL if match is Match.PARTIAL else match), child
 
 
-def _first_segments(routes: Iterable[Route]) -> frozenset[str]:
-    return frozenset(route.path.split("/")[1] for route in routes if "{" not in route.path[:2])
-
-
 async def _refuse_as_failed(server: Server, request: Request, error: Any) -> Response:
     message = "The server failed."
     if isinstance(error, StoreError):
@@ -123,3 +150,13 @@ async def _refuse_request(server: Server, request: Request, error: Any) -> Respo
 
 async def _answer_nobody(server: Server, request: Request, error: Any) -> Response:
     return Response(status_code=499)
+
+
+_REFUSALS: dict[Any, Callable[[Server, Request, Any], Awaitable[Response]]] = {
+    HttpError: pages.refuse,
+    KipError: pages.refuse,
+    StoreError: _refuse_as_failed,
+    HTTPException: _refuse_request,
+    ClientDisconnect: _answer_nobody,
+    Exception: _refuse_as_failed,
+}

@@ -9,12 +9,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from kiprdf.actors import acting_as
-from kiprdf.nexus import Nexus
-from kiprdf.serve.access import Authentication, session_of
+from kiprdf.serve.access import session_of
 from kiprdf.serve.http import HttpError, choose, error_response
 from kiprdf.serve.observation import info_of
-from kiprdf.serve.options import Options, host_name, is_own_address
+from kiprdf.serve.options import host_name, is_own_address
+from kiprdf.serve.state import Service
 
 OPEN_PATHS = ("/health", "/ready", "/login")
 """The paths that need no token."""
@@ -30,16 +29,13 @@ _CORS_HEADERS = (
 
 
 class Gate:
-    """Lets a request act on the nexus as its principal, or refuses it."""
+    """Finds the principal of a request, or refuses it; knows of no nexus."""
 
-    def __init__(self, app: ASGIApp, options: Options, nexus: Nexus) -> None:
+    def __init__(self, app: ASGIApp, service: Service) -> None:
         self._app = app
-        self._options = options
-        self._nexus = nexus
-        self.authentication = Authentication(options)
-        nexus._engine.writer.names.listed = self.authentication.listed
-        self._hosts = options.hosts
-        self.is_closing = False
+        self._service = service
+        self._options = service.options
+        self._hosts = service.options.hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -63,20 +59,18 @@ class Gate:
         if response is not None:
             await response(scope, receive, send_with_headers)
             return
-        info = info_of(scope)
         try:
-            with acting_as(self._nexus._engine.writer, info.actor):
-                await self._app(scope, receive, send_with_headers)
+            await self._app(scope, receive, send_with_headers)
         except asyncio.CancelledError:
             # The time for running requests at the end of the server is over.
-            if not self.is_closing:
+            if not self._service.is_closing:
                 raise
             if not is_answered:
                 await error_response(_closing())(scope, receive, send_with_headers)
 
     def _refusal(self, scope: Scope, headers: Headers, origin: str | None) -> Response | None:
         """The response to a request that may not pass; None if it may."""
-        if self.is_closing:
+        if self._service.is_closing:
             raise _closing()
         self._check_host(headers)
         if scope["method"] == "OPTIONS" and origin is not None and self._is_cors(origin):
@@ -91,7 +85,8 @@ class Gate:
         info, path = info_of(scope), _path(scope)
         if path in OPEN_PATHS:
             return None
-        info.principal = self.authentication.of_request(scope, headers, is_mcp=path == "/mcp")
+        authentication = self._service.authentication
+        info.principal = authentication.of_request(scope, headers, is_mcp=path == "/mcp")
         info.session = session_of(scope, headers)
         info.has_token = self._options.has_token
         return self._unauthorized(scope, headers) if info.principal is None else None

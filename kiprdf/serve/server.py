@@ -18,10 +18,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from kiprdf.serve.access import CONNECTION
-from kiprdf.serve.application import asgi_app
 from kiprdf.serve.connections import ACCEPTED_AT_ONCE, Connections, most_connections
 from kiprdf.serve.http import HttpError, error_response
-from kiprdf.serve.state import Server
+from kiprdf.serve.state import Service
 
 HEAD_BYTES = 65_536
 """A longer head of a request, its line and fields, is refused."""
@@ -152,17 +151,17 @@ async def _answer_busy(app: ASGIApp, scope: Scope, receive: Receive, send: Send)
 class _Uvicorn(uvicorn.Server):
     """Prints its address when it answers, and ends with status 0 after a signal."""
 
-    def __init__(self, config: uvicorn.Config, server: Server, listening: socket.socket) -> None:
+    def __init__(self, config: uvicorn.Config, service: Service, listening: socket.socket) -> None:
         super().__init__(config)
         self._listening = listening
-        self._server = server
-        server.metrics.open_connections = lambda: len(self.server_state.connections)
+        self._service = service
+        service.metrics.open_connections = lambda: len(self.server_state.connections)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.should_exit:
             return
-        file = self._server.options.file
+        file = self._service.options.file
         if file is not None and hasattr(signal, "SIGHUP"):  # not on Windows
             asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, file.reload)
         # The number that the event loop accepts at once is small; that which wait is not.
@@ -184,26 +183,25 @@ class _Uvicorn(uvicorn.Server):
                 signal.signal(number, handler)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        if self._server.gate is not None:
-            self._server.gate.is_closing = True
+        self._service.is_closing = True
         super().handle_exit(sig, frame)
 
 
-def serve(server: Server, port: int, shutdown_timeout: float = 30) -> None:
+def serve(app: ASGIApp, service: Service, port: int, shutdown_timeout: float = 30) -> None:
     """Answer requests until SIGTERM or SIGINT; running requests end first.
 
     Raises ``OSError`` for an address that cannot be bound.
     """
-    listening = _listen(server.options.host, port)
+    listening = _listen(service.options.host, port)
     # A body in chunks of one byte has five bytes of framing for each.
     protocol: Any = partial(
         _Protocol,
-        most_bytes=HEAD_BYTES + 8 * server.options.max_body,
+        most_bytes=HEAD_BYTES + 8 * service.options.max_body,
         connections=Connections(most_connections()),
     )
     config = uvicorn.Config(
-        asgi_app(server),
-        host=server.options.host,
+        app,
+        host=service.options.host,
         http=protocol,
         ws="none",
         log_config=None,
@@ -216,7 +214,7 @@ def serve(server: Server, port: int, shutdown_timeout: float = 30) -> None:
     sys.setswitchinterval(_SWITCH_SECONDS)
     try:
         with listening:
-            asyncio.run(_Uvicorn(config, server, listening).serve([listening]))
+            asyncio.run(_Uvicorn(config, service, listening).serve([listening]))
     finally:
         sys.setswitchinterval(interval)
 

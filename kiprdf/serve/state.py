@@ -16,13 +16,13 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from kiprdf.actors import Access
-from kiprdf.async_nexus import AsyncNexus
+from kiprdf.async_nexus import THREADS, AsyncNexus, pool
 from kiprdf.errors import KipError, StoreError
 from kiprdf.nexus import Nexus
+from kiprdf.serve.access import Authentication
 from kiprdf.serve.http import Answer, HttpError, choose, run_for
 from kiprdf.serve.observation import LOGGER, AuditLog, Metrics, info_of
 from kiprdf.serve.options import Options
-from kiprdf.serve.security import Gate
 
 T = TypeVar("T")
 Audit: TypeAlias = Callable[[bytes, Any], None]
@@ -30,30 +30,45 @@ Audit: TypeAlias = Callable[[bytes, Any], None]
 
 DUMPS = 2
 """Documents of the whole dataset that are made at once: each takes memory, and a processor."""
+SPARQL_THREADS = 16
+"""Raw SPARQL waits for one of few processes: not on the threads of the other requests."""
 INDEX_LOG_SECONDS = 10.0
 """How often the progress of the text index is logged."""
 
 
 @dataclass
-class Server:
-    """The state of one application."""
+class Service:
+    """The state of a server, whether it serves one nexus or several."""
 
-    nexus: Nexus
     options: Options
     audit: AuditLog | None = None
     metrics: Metrics = field(default_factory=Metrics)
-    gate: Gate | None = None
+    is_closing: bool = False
 
     def __post_init__(self) -> None:
-        self.threads = AsyncNexus(self.nexus)
-        # Raw SPARQL waits for one of few processes: not on the threads of the other requests.
-        self.sparql_threads = AsyncNexus(self.nexus, threads=16)
+        self.authentication = Authentication(self.options)
+        self.threads, self.sparql_threads = pool(THREADS), pool(SPARQL_THREADS)
+        self.dumps = asyncio.Semaphore(DUMPS)
+
+
+@dataclass
+class Server:
+    """The state of the application of one nexus."""
+
+    nexus: Nexus
+    service: Service
+
+    def __post_init__(self) -> None:
+        service = self.service
+        self.options, self.audit, self.dumps = service.options, service.audit, service.dumps
+        self.threads = AsyncNexus(self.nexus, threads=service.threads)
+        self.sparql_threads = AsyncNexus(self.nexus, threads=service.sparql_threads)
+        self.nexus._engine.writer.names.listed = service.authentication.listed
         self.store = self.nexus.store
         # The same commit of another nexus, or of another version, has other documents.
         self.start = token_hex(4)
         self.form_secret = token_bytes(32)
         """Makes what the forms of its pages must send."""
-        self.dumps = asyncio.Semaphore(DUMPS)
 
     @property
     def is_read_only(self) -> bool:

@@ -250,11 +250,12 @@ async def _state(server: Server, good: str) -> dict[str, Any]:
 async def metrics(server: Server, request: Request) -> Response:
     """/metrics."""
     commit = server.store.commit()
-    if server.metrics.elements[0] != commit:
+    metrics = server.service.metrics
+    if metrics.elements[0] != commit:
         info = await server.threads.run(server.nexus.info)
-        server.metrics.elements = (commit, info["concepts"] + info["propositions"])
-        server.metrics.sync = info.get("sync")
-    text = server.metrics.text()
+        metrics.elements = (commit, info["concepts"] + info["propositions"])
+        metrics.sync = info.get("sync")
+    text = metrics.text()
     return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
 
@@ -262,8 +263,7 @@ async def login(server: Server, request: Request) -> Response:
     """/login: a form; a token becomes a cookie of its principal."""
     if request.method == "POST":
         form = await read_form(request, 10_000)
-        assert server.gate is not None
-        return _sign_in(request, form, server.gate.authentication)
+        return _sign_in(request, form, server.service.authentication)
     return _login_page(request)
 
 
