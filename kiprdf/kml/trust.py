@@ -56,6 +56,7 @@ def check_status(draft: Draft, span: Span = NOWHERE) -> None:
     if draft.deleted and not draft.actor.is_person:
         for node in draft.deleted:
             _check_deleted(node, draft, span)
+    restated = set() if draft.actor.is_person else _restated(draft)
     for node, edit in draft.edits.items():
         before, after = edit.before, edit.after.metadata
         if (
@@ -66,7 +67,7 @@ def check_status(draft: Draft, span: Span = NOWHERE) -> None:
         ) and node not in draft.deleted:
             old = {} if before is None else before.metadata
             if not draft.actor.is_person:
-                _check_changed(edit, old, draft, span)
+                _check_changed(edit, old, draft, span, is_restated=node in restated)
             _note_retraction(old, after, draft)
 
 
@@ -89,14 +90,26 @@ def _check_deleted(node: NamedNode, draft: Draft, span: Span) -> None:
     raise KipError("KIP_3004", message, "Keep it, or leave this to a person.", span)
 
 
-def _check_changed(edit: Edit, old: Terms, draft: Draft, span: Span) -> None:
+def _restated(draft: Draft) -> set[NamedNode]:
+    """The facts about facts that get other ends: they state something else, too."""
+    pending = [node for node, edit in draft.edits.items() if edit.repointed]
+    restated: set[NamedNode] = set()
+    for node in pending:
+        above = {link.node for link in draft.links_at(node)} - restated
+        restated |= above
+        pending += above
+    return restated
+
+
+def _check_changed(edit: Edit, old: Terms, draft: Draft, span: Span, *, is_restated: bool) -> None:
     """Judge the status that a model or a job leaves to an element."""
     new = edit.after.metadata
     before, after = statuses(old), statuses(new)
     if REVIEWED not in before and REVIEWED not in after and RETRACTED not in before:
         return
     is_kept = is_same(old.get(STATUS), new.get(STATUS))
-    if REVIEWED in before and _has_other_value(edit) and (is_kept or after in ((), (ACTIVE,))):
+    is_other = is_restated or _has_other_value(edit)
+    if REVIEWED in before and is_other and (is_kept or after in ((), (ACTIVE,))):
         new[STATUS] = to_term(ACTIVE)
         draft.unreviewed.append(draft.id(edit.after.node))
         return

@@ -370,6 +370,28 @@ def test_other_ends_are_another_value_of_a_fact() -> None:
         assert status(nexus, id) == "active"
 
 
+def test_other_ends_of_a_fact_are_another_value_of_the_facts_about_it() -> None:
+    """A reviewed sentence about a fact says something else when a merge changes the fact."""
+    says = """UPSERT { CONCEPT ?who { {type: "Symptom", name: :who} }
+      PROPOSITION ?it { (?who, "says", (id: :id)) } PROPOSITION { (?who, "says", ?it) } }
+      WITH METADATA { status: "reviewed" }"""
+    with world() as nexus:
+        stated = nexus.execute(says, who="Migraine", id=fact(nexus, "Reviewed"))
+        about = stated["upsert_proposition_links"]
+        nexus.execute('UPSERT { CONCEPT { {type: "Symptom", name: "Pain"} } }')
+        merge, seq = MERGE_ENDS.replace("Ache", "Pain"), nexus.info()["commit"] + 1
+        nexus.execute(merge)
+        assert [status(nexus, id) for id in about] == ["reviewed", "reviewed"]
+        with nexus.acting(author="m"):
+            undone = nexus.undo(seq=seq)["unreviewed"]
+        assert {*about} <= {*undone}
+        assert [status(nexus, id) for id in about] == ["active", "active"]
+        nexus.execute(says, who="Migraine", id=fact(nexus, "Reviewed"))
+        with nexus.acting(author="m"):
+            assert {*about} <= {*nexus.execute(merge)["unreviewed"]}
+        assert [status(nexus, id) for id in about] == ["active", "active"]
+
+
 def test_an_undo_says_what_is_no_longer_reviewed() -> None:
     with world() as nexus:
         nexus.execute(SET_DOSE)
