@@ -37,8 +37,8 @@ from kiprdf.store import NexusStore, Store
 SCOPE = ""
 """The scope of every rejection."""
 _ALIASES, _MERGED_FROM = vocab.attribute(ALIASES), vocab.metadata(vocab.MERGED_FROM)
-_MOST_PARTS = 256
-"""The keys of a proposition as an end, by all names of its ends."""
+_MOST_PARTS = 4096
+"""The keys of a proposition as an end, by all names of its ends; what has more is not written."""
 SPELLING_OF = "spelling_of"
 """The attribute of a rejection of the same value by other keys: the name of the rejection."""
 
@@ -147,7 +147,12 @@ class Names:
         element = self.draft.element(node)
         if not isinstance(element, Proposition):
             return [iris.id(node)], [iris.id(node)]
-        parts = self.digests(element)[:_MOST_PARTS]
+        number = len(self.of(element.subject)[0]) * len(self.of(element.object)[1])
+        if number > _MOST_PARTS:
+            message = f"By the names of its ends, {iris.id(node)} is {number:,} facts."
+            message += f" At most {_MOST_PARTS:,} are compared with what was rejected."
+            raise KipError("KIP_4002", message, "Remove aliases of its ends.")
+        parts = self.digests(element)
         return parts, parts
 
     def _names(self, node: NamedNode, name: ConceptName) -> Iterator[tuple[str, str]]:

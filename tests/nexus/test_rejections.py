@@ -694,3 +694,23 @@ def test_an_alias_with_a_language_or_in_an_array(nexus: Nexus, aliases: Any) -> 
     give = 'UPDATE ?p SET ATTRIBUTES { aliases: :aliases } WHERE { ?p {name: "Zed"} }'
     refused(lambda: nexus.execute(give, aliases=aliases))
     nexus.execute(give, aliases=[["Zeta"], {"@value": "Zeta", "@language": "en"}])
+
+
+def test_a_value_of_a_fact_whose_end_gets_many_names(nexus: Nexus) -> None:
+    nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Zed"} } }')
+    id = state(nexus)
+    set_pay = "UPDATE ?l SET ATTRIBUTES { pay: :pay } WHERE { ?l (id: :id) }"
+    give = 'UPDATE ?p SET ATTRIBUTES { aliases: :names } WHERE { ?p {name: "Zed"} }'
+    nexus.reject((id, "attributes.pay", 100), reason="No.")
+    nexus.execute(give, names=[f"Zed {number}" for number in range(300)])
+    nexus.execute(
+        'MERGE CONCEPT ?a INTO ?b WHERE { ?a {type: "Person", name: "Ada"} ?b {name: "Zed"} }'
+    )
+    refused(lambda: nexus.execute(set_pay, id=id, pay=100))
+    nexus.execute(set_pay, id=id, pay=99)
+    # What has more names than can be compared is not written.
+    give = 'UPDATE ?c SET ATTRIBUTES { aliases: :names } WHERE { ?c {type: "Company"} }'
+    nexus.execute(give, names=[f"Evil {number}" for number in range(20)])
+    with pytest.raises(KipError, match="6,342 facts") as caught:
+        nexus.execute(set_pay, id=id, pay=100)
+    assert caught.value.code == "KIP_4002"
