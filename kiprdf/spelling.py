@@ -66,7 +66,7 @@ def keys_of_name(text: str) -> tuple[str, ...]:
     keeps a name with a foreign capital apart from the name that it looks like. A Hangul filler is
     nothing to Unicode, and a blank in many fonts. A lunate sigma looks like ``C``, and its
     compatibility form does not. A digit of another script is that digit, and may look like a
-    letter.
+    letter. A small capital is that letter, and some look like one of another script.
 
     >>> len(keys_of_name("Nina")), keys_of_name("\u039dina")[1] == key_of_name("Nina")
     (1, True)
@@ -75,7 +75,8 @@ def keys_of_name(text: str) -> tuple[str, ...]:
     if text.isascii():
         return (key,)
     looks = text.translate(_looks_like())
-    others = (_skeleton(text), looks, text.translate(_FILLERS), _with_ascii_digits(text))
+    translated = (text.translate(_FILLERS), text.translate(_unstyled()))
+    others = (_skeleton(text), looks, _with_ascii_digits(text), *translated)
     return tuple(dict.fromkeys((key, *map(key_of_name, others))))
 
 
@@ -160,10 +161,16 @@ def _looks_like() -> dict[int, str | None]:
         if len(source) == 1 and source not in prototypes:
             prototypes.add(prototype)
             table[ord(source)] = prototype
-    for code in (*range(0x1D00, 0x1D30), *range(0x250, 0x2B0), *range(0x1F150, 0x1F200)):
-        if styled := _STYLED.fullmatch(unicodedata.name(chr(code), "")):
-            table.setdefault(code, styled[1].lower())
-    return table | {ord("i"): "l", 0x2800: " "}
+    return _unstyled() | table | {ord("i"): "l", 0x2800: " "}
+
+
+@cache
+def _unstyled() -> dict[int, str]:
+    """The letter of each small capital, and of each capital in a circle or square."""
+    blocks = ((0x250, 0x2B0), (0x1D00, 0x1D30), (0xA720, 0xA800), (0x1F150, 0x1F200))
+    codes = [code for block in blocks for code in range(*block)]
+    styled = {code: _STYLED.fullmatch(unicodedata.name(chr(code), "")) for code in codes}
+    return {code: match[1].lower() for code, match in styled.items() if match}
 
 
 def fault_of_name(name: object) -> str | None:

@@ -124,3 +124,14 @@ def test_the_table_is_read_when_the_first_key_is_asked_for() -> None:
 def test_styled_letters_and_a_lunate_sigma(text: str) -> None:
     assert key_of_name("Evil Corp") in keys_of_name(text)
     assert key_of_name("Awful Corp") not in keys_of_name(text)
+
+
+def test_every_small_capital_is_its_letter() -> None:
+    small = (
+        "\u1d00\u0299\u1d04\u1d05\u1d07\ua730\u0262\u029c\u026a\u1d0a\u1d0b\u029f\u1d0d\u0274\u1d0f"
+    )
+    small += "\u1d18\ua7af\u0280\ua731\u1d1b\u1d1c\u1d20\u1d21\u028f\u1d22"
+    letters = "abcdefghijklmnopqrstuvwyz"
+    for styled, letter in zip(small, letters, strict=True):
+        assert key_of_name(f"the {letter}oon") in keys_of_name(f"the {styled}oon"), letter
+    assert key_of_name("the noon") not in keys_of_name("the \u1d0doon")
