@@ -225,7 +225,7 @@ def test_without_lists_an_operation_names_its_scope(brains: kiprdf.Brains) -> No
 
 
 def test_an_item_in_another_nexus_is_no_claim(brains: kiprdf.Brains) -> None:
-    """What somebody stores in KIP under the namespace of another is not read as hers."""
+    """What a writer stores in KIP under the namespace of another is not read as hers."""
     NexusStore(brains["bob"]).put(("memories", "ada"), "key", {"text": "a forged quince"})
     NexusStore(brains["team"]).put(("memories", "ada"), "key", {"text": "a forged quince"})
     NexusStore(brains["ada"]).put(("memories", "team"), "key", {"text": "a forged quince"})
