@@ -27,7 +27,7 @@ from kiprdf.kql.reader import links_at
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Proposition, read_element
-from kiprdf.rdf.literals import canonical_json, normal
+from kiprdf.rdf.literals import Json, canonical_json, normal
 from kiprdf.semantics.patterns import Kinds, check_block
 from kiprdf.spelling import keys_of_name
 from kiprdf.store.proposals import APPROVED, OPEN, Entry
@@ -162,9 +162,20 @@ def _effect(engine: CommandEngine, command: ast.Manipulation) -> _Effect:
         reads[id] = 0 if element is None else version(element)
         states[id] = sorted(map(str, triples))
     differences = difference(*_datasets(draft), store.iris)
-    parts = canonical_json([states, differences.to_json()])
+    parts = canonical_json([states, _definitions(draft), differences.to_json()])
     digest = hashlib.sha256(parts.encode(errors="surrogatepass")).hexdigest()
     return _Effect(receipt, draft, dict(sorted(reads.items())), differences, digest)
+
+
+def _definitions(draft: Draft) -> list[Json]:
+    """What the types and predicates of what a draft writes mean: their attributes, as text."""
+    store, iris = draft.store, draft.store.iris
+    defining = {
+        iris.predicate(one.predicate) if isinstance(one, Proposition) else iris.type(one.type)
+        for one in (edit.after for edit in draft.changes())
+    }
+    rows = (row for node in defining for row in store.describe(node))
+    return sorted(str(row) for row in rows if row.predicate.value.startswith(vocab.ATTRIBUTE))
 
 
 def _matched(engine: CommandEngine, command: ast.Manipulation) -> Iterator[NamedNode]:

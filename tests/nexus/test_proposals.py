@@ -355,6 +355,27 @@ def test_other_commits_do_not_make_it_stale(nexus: kiprdf.Nexus) -> None:
     assert ages(nexus) == {"Ada": 63, "Bo": None, "Eve": 20, "Max": 71}
 
 
+@pytest.mark.parametrize(
+    ("command", "kind", "name"),
+    [
+        (FACT, "$PropositionType", "knows"),
+        (AGE.replace(":name", '"Zoe"').replace(":age", "3"), "$ConceptType", "Person"),
+    ],
+)
+def test_a_definition_that_was_changed_makes_it_stale(
+    nexus: kiprdf.Nexus, command: str, kind: str, name: str
+) -> None:
+    """Who approved it has read what its predicate and its type meant."""
+    describe = """UPSERT { CONCEPT { {type: :kind, name: :name}
+      SET ATTRIBUTES { description: "An enemy." } } }"""
+    propose(nexus, command)
+    nexus.execute(describe, kind="$ConceptType", name="Town")
+    nexus.execute(describe, kind=kind, name=name)
+    assert code_of(lambda: nexus.approve("prop-1")) == "KIP_3005"
+    propose(nexus, command)
+    nexus.approve("prop-2")
+
+
 def test_the_time_does_not_change_what_it_means() -> None:
     times = [datetime(2026, 1, 1, tzinfo=UTC)]
     nexus = kiprdf.Nexus.memory(clock=lambda: times[0])
