@@ -98,8 +98,9 @@ def acting_as(writer: object, actor: Actor) -> Iterator[None]:
 
     Of the blocks around it nothing is left: asyncio may handle a request in the context of another.
     """
-    others = (pair for pair in _actors.get() if pair[0] is not writer)
-    token = _actors.set((*others, (writer, actor)))
+    written = _written(writer)
+    others = (pair for pair in _actors.get() if pair[0] is not written)
+    token = _actors.set((*others, (written, actor)))
     try:
         yield
     finally:
@@ -108,7 +109,14 @@ def acting_as(writer: object, actor: Actor) -> Iterator[None]:
 
 def acting_on(writer: object) -> Actor:
     """The actor of the innermost block of a writer, or its owner."""
-    for acted_on, actor in _actors.get():
-        if acted_on is writer:
+    actors = _actors.get()
+    written = _written(writer) if actors else None
+    for acted_on, actor in actors:
+        if acted_on is written:
             return actor
     return OWNER
+
+
+def _written(writer: object) -> object:
+    """The writer of the nexus that a writer writes, which may be a member of its view."""
+    return getattr(writer, "member", writer)

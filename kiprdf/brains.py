@@ -30,12 +30,13 @@ _REMOVED = ".removed-"
 def View(  # noqa: N802  (it makes an object, as a class does)
     members: Sequence[Nexus],
     *,
+    write: Nexus | None = None,
     base_iri: str | None = None,
     clock: Clock | None = None,
     embedder: Embedder | None = None,
     budget: Budget | None = None,
 ) -> Nexus:
-    """The union of several nexuses as a nexus in memory, to read; close it before its members.
+    """The union of several nexuses as a nexus in memory; close it before its members.
 
     What a member commits is seen by the next command on the view. One IRI is one element: of a key
     that several members have, the later member's value holds; the element is as old as the oldest
@@ -43,8 +44,14 @@ def View(  # noqa: N802  (it makes an object, as a class does)
     is not given. Members are in memory or in folders. A member that is open read-only stays as it
     was when it was opened, and so does what the view shows of it.
 
+    With ``write``, which is one of the members, the view may be written: what a statement names
+    and what its WHERE matches is that of the view, and what it writes goes to this member alone.
+    What it names and only others have becomes a stub there, without values; what changes or deletes
+    such a thing is KIP_3004. EXPECT VERSION means the version in this member.
+
     ``clock``, ``embedder`` and ``budget`` are those of ``Nexus.open``. Raises ``KipError``:
-    KIP_1001 for no member, the same one twice, and one in a SPARQL store.
+    KIP_1001 for no member, the same one twice, one in a SPARQL store, and for a ``write`` that is
+    no member, is open read-only, or is a view.
 
     >>> team, ada = Nexus.memory(), Nexus.memory()
     >>> view = View([team, ada])
@@ -61,10 +68,27 @@ def View(  # noqa: N802  (it makes an object, as a class does)
     if not stores or len(places) < len(stores):
         message = "A view has a member twice." if stores else "A view has one member at least."
         raise KipError("KIP_1001", message, "Name each member once.")
+    if write is not None:
+        _require_writable(write, members)
     store = ViewStore(stores, members[0].base_iri if base_iri is None else base_iri)
     view = Nexus(store, genesis=False, clock=clock, embedder=embedder, budget=budget)
     store.expire = view._engine.catalogs.expire
+    if write is not None:
+        view._engine.write_to(write._engine)
     return view
+
+
+def _require_writable(write: object, members: Sequence[Nexus]) -> None:
+    """Raise KIP_1001 for what a view cannot write."""
+    if not isinstance(write, Nexus) or all(write.store is not one.store for one in members):
+        message, hint = "What a view writes is one of its members.", "Give one of them as write."
+    elif isinstance(write.store, ViewStore):
+        message, hint = "What a view writes is no view.", "Give one of the members of that view."
+    elif write.read_only:
+        message, hint = "The nexus is open read-only.", "Open it for writing."
+    else:
+        return
+    raise KipError("KIP_1001", message, hint)
 
 
 class Brains:
@@ -167,15 +191,20 @@ class Brains:
             self._close_unused()
             return nexus
 
-    def view(self, *names: str, base_iri: str | None = None) -> Nexus:
+    def view(self, *names: str, write: str | None = None, base_iri: str | None = None) -> Nexus:
         """A view of several of them, the last one of which wins; close it.
 
-        They stay open as long as the view is used.
+        ``write`` is the name of the one that it writes, if any. They stay open as long as the view
+        is used.
         """
         with self._lock:
-            members = [self[name] for name in names]
+            members = {name: self[name] for name in names}
+            if write is not None and write not in members:
+                message = f"The view does not read {shown(write)!r}."
+                raise KipError("KIP_1001", message, "Give the name of one of its members as write.")
             view = View(
-                members,
+                [members[name] for name in names],
+                write=None if write is None else members[write],
                 base_iri=base_iri,
                 clock=self._clock,
                 embedder=self._embedder,

@@ -323,7 +323,7 @@ class Nexus:
     @property
     def read_only(self) -> bool:
         """Whether the nexus was opened for reading only."""
-        return self.store.read_only
+        return self._engine.writer.store.read_only
 
     @property
     def strict_schema(self) -> bool:

@@ -21,6 +21,7 @@ from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.execution.empty_answers import Diagnosis, diagnose, is_empty, reasons
 from kiprdf.execution.error_boundary import ErrorBoundary
 from kiprdf.execution.naming import node_of
+from kiprdf.execution.scoped_writer import ScopedWriter
 from kiprdf.execution.statements import Statements, Write
 from kiprdf.execution.writer import Writer, keyword
 from kiprdf.kml.draft import Clock, now
@@ -105,6 +106,11 @@ class CommandEngine:
         if strict_schema is not None:
             self.writer.set_strict_schema(strict_schema)
 
+    def write_to(self, member: CommandEngine) -> None:
+        """Write to a member of the view that this engine reads."""
+        self.writer = ScopedWriter(self.store, self.catalogs, member.writer)
+        self.refusals = member.refusals
+
     def close(self) -> None:
         """Close the index and the store."""
         self.store.require_own_process()
@@ -158,7 +164,7 @@ class CommandEngine:
             outcome = self.statements.find(text, parameters, seen)
             if outcome is not None:
                 return self._answer_of(outcome, text, bare, moment)
-            is_writable = not (readonly or self.store.read_only or moment)
+            is_writable = not (readonly or self.writer.store.read_only or moment)
             may_write = is_writable and acting_on(self.writer).may("propose")
             if may_write and isinstance(text, str):
                 write = self.statements.write_by_shape(text, parameters)
@@ -466,7 +472,7 @@ class CommandEngine:
                 "base_iri": store.iris.base,
                 "folder": str(store.folder) if store.folder else None,
                 **store.location,
-                "read_only": store.read_only,
+                "read_only": self.writer.store.read_only,
                 "strict_schema": self.writer.strict_schema,
                 "commit": store.commit(),
                 "history": self._history(),

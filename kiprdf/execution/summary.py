@@ -40,7 +40,7 @@ def _facts(engine: CommandEngine) -> list[tuple[str, str]]:
         ]
     except StoreError as fault:
         return [*facts, ("state", str(fault))]
-    modes = {"read-only": store.read_only, "strict": engine.writer.strict_schema}
+    modes = {"read-only": engine.writer.store.read_only, "strict": engine.writer.strict_schema}
     state = " ".join(name for name, holds in modes.items() if holds)
     return [*facts, ("state", state)] if state else facts
 

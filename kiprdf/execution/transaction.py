@@ -13,7 +13,6 @@ from kiprdf.errors import KipError, shown
 from kiprdf.execution.naming import node_of
 from kiprdf.execution.writer import keyword, run_in
 from kiprdf.kml import statements
-from kiprdf.kml.draft import Draft
 from kiprdf.kml.erased import drop_erased
 from kiprdf.kml.rejections import Names
 from kiprdf.kml.trust import with_unreviewed
@@ -39,7 +38,7 @@ class Transaction:
 
     def __init__(self, engine: CommandEngine) -> None:
         self._engine = engine
-        self._draft = Draft(engine.store, engine.clock)
+        self._draft = engine.writer.new_draft()
         self._is_over = False
         self._written: set[str] = set()
         self._removed: dict[str, NamedNode] = {}
@@ -85,7 +84,7 @@ class Transaction:
             for kept, name in zip(values, ("attributes", "metadata"), strict=True):
                 kept.update(_map(element, name))
         for id in [removed] if isinstance(removed, str) else removed:
-            self._removed[id] = node_of(id, self._draft.store.iris)
+            self._removed[id] = node_of(id, self._engine.store.iris)
         command = statements.upsert(numbered.written(), numbered.resolved)
         self._engine.writer.require_writable()
         receipt = self._run(command)
@@ -100,11 +99,11 @@ class Transaction:
 
     def was_erased(self, id: str) -> bool:
         """Whether the erasure list names an id."""
-        return self._engine.writer.lists(node_of(id, self._draft.store.iris))
+        return self._engine.writer.lists(node_of(id, self._engine.writer.store.iris))
 
     def rejected(self, facts: Iterable[Fact]) -> set[Fact]:
         """Those of some facts that a person has rejected, which no write may state."""
-        draft, writer = self._draft, self._engine.writer
+        draft, writer = self._draft.shown, self._engine.writer
         if not writer.has_rejections(draft.store):
             return set()
         names, iris = Names(draft), draft.store.iris
@@ -116,7 +115,7 @@ class Transaction:
             else:
                 subject, object_ = node_of(fact[0], iris), node_of(fact[2], iris)
                 digests[fact] = names.digests_of(Triple(subject, iris.predicate(fact[1]), object_))
-        rejected = writer.rejected.among({*chain(*digests.values())}, draft.store)
+        rejected = writer.rejected_in(draft.store).among({*chain(*digests.values())}, draft.store)
         return {fact for fact, own in digests.items() if not rejected.isdisjoint(own)}
 
     def _run(self, command: ast.Manipulation, source: str | None = None) -> dict[str, Any]:
@@ -137,7 +136,7 @@ class Transaction:
         nodes = [node for id, node in self._removed.items() if id not in self._written]
 
         def run() -> None:
-            draft.delete(list(filter(draft.exists, nodes)))
+            draft.delete(draft.owned(list(filter(draft.shown.exists, nodes))))
             lost = next((node for node in draft.spans if node in draft.deleted), None)
             if lost is not None:
                 message = f"{shown(draft.id(lost))} is written and deleted in one transaction."
@@ -174,7 +173,7 @@ def transact(engine: CommandEngine, function: Callable[[Transaction], T], dry_ru
     if dry_run:
         return engine.store.read(run)
     writer.require_writable()
-    return engine.store.write(write)
+    return writer.store.write(write)
 
 
 class _Elements:

@@ -17,7 +17,7 @@ from kiprdf.execution.authors import Names
 from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.execution.statements import FindTargets, Write
 from kiprdf.kml.delete import check_unused, delete
-from kiprdf.kml.draft import Clock, Draft, timestamp
+from kiprdf.kml.draft import Clock, Draft, Targets, timestamp
 from kiprdf.kml.erased import drop_erased, with_erased
 from kiprdf.kml.merge import merge
 from kiprdf.kml.protection import check_protection
@@ -32,7 +32,7 @@ from kiprdf.language import ast, bind, parse
 from kiprdf.language.printer import outline
 from kiprdf.meta.indexing import Indexer
 from kiprdf.rdf import vocab
-from kiprdf.semantics import check
+from kiprdf.semantics import Catalog, check
 from kiprdf.semantics.check import check_written
 from kiprdf.semantics.protected import REJECTION
 from kiprdf.source import NOWHERE, Span
@@ -84,6 +84,24 @@ class Writer:
         self._erasures: frozenset[str] | None = None
 
     @property
+    def shown(self) -> NexusStore:
+        """What the names in a statement mean, and its WHERE matches."""
+        return self.store
+
+    def catalog(self) -> Catalog:
+        """The types and predicates that a statement may use."""
+        return self._catalogs.catalog()
+
+    def new_draft(
+        self,
+        store: Store | None = None,
+        targets: Targets | None = None,
+        listed: frozenset[str] = frozenset(),
+    ) -> Draft:
+        """An empty draft of what is shown, or of a copy of it."""
+        return Draft(store or self.shown, self.clock, targets, listed=listed)
+
+    @property
     def erasures(self) -> frozenset[str]:
         """The erasure list; a store whose files kiprdf does not control has none."""
         if self._erasures is None:
@@ -122,7 +140,7 @@ class Writer:
             return self.draft(statement.command, find_targets=statement.find_targets)
 
         if dry_run:
-            return self.store.read(lambda: draft()[0])
+            return self.shown.read(lambda: draft()[0])
 
         def write() -> dict[str, Any]:
             receipt, drafted = draft()
@@ -136,7 +154,7 @@ class Writer:
     ) -> dict[str, Any]:
         """The report of ``write`` on a plan; a dry run only reads, and returns the plan's own."""
         if dry_run:
-            return self.store.read(lambda: plan().report())
+            return self.shown.read(lambda: plan().report())
         self.require_writable()
         return self.store.write(lambda: write(plan()))
 
@@ -162,14 +180,14 @@ class Writer:
         may edit the draft before it is checked; a ``privileged`` statement may change what is
         protected. From a copy, such as a capsule, what the erasure list names is left out.
         """
-        store = store or self.store
+        store = store or self.shown
         targets = None if find_targets is None else find_targets()
         if targets is None:
-            is_cached = store is self.store
-            check(command, self._catalogs.catalog() if is_cached else read_catalog(store))
+            is_cached = store is self.shown
+            check(command, self.catalog() if is_cached else read_catalog(store))
         elif isinstance(command, ast.Update):
             check_written(command, targets.kinds)
-        draft = Draft(store, self.clock, targets, listed=self.erasures if is_copy else frozenset())
+        draft = self.new_draft(store, targets, self.erasures if is_copy else frozenset())
         receipt = run_in(draft, command)
         if is_copy:
             drop_erased(draft)
@@ -203,12 +221,16 @@ class Writer:
         check_unused(draft, span, remedy)
         # The bundled capsules must not keep a nexus from opening.
         if self.strict_schema and not privileged:
-            check_schema(draft, span)
+            check_schema(draft.shown, span)
 
     def check_rejections(self, draft: Draft, span: Span = NOWHERE) -> None:
         """Raise KIP_3004 if a draft writes what a person has rejected."""
         if self.has_rejections(draft.store):
-            check_rejections(draft, span, self.rejected)
+            check_rejections(draft, span, self.rejected_in(draft.store))
+
+    def rejected_in(self, store: Store) -> Rejected:
+        """The names of the rejections that hold in a store."""
+        return self.rejected
 
     def has_rejections(self, store: Store) -> bool:
         """Whether a store may have rejections: the first one defines their type."""
@@ -391,7 +413,7 @@ class Writer:
                 hint = "Write to the nexus itself."
             elif isinstance(self.store, ViewStore):
                 message = "This is a view of other nexuses, to read."
-                hint = "Write to one of its members."
+                hint = "Write to one of its members, or make the view with write=."
             raise KipError("KIP_1001", message, hint, span)
 
 
@@ -415,7 +437,7 @@ def _kind(command: ast.Manipulation) -> str:
 
 def run_in(draft: Draft, command: ast.Manipulation) -> dict[str, Any]:
     """Run a statement in a draft and return its receipt."""
-    draft.commands.append(command)
+    draft.begin(command)
     match command:
         case ast.Upsert():
             return upsert(command, draft)

@@ -38,9 +38,10 @@ def _targets(
     command: ast.Delete, draft: Draft, kind: type[Concept] | type[Proposition]
 ) -> list[NamedNode]:
     """The distinct elements of one kind that are bound to the target."""
-    targets = draft.targeted(command)
-    draft.store.prefetch(targets)
-    return [node for node in targets if isinstance(draft.element(node), kind)]
+    shown = draft.shown
+    targets = shown.targeted(command)
+    shown.store.prefetch(targets)
+    return draft.owned([node for node in targets if isinstance(shown.element(node), kind)])
 
 
 def _count(draft: Draft, kind: type[Concept] | type[Proposition]) -> int:
@@ -52,15 +53,26 @@ def _delete_keys(
 ) -> dict[str, int]:
     """Delete keys; the receipt counts the elements that had one."""
     counts = {Concept: 0, Proposition: 0}
-    targets = draft.targeted(command)
+    targets = draft.owned(draft.shown.targeted(command), command)
     draft.store.prefetch(targets)
     for node in targets:
         element = draft.element(node)
         assert element is not None
+        keys = keys_of(command, element)
         terms = element.attributes if attributes else element.metadata
-        removed = [terms.pop(key.name, None) for key in command.keys]
-        counts[type(element)] += any(term is not None for term in removed)
+        for key in keys:
+            del terms[key]
+        counts[type(element)] += bool(keys)
     return {"updated_concepts": counts[Concept], "updated_propositions": counts[Proposition]}
+
+
+def keys_of(
+    command: ast.DeleteAttributes | ast.DeleteMetadata, element: Concept | Proposition
+) -> list[str]:
+    """Those of the keys that a command deletes that an element has."""
+    is_attribute = isinstance(command, ast.DeleteAttributes)
+    terms = element.attributes if is_attribute else element.metadata
+    return [key.name for key in command.keys if key.name in terms]
 
 
 def check_unused(draft: Draft, span: Span, remedy: str = "Delete") -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
@@ -99,11 +99,45 @@ class Draft:
     """The erasure list, in the draft of a copy: what it names is left out."""
     erased: set[NamedNode] = field(default_factory=set)
     """What was left out."""
+    stubs: Collection[NamedNode] = ()
+    """What is only named here: it is written without what the engine maintains."""
     _existing: set[NamedNode] = field(default_factory=set)
     """Nodes of the store whose elements have not been read."""
     _ids: dict[NamedNode, str] = field(default_factory=dict)
     _new_links: dict[Fact, NamedNode] = field(default_factory=dict)
     _moved_to: dict[NamedNode, list[NamedNode]] = field(default_factory=dict)
+
+    # What a view of several nexuses has (kml/scoped.py) ------------------------------------------
+
+    @property
+    def shown(self) -> Draft:
+        """The draft of what the writer sees: this one, but for a view."""
+        return self
+
+    def begin(self, command: ast.Manipulation) -> None:
+        """Note a statement that is going to be run in the draft."""
+        self.commands.append(command)
+
+    def owned(self, nodes: list[NamedNode], command: ast.Delete | None = None) -> list[NamedNode]:
+        """The nodes here of what the writer sees; KIP_3004 where only another scope has it.
+
+        A command that deletes keys concerns only what has some of these.
+        """
+        return nodes
+
+    def node_of(self, node: NamedNode) -> NamedNode:
+        """The node here of one that the writer names, of which there may be none."""
+        return node
+
+    def seen(self, node: NamedNode) -> Element:
+        """An element of the store, with the values that the writer saw before the statement."""
+        before = self.edits[node].before
+        assert before is not None, node
+        return before
+
+    def is_new(self, node: NamedNode) -> bool:
+        """Whether nobody has an element but this draft, which has read or created it."""
+        return self.edits[node].before is None
 
     # Elements ---------------------------------------------------------------------------------
 
@@ -231,6 +265,10 @@ class Draft:
         if node is not None:
             element = self.element(node)
             assert element is not None
+            if vocab.MENTIONED in element.metadata:
+                # It is stated here from now on.
+                del element.metadata[vocab.MENTIONED]
+                element.metadata.pop("status", None)
             return element
         node = self._free_link(subject, predicate, object_)
         created = Proposition(node, subject, predicate, object_)
@@ -306,11 +344,13 @@ class Draft:
         for edit in self.changes():
             before, after = edit.before, edit.after
             node = after.node
-            metadata = after.metadata | _engine_metadata(edit, moment)
-            if label is not None:
-                metadata[vocab.ACTOR] = label
-            else:
-                metadata.pop(vocab.ACTOR, None)
+            metadata = after.metadata
+            if not (before is None and node in self.stubs):
+                metadata = metadata | _engine_metadata(edit, moment)
+                if label is not None:
+                    metadata[vocab.ACTOR] = label
+                else:
+                    metadata.pop(vocab.ACTOR, None)
             if before is None:
                 added += [(node, vocab.attribute(k), v) for k, v in after.attributes.items()]
                 added += [(node, vocab.metadata(k), v) for k, v in metadata.items()]

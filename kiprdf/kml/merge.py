@@ -74,14 +74,15 @@ def _receipt(repointed: int, deduplicated: int, filled: int) -> dict[str, Any]:
 def _pair(command: ast.MergeConcept, draft: Draft) -> tuple[Concept, Concept]:
     """The one pair of concepts that the WHERE binds."""
     targets = (command.source, command.target)
-    rows = bindings(targets, command.where, draft.store, taken=taken(command.where))
-    elements = ((draft.element(source), draft.element(target)) for source, target in rows)
+    shown = draft.shown
+    rows = bindings(targets, command.where, shown.store, taken=taken(command.where))
+    elements = ((shown.element(source), shown.element(target)) for source, target in rows)
     pairs = [pair for pair in elements if all(isinstance(end, Concept) for end in pair)]
     if not pairs:
         both = f"?{command.source.name} and ?{command.target.name}"
         message = f"The WHERE binds no pair of concepts to {both}."
-        merged = _merged_already(command, draft)
-        reasons = list(explain(command, None, draft.store))
+        merged = _merged_already(command, shown)
+        reasons = list(explain(command, None, shown.store))
         # The error is at the place of the one reason whose hint is given.
         reasons.sort(key=lambda reason: reason.hint is None)
         span = reasons[0].span if reasons and not merged else command.span
@@ -94,7 +95,8 @@ def _pair(command: ast.MergeConcept, draft: Draft) -> tuple[Concept, Concept]:
         message = f"The WHERE binds {len(pairs)} pairs of concepts; MERGE joins one."
         hint = 'Name both exactly: ?a {type: "…", name: "…"} ?b {type: "…", name: "…"}.'
         raise KipError("KIP_3003", message, hint, command.span)
-    return cast(tuple[Concept, Concept], pairs[0])
+    nodes = draft.owned([cast(Concept, end).node for end in pairs[0]])
+    return cast(tuple[Concept, Concept], tuple(map(draft.element, nodes)))
 
 
 def _merged_already(command: ast.MergeConcept, draft: Draft) -> str | None:

@@ -182,18 +182,19 @@ class Names:
 class Rejected:
     """The names of all rejections of a store, read when they are first needed.
 
-    A shared store is asked about each name: others may have rejected a value.
+    A shared store, and a view, is asked about each name: others may have rejected a value.
     """
 
-    def __init__(self, store: NexusStore) -> None:
+    def __init__(self, store: NexusStore, *, is_asked: bool = False) -> None:
         self._store = store
+        self._is_asked = is_asked or store.is_shared
         self._entry: tuple[int, set[str]] | None = None
         self._valid_from = 0
 
     def among(self, names: Collection[str], store: Store) -> set[str]:
         """Those of some names that are rejections."""
         iris = store.iris
-        if not self._store.is_shared:
+        if not self._is_asked:
             if store is not self._store:
                 # It outdates a check without the lock that another rejection comes after it.
                 store.lookup(None, vocab.TYPE, iris.type(REJECTION), 1)

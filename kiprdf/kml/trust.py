@@ -25,8 +25,9 @@ RETRACTED_BY = "retracted_by"
 RETRACTED_AT = "retracted_at"
 RETRACTED = "retracted"
 ACTIVE = "active"
+DRAFT = "draft"
 REVIEWED = "reviewed"
-STATUSES = (RETRACTED, "deprecated", "draft", ACTIVE, REVIEWED)
+STATUSES = (RETRACTED, "deprecated", DRAFT, ACTIVE, REVIEWED)
 """From the least trusted to the most."""
 _MARKS = (RETRACTED_BY, RETRACTED_AT)
 _NO_VALUES = frozenset((STATUS, *_MARKS, *RESERVED_METADATA))

@@ -29,15 +29,15 @@ def update(command: ast.Update, draft: Draft) -> dict[str, int]:
 
     ``matched`` counts the targets, ``updated`` those that changed.
     """
-    targets = draft.targeted(command, creates=True)[: page_size(command.limit)]
-    attributes = _assignments(command.attributes, draft.store)
-    metadata = _assignments(command.metadata, draft.store)
+    shown = draft.shown
+    targets = draft.owned(shown.targeted(command, creates=True)[: page_size(command.limit)])
+    attributes = _assignments(command.attributes, shown.store)
+    metadata = _assignments(command.metadata, shown.store)
     draft.store.prefetch(targets)
     for node in paced(targets):
         element = draft.element(node)
-        before = draft.edits[node].before
         assert element is not None, node
-        assert before is not None, node
+        before = draft.seen(node)
         for assignments, terms in ((attributes, element.attributes), (metadata, element.metadata)):
             for key, calculate in assignments:
                 term = calculate(before)

@@ -157,7 +157,7 @@ class _Statement:
         if matcher.id is None:
             type_name, name = _identity(matcher)
             element = self._draft.concept(type_name, name)
-            if self._draft.version(element.node) == 0 and name != without_outer_blanks(name):
+            if name != without_outer_blanks(name) and self._draft.is_new(element.node):
                 raise _outer_blanks(matcher, name)
             return element
         return self._element(ast.ConceptClause(None, matcher, span=matcher.span))
@@ -167,9 +167,9 @@ class _Statement:
         if isinstance(matcher, ast.ConceptMatcher) and matcher.id is None:
             node = self._draft.named(*_identity(matcher))
         else:
-            exact = exact_node(clause, self._draft.store.iris)
+            exact = exact_node(clause, self._draft.shown.store.iris)
             assert exact is not None
-            node = exact
+            node = self._draft.node_of(exact)
         if not self._draft.exists(node):
             name = self._draft.store.iris.name(node.value)
             if isinstance(name, ConceptName) and self._draft.is_listed(node):
@@ -215,7 +215,10 @@ class _Statement:
         name = shown(self._draft.store.iris.id(element.node))
         message = f"{name} has version {version}, not {expected}."
         hint = None
-        if version == 0:
+        if version == 0 and not self._draft.is_new(element.node):
+            message = f"{name} is in other scopes only; version {expected} was expected."
+            hint = "EXPECT VERSION 0 writes it for the first time in the scope that is written."
+        elif version == 0:
             message = f"{name} does not exist; version {expected} was expected."
             hint = "EXPECT VERSION 0 creates it; perhaps it was deleted meanwhile."
             if isinstance(element, Concept):

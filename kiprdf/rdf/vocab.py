@@ -73,6 +73,8 @@ CREATED_AT = "_created_at"
 UPDATED_AT = "_updated_at"
 MERGED_FROM = "_merged_from"
 ACTOR = "_actor"
+MENTIONED = "_mentioned"
+"""Of a fact that another nexus states, and this one only names (docs/decisions/195)."""
 """The kind and the name of the principal who wrote an element last."""
 ENGINE_KEYS = (VERSION, CREATED_AT, UPDATED_AT, ACTOR)
 """The metadata that changes with every write and describes no knowledge."""

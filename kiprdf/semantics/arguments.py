@@ -15,7 +15,7 @@ MOST_ROWS = 2**53
 """No answer has more rows; larger page sizes and offsets would overflow the engine's."""
 Mode: TypeAlias = Literal["keyword", "semantic", "hybrid"]
 RESERVED_METADATA = frozenset(
-    ("_version", "_created_at", "_updated_at", "_merged_from", "_actor", "_score")
+    ("_version", "_created_at", "_updated_at", "_merged_from", "_actor", "_mentioned", "_score")
 )
 
 

@@ -33,6 +33,7 @@ Stated: TypeAlias = tuple[NamedNode, NamedNode, NamedNode]
 Values: TypeAlias = tuple[NamedNode, Any]
 """A predicate and an object."""
 _DEFAULT = DefaultGraph()
+_MENTIONED, _STATUS = vocab.metadata(vocab.MENTIONED), vocab.metadata("status")
 
 
 def _number(term: Any) -> int:
@@ -54,14 +55,31 @@ _OF_ALL: dict[NamedNode, Callable[[Iterable[Any]], Any]] = {
 def united(parts: Iterable[Iterable[Values]]) -> Iterator[Values]:
     """What describes an element, from what each member says of it, the last member first."""
     kept: dict[NamedNode, list[Any]] = {}
-    for part in parts:
-        own: dict[NamedNode, list[Any]] = {}
-        for predicate, value in part:
-            own.setdefault(predicate, []).append(value)
+    for own in _stated(parts):
         for predicate, values in own.items():
             if kept.setdefault(predicate, values) is not values and predicate in _OF_ALL:
                 kept[predicate] = [_OF_ALL[predicate]([*kept[predicate], *values])]
     return ((predicate, value) for predicate, values in kept.items() for value in values)
+
+
+def _stated(parts: Iterable[Iterable[Values]]) -> Iterator[dict[NamedNode, list[Any]]]:
+    """The values of each key; of members that only name a fact those that they give besides.
+
+    What they say of it as a draft counts if no member states it.
+    """
+    read: list[dict[NamedNode, list[Any]]] = []
+    for part in parts:
+        own: dict[NamedNode, list[Any]] = {}
+        for predicate, value in part:
+            own.setdefault(predicate, []).append(value)
+        if own:
+            read.append(own)
+    is_named = [_MENTIONED in own for own in read]
+    if any(is_named) and not all(is_named):
+        for own in itertools.compress(read, is_named):
+            del own[_MENTIONED]
+            own.pop(_STATUS, None)
+    yield from read
 
 
 class Facts:

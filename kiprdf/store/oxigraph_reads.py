@@ -121,6 +121,8 @@ class OxigraphReads(OwnStore):
         super().__init__()
         self._engine = engine
         self._folder = folder
+        self.scope = "" if folder is None else folder.name
+        """The name of this nexus among others."""
         self._identity: str | None = None
         """The identity of the files that a reader has opened."""
         self._folder_lock = folder_lock

@@ -17,8 +17,9 @@ from kiprdf.store import OxigraphStore
 
 REIFIES = "http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies"
 LINKS = "$proposition/"
-CREATED, UPDATED, VERSION = (
-    f"urn:kip:metadata/{key}" for key in ("_created_at", "_updated_at", "_version")
+CREATED, UPDATED, VERSION, MENTIONED, STATUS = (
+    f"urn:kip:metadata/{key}"
+    for key in ("_created_at", "_updated_at", "_version", "_mentioned", "status")
 )
 Values = dict[str, Any]
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
@@ -59,6 +60,12 @@ class Content:
 def merged(all_values: Sequence[Values]) -> Values:
     """The values of several members, the first member first."""
     values: Values = {}
+    if not all(MENTIONED in one for one in all_values):
+        # Who only names a fact says nothing of its status.
+        all_values = [
+            {key: one[key] for key in one if MENTIONED not in one or key not in (MENTIONED, STATUS)}
+            for one in all_values
+        ]
     for one in all_values:
         values |= one
     for key, choose in ((CREATED, min), (UPDATED, max)):

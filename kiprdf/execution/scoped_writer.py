@@ -1,0 +1,79 @@
+"""Writes one member of a view: what a statement names is resolved in the view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from kiprdf.actors import acting_on
+from kiprdf.execution.catalog_cache import CatalogCache
+from kiprdf.execution.writer import Writer
+from kiprdf.kml.draft import Draft, Targets
+from kiprdf.kml.protection import check_protection
+from kiprdf.kml.rejections import Rejected
+from kiprdf.kml.scoped import ScopedDraft
+from kiprdf.kml.trust import check_status
+from kiprdf.semantics import Catalog
+from kiprdf.source import Span
+from kiprdf.store import Delta, NexusStore, OxigraphStore, Store
+from kiprdf.store.view import ViewStore
+
+T = TypeVar("T")
+
+
+class ScopedWriter(Writer):
+    """The writer of a member of a view, for those who see the view."""
+
+    __slots__ = ("_view", "_view_catalogs", "member")
+
+    def __init__(self, view: NexusStore, catalogs: CatalogCache, member: Writer) -> None:
+        # One lock, one state: records, rejections, proposals and caches are those of the member.
+        self.__dict__ = member.__dict__
+        self.member = member
+        self._view = cast(ViewStore, view)
+        self._view_catalogs = catalogs
+
+    @property
+    def shown(self) -> NexusStore:
+        return self._view
+
+    def catalog(self) -> Catalog:
+        return self._view_catalogs.catalog()
+
+    def new_draft(
+        self,
+        store: Store | None = None,
+        targets: Targets | None = None,
+        listed: frozenset[str] = frozenset(),
+    ) -> Draft:
+        own = cast(OxigraphStore, self.store)
+        return ScopedDraft(self._view, own, self.clock, targets, listed)
+
+    def draft(self, *command: Any, **options: Any) -> tuple[dict[str, Any], Draft]:
+        draft = super().draft
+        return self._view.read(lambda: draft(*command, **options))
+
+    def check(self, draft: Draft, span: Span, **options: Any) -> None:
+        if isinstance(draft, ScopedDraft):
+            shown = draft.shown
+            shown.actor = acting_on(self)
+            if not options.get("privileged"):
+                check_protection(shown, span)
+                self.check_rejections(shown, span)
+                check_status(shown, span)
+            draft.complete()
+        super().check(draft, span, **options)
+
+    def rejected_in(self, store: Store) -> Rejected:
+        return Rejected(self._view, is_asked=True) if store is self._view else self.rejected
+
+    def run_prepared(self, prepare: Callable[[Store], tuple[T, Delta]]) -> T:
+        def write() -> T:
+            result, delta = self._view.read(lambda: prepare(self._view))
+            self.commit(delta)
+            return result
+
+        return self.store.write(write)
+
+    def try_out(self, judge: Callable[[NexusStore], T]) -> T:
+        return self._view.read(lambda: judge(self._view))
