@@ -159,7 +159,7 @@ def test_a_fact_that_nobody_states_any_more_is_no_belief(scopes: Scopes) -> None
 
 def test_versions_are_those_of_the_member(scopes: Scopes) -> None:
     text = f"UPSERT {{ CONCEPT {{ {BOB} EXPECT VERSION :v SET ATTRIBUTES {{home: :home}} }} }}"
-    with pytest.raises(KipError, match="KIP_3005 .*C:Person/Bob is in other scopes only; version"):
+    with pytest.raises(KipError, match=r"KIP_3005 .*C:Person/Bob is in other scopes only; version"):
         scopes.view.execute(text, v=1, home="Oslo")
     scopes.view.execute(text, v=0, home="Oslo")
     assert values(scopes.ada, BOB)["_version"] == 1
