@@ -66,7 +66,7 @@ def _trust(store: Store, node: NamedNode, id: str) -> str:
     own = {at: _own(store, at) for at in sources}
     lowest = dict(own)
     is_stable = False
-    while not is_stable:  # sources come first, so that only cycles take another round
+    while not is_stable:  # most sources come first, so that few take another round
         is_stable = True
         for at in reversed(sources):
             budget.check()

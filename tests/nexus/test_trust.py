@@ -116,6 +116,96 @@ def test_a_cycle_ends(notes: Notes) -> None:
     assert [notes.trust(name) for name in "abc"] == ["draft", "draft", "draft"]
 
 
+CYCLES: dict[str, tuple[dict[str, str], list[tuple[str, str, str]], dict[str, str]]] = {
+    "of one that is the source and the note of another": (
+        {"a": "reviewed", "b": "draft"},
+        [("a", "derived_from", "b"), ("b", "derived_from", "a"), ("a", "states", "b")],
+        {"a": "draft", "b": "draft"},
+    ),
+    "of two notes of a page that quotes what they state": (
+        {"fact": "active", "one": "active", "two": "active", "page": "active", "quoted": "draft"},
+        [
+            *((note, "states", "fact") for note in ("one", "two")),
+            *((note, "derived_from", "page") for note in ("one", "two")),
+            ("page", "derived_from", "quoted"),
+            ("quoted", "derived_from", "fact"),
+        ],
+        dict.fromkeys(("fact", "one", "two", "page", "quoted"), "draft"),
+    ),
+    "of two that state each other": (
+        {"a": "reviewed", "b": "active"},
+        [("a", "states", "b"), ("b", "states", "a")],
+        {"a": "active", "b": "active"},
+    ),
+    "of a note that is derived from what it states": (
+        {"fact": "active", "note": "reviewed", "page": "draft"},
+        [
+            ("note", "states", "fact"),
+            ("note", "derived_from", "fact"),
+            ("fact", "derived_from", "page"),
+        ],
+        {"fact": "draft", "note": "draft", "page": "draft"},
+    ),
+    "of a note that is derived from what it states, beside another note": (
+        {"fact": "active", "note": "deprecated", "other": "active"},
+        [
+            ("note", "states", "fact"),
+            ("note", "derived_from", "fact"),
+            ("other", "states", "fact"),
+        ],
+        {"fact": "active", "note": "deprecated", "other": "active"},
+    ),
+    "of a fact that is derived from the note that states it": (
+        {"fact": "reviewed", "note": "active", "other": "reviewed"},
+        [
+            ("fact", "derived_from", "note"),
+            ("note", "states", "fact"),
+            ("other", "states", "fact"),
+            ("note", "derived_from", "other"),
+            ("fact", "states", "other"),
+        ],
+        {"fact": "active", "note": "active", "other": "active"},
+    ),
+    "into which something retracted leads": (
+        {"a": "reviewed", "b": "reviewed", "c": "reviewed", "outside": "retracted"},
+        [
+            ("a", "derived_from", "b"),
+            ("c", "states", "b"),
+            ("c", "derived_from", "a"),
+            ("outside", "states", "c"),
+        ],
+        {"a": "retracted", "b": "retracted", "c": "retracted", "outside": "retracted"},
+    ),
+}
+
+
+@pytest.mark.parametrize("cycle", CYCLES)
+def test_a_cycle_through_notes_ends(notes: Notes, cycle: str) -> None:
+    own, links, expected = CYCLES[cycle]
+    for name, status in own.items():
+        notes.add(name, status)
+    for link in links:
+        notes.link(*link)
+    with untouched(notes.nexus):
+        assert {name: notes.trust(name) for name in own} == expected
+
+
+def test_a_long_cycle_of_both_links_ends(notes: Notes) -> None:
+    names = [str(number) for number in range(300)]
+    elements = [{"type": "Note", "name": name} for name in names]
+    pairs = zip(elements, [*elements[1:], elements[0]], strict=True)
+    links = [  # each is derived from the next one, or stated by it
+        {"subject": one, "predicate": "derived_from", "object": other}
+        if number % 2
+        else {"subject": other, "predicate": "states", "object": one}
+        for number, (one, other) in enumerate(pairs)
+    ]
+    notes.nexus.transaction(lambda tx: tx.write([*elements, *links]))
+    assert {notes.trust(name) for name in ("0", "150", "299")} == {"active"}
+    notes.nexus.execute('UPDATE ?n SET METADATA {status: "draft"} WHERE { ?n {name: "7"} }')
+    assert {notes.trust(name) for name in ("0", "8", "150", "299")} == {"draft"}
+
+
 @pytest.mark.parametrize(
     ("own", "stating", "expected"),
     [
