@@ -1249,7 +1249,7 @@ class Nexus:
         """
         return self._engine.boundary.run(lambda: maintenance.problems(self._engine))
 
-    @timed
+    @timed_write
     def optimize(self) -> dict[str, int]:
         """Write the graph of a folder afresh, without what RocksDB keeps of earlier writes.
 

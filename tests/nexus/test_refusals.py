@@ -46,10 +46,34 @@ WRITES: dict[str, tuple[Callable[[Nexus], object], str, str | None]] = {
         "KIP_2001",
         None,
     ),
+    "ontology": (
+        lambda nexus: nexus.import_ontology("<urn:Secret> a <http://www.w3.org/2002/07/owl#Class"),
+        "KIP_1001",
+        None,
+    ),
+    "patch": (
+        lambda nexus: nexus.apply_patch(
+            'A <urn:kip:nexus/Secret/Secret> <urn:kip:attribute/a> "1" .\n'
+        ),
+        "KIP_2001",
+        None,
+    ),
     "undo": (lambda nexus: nexus.undo(seq=10_000), "KIP_3002", None),
+    "erasures": (
+        lambda nexus: nexus.apply_erasures("kiprdf erasures 1\nSecret\n"),
+        "KIP_1001",
+        None,
+    ),
+    "compact": (lambda nexus: nexus.compact_history(10_000), "KIP_3002", None),
     "forget": (lambda nexus: nexus.forget(["C:Person/$self"]), "KIP_3004", None),
     "restore": (lambda nexus: nexus.restore(nexus.snapshot()), "KIP_2002", None),
     "approve": (lambda nexus: nexus.approve("prop-1"), "KIP_3002", None),
+    "decline": (lambda nexus: nexus.decline("prop-1", "Secret"), "KIP_3002", None),
+    "reject": (
+        lambda nexus: nexus.reject("P:0123456789abcdef:Secret", reason="Secret"),
+        "KIP_3002",
+        None,
+    ),
     "lift": (lambda nexus: nexus.lift("Secret"), "KIP_3002", None),
 }
 
