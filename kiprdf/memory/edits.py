@@ -6,12 +6,14 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import chain
 from typing import Any
 
 from pyoxigraph import NamedNode, Triple
 
 from kiprdf.budget import paced
+from kiprdf.errors import KipError
 from kiprdf.execution.support import MENTIONS, STATES, unsupported
 from kiprdf.kml.draft import Draft, now
 from kiprdf.kql.identities import exists
@@ -307,7 +309,12 @@ def erase(graph: Graph, id: str, *, derived: bool = False) -> dict[str, Any]:
     with store.writing():
         was_there = graph.has((ITEM, id))
         if was_there:  # what may not go is refused before others lose their evidence
-            graph.write(lambda change: forget(graph, change, id), dry_run=True)
+            check = partial(graph.write, lambda change: forget(graph, change, id))
+            try:
+                check(dry_run=True)
+            except KipError:
+                check()  # is refused again, and noted: a dry run is not
+                raise
         ids = graph.write(weaken) if was_there else [node_id((ITEM, id))]
         nodes = [node for each in ids if (node := iris.from_id(each))]
         facts = _facts(store)
