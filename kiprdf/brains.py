@@ -17,9 +17,10 @@ from kiprdf.kml.draft import Clock
 from kiprdf.nexus import Nexus
 from kiprdf.search.embedders import Embedder
 from kiprdf.spelling import fault_of_name, keys_of_name
-from kiprdf.store.folder import MANIFEST, absolute, is_written
+from kiprdf.store.folder import MANIFEST, absolute, is_half_created, is_written
 from kiprdf.store.past import require_embedded
 from kiprdf.store.view import ViewStore
+from kiprdf.turns import turn
 
 MOST_OPEN = 40
 """The nexuses that are open at once, each with some 20 file descriptors."""
@@ -138,6 +139,8 @@ class Brains:
         self._is_closed = False
         if (self._directory / MANIFEST).exists():
             raise StoreError(f"{self._directory} is a nexus; give the folder that it is in.")
+        if self._directory.is_file():
+            raise StoreError(f"{self._directory} cannot be used: it is a file.")
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
             for folder in self._directory.glob(f"{_REMOVED}*"):
@@ -181,13 +184,9 @@ class Brains:
             fault = fault_of_name(name)
             if fault is not None:
                 raise _not_a_name(name, fault)
-            keys = set(keys_of_name(name))
-            for other in os.listdir(self._directory):
-                if not keys.isdisjoint(keys_of_name(other)):
-                    message = f"The name {shown(other)!r} is taken."
-                    hint = "Use another name; letters that look alike make no difference."
-                    raise KipError("KIP_3003", message, hint)
-            nexus = self._open[name] = self._opened(name, self._base_iri)
+            with turn(self._directory):
+                self._require_free(name)
+                nexus = self._open[name] = self._opened(name, self._base_iri)
             self._close_unused()
             return nexus
 
@@ -240,6 +239,17 @@ class Brains:
             for nexus in (*self._views, *self._open.values()):
                 nexus.close()
             self._open.clear()
+
+    def _require_free(self, name: str) -> None:
+        """Raise ``KipError`` for a name that a folder has; a nexus may be half created in it."""
+        keys = set(keys_of_name(name))
+        for other in os.listdir(self._directory):
+            folder = self._directory / other
+            is_half = other == name and not folder.is_symlink() and is_half_created(folder)
+            if not (is_half or keys.isdisjoint(keys_of_name(other))):
+                message = f"The name {shown(other)!r} is taken."
+                hint = "Use another name; letters that look alike make no difference."
+                raise KipError("KIP_3003", message, hint)
 
     def _require_open(self) -> None:
         if self._is_closed:

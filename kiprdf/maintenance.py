@@ -106,12 +106,12 @@ def optimize(engine: CommandEngine) -> dict[str, int]:
     store = require_embedded(engine.store, "optimize")
     engine.writer.require_writable()
     with store.writing():
-        before = _size(store.folder)
+        before = size_of(store.folder)
         store.rewrite()
-        return {"before": before, "after": _size(store.folder)}
+        return {"before": before, "after": size_of(store.folder)}
 
 
-def _size(folder: Path | None) -> int:
+def size_of(folder: Path | None) -> int:
     """The bytes of all files in a folder; RocksDB may remove some meanwhile."""
     size = 0
     for path in () if folder is None else folder.rglob("*"):

@@ -17,13 +17,14 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from kiprdf.actors import ACCESSES, KINDS, Access, Actor, Kind
 from kiprdf.spelling import fault_of_name, key_of_name, keys_of_name
+from kiprdf.turns import turn
 
 NAME_CHARACTERS = 100
 RESERVED = ("owner", "local", "network", "token", "read-token", "mcp", "$self", "$system")
@@ -311,18 +312,12 @@ def _quoted(value: str | list[str]) -> str:
 def _changing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """The file itself, where a path is a link; others who change it with kiprdf wait."""
     file = Path(os.path.realpath(path))
-    try:
-        folder = os.open(file.parent, os.O_RDONLY)
-    except OSError as fault:
-        raise PrincipalsError(f"{path} cannot be written: {fault.strerror}.") from None
-    try:
-        with suppress(ImportError):  # on Windows
-            import fcntl
-
-            fcntl.flock(folder, fcntl.LOCK_EX)
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(turn(file.parent))
+        except OSError as fault:
+            raise PrincipalsError(f"{path} cannot be written: {fault.strerror}.") from None
         yield file
-    finally:
-        os.close(folder)
 
 
 def _replace(file: Path, text: str) -> None:

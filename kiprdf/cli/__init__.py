@@ -2,15 +2,15 @@
 
 ``root`` (the program itself) and the commands in ``commands``, ``memory``, ``chunks`` (with
 ``chunks_files``), ``snapshots``, ``imports``, ``linked``, ``history``, ``proposals``,
-``rejections``, ``serving``, ``principals`` and ``maintenance``; where a nexus is and how it is
-opened (``opening``; a server: ``served``), shared options (``options``), files and parameters
-(``inputs``), answers (``answers``, ``tables``, ``output``), errors (``failures``), ``shell`` and
-``demo``.
+``rejections``, ``serving``, ``principals``, ``scopes`` and ``maintenance``; where a nexus is and
+how it is opened (``opening``; a server: ``served``), shared options (``options``), files and
+parameters (``inputs``), answers (``answers``, ``tables``, ``output``), errors (``failures``),
+``shell`` and ``demo``.
 """
 
 # Imported in the order in which --help lists the commands.
 from kiprdf.cli import commands, memory, chunks, snapshots, imports, linked  # isort: skip
-from kiprdf.cli import history, proposals, rejections, serving, principals, maintenance  # isort: skip
+from kiprdf.cli import history, proposals, rejections, serving, principals, scopes, maintenance  # isort: skip
 from kiprdf.cli.root import app, main
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "principals",
     "proposals",
     "rejections",
+    "scopes",
     "serving",
     "snapshots",
 ]

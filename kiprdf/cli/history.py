@@ -355,7 +355,12 @@ def _show_page(
 
 def _entry_lines(entry: dict[str, Any]) -> Iterator[str]:
     yield f"{_head(entry)}: {entry['change']} by {entry['statement']['kind']}"
-    for item in entry["keys"]:
+    yield from key_lines(entry["keys"])
+
+
+def key_lines(keys: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """A line for each key that was added, removed or changed, with its values."""
+    for item in keys:
         values = [json.dumps(item[side], ensure_ascii=False) for side in _SIDES if side in item]
         sign = "~" if len(values) == 2 else "+" if "after" in item else "-"
         yield printable(f"    {sign} {item['key']}: {' -> '.join(values)}")

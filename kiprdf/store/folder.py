@@ -189,14 +189,19 @@ def graph_without_manifest(path: Path) -> str | None:
     return graphs[0] if len(graphs) == 1 and not any(path.glob("history/*.next")) else None
 
 
+def is_half_created(path: Path) -> bool:
+    """Whether a folder is empty, or has what an interrupted creation of a nexus leaves."""
+    # That is the graph only; nothing was written to it.
+    return path.is_dir() and all(one.name in (GRAPH, _PARTIAL) for one in path.iterdir())
+
+
 def _require_empty(path: Path) -> None:
     """Refuse a path without a manifest that has something else; it may be absent."""
     if not path.exists():
         return
     if not path.is_dir():
         raise StoreError(f"{path} is a file; a nexus needs a folder.")
-    # An interrupted creation leaves the graph only; nothing was written to it.
-    if any(entry.name not in (GRAPH, _PARTIAL) for entry in path.iterdir()):
+    if not is_half_created(path):
         if graph_without_manifest(path) is not None:
             raise _damaged(path, "is missing")
         raise StoreError(f"The folder {path} contains other files and no nexus.")
@@ -387,13 +392,18 @@ def is_written(path: Path) -> bool:
     """Whether a nexus is open for writing, in this process or another, or cannot be written."""
     if _is_locked(path.resolve()):
         return True
-    try:
-        import fcntl  # not on Windows
+    # The manifest, which says which graph is in use, may be damaged.
+    for place in (path / graph / "LOCK" for graph in GRAPHS):
+        try:
+            import fcntl  # not on Windows
 
-        with (graph_folder(path) / "LOCK").open("r+b") as lock:
-            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as RocksDB does; for microseconds
-    except (ImportError, OSError):
-        return True
+            with place.open("r+b") as lock:
+                # As RocksDB does; for microseconds.
+                fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            continue
+        except (ImportError, OSError):
+            return True
     return False
 
 

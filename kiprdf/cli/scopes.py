@@ -1,0 +1,175 @@
+"""The commands for scopes: the nexuses in the folders of a directory."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kiprdf.brains import Brains
+from kiprdf.cli import opening, output
+from kiprdf.cli.failures import Failure, PlainCommand, Subcommands
+from kiprdf.cli.history import key_lines
+from kiprdf.cli.options import SERVE, AsOption, DryRunOption, JsonOption
+from kiprdf.cli.root import app
+from kiprdf.copying import copy_element
+from kiprdf.errors import shown
+from kiprdf.maintenance import size_of
+from kiprdf.nexus import Nexus
+
+scopes_app = typer.Typer(cls=Subcommands, no_args_is_help=True)
+app.add_typer(scopes_app, name="scopes", rich_help_panel=SERVE)
+_LISTED = 8
+
+DirOption = Annotated[
+    Path,
+    typer.Option(
+        "--dir",
+        "-d",
+        envvar="KIPRDF_SCOPES",
+        show_envvar=True,
+        metavar="DIR",
+        help="The directory of the scopes; each is a folder in it.",
+    ),
+]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The name of the scope.")]
+DEFAULT_DIR = Path("scopes")
+
+
+@scopes_app.callback()
+def scopes() -> None:
+    """Manage scopes: one memory for each person, and those that they share."""
+
+
+@contextmanager
+def opened_scopes(directory: Path, required: Collection[str]) -> Iterator[Brains]:
+    """The scopes of a directory that exists, and has those that are required."""
+    if not directory.exists():
+        hint = f"kiprdf scopes add NAME --dir {directory} creates the first one"
+        raise Failure(f"There are no scopes in {directory}: {hint}.")
+    with Brains(directory, embedder=opening.embedder()) as brains:
+        names = brains.names()
+        for name in required:
+            if name not in names:
+                close = difflib.get_close_matches(name, names, 1, 0.75)
+                there = f"did you mean {shown(close[0])!r}?" if close else _listed(names)
+                raise Failure(f"There is no scope {shown(name)!r} in {directory}: {there}")
+        yield brains
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return f"it has {', '.join(names[:_LISTED]) or 'none'}{more}."
+
+
+@scopes_app.command("list", cls=PlainCommand)
+def show_list(dir: DirOption = DEFAULT_DIR, as_json: JsonOption = False) -> None:
+    """List the scopes of a directory, with the bytes that each takes on disk.
+
+    \b
+    Examples:
+      kiprdf scopes list --dir brains
+      kiprdf scopes list --dir brains --json
+    """
+    with opened_scopes(dir, ()) as brains:
+        listed = [{"name": name, "bytes": size_of(dir / name)} for name in brains.names()]
+    lines = (f"{one['name']}  {_megabytes(one['bytes'])}" for one in listed)
+    output.show_list(as_json, listed, lines, f"There are no scopes in {dir}.")
+
+
+def _is_asked() -> bool:
+    return sys.stdin.isatty()
+
+
+def _megabytes(size: Any) -> str:
+    return f"{size / 1e6:.1f} MB"
+
+
+@scopes_app.command(cls=PlainCommand)
+def add(name: NameArgument, dir: DirOption = DEFAULT_DIR) -> None:
+    """Add a scope to a directory, which is created if there is none.
+
+    \b
+    Examples:
+      kiprdf scopes add ada --dir brains
+    """
+    with Brains(dir, embedder=opening.embedder()) as brains:
+        brains.add(name)
+    output.note(f"Added the scope {name} to {dir}.")
+
+
+@scopes_app.command(cls=PlainCommand)
+def remove(
+    name: NameArgument,
+    dir: DirOption = DEFAULT_DIR,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")] = False,
+) -> None:
+    """Erase a scope: its knowledge, its history, and all its other files.
+
+    What was copied from it into other scopes stays there: kiprdf undo --source
+    scope:NAME takes that back. On a terminal, you are asked first.
+
+    \b
+    Examples:
+      kiprdf scopes remove ada --dir brains
+      kiprdf scopes remove ada --dir brains --yes
+    """
+    with opened_scopes(dir, (name,)) as brains:
+        size = _megabytes(size_of(dir / name))
+        if _is_asked() and not yes:
+            typer.confirm(f"Erase the scope {name} of {dir}, {size}, for good?", abort=True)
+        brains.remove(name)
+    output.note(f"Erased the scope {name} of {dir}: {size}.")
+
+
+@scopes_app.command(cls=PlainCommand)
+def copy(
+    element: Annotated[
+        str,
+        typer.Argument(
+            metavar="ELEMENT",
+            help="An element: Aspirin, Drug:Aspirin, (Aspirin, treats, Headache), or its id.",
+        ),
+    ],
+    source: Annotated[str, typer.Argument(metavar="FROM", help="The scope that has it.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="The scope to write it to.")],
+    dir: DirOption = DEFAULT_DIR,
+    by: AsOption = None,
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Copy an element from one scope to another, with its source noted.
+
+    It comes with its attributes and metadata, without what is stated about it.
+    What it refers to, and TO lacks, comes too: definitions, and the ends of a
+    fact by their names. The metadata source of all this is "scope:FROM".
+
+    \b
+    Examples:
+      kiprdf scopes copy Drug:Aspirin ada team --dir brains
+      kiprdf scopes copy '(Aspirin, treats, Headache)' ada team --dry-run
+    """
+    if source == target:
+        raise typer.BadParameter(f"FROM and TO are the same scope, {source}.")
+    with (
+        output.errors_as_json(as_json),
+        opened_scopes(dir, (source, target)) as brains,
+        Nexus.open(dir / source, read_only=True, embedder=opening.embedder()) as read,
+    ):
+        written = brains[target]
+        with written.acting(author=by, kind="human"):
+            report = copy_element(element, read, written, source, dry_run=dry_run)
+    output.show_list(as_json, report, _lines(report), f"{target} has all of it already.")
+    if dry_run and not as_json:
+        output.note("Dry run: nothing was written.")
+
+
+def _lines(report: list[dict[str, Any]]) -> Iterator[str]:
+    for one in report:
+        yield f"{one['change']} {one['element']}"
+        yield from key_lines(one["keys"])
