@@ -46,11 +46,11 @@ def copy_element(
     contents[main] = _read(source, next(id for id, one in parts.items() if one == main))
 
     def write(tx: Transaction) -> list[Element]:
-        found: dict[Identity, Element | None] = {}
+        present: dict[Identity, Element | None] = {}
         elements: dict[Identity, Element] = {}
         written, report = [], []
         for one, content in contents.items():
-            before = found[one] = _found(tx, one, found)
+            before = present[one] = _in_target(tx, one, present)
             elements[one] = _reference(one, elements)
             if before is None or one == main:
                 after = _with_source(content, f"scope:{scope}")
@@ -101,15 +101,15 @@ def _definition(identity: Identity) -> ConceptName | None:
     return None if identity.type.startswith("$") else ConceptName(_TYPE, identity.type)
 
 
-def _found(
-    tx: Transaction, identity: Identity, found: dict[Identity, Element | None]
+def _in_target(
+    tx: Transaction, identity: Identity, present: dict[Identity, Element | None]
 ) -> Element | None:
     """An element of the target as FIND shows it; None where it, or what it refers to, is absent."""
     if isinstance(identity, ConceptName):
         ask, values = "?e {id: :id}", {"id": identity.id}
     else:
-        ends = found[identity.subject], found[identity.object]
-        predicate = found[ConceptName(_PREDICATE, identity.predicate)]
+        ends = present[identity.subject], present[identity.object]
+        predicate = present[ConceptName(_PREDICATE, identity.predicate)]
         if ends[0] is None or ends[1] is None or predicate is None:
             return None
         values = {"p": identity.predicate, "s": ends[0]["id"], "o": ends[1]["id"]}
