@@ -255,8 +255,8 @@ class QueryWriter(Choices):
         return expressions
 
     def aggregates(self, scope: set[str]) -> list[str]:
-        plain = [self.path_or_variable(scope) for _ in range(self._draw(st.integers(0, 2)))]
-        functions = [self.aggregate(scope) for _ in range(self._draw(st.integers(1, 2)))]
+        plain = [self.path_or_variable(scope) for _ in range(self.number(0, 2))]
+        functions = [self.aggregate(scope) for _ in range(self.number(1, 2))]
         return plain + functions
 
     def aggregate(self, scope: set[str]) -> str:

@@ -1,0 +1,1 @@
+"""What a reader of several scopes sees: nothing of those that are hidden."""

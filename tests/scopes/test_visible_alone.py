@@ -1,0 +1,85 @@
+"""What a reader of two scopes gets is what a nexus answers that has their content alone."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from kiprdf import KipError, Nexus, View
+from kiprdf.execution import empty_answers
+from tests.long_runs import SEED, amount
+from tests.scopes.questions import Questions
+from tests.scopes.world import BASES, World, leaked, ticking
+from tests.store.unions import DEFINITIONS, Writing, union
+
+QUESTIONS = amount("QUESTIONS", 500)
+"""Three fifths of them are asked here, the others of a server."""
+PER_WORLD = 100
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time for all explanations of empty answers, also on a busy machine."""
+    monkeypatch.setattr(empty_answers, "SECONDS", 60)
+
+
+@pytest.mark.parametrize("number", range(-(-QUESTIONS * 3 // 5 // PER_WORLD)))
+def test_a_view_answers_as_a_nexus_with_what_is_visible_alone(number: int) -> None:
+    world = World(random.Random(f"{SEED} scopes {number}"))
+    differing = Counter[bool]()
+    for at, question in enumerate(itertools.islice(Questions(world), PER_WORLD)):
+        answer = question.ask(world.view)
+        assert answer == question.ask(world.expected), (question.kind, question.text)
+        assert leaked(question.text, answer) == [], (question.kind, question.text, answer)
+        if at % 4 == 0:
+            differing[answer != question.ask(world.everything)] += 1
+    # With the hidden nexus in it, half of the answers are others.
+    assert differing[True] > PER_WORLD // 4 // 6, differing
+    world.close()
+
+
+@pytest.mark.parametrize("number", range(-(-QUESTIONS // (5 * PER_WORLD))))
+def test_an_earlier_state_has_what_was_visible_then(number: int) -> None:
+    world = World(random.Random(f"{SEED} earlier {number}"))
+    when = datetime(2026, 1, 2, tzinfo=UTC) + timedelta(seconds=world.choose.randint(3, 15))
+    members = [member.at(when) for member in (world.team, world.ada)]
+    expected = union(members, world.view.base_iri)
+    expected.store.read_only = True  # type: ignore[attr-defined]
+    with world.view.at(when) as past:
+        for question in itertools.islice(Questions(world), 30):
+            answer = question.ask(past)
+            assert answer == question.ask(expected), (question.kind, question.text)
+            assert leaked(question.text, answer) == [], (question.kind, question.text, answer)
+    world.close()
+
+
+@pytest.mark.parametrize("number", range(-(-QUESTIONS // (3 * PER_WORLD))))
+def test_what_is_expected_is_what_a_nexus_has_to_which_all_was_written(number: int) -> None:
+    choose = random.Random(f"{SEED} written {number}")
+    base = choose.choice(BASES)
+    members = [Nexus.memory(choose.choice(BASES), clock=ticking(at)) for at in (0, 1)]
+    view = View(members, base_iri=base)
+    writing = Writing(choose)
+    written: list[list[str]] = []
+    for member, text in zip(members, ("things", "red things"), strict=True):
+        texts = [DEFINITIONS.replace(":text", f'"{text}"')]
+        texts += [choose.choice((writing.upsert, writing.nested))() for _ in range(12)]
+        written.append([text for text in texts if was_accepted(member, text)])
+    one = Nexus.memory(view.base_iri)
+    for text in itertools.chain(*written):
+        one.execute(text)
+    expected = one.snapshot(engine_metadata=False)
+    assert union(members, view.base_iri).snapshot(engine_metadata=False) == expected
+    assert view.snapshot(engine_metadata=False) == expected
+
+
+def was_accepted(nexus: Nexus, text: str) -> bool:
+    with suppress(KipError):
+        nexus.execute(text)
+        return True
+    return False
