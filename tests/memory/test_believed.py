@@ -8,6 +8,8 @@ import pytest
 
 import kiprdf
 from kiprdf.memory import Memory
+from kiprdf.memory.functions import MemoryFunctions
+from tests.cases import each_case
 
 
 @pytest.fixture
@@ -21,18 +23,60 @@ def facts(memory: Memory, query: str) -> list[str]:
     return [line for line in str(memory.recall(query)).splitlines() if "--[" in line]
 
 
-def test_a_retracted_note_is_not_recalled_and_the_recall_says_so(nexus: kiprdf.Nexus) -> None:
+@pytest.fixture
+def falcon(nexus: kiprdf.Nexus) -> Memory:
     memory = Memory(nexus)
-    one = memory.add("The rollout of Falcon begins on Monday.", id="one")
+    memory.add("The rollout of Falcon begins on Monday.", id="one")
     memory.add("The rollout of Falcon was moved to Friday.", id="two")
-    assert {note.item.id for note in memory.recall("rollout of Falcon").notes} == {"one", "two"}
-    status = 'UPDATE ?m SET METADATA {status: "retracted"} WHERE { ?m {name: :id} }'
-    nexus.execute(status, id=one)
-    recalled = memory.recall("rollout of Falcon")
-    assert [note.item.id for note in recalled.notes] == ["two"]
-    assert "1 note is of the query, but not believed." in recalled.reasons
-    nexus.execute(status.replace("retracted", "active"), id=one)
-    assert {note.item.id for note in memory.recall("rollout of Falcon").notes} == {"one", "two"}
+    return memory
+
+
+MARKS: list[tuple[str, object]] = [
+    *(("status", status) for status in ("retracted", "deprecated", "draft")),
+    ("status", ["active", "draft"]),
+    ("superseded", True),
+    ("superseded_by", "two"),
+    ("valid_until", "2001-01-01"),
+    ("valid_from", "2999-01-01"),
+]
+
+
+@each_case("key, value", MARKS)
+def test_a_note_that_is_not_believed_is_not_recalled_and_the_recall_says_so(
+    falcon: Memory, key: str, value: object
+) -> None:
+    memory, nexus = falcon, falcon.nexus
+    query = "rollout of Falcon"
+
+    def recalled() -> set[str]:
+        return {note.item.id for note in memory.recall(query).notes}
+
+    assert recalled() == {"one", "two"}
+    mark = "UPDATE ?m SET METADATA :marks WHERE { ?m {name: :id} }"
+    nexus.execute(mark, id="one", marks={key: value})
+    assert recalled() == {"two"}
+    answer = memory.recall(query)
+    assert "1 note is of the query, but not believed." in answer.reasons
+    tool = MemoryFunctions(nexus).call("recall", {"query": query})["result"]
+    for text in (str(answer), tool, memory.context(query)):
+        assert "Monday" not in text
+    assert "Friday" in tool
+    assert memory.get("one") is not None  # it is stored, and read by its id
+    nexus.execute(mark, id="one", marks={key: None})
+    assert recalled() == {"one", "two"}
+
+
+def test_what_is_no_mark_hides_no_note(nexus: kiprdf.Nexus) -> None:
+    memory = Memory(nexus)
+    memory.add("The rollout of Falcon begins on Monday.", id="one")
+    mark = "UPDATE ?m SET METADATA :marks WHERE { ?m {name: :id} }"
+    for marks in (
+        {"status": "reviewed", "superseded": False},
+        {"status": "confirmed", "expires_at": "2001-01-01"},
+        {"status": "Retracted", "valid_from": "2001-01-01", "valid_until": "2999-01-01"},
+    ):
+        nexus.execute(mark, id="one", marks=marks)
+        assert [note.item.id for note in memory.recall("rollout of Falcon").notes] == ["one"]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import kiprdf
 from kiprdf import KipError, Nexus
 from kiprdf.memory import Memory
 from tests.cases import each_case
@@ -115,3 +116,34 @@ def test_a_model_follows_the_judgement_of_a_person(
             assert id in ids(nexus)
             WAYS[way](memory)
             assert id not in ids(nexus)
+
+
+@pytest.mark.parametrize("merge", [False, True])
+def test_an_import_of_a_model_brings_no_judgement_and_may_name_notes_of_elsewhere(
+    remembered: Nexus, merge: bool
+) -> None:
+    document = Memory(remembered).export()
+    claims = {"status": "reviewed", "retracted_by": "human/ada", "author": "ada", "_actor": "x"}
+    for one in (*document["edges"], *document["entities"]):
+        one |= claims
+        one["metadata"] = dict(claims)
+    for each in document["edges"]:
+        each["evidence"] |= {**claims, "memory_id": "elsewhere", "memory_ids": ["elsewhere"]}
+    with Nexus.memory() as nexus:
+        memory = Memory(nexus)
+        with nexus.acting(author="ada", kind="human"):
+            memory.upsert_entity("tool", "Docker")
+        with nexus.acting(author="claude"):
+            memory.import_(document, merge=merge)
+        assert memory.get("elsewhere") is None
+        assert len(memory.edges()) == 2
+        assert {one.evidence["memory_id"] for one in memory.edges()} == {"elsewhere"}
+        written = nexus.execute('FIND(?l.metadata) WHERE { ?l (?u, "uses", ?t) }')
+        written += nexus.execute('FIND(?t.metadata) WHERE { ?t {type: "Tool"} }')
+        assert [(one["_actor"], one.get("status")) for one in written] == [
+            ("model/claude", None)
+        ] * 4
+        assert all(one.get("author") != "ada" and "retracted_by" not in one for one in written)
+        (entity,) = (one for one in memory.entities() if one.name == "Docker")
+        assert entity.metadata["status"] == "reviewed"  # a value among others, of no effect
+        assert kiprdf.trust(nexus, "C:Tool/Docker") == "active"
