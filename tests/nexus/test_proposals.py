@@ -16,7 +16,9 @@ import pytest
 import kiprdf
 from kiprdf.async_nexus import AsyncNexus
 from kiprdf.execution.proposals import MOST_BYTES, MOST_OPEN
+from kiprdf.memory import Memory
 from kiprdf.store.proposals import FILE, KEPT_DECIDED, Proposals
+from tests.nexus.support import StoppedClock
 from tests.programs import start
 
 AGE = 'UPSERT { CONCEPT { {type: "Person", name: :name} SET ATTRIBUTES {age: :age} } }'
@@ -189,6 +191,79 @@ def test_a_proposal_has_bounds(nexus: kiprdf.Nexus) -> None:
     assert propose(nexus, FACT, author="other") == f"prop-{MOST_OPEN + 1}"
     nexus.decline("prop-1", "one less")
     assert propose(nexus, FACT) == f"prop-{MOST_OPEN + 2}"
+
+
+WORDS = ("prop-1", "prop-2", "Quokka", "Nonsense")
+"""What only proposals have: their ids, who proposed them, and why one was declined."""
+COMMANDS = [
+    "FIND(?x) WHERE { ?x {} }",
+    "FIND(?l) WHERE { ?l (?a, ?p, ?b) }",
+    "FIND(COUNT(?x)) WHERE { ?x {} }",
+    'FIND(?x) WHERE { ?x {type: "Person"} NOT { ?x {type: "Person", name: "Ada"} } }',
+    *("DESCRIBE PRIMER", "DESCRIBE DOMAINS", "DESCRIBE CONCEPT TYPES"),
+    *('DESCRIBE CONCEPT TYPE "Person"', 'DESCRIBE PROPOSITION TYPE "knows"'),
+    *('SEARCH CONCEPT "Zanzibar"', 'SEARCH PROPOSITION "Zanzibar"', 'SEARCH CONCEPT "Quokka"'),
+    'EXPORT ?x WHERE { ?x {type: "Person"} }',
+]
+
+
+def all_answers(nexus: kiprdf.Nexus, folder: Path) -> dict[str, Any]:
+    """What is answered by each way of reading but those of proposals."""
+    answers: dict[str, Any] = {
+        command: nexus.execute_kip({"command": command}) for command in COMMANDS
+    }
+    answers["sparql"] = sorted(map(str, nexus.sparql("SELECT * { ?s ?p ?o }")))  # type: ignore[arg-type]
+    nexus.publish(folder)
+    answers["pages"] = {
+        str(path.relative_to(folder)): path.read_bytes().decode()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+    for format in ("turtle", "nquads", "jsonld"):
+        answers[format] = nexus.snapshot(format=format)  # type: ignore[arg-type]
+    memory = Memory(nexus)
+    return {
+        **answers,
+        "capsule": nexus.export(),
+        "provenance": nexus.provenance(),
+        "instructions": kiprdf.instructions(nexus),
+        "recall": memory.recall("Zanzibar Ada").text(mark="mark"),
+        "context": memory.context("Zanzibar Ada"),
+        "totals": {key: nexus.info()[key] for key in ("concepts", "propositions", "commit")},
+        "names": nexus.names(),
+        "history": nexus.history("C:Person/Ada"),
+        "changes": nexus.changes(),
+    }
+
+
+def test_proposals_are_in_no_answer(tmp_path: Path) -> None:
+    nexus = kiprdf.Nexus.memory(genesis=False, history=True, clock=StoppedClock())
+    nexus.execute(KNOWS)
+    nexus.execute(KNOWS.replace("knows", "belongs_to_domain"))
+    for name in ("Person", "Domain"):
+        nexus.execute(f'UPSERT {{ CONCEPT {{ {{type: "$ConceptType", name: "{name}"}} }} }}')
+    nexus.execute('UPSERT { CONCEPT { {type: "Domain", name: "CoreSchema"} } }')
+    nexus.execute(AGE, name="Ada", age=36)
+    Memory(nexus).add("Ada likes tea.", id="note", timestamp="2026-01-01")
+    before = all_answers(nexus, tmp_path / "before")
+    propose(nexus, AGE, author="Quokka", name="Zanzibar", age=1)
+    define = 'UPSERT { CONCEPT { {type: "$ConceptType", name: "Zanzibar"} } }'
+    propose(nexus, define, author="Quokka")
+    assert all_answers(nexus, tmp_path / "open") == before
+    nexus.decline("prop-2", "Nonsense")
+    assert all_answers(nexus, tmp_path / "declined") == before
+    nexus.approve("prop-1")  # the positive control: then all of them have what it wrote
+    after = all_answers(nexus, tmp_path / "approved")
+    unchanged = {key for key in before if after[key] == before[key]}
+    assert unchanged == {
+        *("FIND(?l) WHERE { ?l (?a, ?p, ?b) }", "DESCRIBE DOMAINS", "DESCRIBE CONCEPT TYPES"),
+        *('DESCRIBE PROPOSITION TYPE "knows"', 'SEARCH PROPOSITION "Zanzibar"'),
+        *('SEARCH CONCEPT "Quokka"', "recall", "context", "names", "history"),
+    }
+    # The history alone says that it was proposed.
+    del after['SEARCH CONCEPT "Quokka"']  # which repeats the word
+    named = [key for key, text in after.items() if any(word in str(text) for word in WORDS)]
+    assert named == ["changes"]
 
 
 # Approving ------------------------------------------------------------------------------------
