@@ -9,6 +9,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from kiprdf.arguments import check, check_opening
 from kiprdf.budget import Budget
@@ -171,7 +172,7 @@ class Brains:
         with self._lock:
             nexus = self._open.pop(name, None) if isinstance(name, str) else None
             if nexus is None or nexus.store.closed:
-                self._require(name)
+                self.folder(name)
                 nexus = self._opened(name)
             self._open[name] = nexus
             self._close_unused()
@@ -218,8 +219,7 @@ class Brains:
         Raises ``StoreError`` if another process has it open for writing.
         """
         with self._lock:
-            self._require(name)
-            folder = self._directory / name
+            folder = self.folder(name)
             nexus = self._open.pop(name, None)
             if nexus is not None:
                 nexus.close()
@@ -255,8 +255,8 @@ class Brains:
         if self._is_closed:
             raise ClosedError
 
-    def _require(self, name: str) -> None:
-        """Raise ``KipError`` for a name that no nexus has."""
+    def folder(self, name: str) -> Path:
+        """The folder of a nexus."""
         self._require_open()
         fault = fault_of_name(name)
         if fault is not None:
@@ -267,6 +267,7 @@ class Brains:
         if not is_nexus or name not in os.listdir(self._directory):
             hint = "names() lists the names; add() creates a nexus."
             raise KipError("KIP_3002", f"There is no nexus named {shown(name)!r}.", hint)
+        return folder
 
     def _opened(self, name: str, base_iri: str | None = None) -> Nexus:
         return Nexus.open(

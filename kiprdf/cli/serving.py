@@ -6,6 +6,9 @@ import logging
 import signal
 import sys
 from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from types import MappingProxyType, ModuleType
@@ -13,6 +16,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from kiprdf.brains import MOST_OPEN, Brains
 from kiprdf.budget import Budget
 from kiprdf.cli import opening, output
 from kiprdf.cli.failures import Failure
@@ -59,6 +63,16 @@ def serve(
     ctx: typer.Context,
     create: CreateOption = False,
     memory: MemoryOption = False,
+    scopes: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Serve each nexus in this directory.")
+    ] = None,
+    mount: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=FOLDER", help="Serve this nexus, too. Can be repeated."),
+    ] = None,
+    open_scopes: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Maximum scopes that are open at once.")
+    ] = MOST_OPEN,
     host: HostOption = "127.0.0.1",
     port: PortOption = 8080,
     token: TokenOption = None,
@@ -104,6 +118,7 @@ def serve(
       kiprdf serve brain --create --port 0
       KIPRDF_TOKEN=secret kiprdf serve brain --host 0.0.0.0
       kiprdf serve brain --principals principals.toml
+      kiprdf serve --scopes brains --principals principals.toml
     """
     options = {
         "token": token,
@@ -120,6 +135,11 @@ def serve(
         "host": host,
     }
     place = place_of(ctx)
+    several = None
+    if scopes is not None or mount:
+        if memory or _is_named(ctx):
+            _refuse("--scopes and --mount name the nexuses to serve: leave the other one out.")
+        several = _Several(scopes, tuple(mount or ()), open_scopes)
     if memory and place.sync is not None:
         raise Failure("--sync belongs to a folder, and this nexus is in memory.")
     _serve(
@@ -132,6 +152,7 @@ def serve(
         shutdown_timeout=shutdown_timeout,
         log_format=log_format,
         audit_log=audit_log,
+        several=several,
     )
 
 
@@ -231,8 +252,9 @@ def _serve(
     shutdown_timeout: float = 30,
     log_format: LogFormat = LogFormat.TEXT,
     audit_log: Path | None = None,
+    several: _Several | None = None,
 ) -> None:
-    """Serve the nexus in a place, or a new one in memory, until a signal.
+    """Serve the nexus in a place, or a new one in memory, or several, until a signal.
 
     ``arguments`` are those of ``kiprdf.serve.app``.
     """
@@ -240,6 +262,7 @@ def _serve(
         from kiprdf.serve import observation, server
         from kiprdf.serve.application import asgi_app
         from kiprdf.serve.options import Options
+        from kiprdf.serve.scopes import Folders, Scopes
         from kiprdf.serve.state import Server, Service
     except ImportError as fault:
         raise Failure(str(fault)) from None
@@ -252,13 +275,57 @@ def _serve(
         _refuse(f"{who} could write; set --token, --read-token or --principals.")
     _log_requests(observation, log_format)
     audit = None if audit_log is None else observation.AuditLog(audit_log)
+    service = Service(options, audit)
+    if several is not None and place is not None:
+        if options.read_token is not None:
+            _refuse("A read token has no scopes: give a principal some, in --principals.")
+        directory = several.brains(create and not options.read_only, limits)
+        with directory or nullcontext():
+            try:
+                folders = Folders(directory, several.mounted())
+            except ValueError as fault:
+                _refuse(str(fault))
+            open_folder = partial(place.mounted, options.read_only, limits)
+            scopes = Scopes(service, folders, open_folder, most_open=several.most_open)
+            server.serve(scopes.behind_gate(), service, port, shutdown_timeout)
+        return
     if place is None:
         opened = Nexus.memory(embedder=opening.embedder(), budget=limits)
     else:
         opened = place.served(options.read_only, create, limits)
     with opened:
-        service = Service(options, audit)
         server.serve(asgi_app(Server(opened, service)), service, port, shutdown_timeout)
+
+
+@dataclass(frozen=True)
+class _Several:
+    """The nexuses that a server has: those in a directory, and others by names."""
+
+    directory: Path | None
+    mounts: tuple[str, ...]
+    most_open: int
+
+    def brains(self, create: bool, budget: Budget) -> Brains | None:
+        """Those in the directory, which must be there unless it may be created."""
+        if self.directory is None:
+            return None
+        if not (create or self.directory.is_dir()):
+            raise Failure(f"There is no directory {self.directory}; check it, or add --create.")
+        return Brains(self.directory, embedder=opening.embedder(), budget=budget)
+
+    def mounted(self) -> list[tuple[str, Path]]:
+        """The names of the others, with their folders."""
+        pairs = [one.partition("=") for one in self.mounts]
+        for name, _, folder in pairs:
+            if not name or not folder:
+                _refuse("--mount takes a name and a folder: --mount team=FOLDER.")
+        return [(name, Path(folder)) for name, _, folder in pairs]
+
+
+def _is_named(context: typer.Context) -> bool:
+    """Whether the command line names a nexus."""
+    sources = [context.get_parameter_source(name) for name in ("named", "nexus")]
+    return any(source is not None and source.name == "COMMANDLINE" for source in sources)
 
 
 def _refuse(message: str) -> NoReturn:

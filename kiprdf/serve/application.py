@@ -26,6 +26,8 @@ from kiprdf.serve.routes import admin, kip, linked, openapi, pages, rejecting, r
 from kiprdf.serve.security import Gate
 from kiprdf.serve.state import Server, Service
 
+FOR_PROGRAMS = admin.ROUTES + kip.ROUTES + sparql.ROUTES + linked.ROUTES + openapi.ROUTES
+FOR_PEOPLE = pages.ROUTES + review.ROUTES + rejecting.ROUTES
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
@@ -71,21 +73,18 @@ class Application:
 
     def _routes(self) -> list[Route]:
         server = self._server
-        listed = admin.ROUTES + kip.ROUTES + sparql.ROUTES + linked.ROUTES + openapi.ROUTES
-        if server.options.explorer:
-            listed += pages.ROUTES + review.ROUTES + rejecting.ROUTES
+        listed = FOR_PROGRAMS + FOR_PEOPLE if server.options.explorer else FOR_PROGRAMS
         routes: list[Route] = [
-            _OwnRoute(path, partial(handler, server), methods=methods)
+            OwnRoute(path, partial(handler, server), methods=methods)
             for path, methods, handler in listed
         ]
         if self._mcp is not None:
-            routes.append(_OwnRoute("/mcp", self._mcp))
-        base = urlsplit(server.nexus.base_iri)
-        if base.scheme in ("http", "https"):
+            routes.append(OwnRoute("/mcp", self._mcp))
+        if urlsplit(server.nexus.base_iri).scheme in ("http", "https"):
             # The IRIs of elements are addresses.
-            path = unquote(base.path).removeprefix(server.options.public_path)
             dereference = partial(linked.dereference, server)
-            routes.append(Route(path + "{path:path}", dereference, methods=_METHODS))
+            path = unquote(server.base_path) + "{path:path}"
+            routes.append(Route(path, dereference, methods=_METHODS))
         return routes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -123,7 +122,7 @@ class _PublicPath:
         await self._app(scope, receive, send)
 
 
-class _OwnRoute(Route):
+class OwnRoute(Route):
     """A route that takes its path with every method: an unsupported one is 405."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
@@ -141,11 +140,15 @@ async def _refuse_as_failed(server: Server, request: Request, error: Any) -> Res
 
 
 async def _refuse_request(server: Server, request: Request, error: Any) -> Response:
+    return await pages.refuse(server, request, refusal_of(error))
+
+
+def refusal_of(error: HTTPException) -> HttpError:
+    """The refusal of a request that no route takes."""
     messages = {404: "There is nothing here.", 405: "This path has other methods."}
     hint = "The routes are listed at /openapi.json."
     message = messages.get(error.status_code, error.detail)
-    refused = HttpError(error.status_code, message, hint, error.headers)
-    return await pages.refuse(server, request, refused)
+    return HttpError(error.status_code, message, hint, error.headers)
 
 
 async def _answer_nobody(server: Server, request: Request, error: Any) -> Response:

@@ -33,6 +33,8 @@ class RequestInfo:
     session: str = ""
     has_token: bool = False
     """Whether the principal has shown a token."""
+    scope: str | None = None
+    """The scope that it writes, where several are served."""
     rows: int | None = None
     commit: int | None = None
 
@@ -70,7 +72,7 @@ class Metrics:
         self.seconds: dict[str, float] = defaultdict(float)
         self.rows = 0
         self.elements = (-1, 0)
-        """A commit, and the number of elements in it."""
+        """A commit, and the number of elements in it; none where several nexuses are served."""
         self.sync: str | None = None
         self.open_requests = 0
         self.open_connections: Callable[[], int] | None = None
@@ -92,11 +94,14 @@ class Metrics:
             "# TYPE kiprdf_open_requests gauge",
             f"kiprdf_open_requests {self.open_requests}",
             *self._connections(),
-            "# TYPE kiprdf_commit gauge",
-            f"kiprdf_commit {commit}",
-            "# TYPE kiprdf_elements gauge",
-            f"kiprdf_elements {elements}",
         ]
+        if commit >= 0:
+            lines += [
+                "# TYPE kiprdf_commit gauge",
+                f"kiprdf_commit {commit}",
+                "# TYPE kiprdf_elements gauge",
+                f"kiprdf_elements {elements}",
+            ]
         if self.sync is not None:
             lines += ["# TYPE kiprdf_sync gauge", f'kiprdf_sync{{mode="{self.sync}"}} 1']
         return "\n".join(lines) + "\n"
@@ -206,6 +211,8 @@ class AuditLog:
             "statement": hashlib.sha256(statement).hexdigest(),
             "receipt": receipt,
         }
+        if info.scope is not None:
+            line["scope"] = info.scope
         record = LOGGER.makeRecord(
             LOGGER.name, logging.INFO, "", 0, json.dumps(line), (), None, None
         )

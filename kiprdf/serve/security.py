@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from urllib.parse import quote
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -15,6 +16,7 @@ from kiprdf.serve.observation import info_of
 from kiprdf.serve.options import host_name, is_own_address
 from kiprdf.serve.state import Service
 
+_MCP = re.compile("(?:/scopes/[^/]+)?/mcp")
 OPEN_PATHS = ("/health", "/ready", "/login")
 """The paths that need no token."""
 CONTENT_POLICY = (
@@ -85,8 +87,8 @@ class Gate:
         info, path = info_of(scope), _path(scope)
         if path in OPEN_PATHS:
             return None
-        authentication = self._service.authentication
-        info.principal = authentication.of_request(scope, headers, is_mcp=path == "/mcp")
+        authentication, is_mcp = self._service.authentication, _MCP.fullmatch(path) is not None
+        info.principal = authentication.of_request(scope, headers, is_mcp=is_mcp)
         info.session = session_of(scope, headers)
         info.has_token = self._options.has_token
         return self._unauthorized(scope, headers) if info.principal is None else None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from secrets import token_bytes, token_hex
 from typing import Any, TypeAlias, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -57,6 +57,8 @@ class Server:
 
     nexus: Nexus
     service: Service
+    path: str = ""
+    """Where the application is on the server."""
 
     def __post_init__(self) -> None:
         service = self.service
@@ -96,8 +98,13 @@ class Server:
 
     def address(self, request: Request) -> str:
         """The public address of the application, with a final slash."""
-        address = self.options.base_url or str(request.base_url)
-        return address if address.endswith("/") else address + "/"
+        return address_of(self.options, request, self.path)
+
+    @property
+    def base_path(self) -> str:
+        """The path of the base of the nexus below the path of the application."""
+        above = self.options.public_path + self.path
+        return urlsplit(self.nexus.base_iri).path.removeprefix(above)
 
     async def read(self, request: Request, function: Callable[[], T]) -> T:
         """What a short function reads of the last commit; of a shared store that takes requests."""
@@ -157,6 +164,13 @@ def prefers_html(request: Request) -> bool:
     """Whether the client asks for HTML before JSON."""
     accepted = choose(request.headers.get("accept"), ["application/json", "text/html"])
     return accepted is not None and accepted[0] == "text/html"
+
+
+def address_of(options: Options, request: Request, path: str = "") -> str:
+    """The public address of a path of the server, with a final slash."""
+    if options.base_url is None:
+        return f"{str(request.base_url).rstrip('/')}/"
+    return f"{options.base_url.rstrip('/')}{path}/"
 
 
 def root_of(request: Request) -> str:

@@ -34,8 +34,9 @@ from kiprdf.nexus import Nexus
 from kiprdf.pages.page import ASSETS, render
 from kiprdf.serve.access import COOKIE, Authentication
 from kiprdf.serve.http import HttpError, json_response, read_body, read_form, require_json, run_for
+from kiprdf.serve.observation import Metrics
 from kiprdf.serve.security import CONTENT_POLICY
-from kiprdf.serve.state import Routes, Server, prefers_html, require_write, root_of
+from kiprdf.serve.state import Routes, Server, Service, prefers_html, require_write, root_of
 from kiprdf.store.folder import MANIFEST
 from kiprdf.store.journal import FOLDER, PAST
 from kiprdf.store.past import require_embedded
@@ -255,15 +256,24 @@ async def metrics(server: Server, request: Request) -> Response:
         info = await server.threads.run(server.nexus.info)
         metrics.elements = (commit, info["concepts"] + info["propositions"])
         metrics.sync = info.get("sync")
-    text = metrics.text()
-    return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+    return metrics_response(metrics)
+
+
+def metrics_response(metrics: Metrics) -> Response:
+    """Numbers as Prometheus reads them."""
+    return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4")
 
 
 async def login(server: Server, request: Request) -> Response:
-    """/login: a form; a token becomes a cookie of its principal."""
+    """/login."""
+    return await sign_in(server.service, request)
+
+
+async def sign_in(service: Service, request: Request) -> Response:
+    """A form; a token becomes a cookie of its principal."""
     if request.method == "POST":
         form = await read_form(request, 10_000)
-        return _sign_in(request, form, server.service.authentication)
+        return _sign_in(request, form, service.authentication)
     return _login_page(request)
 
 

@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, NamedTuple, cast
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, unquote
 from xml.parsers import expat
 
 from pyoxigraph import NamedNode, Triple, serialize
@@ -93,8 +93,7 @@ async def get_void(server: Server, request: Request) -> Response:
 
 async def dereference(server: Server, request: Request) -> Response:
     """The IRI of an element: 303 to a page or to data."""
-    base = urlsplit(server.nexus.base_iri).path
-    path = path_after(request, base.removeprefix(server.options.public_path))
+    path = path_after(request, server.base_path)
     await server.read(request, partial(element_at, server.store, path))
     if request.method not in ("GET", "HEAD"):
         raise HTTPException(405, headers={"Allow": "GET, HEAD"})

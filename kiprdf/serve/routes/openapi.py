@@ -26,7 +26,7 @@ async def get(server: Server, request: Request) -> Response:
     return json_response(document(server.address(request)))
 
 
-def document(address: str) -> dict[str, Any]:
+def document(address: str, *, has_scopes: bool = False) -> dict[str, Any]:
     """OpenAPI 3.1 of the routes for programs at an address."""
     document: dict[str, Any] = json.loads(_DOCUMENT.read_text("utf-8"))
     document["info"]["version"] = kiprdf.__version__
@@ -34,6 +34,10 @@ def document(address: str) -> dict[str, Any]:
     request = request_models.Request.model_json_schema(ref_template="#/components/schemas/{model}")
     request["properties"]["readonly"] = {"type": "boolean", "default": False}
     components, paths = document["components"], document["paths"]
+    if not has_scopes:
+        document["paths"] = paths = {
+            path: routes for path, routes in paths.items() if not path.startswith("/scopes")
+        }
     schemas = {**request.pop("$defs", {}), "Request": request, **components["schemas"]}
     components["schemas"] = schemas
     for method in ("get", "post"):

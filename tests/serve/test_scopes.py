@@ -1,0 +1,71 @@
+"""Several nexuses behind one gate: each principal sees its scopes, and nothing of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.serve.scoped import ScopedServer, make, serving_scopes
+
+
+@pytest.fixture(scope="module")
+def scoped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ScopedServer]:
+    place = tmp_path_factory.mktemp("scoped")
+    make(place / "scopes")
+    with serving_scopes(place) as server:
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("who", "names"),
+    [
+        ("ada", {"team": 200, "ada": 200, "bob": 404}),
+        ("bob", {"team": 200, "ada": 404, "bob": 200}),
+        ("reader", {"team": 200, "ada": 404, "bob": 404}),
+        ("nobody", {"team": 404, "ada": 404, "bob": 404}),
+        ("root", {"team": 200, "ada": 200, "bob": 200}),
+    ],
+)
+def test_a_principal_reads_its_scopes(
+    scoped: ScopedServer, who: str, names: dict[str, int]
+) -> None:
+    answers = {name: scoped.send(who, "GET", f"/scopes/{name}/") for name in names}
+    assert {name: answer.status_code for name, answer in answers.items()} == names
+    for name, status in names.items():
+        if status == 200:
+            assert scoped.people(who, f"/scopes/{name}") == [f"of {name}"]
+
+
+@pytest.mark.parametrize(
+    ("who", "names"),
+    [
+        ("ada", {"team": 403, "ada": 200, "bob": 404}),
+        ("bob", {"team": 403, "ada": 404, "bob": 200}),
+        ("reader", {"team": 403, "ada": 404, "bob": 404}),
+        ("viewer", {"team": 403, "ada": 403, "bob": 404}),
+        ("root", {"team": 200, "ada": 200, "bob": 200}),
+    ],
+)
+def test_a_principal_writes_its_scope(
+    scoped: ScopedServer, who: str, names: dict[str, int]
+) -> None:
+    answers = {name: scoped.write(who, f"by {who}", f"/scopes/{name}") for name in names}
+    assert {name: answer.status_code for name, answer in answers.items()} == names
+
+
+@pytest.mark.parametrize(
+    ("who", "names"),
+    [
+        ("ada", ["of ada", "of team"]),
+        ("viewer", ["of ada", "of team"]),
+        ("bob", ["of bob", "of team"]),
+        ("reader", ["of team"]),
+        ("alone", ["of bob"]),
+    ],
+)
+def test_the_root_is_what_a_principal_reads(
+    scoped: ScopedServer, who: str, names: list[str]
+) -> None:
+    assert scoped.people(who) == names
