@@ -43,6 +43,7 @@ from kiprdf.serve.routes import scopes as routes
 from kiprdf.serve.state import Server, Service
 from kiprdf.spelling import fault_of_name, keys_of_name
 from kiprdf.store.folder import MANIFEST
+from kiprdf.store.past import require_embedded
 
 T = TypeVar("T")
 FIRST_SEGMENTS = frozenset(
@@ -229,8 +230,9 @@ class Scopes:
             if not names:
                 message = f"'{principal.name}' reads no scope at this address."
                 raise HttpError(404, message, "GET /scopes lists those under /scopes/NAME/.")
-            seen = Seen(names, write if len(names) > 1 else None)
             may_write = write is not None
+            is_view = len(names) > 1 and not self.service.options.read_only
+            seen = Seen(names, write if is_view else None)
         else:
             self.require_sees(principal, name)
             seen = Seen((name,), path=f"/scopes/{quote(name)}")
@@ -336,7 +338,8 @@ class Scopes:
             members = [await self._opened(folder) for folder in folders]
             view = None
             if len(members) > 1:
-                view = await self.run(lambda: View(members))
+                write = members[seen.names.index(seen.write)] if seen.write else None
+                view = await self.run(lambda: View(members, write=write))
             nexus = members[0] if view is None else view
             app = Application(Server(nexus, self.service, seen.path))
             app.start()
@@ -362,6 +365,7 @@ class Scopes:
                 await closing
             nexus = await self.run(lambda: self._open_folder(place))
             nexus._engine.writer.names.listed = self.service.authentication.listed
+            require_embedded(nexus.store, "be a scope").scope = name
             return nexus
 
         folder = _Folder(name, place, asyncio.ensure_future(open_folder()))

@@ -68,3 +68,28 @@ def test_the_root_is_what_a_principal_reads(
     scoped: ScopedServer, who: str, names: list[str]
 ) -> None:
     assert scoped.people(who) == names
+
+
+def test_what_is_written_at_the_root_goes_to_one_scope(scoped: ScopedServer) -> None:
+    assert scoped.write("ada", "of the root").status_code == 200
+    assert scoped.people("ada") == ["of ada", "of team", "of the root"]
+    assert scoped.people("root", "/scopes/ada") == ["of ada", "of the root"]
+    assert scoped.people("root", "/scopes/team") == ["of team"]
+    find = 'FIND(?p.metadata._actor) WHERE { ?p {type: "Person", name: "of the root"} }'
+    assert scoped.kip("root", find, "/scopes/ada").json()["result"] == ["human/ada"]
+    gone = scoped.kip("ada", 'DELETE CONCEPT ?p DETACH WHERE { ?p {name: "of the root"} }')
+    assert gone.status_code == 200, gone.text
+
+
+def test_what_another_scope_has_is_not_changed(scoped: ScopedServer) -> None:
+    gone = scoped.kip("ada", 'DELETE CONCEPT ?p DETACH WHERE { ?p {name: "of team"} }')
+    assert (gone.status_code, gone.json()["error"]["code"]) == (403, "KIP_3004")
+    assert "team" in gone.json()["error"]["message"]
+    assert scoped.people("ada") == ["of ada", "of team"]
+
+
+@pytest.mark.parametrize("who", ["viewer", "reader"])
+def test_who_writes_no_scope_writes_nothing(scoped: ScopedServer, who: str) -> None:
+    refused = scoped.write(who, "of nobody")
+    assert refused.status_code == 403
+    assert refused.json()["error"]["message"] == "This token only reads."

@@ -63,7 +63,7 @@ def answer(
     method, params = _function_call(body)
     readonly = bool(params.pop("readonly", False)) or method == "execute_kip_readonly"
     if read_only or not may_write:
-        message = "This server only reads." if read_only else "This token only reads."
+        message = "This server only reads." if may_write else "This token only reads."
         refuse_writes(params, message, refuse)
     response = call(nexus, params, readonly=readonly or read_only, audit=audit)
     error = response.get("error")
