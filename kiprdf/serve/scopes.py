@@ -122,7 +122,7 @@ class Folders:
         """Erase a scope of the directory, which is closed."""
         if name in self._mounts or self._brains is None:
             hint = "Stop the server, and remove the folder and the option --mount."
-            raise HttpError(403, "This scope is in a folder of its own.", hint)
+            raise HttpError(403, "This scope is not in the directory of the scopes.", hint)
         self._brains.remove(name)
 
 

@@ -49,7 +49,7 @@ def principals(access: dict[str, Any]) -> str:
 
 
 def make(directory: Path, names: Sequence[str] = SCOPES) -> None:
-    """Nexuses, each with a person of its own."""
+    """Nexuses, each with a person."""
     with kiprdf.Brains(directory) as brains:
         for name in names:
             brains.add(name).execute(WRITE, name=f"of {name}")
