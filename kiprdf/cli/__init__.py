@@ -10,7 +10,7 @@ parameters (``inputs``), answers (``answers``, ``tables``, ``output``), errors (
 
 # Imported in the order in which --help lists the commands.
 from kiprdf.cli import commands, memory, chunks, snapshots, imports, linked  # isort: skip
-from kiprdf.cli import history, proposals, rejections, serving, principals, scopes, maintenance  # isort: skip
+from kiprdf.cli import history, proposals, rejections, serving, scopes, principals, maintenance  # isort: skip
 from kiprdf.cli.root import app, main
 
 __all__ = [

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from kiprdf.brains import Brains
+from kiprdf.brains import Brains, View
 from kiprdf.cli import opening, output
 from kiprdf.cli.failures import Failure, PlainCommand, Subcommands
 from kiprdf.cli.history import key_lines
@@ -60,6 +60,19 @@ def opened_scopes(directory: Path, required: Collection[str]) -> Iterator[Brains
                 there = f"did you mean {shown(close[0])!r}?" if close else _listed(names)
                 raise Failure(f"There is no scope {shown(name)!r} in {directory}: {there}")
         yield brains
+
+
+@contextmanager
+def opened_view(directory: Path, reads: Sequence[str], write: str | None) -> Iterator[Nexus]:
+    """What several scopes have together; without one to write, as it is now."""
+    with opened_scopes(directory, reads) as brains, ExitStack() as stack:
+        if write is not None:
+            yield stack.enter_context(brains.view(*reads, write=write))
+            return
+        members = [
+            stack.enter_context(Nexus.open(directory / name, read_only=True)) for name in reads
+        ]
+        yield stack.enter_context(View(members, embedder=opening.embedder()))
 
 
 def _listed(names: list[str]) -> str:

@@ -20,9 +20,11 @@ from kiprdf.brains import MOST_OPEN, Brains
 from kiprdf.budget import Budget
 from kiprdf.cli import opening, output
 from kiprdf.cli.failures import Failure
-from kiprdf.cli.opening import Creates, Place, Reads, place_of
-from kiprdf.cli.options import SERVE, Kind, LogFormat, MemoryOption
+from kiprdf.cli.inputs import names_in
+from kiprdf.cli.opening import Creates, Place, Reads, is_place_given, place_of
+from kiprdf.cli.options import SERVE, Kind, LogFormat, MemoryOption, ReadOption, WriteOption
 from kiprdf.cli.root import app
+from kiprdf.cli.scopes import opened_view
 from kiprdf.nexus import Nexus
 from kiprdf.principals import Principal, name_fault
 
@@ -176,8 +178,16 @@ def mcp(
         typer.Option("--propose", help="Its writes wait until a person approves them."),
     ] = False,
     allow_host: AllowHostOption = None,
+    scopes: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Directory of scopes, instead of a nexus.")
+    ] = None,
+    reads: ReadOption = None,
+    writes: WriteOption = None,
 ) -> None:
     """Serve a nexus to an MCP client, on standard input and output or over HTTP.
+
+    With --scopes, the client reads the scopes that --read names, as one, and writes
+    the one that --write names.
 
     \b
     Examples:
@@ -185,10 +195,15 @@ def mcp(
       kiprdf mcp brain --as claude-desktop
       kiprdf mcp brain --propose
       kiprdf mcp brain --http --port 8765
+      kiprdf mcp --scopes brains --read team,ada --write ada --as claude-desktop
     """
     fault = None if as_name == "mcp" else name_fault(as_name)
     if fault is not None:
         _refuse(f"The name {fault}.")
+    names = names_in(reads or ())
+    fault = _fault_of_scopes(ctx, scopes, names, writes)
+    if fault is not None:
+        _refuse(fault)
     client = Principal(as_name, kind.value, "propose" if propose else "write")
     if http:
         options = {
@@ -211,10 +226,37 @@ def mcp(
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     session = f"mcp-{token_hex(4)}"
     with (
-        place_of(ctx).served(read_only, create, Budget()) as opened,
+        place_of(ctx).served(read_only, create, Budget())
+        if scopes is None
+        else opened_view(scopes, names, None if read_only else writes) as opened,
         opened.acting(author=client.name, session=session, kind=client.kind, access=client.access),
     ):
         server(opened, read_only=read_only).run_stdio()
+
+
+def _fault_of_scopes(
+    ctx: typer.Context, scopes: Path | None, reads: list[str], writes: str | None
+) -> str | None:
+    """Why the options of scopes do not go together, or with others; None if they do."""
+    if scopes is None:
+        has_names = reads or writes is not None
+        return "--read and --write name scopes: add --scopes DIR." if has_names else None
+    if ctx.params["http"]:
+        way = "kiprdf serve --scopes DIR --principals FILE"
+        return f"Over HTTP, principals decide who reads and writes what: use {way}."
+    if is_place_given(ctx):
+        return "--scopes has the place of a nexus: leave NEXUS and its options out."
+    if ctx.params["create"]:
+        return f"--create does not go with --scopes: use kiprdf scopes add NAME --dir {scopes}."
+    if not reads:
+        return "--scopes needs the names of scopes: add --read, such as --read team,ada."
+    if len(set(reads)) < len(reads):
+        return "--read names a scope twice."
+    if writes is not None and writes not in reads:
+        return f"--write {writes} is not among the scopes to read: add it to --read."
+    if writes is None and ctx.params["propose"]:
+        return "--propose needs the scope to write: add --write."
+    return None
 
 
 @app.command(cls=Reads, rich_help_panel=SERVE)

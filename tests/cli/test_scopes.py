@@ -264,7 +264,9 @@ def test_a_tower_of_facts_is_copied_once_each(scopes: Invoke, tmp_path: Path) ->
     assert find(tmp_path / "brains" / "team", count) == 41
 
 
-def test_a_scope_that_another_process_writes(scopes: Invoke, tmp_path: Path) -> None:
+def test_a_scope_that_another_process_writes(
+    scopes: Invoke, invoke: Invoke, tmp_path: Path
+) -> None:
     script = (
         "import sys, kiprdf; nexus = kiprdf.Nexus.open(sys.argv[1])\n"
         "print('open', flush=True); input()"
@@ -278,6 +280,10 @@ def test_a_scope_that_another_process_writes(scopes: Invoke, tmp_path: Path) -> 
                 done = scopes(*arguments)
                 assert (done.exit_code, done.stdout) == (1, "")
                 assert "team open: close it there first; kiprdf serve --scopes" in done.stderr
+            named = ("--scopes", "brains", "--read", "team,ada", "--write", "ada")
+            done = invoke("mcp", *named)
+            assert (done.exit_code, done.stdout) == (1, "")
+            assert "team open: close it there, or serve the state of now with" in done.stderr
             # It may be read, listed, and others added.
             assert scopes("list").stdout.startswith("ada")
             assert scopes("add", "bo").exit_code == 0
