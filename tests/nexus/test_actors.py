@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -147,24 +149,71 @@ def test_wrong_kinds_and_accesses_are_refused(nexus: Nexus, wrong: dict[str, Any
     assert raised.value.code == "KIP_1001"
 
 
-def test_a_clock_that_goes_backwards_changes_no_judgement() -> None:
-    times = iter(datetime(2026, 11, 27, tzinfo=UTC) - timedelta(days=n) for n in range(10_000))
-    with Nexus.memory(history=True, clock=lambda: next(times)) as nexus:
+NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
+CLOCKS: dict[str, tuple[Callable[[int], datetime], bool]] = {
+    "stopped": (lambda look: NOON, True),
+    "backwards": (lambda look: NOON - timedelta(days=look), True),
+    "back and forth": (lambda look: NOON + timedelta(days=(-1) ** look), True),
+    "the last moment": (lambda look: datetime.max.replace(tzinfo=UTC), False),
+    "the first moment": (lambda look: datetime.min.replace(tzinfo=UTC), True),
+    "without a zone": (lambda look: NOON.replace(tzinfo=None), True),
+}
+"""The time at each look, and whether it is before 2099."""
+
+
+@pytest.mark.parametrize("clock", CLOCKS)
+def test_no_clock_changes_a_judgement(clock: str) -> None:
+    at, is_valid = CLOCKS[clock]
+    looks = itertools.count()
+    with Nexus.memory(history=True, clock=lambda: at(next(looks))) as nexus:
         nexus.execute(ADA, city="London")
         with nexus.acting(author="scout", access="propose"):
-            assert nexus.execute(ADA, city="Paris")["proposed"] == "prop-1"
+            for city in ("Paris", "Oslo", "Bonn"):
+                nexus.execute(ADA, city=city)
+        assert [one["id"] for one in nexus.proposals()] == ["prop-1", "prop-2", "prop-3"]
         assert nexus.approve("prop-1")["upsert_concept_nodes"] == ["C:Person/Ada"]
+        assert code_of(lambda: nexus.approve("prop-3")) == "KIP_3005"
+        nexus.decline("prop-2", "No.")
         nexus.reject(("C:Person/Ada", "attributes.city", "Paris"), reason="She never lived there.")
+        nexus.reject(("C:Person/Ada", "attributes.city", "Rome"), reason="She was on holiday.")
+        moments = [one["at"] for one in nexus.rejections()]
+        assert moments == sorted(moments)
+        assert all(len(moment) == 24 and moment.endswith("Z") for moment in moments)
         with nexus.acting(author="ada", kind="human"):
             nexus.execute('UPDATE ?p SET METADATA {status: "retracted"} WHERE {?p {name: "Ada"}}')
+        find = 'FIND(?p.metadata.retracted_at) WHERE {?p {name: "Ada"}}'
+        retracted = nexus.execute(find)
         with nexus.acting(author="claude"):
-            for command in (
+            commands = (
                 ADA.replace(":city", '"Paris"'),
+                ADA.replace(":city", '"ROME"'),
                 'UPDATE ?p SET METADATA {status: "active"} WHERE {?p {name: "Ada"}}',
                 'DELETE CONCEPT ?p DETACH WHERE {?p {name: "Ada"}}',
-            ):
-                with pytest.raises(KipError) as raised:
-                    nexus.execute(command)
-                assert raised.value.code == "KIP_3004"
+            )
+            for command in commands:
+                assert code_of(lambda: nexus.execute(command)) == "KIP_3004"  # noqa: B023
+            nexus.execute(ADA, city="Turin")
+        assert nexus.execute(find) == retracted
+        digests = [hashlib.sha256(command.encode()).hexdigest() for command in commands]
+        refusals = nexus.refusals(author="claude")
+        assert [line["digest"] for line in refusals] == digests[::-1]
         assert nexus.believed('FIND(?p.name) WHERE {?p {name: "Ada"}}').column("?p.name") == []
         assert nexus.execute('FIND(?p.name) WHERE {?p {name: "Ada"}}') == ["Ada"]
+        write = (
+            'UPSERT { CONCEPT { {type: "Person", name: :n} } } WITH METADATA { valid_until: :u }'
+        )
+        nexus.execute(write.replace(":u", '"2099-01-01"'), n="Bo")
+        nexus.execute(write.replace("valid_until: :u", 'valid_from: "2099-01-01"'), n="Cy")
+        for _ in range(3):
+            people = nexus.believed('FIND(?p.name) WHERE {?p {type: "Person"} } ORDER BY ?p.name')
+            shown = [name for name in people.column("?p.name") if name[0] != "$"]
+            assert shown == (["Bo"] if is_valid else ["Cy"])
+        for name in [one["name"] for one in nexus.rejections()]:
+            nexus.lift(name)
+        nexus.execute(ADA, city="Paris")
+
+
+def code_of(call: Callable[[], object]) -> str:
+    with pytest.raises(KipError) as raised:
+        call()
+    return raised.value.code
