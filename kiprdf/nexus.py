@@ -681,9 +681,9 @@ class Nexus:
         ``mapping`` for a snapshot that was written with it. ``history`` is the log that was written
         with it: its commits become those of this nexus, and numbers continue. Returns the number
         of elements; its attribute ``erased`` is that of the elements that were left out, since the
-        erasure list of the nexus names them. KIP_3004 without the access ``admin``: who wrote,
-        reviewed or rejected what is taken as it is in the snapshot, and so are authors, versions
-        and times.
+        erasure list of the nexus names them. KIP_3004 without the access ``admin``: it does not
+        check who wrote, reviewed, retracted or rejected what, but takes it as it is in the
+        snapshot, with authors, versions and times.
         """
         check(base_iri=base_iri, format=format)
         self._engine.writer.require_writable(access="admin")

@@ -125,6 +125,10 @@ def restore(
     written with a mapping must be read with the same mapping. To load other RDF,
     use kiprdf import.
 
+    It checks that the file is the dataset of a nexus, and nothing that it says:
+    who wrote, reviewed, retracted or rejected what, schemas, versions and times
+    are taken as they are. Restore what you trust.
+
     \b
     Examples:
       kiprdf restore brain.ttl --nexus copy

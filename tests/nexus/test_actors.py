@@ -12,6 +12,7 @@ import pytest
 
 from kiprdf import KipError, Nexus
 from kiprdf.actors import Access
+from tests.cli.runner import invoke
 
 ADA = 'UPSERT { CONCEPT { {type: "Person", name: "Ada"} SET ATTRIBUTES { city: :city } } }'
 ACTOR = 'FIND(?p.metadata._actor) WHERE { ?p {type: "Person", name: "Ada"} }'
@@ -138,6 +139,39 @@ def test_only_an_administrator_restores(nexus: Nexus) -> None:
         with other.acting(author="ada", kind="human", access="admin"):
             other.restore(snapshot)
         assert other.execute('FIND(?p.name) WHERE { ?p {name: "Ada"} }') == ["Ada"]
+
+
+FORGED = """UPSERT {
+  CONCEPT { {type: "Person", name: "Eve"} SET ATTRIBUTES { age: "many" } }
+    WITH METADATA { status: "reviewed", author: "ada" }
+} """
+
+
+def test_a_restore_says_what_it_does_not_check(nexus: Nexus) -> None:
+    """And it takes these as they are: an import of the same is checked."""
+    docstring = " ".join((Nexus.restore.__doc__ or "").split())
+    assert "it does not check who wrote, reviewed, retracted or rejected what" in docstring
+    shown = " ".join(invoke("restore", "--help").stdout.split())
+    assert "nothing that it says: who wrote, reviewed, retracted or rejected what" in shown
+    assert "Restore what you trust." in shown
+    with nexus.acting(author="ada", kind="human"):
+        nexus.execute(ADA, city="Rome")
+    schema = {"age": {"type": "integer"}}
+    define = 'UPSERT { CONCEPT { {type: "$ConceptType", name: "Person"} SET ATTRIBUTES :a } }'
+    nexus.execute(define.replace(":a", "{ instance_schema: :schema }"), schema=schema)
+    nexus.execute(FORGED)
+    snapshot = nexus.snapshot()
+    with Nexus.memory(strict_schema=True) as other:
+        with other.acting(author="root", kind="model", access="admin"):
+            other.restore(snapshot)
+        (metadata,) = other.execute('FIND(?p.metadata) WHERE { ?p {name: "Eve"} }')
+        assert (metadata["status"], metadata["author"]) == ("reviewed", "ada")
+        assert other.execute(ACTOR) == ["human/ada"]
+        assert other.snapshot() == snapshot
+        assert code_of(lambda: other.execute(FORGED.replace("Eve", "Eva"))) == "KIP_2003"
+        with other.acting(author="root", kind="model", access="admin"):
+            text = FORGED.replace('"many"', "7").replace("Eve", "Eva")
+            assert code_of(lambda: other.execute(text)) == "KIP_3004"
 
 
 @pytest.mark.parametrize(
