@@ -21,7 +21,7 @@ PANELS = {
     "Exchange": "snapshot restore export import diff patch schema context publish",
     "History": "at history changes undo forget refusals compact-history reject lift rejections "
     "erasures proposals",
-    "Serve": "serve mcp instructions principals",
+    "Serve": "serve mcp instructions scopes principals",
     "Maintain": "check rebuild embed optimize backup",
 }
 # The commands that read, and what they print of a nexus with the small capsule.
@@ -222,7 +222,8 @@ def test_the_commands_are_in_panels(invoke: Invoke) -> None:
 
 # The options of a place, and the commands whose help shows them.
 SHOWN = {
-    "": "demo chunks/check chunks/show chunks/run principals/add principals/list principals/remove",
+    "": "demo chunks/check chunks/show chunks/run principals/add principals/list principals/remove"
+    " scopes/list scopes/add scopes/remove scopes/copy",
     "--default-graph": "diff",
     "--nexus": "refusals at history changes rebuild erasures/export proposals/list proposals/show "
     "rejections",
