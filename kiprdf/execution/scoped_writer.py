@@ -12,8 +12,9 @@ from kiprdf.kml.draft import Draft, Targets
 from kiprdf.kml.protection import check_protection
 from kiprdf.kml.rejections import Rejected
 from kiprdf.kml.scoped import ScopedDraft
-from kiprdf.kml.trust import check_status
+from kiprdf.kml.trust import check_deleted, check_status
 from kiprdf.semantics import Catalog
+from kiprdf.semantics.protected import REJECTION
 from kiprdf.source import Span
 from kiprdf.store import Delta, NexusStore, OxigraphStore, Store
 from kiprdf.store.view import ViewStore
@@ -54,18 +55,28 @@ class ScopedWriter(Writer):
         return self._view.read(lambda: draft(*command, **options))
 
     def check(self, draft: Draft, span: Span, **options: Any) -> None:
-        if isinstance(draft, ScopedDraft):
-            shown = draft.shown
-            shown.actor = acting_on(self)
-            if not options.get("privileged"):
-                check_protection(shown, span)
-                self.check_rejections(shown, span)
-                check_status(shown, span)
-            draft.complete()
+        if not isinstance(draft, ScopedDraft):
+            super().check(draft, span, **options)
+            return
+        shown = draft.shown
+        shown.actor = acting_on(self)
+        if not options.get("privileged"):
+            check_protection(shown, span)
+            self.check_rejections(shown, span)
+            check_status(shown, span)
+            if not shown.actor.is_person:
+                check_deleted(draft.deleted_in_view(), shown, span)
+        draft.complete()
         super().check(draft, span, **options)
+        draft.keep_marks()
+        draft.unreviewed[:] = dict.fromkeys((*shown.unreviewed, *draft.unreviewed))
 
     def rejected_in(self, store: Store) -> Rejected:
-        return Rejected(self._view, is_asked=True) if store is self._view else self.rejected
+        """Those of the view: what one member has rejected, no other one states for its readers."""
+        return Rejected(self._view, is_asked=True)
+
+    def has_rejections(self, store: Store) -> bool:
+        return self._view.read(lambda: REJECTION in self.catalog().concept_types)
 
     def run_prepared(self, prepare: Callable[[Store], tuple[T, Delta]]) -> T:
         def write() -> T:

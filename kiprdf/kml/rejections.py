@@ -186,35 +186,34 @@ class Rejected:
     """
 
     def __init__(self, store: NexusStore, *, is_asked: bool = False) -> None:
-        self._store = store
+        self.store = store
         self._is_asked = is_asked or store.is_shared
         self._entry: tuple[int, set[str]] | None = None
         self._valid_from = 0
 
     def among(self, names: Collection[str], store: Store) -> set[str]:
         """Those of some names that are rejections."""
-        iris = store.iris
         if not self._is_asked:
-            if store is not self._store:
+            if store is not self.store:
                 # It outdates a check without the lock that another rejection comes after it.
-                store.lookup(None, vocab.TYPE, iris.type(REJECTION), 1)
+                store.lookup(None, vocab.TYPE, store.iris.type(REJECTION), 1)
             return self._all().intersection(names)
-        nodes = {name: iris.concept(REJECTION, name) for name in names}
-        store.prefetch(nodes.values())
-        return {name for name, node in nodes.items() if exists(node, store)}
+        nodes = {name: self.store.iris.concept(REJECTION, name) for name in names}
+        self.store.prefetch(nodes.values())
+        return {name for name, node in nodes.items() if exists(node, self.store)}
 
     def _all(self) -> set[str]:
         entry = self._entry
         if entry is None or entry[0] < self._valid_from:
-            commit, kind = self._store.commit(), self._store.iris.type(REJECTION)
-            nodes = (triple.subject for triple in self._store.match(None, vocab.TYPE, kind))
+            commit, kind = self.store.commit(), self.store.iris.type(REJECTION)
+            nodes = (triple.subject for triple in self.store.match(None, vocab.TYPE, kind))
             names = {cast(NamedNode, node).value.rpartition("/")[2] for node in nodes}
             entry = self._entry = commit, names
         return entry[1]
 
     def expire(self) -> None:
         """Note that the next commit may change all of them."""
-        self._valid_from = self._store.commit() + 1
+        self._valid_from = self.store.commit() + 1
 
     def note(self, added: Iterable[str] = (), removed: Iterable[str] = ()) -> None:
         """Note what the last commit changed; the writer's lock is held."""
@@ -222,8 +221,8 @@ class Rejected:
         if entry is not None and entry[0] >= self._valid_from:
             entry[1].update(added)
             entry[1].difference_update(removed)
-            self._entry = self._store.commit(), entry[1]
-        self._valid_from = self._store.commit()
+            self._entry = self.store.commit(), entry[1]
+        self._valid_from = self.store.commit()
 
 
 def check_rejections(draft: Draft, span: Span, rejected: Rejected) -> None:
@@ -274,7 +273,7 @@ def check_rejections(draft: Draft, span: Span, rejected: Rejected) -> None:
             assert element is not None
             if name in written or not (node in draft.deleted or is_retracted(element)):
                 place = draft.spans.get(node, span)
-                raise _refused(name, _described(element, key, draft), draft, place)
+                raise _refused(name, _described(element, key, draft), rejected.store, place)
 
 
 def is_retracted(element: Element) -> bool:
@@ -302,8 +301,7 @@ def _described(element: Element, key: str, draft: Draft) -> str:
     return f"({', '.join(map(shown, ends))})"
 
 
-def _refused(name: str, what: str, draft: Draft, span: Span) -> KipError:
-    store = draft.store
+def _refused(name: str, what: str, store: NexusStore, span: Span) -> KipError:
     node = store.iris.concept(REJECTION, name)
     element = read_element(store.iris, node, store.statements(node))
     values = {} if element is None else json_map(element.attributes)

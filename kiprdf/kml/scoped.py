@@ -8,7 +8,7 @@ only other members have becomes a stub in it where it is named: the identity, an
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 from pyoxigraph import NamedNode, Triple
@@ -16,7 +16,7 @@ from pyoxigraph import NamedNode, Triple
 from kiprdf.errors import KipError, shown
 from kiprdf.kml.delete import keys_of
 from kiprdf.kml.draft import Clock, Draft, Edit, Targets
-from kiprdf.kml.trust import ACTIVE, DRAFT, STATUS
+from kiprdf.kml.trust import ACTIVE, DRAFT, MARKS, RETRACTED, STATUS, statuses
 from kiprdf.kml.update import update
 from kiprdf.kml.upsert import upsert
 from kiprdf.kql.identities import exists
@@ -211,15 +211,20 @@ class ScopedDraft(Draft):
         assert element is not None
         return not _is_stub(element) or self._holder(node) is None
 
-    def _holder(self, node: NamedNode) -> OxigraphStore | None:
-        """The last of the other members that has more of an element than its identity."""
+    def _holder(
+        self, node: NamedNode, holds: Callable[[OxigraphStore, Element], bool] | None = None
+    ) -> OxigraphStore | None:
+        """The last of the other members that has more of an element than its identity, or what
+        is asked for."""
         number = self._view_side.fact(node)
         for store, side in self._others:
             link = node if number is None else side.link(number)
             if link is not None:
                 there = cast(NamedNode, moved(link, self._view.iris.base, store.iris.base))
                 element = read_element(store.iris, there, store.statements(there))
-                if element is not None and not _is_stub(element):
+                if element is None:
+                    continue
+                if holds(store, element) if holds else not _is_stub(element):
                     return store
         return None
 
@@ -233,7 +238,41 @@ class ScopedDraft(Draft):
         hint = "Change it there; UPSERT stores values of it in the scope that is written."
         return KipError("KIP_3004", message, hint, self.commands[-1].span)
 
+    # What people judged ---------------------------------------------------------------------------
+
+    def deleted_in_view(self) -> list[NamedNode]:
+        """The elements of the view, which its draft has read, of which a part is deleted here."""
+        nodes = map(self._seen_node, self.deleted)
+        return [node for node in nodes if self._shown.element(node) is not None]
+
+    def keep_marks(self) -> None:
+        """Note what was retracted in the view before as retracted by who did it."""
+        for node in [*self._shown.edits]:
+            seen, own = self._shown.edits[node], self.edits.get(self.node_of(node))
+            if seen.before is None or own is None or RETRACTED not in statuses(own.after.metadata):
+                continue
+            for key in MARKS if RETRACTED in statuses(seen.before.metadata) else ():
+                term = seen.after.metadata.get(key)
+                if term is not None:
+                    own.after.metadata[key] = term
+
+    def _unreview(self, id: str) -> None:
+        """Make active here what was reviewed in the view."""
+        node = cast(NamedNode, self._view.iris.from_id(id))
+        stores = [member.store for member in self._view.members]
+        later = stores[stores.index(self._own_store) + 1 :]
+        holder = self._holder(node, lambda store, one: store in later and STATUS in one.metadata)
+        if holder is not None:
+            message = f"{shown(id)} is reviewed in another scope, whose word holds in this view."
+            hint = f"Write it in the scope '{shown(holder.scope)}', or leave it to a person."
+            raise KipError("KIP_3004", message, hint, self.commands[-1].span)
+        self.edits[self.node_of(node)].after.metadata[STATUS] = to_term(ACTIVE)
+
     # The delta ------------------------------------------------------------------------------------
+
+    def discard(self, nodes: set[NamedNode]) -> None:
+        super().discard(nodes)
+        self._named -= nodes
 
     def complete(self) -> None:
         """Name the definitions of what is new here, and leave to others what is theirs."""
@@ -250,9 +289,7 @@ class ScopedDraft(Draft):
                 del metadata[vocab.MENTIONED]
         # What was reviewed in the view, and is not any more.
         for id in self._shown.unreviewed:
-            node = cast(NamedNode, self._view.iris.from_id(id))
-            own = self.edits[self.node_of(node)].after
-            own.metadata[STATUS] = to_term(ACTIVE)
+            self._unreview(id)
 
     def _define(self, kind: str, name: str) -> None:
         node = self.named(kind, name)

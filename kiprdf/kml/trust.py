@@ -6,6 +6,7 @@ the state before the statement.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -29,8 +30,8 @@ DRAFT = "draft"
 REVIEWED = "reviewed"
 STATUSES = (RETRACTED, "deprecated", DRAFT, ACTIVE, REVIEWED)
 """From the least trusted to the most."""
-_MARKS = (RETRACTED_BY, RETRACTED_AT)
-_NO_VALUES = frozenset((STATUS, *_MARKS, *RESERVED_METADATA))
+MARKS = (RETRACTED_BY, RETRACTED_AT)
+_NO_VALUES = frozenset((STATUS, *MARKS, *RESERVED_METADATA))
 """The metadata that states nothing about the world."""
 
 
@@ -55,8 +56,7 @@ def check_status(draft: Draft, span: Span = NOWHERE) -> None:
     """
     draft.unreviewed.clear()
     if draft.deleted and not draft.actor.is_person:
-        for node in draft.deleted:
-            _check_deleted(node, draft, span)
+        check_deleted(draft.deleted, draft, span)
     restated = set() if draft.actor.is_person else _restated(draft)
     for node, edit in draft.edits.items():
         before, after = edit.before, edit.after.metadata
@@ -77,18 +77,20 @@ def with_unreviewed(receipt: dict[str, Any], draft: Draft) -> dict[str, Any]:
     return {**receipt, "unreviewed": list(draft.unreviewed)} if draft.unreviewed else receipt
 
 
-def _check_deleted(node: NamedNode, draft: Draft, span: Span) -> None:
-    before = draft.edits[node].before
-    if before is None or STATUS not in before.metadata:
-        return
-    if REVIEWED in statuses(before.metadata):
-        reason = "is reviewed"
-    elif _is_retracted_by_human(before.metadata):
-        reason = _retraction(before.metadata)
-    else:
-        return
-    message = f"{shown(draft.id(node))} {reason}: only a person may delete or merge it."
-    raise KipError("KIP_3004", message, "Keep it, or leave this to a person.", span)
+def check_deleted(nodes: Iterable[NamedNode], draft: Draft, span: Span) -> None:
+    """Raise KIP_3004 if people judged one of the elements, which a draft has read."""
+    for node in nodes:
+        before = draft.edits[node].before
+        if before is None or STATUS not in before.metadata:
+            continue
+        if REVIEWED in statuses(before.metadata):
+            reason = "is reviewed"
+        elif _is_retracted_by_human(before.metadata):
+            reason = _retraction(before.metadata)
+        else:
+            continue
+        message = f"{shown(draft.id(node))} {reason}: only a person may delete or merge it."
+        raise KipError("KIP_3004", message, "Keep it, or leave this to a person.", span)
 
 
 def _restated(draft: Draft) -> set[NamedNode]:
@@ -147,12 +149,12 @@ def _note_retraction(old: Terms, new: Terms, draft: Draft) -> None:
         return
     # Who rejects what a model has retracted, retracts it: else the model could lift that.
     is_taken_over = draft.rejects and not _is_retracted_by_human(old)
-    marks: dict[str, Term | None] = {key: old.get(key) for key in _MARKS}
+    marks: dict[str, Term | None] = {key: old.get(key) for key in MARKS}
     if is_retracted and (not was or is_taken_over):
         time = to_term(timestamp(draft.clock()))
         marks = {RETRACTED_BY: to_term(draft.actor.signature), RETRACTED_AT: time}
     elif was and not is_retracted:
-        marks = dict.fromkeys(_MARKS)
+        marks = dict.fromkeys(MARKS)
     for key, term in marks.items():
         if term is None:
             new.pop(key, None)
@@ -166,6 +168,6 @@ def _is_retracted_by_human(metadata: Terms) -> bool:
 
 
 def _retraction(metadata: Terms) -> str:
-    by, at = (metadata.get(key) for key in _MARKS)
+    by, at = (metadata.get(key) for key in MARKS)
     time = f" at {at.value}" if at is not None else ""
     return f"was retracted by {shown(by.value if by is not None else 'a person')}{time}"

@@ -205,3 +205,76 @@ def test_an_actor_of_a_view_is_that_of_what_it_writes(scopes: Scopes) -> None:
         scopes.view.execute(f"UPSERT {{ CONCEPT {{ {BOB} }} }}")
     assert caught.value.code == "KIP_3004"
     assert [one["principal"] for one in scopes.ada.refusals()] == ["model/reader"]
+
+
+# What people judged in another scope ------------------------------------------------------------
+
+ADA_STATUS = "FIND(?p.metadata) WHERE { ?p " + BOB + " }"
+MARK = "UPDATE ?p SET METADATA {status: :status} WHERE { ?p " + BOB + " }"
+NOTE = "UPSERT { CONCEPT { " + BOB + " SET ATTRIBUTES {note: :note} } }"
+SAY = NOTE + " WITH METADATA {status: :status}"
+
+REJECTED = ("C:Person/Bob", "treats", "C:Symptom/Headache")
+TREATS = """UPSERT { CONCEPT ?who { {type: "Person", name: :who} }
+  PROPOSITION { (?who, "treats", {type: "Symptom", name: "Headache"}) } }"""
+
+
+def refused(view: Nexus, words: str, text: str, **values: Any) -> None:
+    with view.acting(author="m", kind="model"), pytest.raises(KipError, match=words) as caught:
+        view.execute(text, **values)
+    assert caught.value.code == "KIP_3004"
+
+
+def test_a_model_does_not_lift_what_a_person_retracted_in_another_scope(scopes: Scopes) -> None:
+    scopes.team.execute(MARK, status="retracted")
+    scopes.note()
+    refused(scopes.view, "was retracted by human/owner", SAY, note=1, status="active")
+    with scopes.view.acting(author="m", kind="model"):
+        scopes.view.execute(SAY, note=1, status="retracted")
+    (metadata,) = scopes.view.execute(ADA_STATUS)
+    assert metadata["retracted_by"] == "human/owner"
+    for text in (MARK, SAY.replace(":note", "2")):
+        refused(scopes.view, "was retracted by human/owner", text, status="active")
+
+
+def test_a_model_changes_no_value_under_the_review_of_another_scope(scopes: Scopes) -> None:
+    scopes.ada.execute(NOTE, note=1)
+    scopes.team.execute(MARK, status="reviewed")
+    scopes.note()
+    with scopes.view.acting(author="m", kind="model"):
+        assert scopes.view.execute(NOTE, note=1)
+    delete = "DELETE CONCEPT ?p DETACH WHERE { ?p " + BOB + " }"
+    with View([scopes.ada, scopes.team], write=scopes.ada, base_iri="https://v.example/") as first:
+        # The word of the last member holds, and it says that this is reviewed.
+        refused(first, "is reviewed in another scope", NOTE, note=2)
+        refused(first, "is reviewed: only a person may delete", delete)
+    with scopes.view.acting(author="m", kind="model"):
+        assert scopes.view.execute(NOTE, note=2)["unreviewed"] == ["C:Person/Bob"]
+    (metadata,) = scopes.view.execute(ADA_STATUS)
+    assert metadata["status"] == "active"
+
+
+def test_what_another_scope_has_rejected_is_not_written_by_merge_or_undo(scopes: Scopes) -> None:
+    merge = "MERGE CONCEPT ?a INTO ?b WHERE { ?a {name: :who} ?b " + BOB + " }"
+    scopes.view.execute(NOTE, note=1)
+    scopes.view.execute(TREATS, who="Bob")
+    scopes.view.execute("DELETE PROPOSITIONS ?l WHERE { ?l (" + BOB + ', "treats", ?s) }')
+    deleted = scopes.ada.info()["commit"]
+    scopes.view.execute(TREATS, who="Zed")
+    scopes.view.execute(TREATS, who="Rob")
+    scopes.view.execute(merge, who="Rob")  # the positive control
+    scopes.view.undo(seq=scopes.ada.info()["commit"])
+    scopes.team.reject(REJECTED, reason="He is a patient.")
+    scopes.note()
+    refused(scopes.view, "was rejected by human/owner at", TREATS, who="Bob")
+    refused(scopes.view, "was rejected by human/owner at", merge, who="Zed")
+    with scopes.view.acting(author="m", kind="model"), pytest.raises(KipError, match="conflict"):
+        scopes.view.undo(seq=deleted)
+
+
+def test_a_capsule_leaves_out_what_the_written_member_has_forgotten(scopes: Scopes) -> None:
+    scopes.view.execute(TREATS, who="Zed")
+    scopes.ada.forget(["C:Person/Zed"])
+    text = TREATS.replace(":who", '"Zed"')
+    assert scopes.view.apply_capsule(text)["erased"] == 2
+    assert scopes.ada.execute('FIND(?p) WHERE { ?p {name: "Zed"} }') == []
