@@ -9,7 +9,8 @@ python     with ``>>>`` a doctest, otherwise executed
 kip        executed on the page's ``nexus``, or on one with the medical example capsule; a JSON
            object after the language sets its parameters
 sh         the lines that begin with ``kiprdf`` are run, without a shell; ``kiprdf serve`` starts a
-           server on a free port, to which the addresses of the page lead
+           server on a free port, to which the addresses of the page lead; NAME=$(kiprdf ...) keeps
+           what is printed, for $NAME on a later line
 turtle     parsed
 sparql     parsed
 =========  ==================================================================================
@@ -46,7 +47,7 @@ from kiprdf.store.cancellation import CancellationToken
 from tests.adapters.model import scripted_model
 from tests.cases import each_case
 from tests.cli.runner import invoke
-from tests.serve.running import RunningServer, serving
+from tests.serve.running import RunningServer, running, serving
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -110,6 +111,7 @@ class Session:
         self._standard: kiprdf.Nexus | None = None
         self._stack = ExitStack()
         self._servers: dict[str, RunningServer] = {}
+        self._variables: dict[str, str] = {}
 
     def run(self, block: Block) -> Any:
         if block.language == "python" and ">>>" in block.text:
@@ -170,9 +172,18 @@ class Session:
     def _sh(self, block: Block) -> str:
         """The output of all lines with kiprdf, including errors."""
         lines = [line.removeprefix(".venv/bin/") for line in block.text.splitlines()]
-        return "".join(self._line(shlex.split(line)) for line in lines)
+        return "".join(map(self._shell_line, lines))
 
-    def _line(self, words: list[str]) -> str:
+    def _shell_line(self, line: str) -> str:
+        if kept := re.fullmatch(r"([A-Z]+)=\$\((kiprdf .+)\)", line):
+            self._variables[kept[1]] = self._line(shlex.split(kept[2]), printed=True).strip()
+            return ""
+        for name, value in self._variables.items():
+            line = re.sub(rf"\${name}\b", value, line)
+        return self._line(shlex.split(line))
+
+    def _line(self, words: list[str], printed: bool = False) -> str:
+        """The output of a command with its errors; or only what it has ``printed``."""
         settings = dict(word.split("=", 1) for word in words if re.match(r"[A-Z_]+=", word))
         words = words[len(settings) :]
         if words[:2] == ["kiprdf", "serve"]:
@@ -181,7 +192,8 @@ class Session:
             words = [word.replace(f"http://127.0.0.1:{port}/", server.address) for word in words]
         if words[:1] == ["kiprdf"]:
             env = {"COLUMNS": "100", "NO_COLOR": "1", **settings}
-            return invoke(*words[1:], env=env, catch_exceptions=False).output
+            result = invoke(*words[1:], env=env, catch_exceptions=False)
+            return result.stdout if printed else result.output
         if words[:1] == ["curl"]:
             return subprocess.run(
                 words, capture_output=True, check=True, timeout=60
@@ -189,11 +201,15 @@ class Session:
         return ""
 
     def _serve(self, options: list[str], settings: dict[str, str]) -> str:
-        """Start a server in place of the one of the page; it serves the folder ``nexus``."""
+        """Start a server in place of the one of the page, for the folder ``nexus`` or scopes."""
         for server in self._servers.values():
             server.stop()
         port = options[options.index("--port") + 1] if "--port" in options else "8080"
-        server = self._stack.enter_context(serving("nexus", **settings))
+        if "--scopes" in options:
+            arguments = ["-m", "kiprdf", "serve", *options, "--port", "0"]
+            server = self._stack.enter_context(running(arguments, settings))
+        else:
+            server = self._stack.enter_context(serving("nexus", **settings))
         self._servers = {port: server}
         return f"{server.address}\n"
 
