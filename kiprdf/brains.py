@@ -8,7 +8,7 @@ import shutil
 import sys
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from kiprdf.arguments import check, check_opening
@@ -129,7 +129,7 @@ class Brains:
             raise KipError(
                 "KIP_1001", "The argument most_open is a number above 0.", "Leave it out."
             )
-        self._directory = absolute(directory)
+        self.directory = absolute(directory)
         self._base_iri = base_iri
         self._most_open = most_open
         self._clock, self._embedder, self._budget = clock, embedder, budget
@@ -138,16 +138,16 @@ class Brains:
         """The nexuses that are open; the one that was asked for last is the last one."""
         self._views: weakref.WeakSet[Nexus] = weakref.WeakSet()
         self._is_closed = False
-        if (self._directory / MANIFEST).exists():
-            raise StoreError(f"{self._directory} is a nexus; give the folder that it is in.")
-        if self._directory.is_file():
-            raise StoreError(f"{self._directory} cannot be used: it is a file.")
+        if (self.directory / MANIFEST).exists():
+            raise StoreError(f"{self.directory} is a nexus; give the folder that it is in.")
+        if self.directory.is_file():
+            raise StoreError(f"{self.directory} cannot be used: it is a file.")
         try:
-            self._directory.mkdir(parents=True, exist_ok=True)
-            for folder in self._directory.glob(f"{_REMOVED}*"):
+            self.directory.mkdir(parents=True, exist_ok=True)
+            for folder in self.directory.glob(f"{_REMOVED}*"):
                 shutil.rmtree(folder)  # erasing it was interrupted
         except OSError as fault:
-            raise StoreError(f"{self._directory} cannot be used: {fault.strerror}.") from None
+            raise StoreError(f"{self.directory} cannot be used: {fault.strerror}.") from None
 
     def __enter__(self) -> Brains:
         return self
@@ -158,14 +158,14 @@ class Brains:
     def names(self) -> list[str]:
         """The names of all nexuses in the directory, sorted."""
         try:
-            with os.scandir(self._directory) as entries:
+            with os.scandir(self.directory) as entries:
                 folders = [one.name for one in entries if one.is_dir(follow_symlinks=False)]
         except OSError as fault:
-            raise StoreError(f"{self._directory} cannot be read: {fault.strerror}.") from None
+            raise StoreError(f"{self.directory} cannot be read: {fault.strerror}.") from None
         return sorted(
             name
             for name in folders
-            if fault_of_name(name) is None and (self._directory / name / MANIFEST).is_file()
+            if fault_of_name(name) is None and (self.directory / name / MANIFEST).is_file()
         )
 
     def __getitem__(self, name: str) -> Nexus:
@@ -185,7 +185,7 @@ class Brains:
             fault = fault_of_name(name)
             if fault is not None:
                 raise _not_a_name(name, fault)
-            with turn(self._directory):
+            with turn(self.directory):
                 self._require_free(name)
                 nexus = self._open[name] = self._opened(name, self._base_iri)
             self._close_unused()
@@ -225,7 +225,7 @@ class Brains:
                 nexus.close()
             elif is_written(folder):
                 raise LockedError(folder)
-            removed = self._directory / f"{_REMOVED}{secrets.token_hex(8)}"
+            removed = self.directory / f"{_REMOVED}{secrets.token_hex(8)}"
             try:
                 folder.rename(removed)
                 shutil.rmtree(removed)
@@ -242,14 +242,10 @@ class Brains:
 
     def _require_free(self, name: str) -> None:
         """Raise ``KipError`` for a name that a folder has; a nexus may be half created in it."""
-        keys = set(keys_of_name(name))
-        for other in os.listdir(self._directory):
-            folder = self._directory / other
-            is_half = other == name and not folder.is_symlink() and is_half_created(folder)
-            if not (is_half or keys.isdisjoint(keys_of_name(other))):
-                message = f"The name {shown(other)!r} is taken."
-                hint = "Use another name; letters that look alike make no difference."
-                raise KipError("KIP_3003", message, hint)
+        folder = self.directory / name
+        is_half = not folder.is_symlink() and is_half_created(folder)
+        taken = os.listdir(self.directory)
+        require_free(name, (other for other in taken if not (is_half and other == name)))
 
     def _require_open(self) -> None:
         if self._is_closed:
@@ -261,17 +257,17 @@ class Brains:
         fault = fault_of_name(name)
         if fault is not None:
             raise _not_a_name(name, fault)
-        folder = self._directory / name
+        folder = self.directory / name
         is_nexus = (folder / MANIFEST).is_file() and not folder.is_symlink()
         # A file system may ignore the case of names.
-        if not is_nexus or name not in os.listdir(self._directory):
+        if not is_nexus or name not in os.listdir(self.directory):
             hint = "names() lists the names; add() creates a nexus."
             raise KipError("KIP_3002", f"There is no nexus named {shown(name)!r}.", hint)
         return folder
 
     def _opened(self, name: str, base_iri: str | None = None) -> Nexus:
         return Nexus.open(
-            self._directory / name,
+            self.directory / name,
             base_iri,
             clock=self._clock,
             embedder=self._embedder,
@@ -302,6 +298,16 @@ def _references(holder: Mapping[str, object], key: str) -> int:
 
 
 _ALONE = _references({"": object()}, "")
+
+
+def require_free(name: str, taken: Iterable[str]) -> None:
+    """Raise KIP_3003 for a name that looks like one that is taken."""
+    keys = set(keys_of_name(name))
+    for other in taken:
+        if not keys.isdisjoint(keys_of_name(other)):
+            message = f"The name {shown(other)!r} is taken."
+            hint = "Use another name; letters that look alike make no difference."
+            raise KipError("KIP_3003", message, hint)
 
 
 def _not_a_name(name: object, fault: str) -> KipError:

@@ -95,10 +95,14 @@ def problems(engine: CommandEngine) -> list[str]:
             store.require_writable_files()
     except StoreError as fault:
         sentences.append(without_folder(str(fault), store.folder))
-    disk = shutil.disk_usage(store.folder)
-    if not store.read_only and disk.free < min(LITTLE_DISK, disk.total // 20):
-        sentences.append(f"The disk has only {disk.free // 1024**2} MB left.")
-    return sentences
+    return sentences if store.read_only else sentences + full_disk(store.folder)
+
+
+def full_disk(folder: Path) -> list[str]:
+    """What is wrong with the disk of a folder that is written."""
+    disk = shutil.disk_usage(folder)
+    is_full = disk.free < min(LITTLE_DISK, disk.total // 20)
+    return [f"The disk has only {disk.free // 1024**2} MB left."] if is_full else []
 
 
 def optimize(engine: CommandEngine) -> dict[str, int]:

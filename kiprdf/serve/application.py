@@ -74,6 +74,8 @@ class Application:
     def _routes(self) -> list[Route]:
         server = self._server
         listed = FOR_PROGRAMS + FOR_PEOPLE if server.options.explorer else FOR_PROGRAMS
+        if not server.is_scope:
+            listed += admin.OF_SERVER
         routes: list[Route] = [
             OwnRoute(path, partial(handler, server), methods=methods)
             for path, methods, handler in listed

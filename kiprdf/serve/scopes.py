@@ -25,8 +25,9 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kiprdf.async_nexus import pool
-from kiprdf.brains import MOST_OPEN, Brains, View
-from kiprdf.errors import KipError, StoreError, without_folder
+from kiprdf.brains import MOST_OPEN, Brains, View, require_free
+from kiprdf.errors import KipError, LockedError, StoreError, without_folder
+from kiprdf.maintenance import full_disk
 from kiprdf.nexus import Nexus
 from kiprdf.principals import Principal
 from kiprdf.serve.application import (
@@ -41,7 +42,7 @@ from kiprdf.serve.http import HttpError, error_response
 from kiprdf.serve.observation import LOGGER, info_of
 from kiprdf.serve.routes import scopes as routes
 from kiprdf.serve.state import Server, Service
-from kiprdf.spelling import fault_of_name, keys_of_name
+from kiprdf.spelling import fault_of_name
 from kiprdf.store.folder import MANIFEST
 from kiprdf.store.past import require_embedded
 
@@ -66,9 +67,6 @@ class Folders:
     def __init__(self, brains: Brains | None, mounts: Sequence[tuple[str, Path]] = ()) -> None:
         self._brains = brains
         self._mounts: dict[str, Path] = {}
-        names = [] if brains is None else brains.names()
-        places = {brains.folder(name).resolve(): name for name in names} if brains else {}
-        taken = {key: name for name in names for key in keys_of_name(name)}
         for name, folder in mounts:
             fault = fault_of_name(name)
             if fault is not None:
@@ -76,12 +74,18 @@ class Folders:
             if not (folder / MANIFEST).is_file():
                 raise ValueError(f"There is no nexus in {folder}, which is to be {name}.")
             place = folder.resolve()
-            others = [taken[key] for key in keys_of_name(name) if key in taken]
-            if others or place in places:
-                other = others[0] if others else places[place]
-                raise ValueError(f"The scope {name} is the scope {other}, or looks like it.")
-            self._mounts[name], places[place] = place, name
-            taken |= dict.fromkeys(keys_of_name(name), name)
+            is_inside = brains is not None and place.parent == brains.directory.resolve()
+            if is_inside or place in self._mounts.values():
+                raise ValueError(f"The nexus in {folder} is a scope without this option --mount.")
+            try:
+                require_free(name, self._taken())
+            except KipError as error:
+                raise ValueError(error.message) from None
+            self._mounts[name] = place
+
+    def _taken(self) -> list[str]:
+        directory = [] if self._brains is None else os.listdir(self._brains.directory)
+        return [*directory, *self._mounts]
 
     def names(self) -> list[str]:
         """The names of all scopes, sorted."""
@@ -100,22 +104,22 @@ class Folders:
 
     def problems(self) -> list[str]:
         """What is wrong with the directory, as sentences."""
+        if self._brains is None:
+            return []
         try:
-            self.names()
-        except StoreError as fault:
-            LOGGER.error("%s", fault)
+            os.scandir(self._brains.directory).close()
+            return full_disk(self._brains.directory)
+        except OSError as fault:
+            LOGGER.error("The directory of the scopes cannot be read: %s", fault)
             return ["The directory of the scopes cannot be read."]
-        return []
 
     def add(self, name: str) -> None:
         """Create a scope in the directory; raises ``KipError`` for a name that is none or taken."""
         if self._brains is None:
             hint = "Start the server with --scopes DIR."
             raise HttpError(403, "This server has no directory of scopes.", hint)
-        keys = set(keys_of_name(name)) if isinstance(name, str) else set[str]()
-        for other in self._mounts:
-            if not keys.isdisjoint(keys_of_name(other)):
-                raise KipError("KIP_3003", f"The name '{other}' is taken.", "Use another name.")
+        if fault_of_name(name) is None:
+            require_free(name, self._mounts)
         self._brains.add(name).close()
 
     def remove(self, name: str) -> None:
@@ -341,7 +345,7 @@ class Scopes:
                 write = members[seen.names.index(seen.write)] if seen.write else None
                 view = await self.run(lambda: View(members, write=write))
             nexus = members[0] if view is None else view
-            app = Application(Server(nexus, self.service, seen.path))
+            app = Application(Server(nexus, self.service, is_scope=True, path=seen.path))
             app.start()
             return _Served(app, folders, view)
         except BaseException:
@@ -470,6 +474,9 @@ class Scopes:
                 await self._until_freed(until, busy)
             await self.run(lambda: self.folders.remove(name))
             self._lost.discard(name)
+        except LockedError:
+            message = f"Another process has '{name}' open."
+            raise HttpError(409, message, "Close it there.") from None
         finally:
             self._leaving.discard(name)
 

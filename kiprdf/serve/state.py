@@ -57,6 +57,8 @@ class Server:
 
     nexus: Nexus
     service: Service
+    is_scope: bool = False
+    """Whether this is one of several nexuses."""
     path: str = ""
     """Where the application is on the server."""
 

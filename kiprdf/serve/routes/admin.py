@@ -353,12 +353,12 @@ async def backup(server: Server, request: Request) -> Response:
     return TarResponse(files)
 
 
+OF_SERVER: Routes = (("/metrics", ("GET",), metrics), ("/login", ("GET", "POST"), login))
+"""What a server has once, however many nexuses it serves."""
 ROUTES: Routes = (
     ("/", ("GET",), root),
     ("/health", ("GET",), health),
     ("/ready", ("GET",), ready),
-    ("/metrics", ("GET",), metrics),
-    ("/login", ("GET", "POST"), login),
     ("/backup", ("POST",), backup),
     ("/maintenance/{name}", ("POST",), maintain),
 )
