@@ -57,7 +57,7 @@ def test_what_is_hidden_is_what_does_not_exist(
     }
     assert set(answers.values()) == {answers["never"]}
     assert answers["never"].startswith("HTTP/1.1 404 ")
-    # A browser is told the same.
+    # A browser gets the same.
     html = f"{field}\r\nAccept: text/html"
     page = raw_request(scoped.server, method, f"/scopes/bob{rest}", html)
     assert without_date(page) == answers["never"]
