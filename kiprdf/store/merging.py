@@ -247,60 +247,67 @@ def moved_copy(engine: Engine, old: str, new: str) -> Engine:
     return copy
 
 
-class Overlap(NamedTuple):
-    """The elements that several members have.
+def load(engine: Engine, sides: Sequence[Side], iris: Iris) -> set[NamedNode]:
+    """Put the quads of all members into an engine, and return the links that are disputed.
 
-    ``shared`` are those that are the same everywhere; ``disputed`` are links whose ids or facts
-    differ between members, and ``facts`` what these state.
+    Those are links whose ids or facts differ between members; they are left out.
     """
-
-    shared: set[NamedNode]
-    disputed: set[NamedNode]
-    facts: set[Triple]
-
-
-def overlap(sides: Sequence[Side]) -> Overlap:
-    """The elements that several members have."""
-    concepts: set[NamedNode] = set()
-    stated: dict[NamedNode, Triple] = {}
-    links: dict[Triple, NamedNode] = {}
-    shared: set[NamedNode] = set()
+    subjects: set[NamedNode] = set()
+    links: dict[Any, NamedNode] = {}
+    shared: dict[NamedNode, list[list[Values]]] = {}
     disputed: set[NamedNode] = set()
-    for side in sides if len(sides) > 1 else ():
-        for concept, _, _ in side.triples(None, vocab.TYPE, None):
-            (shared if concept in concepts else concepts).add(concept)
-        for link, _, triple in side.triples(None, vocab.REIFIES, None):
-            before, other = stated.setdefault(link, triple), links.setdefault(triple, link)
-            if before is triple and other is link:
-                continue  # the first member that has either
-            if before == triple and other == link:
-                shared.add(link)
-            else:
-                disputed.update((link, other))
-    facts = {side.stated(link) for side in sides for link in disputed}
-    return Overlap(shared - disputed, disputed, {fact for fact in facts if fact is not None})
+    facts = iris.predicates
 
-
-def loaded(sides: Sequence[Side], overlapping: Overlap, iris: Iris) -> Iterator[Quad]:
-    """The quads of all members, but for the links that are disputed."""
-    special = overlapping.shared | overlapping.disputed
-    predicates, facts = iris.predicates, overlapping.facts
-    for side in sides:
+    def quads(side: Side) -> Iterator[Quad]:
+        """The quads of a member, but for what describes elements that later ones have, too."""
+        own: set[NamedNode] = set()
+        described: dict[NamedNode, list[Values]] = {}
+        last, is_new = None, True
         for quad in side.quads(_DEFAULT):
-            if quad.subject in special and not quad.predicate.value.startswith(predicates):
-                continue
-            if facts and quad.triple in facts:
+            subject, predicate = cast(NamedNode, quad.subject), quad.predicate
+            if subject != last:  # the quads of an element come together
+                last, is_new = subject, subject not in subjects
+                own.add(subject)
+            if predicate == vocab.REIFIES:
+                other = links.setdefault(quad.object, subject)
+                if other != subject:
+                    disputed.update((subject, other))
+            if not (is_new or predicate.value.startswith(facts)):
+                described.setdefault(subject, []).append((predicate, quad.object))
                 continue
             yield quad
-        for quad in side.quads(vocab.TEXTS):
-            if quad.subject not in special:
-                yield quad
-    for node in overlapping.shared:
-        values = united(side.describe(node) for side in reversed(sides))
-        triples = [(node, predicate, value) for predicate, value in values]
-        terms: Any
-        for terms in itertools.chain(triples, texts_of(triples)):
-            yield Quad(*terms)
+        yield from (quad for quad in side.quads(vocab.TEXTS) if quad.subject not in described)
+        subjects.update(own)
+        for node, values in described.items():
+            shared.setdefault(node, []).append(values)
+
+    # Reading a folder takes longest. So each is read once, and what several members say of an
+    # element is united when all are loaded.
+    for side in reversed(sides):
+        engine.bulk_extend(quads(side))
+    loaded = Side(engine, iris, iris, Facts())
+    removed: list[Written] = []
+    added: list[Written] = []
+    for node in dict.fromkeys((*shared, *disputed)):
+        before, parts = dict.fromkeys(loaded.describe(node)), shared.get(node, [])
+        stated = {value for key, value in itertools.chain(before, *parts) if key == vocab.REIFIES}
+        after: dict[Values, None] = {}
+        if node in disputed or len(stated) > 1:
+            disputed.add(node)
+            removed += (cast(Written, tuple(triple)) for triple in stated)
+        else:
+            after = dict.fromkeys(united([before, *parts]))
+        removed += ((node, *values) for values in before if values not in after)
+        added += ((node, *values) for values in after if values not in before)
+    replace(engine, removed, added)
+    return disputed
+
+
+def replace(engine: Engine, removed: Sequence[Written], added: Sequence[Written]) -> None:
+    """Remove triples with their texts from an engine, and add others."""
+    for triple in (*removed, *texts_of(removed)):
+        engine.remove(Quad(*triple))
+    engine.extend(Quad(*triple) for triple in (*added, *texts_of(added)))
 
 
 class Union:

@@ -16,14 +16,14 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
-from pyoxigraph import NamedNode, Quad
+from pyoxigraph import NamedNode
 from pyoxigraph import Store as Engine
 
 from kiprdf import budget
 from kiprdf.budget import Budget
 from kiprdf.errors import KipError, StoreError
 from kiprdf.store.base import Cell, Iri, Reading, Statement
-from kiprdf.store.bookkeeping import KEPT_COMMITS, CommitNumber, commit_note, texts_of
+from kiprdf.store.bookkeeping import KEPT_COMMITS, CommitNumber, commit_note
 from kiprdf.store.delta import Delta, Written
 from kiprdf.store.folder import checked_base, notes_of
 from kiprdf.store.merging import (
@@ -32,10 +32,10 @@ from kiprdf.store.merging import (
     Side,
     Union,
     change,
-    loaded,
+    load,
     moved,
     moved_copy,
-    overlap,
+    replace,
 )
 from kiprdf.store.oxigraph import OxigraphStore
 
@@ -304,17 +304,14 @@ class ViewStore(OxigraphStore):
             if store.iris.base != iris.base:
                 engine = moved_copy(engine, store.iris.base, iris.base)
             sides.append(Side(engine, iris, iris, facts))
-        overlapping = overlap(sides)
         fresh = Engine()
-        fresh.bulk_extend(loaded(sides, overlapping, iris))
-        self._loaded, self._disputed = fresh, overlapping.disputed
+        self._disputed = load(fresh, sides, iris)
+        self._loaded = fresh
         self._renamed, self._steps = {}, {}
 
     def _replace(self, engine: Engine, delta: Delta) -> None:
         """Take what was built, changed by a delta, as one commit."""
-        for triple in (*delta.removed, *texts_of(delta.removed)):
-            engine.remove(Quad(*triple))
-        engine.extend(Quad(*triple) for triple in (*delta.added, *texts_of(delta.added)))
+        replace(engine, delta.removed, delta.added)
         records: dict[str, str] = {}
         for member in self.members:
             records |= member.store.records()
