@@ -12,6 +12,7 @@ import pytest
 
 from kiprdf import KipError, Nexus, View
 from kiprdf.execution import empty_answers
+from kiprdf.memory import recall
 from tests.long_runs import SEED, amount
 from tests.scopes.questions import Questions
 from tests.scopes.world import BASES, World, leaked, ticking
@@ -26,6 +27,7 @@ PER_WORLD = 100
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Time for all explanations of empty answers, also on a busy machine."""
     monkeypatch.setattr(empty_answers, "SECONDS", 60)
+    monkeypatch.setattr(recall, "_VECTOR_SECONDS", 60)
 
 
 @pytest.mark.parametrize("number", range(-(-QUESTIONS * 3 // 5 // PER_WORLD)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -81,12 +81,12 @@ class World:
     ``expected`` is a nexus that is made, by other code than views, from what these two have.
     """
 
-    def __init__(self, choose: random.Random) -> None:
+    def __init__(self, choose: random.Random, bases: Sequence[str | None] = BASES) -> None:
         self.choose = choose
-        self.base_iri = choose.choice(BASES)
+        self.base_iri = choose.choice(bases)
         clocks = map(ticking, (0, 1, 2))
         self.team, self.ada, self.bob = (
-            Nexus.memory(choose.choice(BASES), history=True, clock=clock) for clock in clocks
+            Nexus.memory(choose.choice(bases), history=True, clock=clock) for clock in clocks
         )
         self.has_notes = choose.random() < 0.5
         # A view follows what is written after it was made.
