@@ -176,13 +176,20 @@ class Questions:
     def __init__(self, world: World) -> None:
         self._world = world
         self._choose = world.choose
-        self._kinds = [getattr(self, name) for name in vars(Questions) if not name.startswith("_")]
+        self._kinds = [
+            getattr(self, name) for name in vars(Questions) if name[0] != "_" and name != "of"
+        ]
         self._weights = [_WEIGHTS.get(kind.__name__, 1) for kind in self._kinds]
 
     def __iter__(self) -> Iterator[Question]:
         while True:
             [kind] = self._choose.choices(self._kinds, self._weights)
             yield kind()
+
+    def of(self, *kinds: str) -> Question:
+        """A question of one of some kinds."""
+        question: Question = getattr(self, self._choose.choice(kinds))()
+        return question
 
     # Words ------------------------------------------------------------------------------------
 

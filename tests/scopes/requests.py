@@ -26,6 +26,8 @@ MEDIA_TYPES = (
     "*/*",
 )
 BASE = "http://kb.example/kb/"
+_REQUESTS = ("find", "count", "believed", "named", "batch", "dry", "describe", "search", "export")
+_REQUESTS += ("faulty", "mutated", "named")
 _VARYING = {"date", "mcp-session-id"}
 
 
@@ -67,7 +69,7 @@ class Requests:
     def __init__(self, world: World) -> None:
         self._world = world
         self._choose = world.choose
-        self._questions = iter(Questions(world))
+        self._questions = Questions(world)
 
     def __iter__(self) -> Iterator[Sent]:
         kinds = (self.kip, self.kip, self.kip, self.write, self.write, self.page, self.page)
@@ -103,7 +105,7 @@ class Requests:
     # Kinds ------------------------------------------------------------------------------------
 
     def kip(self) -> Sent:
-        question = next(one for one in self._questions if one.request is not None)
+        question = self._questions.of(*_REQUESTS)
         name = self._pick("execute_kip", "execute_kip_readonly")
         return Sent("POST", f"{self._root()}/kip", content=_call(question.request, name))
 
@@ -163,7 +165,7 @@ class Requests:
         return Sent(self._pick("GET", "GET", "HEAD"), self._root() + path, headers)
 
     def sparql(self) -> Sent:
-        question = next(one for one in self._questions if one.query is not None)
+        question = self._questions.sparql()
         path = f"{self._root()}/sparql?query={quote(question.query or '')}"
         return Sent("GET", path, {"Accept": self._pick(*MEDIA_TYPES)})
 
@@ -178,7 +180,7 @@ class Requests:
         )
 
     def mcp(self) -> Sent:
-        question = next(one for one in self._questions if one.request is not None)
+        question = self._questions.of(*_REQUESTS)
         calls = (
             ("execute_kip", question.request),
             ("execute_kip_readonly", question.request),
@@ -197,7 +199,8 @@ class Requests:
         return Sent(self._pick("GET", "GET", "POST"), self._root() + path)
 
     def _find(self) -> str:
-        return str(next(one for one in self._questions if one.kind == "find").request["command"])  # type: ignore[index]
+        request = self._questions.find().request or {}
+        return str(request["command"])
 
     def _questions_words(self) -> str:
         return str(

@@ -17,7 +17,7 @@ from tests.scopes.world import World, leaked
 from tests.serve.scoped import ScopedServer, serving_scopes
 
 QUESTIONS = amount("QUESTIONS", 500)
-PER_WORLD = 200
+PER_WORLD = 150
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def two_servers(world: World, place: Path) -> Iterator[tuple[ScopedServer, Scope
         yield servers[0], servers[1]
 
 
-@pytest.mark.parametrize("number", range(-(-QUESTIONS * 2 // 5 // PER_WORLD)))
+@pytest.mark.parametrize("number", range(-(-QUESTIONS * 3 // 10 // PER_WORLD)))
 def test_a_principal_finds_out_nothing_of_other_scopes(number: int, tmp_path: Path) -> None:
     world = World(random.Random(f"{SEED} served {number}"), [BASE])
     differing = Counter[bool]()
