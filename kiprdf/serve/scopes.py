@@ -21,7 +21,7 @@ from urllib.parse import quote, unquote
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kiprdf.async_nexus import pool
@@ -41,7 +41,7 @@ from kiprdf.serve.application import (
 from kiprdf.serve.http import HttpError, error_response
 from kiprdf.serve.observation import LOGGER, info_of
 from kiprdf.serve.routes import scopes as routes
-from kiprdf.serve.state import Server, Service
+from kiprdf.serve.state import Server, Service, prefers_html
 from kiprdf.spelling import fault_of_name
 from kiprdf.store.folder import MANIFEST
 from kiprdf.store.past import require_embedded
@@ -260,6 +260,10 @@ class Scopes:
                 name, path = _decoded(segment), f"/{rest}"
             info = info_of(scope)
             assert info.principal is not None
+            if name is None and not info.principal.reads and _is_start(scope, path):
+                response = RedirectResponse(f"{root}/scopes", 303, {"Vary": "Accept"})
+                await response(scope, receive, send)
+                return
             seen, info.principal = self.seen_by(info.principal, name)
             info.scope = name or info.principal.writes
             if unquote(path) == "/mcp" and scope["method"] == "GET":
@@ -503,6 +507,12 @@ def _is_own(scope: Scope, root: str) -> bool:
     path = scope["path"].removeprefix(root)
     is_of_scope = scope["method"] == "DELETE" and re.fullmatch("/scopes/[^/]+", path)
     return path in routes.PATHS or bool(is_of_scope)
+
+
+def _is_start(scope: Scope, path: str) -> bool:
+    """Whether a browser asks for the start page."""
+    is_page = scope["method"] in ("GET", "HEAD") and path in ("/", "/explore/")
+    return is_page and prefers_html(Request(scope))
 
 
 async def _refuse(request: Request, error: Any) -> Response:

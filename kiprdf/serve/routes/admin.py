@@ -9,7 +9,7 @@ import json
 import os
 import tarfile
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -281,9 +281,14 @@ def _login_page(request: Request, refusal: HttpError | None = None) -> Response:
     """The form, after a refusal with what helps."""
     target = request.query_params.get("next", "")
     message = refusal and f"{refusal.message} {refusal.hint}"
-    page = render("explorer/login.html", message=message, target=target, style=_STYLE)
     headers = {} if refusal is None else refusal.headers
     status = 200 if refusal is None else refusal.status
+    return plain_page("explorer/login.html", status, headers, message=message, target=target)
+
+
+def plain_page(template: str, status: int, headers: Mapping[str, str], **view: Any) -> Response:
+    """A page that needs no file of the explorer."""
+    page = render(template, style=_STYLE, **view)
     return HTMLResponse(page, status, {**headers, "Content-Security-Policy": _POLICY})
 
 

@@ -15,7 +15,7 @@ from kiprdf.actors import Actor
 from kiprdf.serve.http import HttpError, json_response, read_body, require_json
 from kiprdf.serve.observation import info_of
 from kiprdf.serve.routes import admin, openapi
-from kiprdf.serve.state import address_of, root_of
+from kiprdf.serve.state import address_of, prefers_html, root_of
 
 if TYPE_CHECKING:
     from kiprdf.serve.scopes import Scopes
@@ -32,7 +32,12 @@ async def scopes(server: Scopes, request: Request) -> Response:
         return await _add(server, request)
     all_names = server.folders.names
     names = await server.run(all_names) if server.sees_all(principal) else [*principal.reads]
-    return json_response({"scopes": names})
+    headers = {"Vary": "Accept"}
+    if server.service.options.explorer and prefers_html(request):
+        start = f"{root_of(request)}/scopes"
+        links = [(name, f"{start}/{quote(name)}/") for name in names]
+        return admin.plain_page("explorer/scopes.html", 200, headers, scopes=links)
+    return json_response({"scopes": names}, headers=headers)
 
 
 async def _add(server: Scopes, request: Request) -> Response:
