@@ -9,6 +9,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from kiprdf.arguments import check, check_opening
@@ -145,7 +146,7 @@ class Brains:
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
             for folder in self.directory.glob(f"{_REMOVED}*"):
-                shutil.rmtree(folder)  # erasing it was interrupted
+                _erase(folder)  # erasing it was interrupted
         except OSError as fault:
             raise StoreError(f"{self.directory} cannot be used: {fault.strerror}.") from None
 
@@ -228,7 +229,7 @@ class Brains:
             removed = self.directory / f"{_REMOVED}{secrets.token_hex(8)}"
             try:
                 folder.rename(removed)
-                shutil.rmtree(removed)
+                _erase(removed)
             except OSError as fault:
                 raise StoreError(f"{folder} cannot be erased: {fault.strerror}.") from None
 
@@ -290,6 +291,13 @@ class Brains:
             too_many -= 1
             if not too_many:
                 return
+
+
+def _erase(folder: Path) -> None:
+    """Remove a folder with all files, some of which another process may remove meanwhile."""
+    while folder.exists():
+        with suppress(FileNotFoundError):
+            shutil.rmtree(folder)
 
 
 def _references(holder: Mapping[str, object], key: str) -> int:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from kiprdf.errors import KipError
+from kiprdf.execution.naming import fact_between, node_of
 from kiprdf.execution.transaction import Transaction
 from kiprdf.interchange.differences.difference import Fact, Identity, shown
+from kiprdf.kml.trust import RETRACTED_AT, RETRACTED_BY
 from kiprdf.language.limits import NESTING
 from kiprdf.nexus import Nexus
 from kiprdf.rdf.iris import ConceptName
@@ -17,6 +19,7 @@ from kiprdf.semantics.arguments import RESERVED_METADATA
 Element = dict[str, Any]
 _TYPE, _PREDICATE = "$ConceptType", "$PropositionType"
 _NOTHING: Element = {}
+_OF_ENGINE = (*RESERVED_METADATA, RETRACTED_BY, RETRACTED_AT)
 
 
 def copy_element(
@@ -34,7 +37,9 @@ def copy_element(
     KIP_3004 for what the target has rejected or erased.
     """
     parts: dict[str, Identity] = {}
-    main = _identity(source, source.id_of(element), parts)
+    iris = source.store.iris
+    # An IRI is an id, too.
+    main = _identity(source, iris.id(node_of(source.id_of(element), iris)), parts)
     definitions = dict.fromkeys(map(_definition, parts.values()))
     contents: dict[Identity, Element] = {}
     for one in definitions:
@@ -106,19 +111,14 @@ def _in_target(
 ) -> Element | None:
     """An element of the target as FIND shows it; None where it, or what it refers to, is absent."""
     if isinstance(identity, ConceptName):
-        ask, values = "?e {id: :id}", {"id": identity.id}
-    else:
-        ends = present[identity.subject], present[identity.object]
-        predicate = present[ConceptName(_PREDICATE, identity.predicate)]
-        if ends[0] is None or ends[1] is None or predicate is None:
-            return None
-        values = {"p": identity.predicate, "s": ends[0]["id"], "o": ends[1]["id"]}
-        first, last = (
-            f"(id: :{key})" if values[key].startswith("P:") else f"{{id: :{key}}}" for key in "so"
-        )
-        ask = f"?e ({first}, :p, {last})"
-    (element,) = tx.find(f"FIND(?e) WHERE {{ OPTIONAL {{ {ask} }} }}", **values).column("?e")
-    return element and dict(element)
+        rows = tx.find("FIND(?e) WHERE { OPTIONAL { ?e {id: :id} } }", id=identity.id)
+        return cast(Element | None, rows.column("?e")[0])
+    subject, object = present[identity.subject], present[identity.object]
+    is_defined = present[ConceptName(_PREDICATE, identity.predicate)] is not None
+    if subject is None or object is None or not is_defined:
+        return None
+    fact = fact_between(subject["id"], identity.predicate, object["id"], tx.find)
+    return cast(Element | None, fact)
 
 
 def _reference(identity: Identity, elements: dict[Identity, Element]) -> Element:
@@ -132,7 +132,7 @@ def _reference(identity: Identity, elements: dict[Identity, Element]) -> Element
 def _with_source(content: Element, noted: str) -> Element:
     """The attributes and metadata of a copy."""
     given = content.get("metadata", {})
-    metadata = {key: value for key, value in given.items() if key not in RESERVED_METADATA}
+    metadata = {key: value for key, value in given.items() if key not in _OF_ENGINE}
     if metadata.get("source", noted) != noted:
         metadata.setdefault("original_source", metadata["source"])
     return {"attributes": content.get("attributes", {}), "metadata": metadata | {"source": noted}}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
 
 from pyoxigraph import NamedNode
 
@@ -49,6 +51,9 @@ def id_of(text: str, find: Find, store: NexusStore, depth: int = _DEEPEST) -> st
     parts = _parts(text) if depth else None
     if parts is not None:
         subject, object = (id_of(end, find, store, depth - 1) for end in (parts[0], parts[2]))
+        with suppress(KipError):  # an end, or the predicate, may be deleted
+            if (stated := fact_between(subject, parts[1], object, find)) is not None:
+                return str(stated["id"])
         link = PropositionName(proposition_digits(subject, parts[1], object), parts[1]).id
         if None in find(_LINK, id=link).column("?l.id") and not is_mentioned(store, link):
             message = f"There is no proposition {shown(text)}."
@@ -70,6 +75,19 @@ def id_of(text: str, find: Find, store: NexusStore, depth: int = _DEEPEST) -> st
         _require(concept, find)
     hint += " Name a deleted element with its type, as Drug:Aspirin, or by its id."
     raise KipError("KIP_3002", f"No element is named {shown(text)!r}.", hint)
+
+
+def fact_between(subject: str, predicate: str, object: str, find: Find) -> Any:
+    """The proposition with some ends, by their ids, as FIND shows it; None if there is none.
+
+    Its id may be another one than that of its ends, after a MERGE.
+    """
+    ends = {"subject": subject, "object": object}
+    first, last = (
+        f"(id: :{name})" if id.startswith("P:") else f"{{id: :{name}}}" for name, id in ends.items()
+    )
+    asked = f"FIND(?l) WHERE {{ OPTIONAL {{ ?l ({first}, :predicate, {last}) }} }}"
+    return find(asked, predicate=predicate, **ends).column("?l")[0]
 
 
 def _types(name: str, find: Find) -> tuple[list[str], str]:

@@ -250,6 +250,39 @@ def test_what_the_target_rejected_or_erased_is_not_copied(scopes: Invoke, tmp_pa
     assert scopes("copy", "Drug:Aspirin", "ada", "team").exit_code == 0
 
 
+def test_a_retraction_is_copied_and_who_made_it_is_not(scopes: Invoke, tmp_path: Path) -> None:
+    with Nexus.open(tmp_path / "brains" / "ada") as ada, ada.acting(author="Ada", kind="human"):
+        ada.execute('UPDATE ?d SET METADATA { status: "retracted" } WHERE { ?d {type: "Drug"} }')
+    assert copied(scopes, "Aspirin", "ada", "team", "--as", "Bo")["Drug:Aspirin"] == (
+        "created",
+        [
+            {"key": "attributes.risk_level", "after": 2},
+            NOTED,
+            {"key": "metadata.status", "after": "retracted"},
+        ],
+    )
+    ask = 'FIND(?d.metadata.retracted_by) WHERE { ?d {type: "Drug"} }'
+    assert find(tmp_path / "brains" / "team", ask) == ["human/Bo"]
+    assert copied(scopes, "Aspirin", "ada", "team") == {}
+
+
+def test_a_fact_is_named_by_its_ends_id_or_iri(scopes: Invoke, tmp_path: Path) -> None:
+    with Nexus.open(tmp_path / "brains" / "ada") as ada:
+        id = ada.id_of("(Aspirin, treats, Headache)")
+        digits = id.split(":")[1]
+        ada.execute(
+            'MERGE CONCEPT ?from INTO ?to WHERE { ?from {type: "Drug", name: "Aspirin"}'
+            ' ?to {type: "Drug", name: "阿司匹林"} }'
+        )
+    fact = "(Drug:阿司匹林, treats, Symptom:Headache)"
+    iri = f"urn:kip:nexus/$proposition/{digits}/treats"
+    for named in ("(阿司匹林, treats, Headache)", id, iri):
+        report = copied(scopes, named, "ada", "team", "--dry-run")
+        assert list(report)[-1] == fact
+    done = scopes("copy", "Drug:Aspirin", "ada", "team")
+    assert "'Aspirin' was already merged into" in done.stderr
+
+
 def test_a_tower_of_facts_is_copied_once_each(scopes: Invoke, tmp_path: Path) -> None:
     """Each floor has the two below it."""
     with Nexus.open(tmp_path / "brains" / "ada") as ada:

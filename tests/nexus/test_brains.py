@@ -212,3 +212,26 @@ def test_a_directory_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(KipError, match="A view has one member at least"), Brains(tmp_path) as some:
         some.view()
     assert kiprdf.Brains is Brains
+
+
+def test_two_may_complete_an_interrupted_erasure(tmp_path: Path) -> None:
+    for number in range(4):
+        folder = tmp_path / f".removed-{number}" / "graph"
+        folder.mkdir(parents=True)
+        for name in range(500):
+            (folder / str(name)).touch()
+    failures: list[Exception] = []
+
+    def use() -> None:
+        try:
+            Brains(tmp_path).close()
+        except Exception as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=use) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert list(tmp_path.iterdir()) == []

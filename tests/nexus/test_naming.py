@@ -130,3 +130,21 @@ def test_without_a_history_only_what_exists_has_an_id() -> None:
         assert nexus.id_of("$self") == "C:Person/$self"
         with pytest.raises(KipError, match="There is no concept"):
             nexus.id_of("Person:Ada")
+
+
+def test_a_fact_is_found_by_its_ends_after_a_merge() -> None:
+    with kiprdf.Nexus.memory() as nexus:
+        nexus.execute(
+            'UPSERT { CONCEPT { {type: "$PropositionType", name: "knows"} }'
+            ' CONCEPT ?bo { {type: "Person", name: "Bo"} }'
+            ' CONCEPT { {type: "Person", name: "Ada L."} SET PROPOSITIONS { ("knows", ?bo) } }'
+            ' CONCEPT { {type: "Person", name: "Ada"} } }'
+        )
+        before = nexus.id_of("(Ada L., knows, Bo)")
+        nexus.execute(
+            'MERGE CONCEPT ?from INTO ?to WHERE { ?from {type: "Person", name: "Ada L."}'
+            ' ?to {type: "Person", name: "Ada"} }'
+        )
+        assert nexus.id_of("(Ada, knows, Bo)") == before
+        with pytest.raises(KipError, match="There is no proposition"):
+            nexus.id_of("(Bo, knows, Ada)")
