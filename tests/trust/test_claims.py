@@ -8,10 +8,12 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any
 
+import pytest
 import rdflib
 
 from kiprdf import KipError, Nexus
 from tests.cases import each_case
+from tests.nexus.support import copied
 from tests.trust.claiming import SETUP, WAYS, Claim
 
 CLAIMS: dict[str, Claim] = {
@@ -100,6 +102,28 @@ def test_no_claim_of_a_model_is_stored(way: str) -> None:
             assert nexus.info()["commit"] == commit
         writes = nexus.changes(since=commit)["commits"]
         assert all(one["author"] == "claude" and one["session"] for one in writes)
+
+
+@pytest.fixture
+def before() -> Nexus:
+    nexus = Nexus.memory(history=True)
+    with nexus.acting(author="ada", kind="human"):
+        nexus.execute(SETUP)
+    return nexus
+
+
+@each_case("way", [way for way in WAYS if way != "restore"])
+def test_each_way_writes(before: Nexus, way: str) -> None:
+    """The positive control: what claims nothing is written, and where metadata can be, with it."""
+    nexus = before if way == "undo" else copied(before)  # a copy has no history
+    stored, commit = elements(nexus), nexus.info()["commit"]
+    code = outcome(nexus, way, {"remark": "mine"})
+    assert code == ("KIP_1001" if way == "remember" else None)
+    written = changed(stored, elements(nexus))
+    assert {metadata["_actor"] for metadata in written.values()} == {"model/claude"}
+    assert nexus.info()["commit"] > commit
+    is_there = "mine" in [metadata.get("remark") for metadata in written.values()]
+    assert is_there == (way != "remember" and EXCEPTIONS.get(way) is not NO_METADATA)
 
 
 def test_a_model_restores_nothing() -> None:
