@@ -74,6 +74,11 @@ def test_a_false_fact_that_echoes_repeat_668_times(memory: Memory) -> None:
     assert memory.stats()["memories"] == 669
     assert memory.edges() == [edge]
     assert edge.evidence["memory_ids"] == [first]
+    # The positive control: the same texts are evidence of one who has not recalled it.
+    others = Memory(Nexus.memory())
+    others.add_many([{**echo, "after_recall": ()} for echo in echoes[:20]])
+    (supported,) = others.edges()
+    assert len(supported.evidence["memory_ids"]) == 20
     # One text in one session is one note, however often it is written.
     with model(memory):
         for _ in range(3):
@@ -94,6 +99,11 @@ def test_a_false_fact_that_echoes_repeat_668_times(memory: Memory) -> None:
     with model(memory):
         memory.add("I use Redis.")
     assert "Redis" in memory.context("What do I use?")
+    # And who has rejected nothing is given the fact by the same notes.
+    others.add_many([f"We use KAFKA for {number} things." for number in range(20)])
+    assert len(others.edges()[0].evidence["memory_ids"]) == 40
+    assert len(others.recall("kafka").facts) == 1
+    assert "--[uses]--> [tool] Kafka" in others.context("What do I use for Kafka?")
 
 
 SEVEN = [
