@@ -164,7 +164,7 @@ def rules(nexus: Nexus, claim: Claim) -> None:
     """A rule that writes the claim as properties, and as the context."""
     given = "; ".join(f"{key} {json.dumps(value).strip('[]')}" for key, value in claim.items())
     rule = (
-        "start {} => Person Bob {@module memory; @do put; city 7; " + given + "; "
+        "start {} => Person {@module memory; @do put; @id Bob; city 7; " + given + "; "
         "@context human/ada}, start {@do clear}"
     )
     engine = chunks.Engine(rule, modules={"memory": nexus})

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,6 +18,7 @@ from unittest.mock import patch
 import pytest
 
 from kiprdf import KipError, Nexus, chunks
+from kiprdf.actors import Actor
 from kiprdf.execution import writer
 from kiprdf.spelling import keys_of_name
 from kiprdf.store import erasures
@@ -134,7 +136,10 @@ def patch_of_a_copy(nexus: Nexus, random: Random) -> Any:
 
 
 def import_of_a_copy(nexus: Nexus, random: Random) -> Any:
-    return nexus.import_rdf(copied(nexus, random).snapshot(), define=True, base_iri=nexus.base_iri)
+    copy = copied(nexus, random)
+    lines = copy.snapshot(format="ntriples").splitlines()
+    ours = [line for line in lines if re.search("/(Person|Company)/[^$]", line)]
+    return nexus.import_rdf("\n".join(ours), define=True, base_iri=nexus.base_iri)
 
 
 def copied(nexus: Nexus, random: Random) -> Nexus:
@@ -155,10 +160,10 @@ def rule(nexus: Nexus, random: Random) -> Any:
     plain = re.compile("[A-Za-z]+").fullmatch
     ends = (list(filter(plain, names)) for names in (PEOPLE, COMPANIES))
     person, company = map(random.choice, ends)
-    text = (
-        f"start {{}} => works_at {{@module memory; @do put; @subject {person}; @object {company}}},"
-        " start {@do clear}"
-    )
+    fact = f"works_at {{@module memory; @do put; @subject {person}; @object {company}}}"
+    home = json.dumps(random.choice(HOMES)).strip("[]")
+    value = f"Person {{@module memory; @do put; @id {person}; home {home}}}"
+    text = f"start {{}} => {random.choice((fact, value))}, start {{@do clear}}"
     engine = chunks.Engine(text, modules={"memory": nexus})
     engine.goal("start {}")
     return engine.run()
@@ -219,6 +224,14 @@ def laundered(nexus: Nexus) -> list[Any]:
     return [*facts, *homes]
 
 
+def is_retracted(nexus: Nexus) -> bool:
+    """Whether the fact that was rejected is there, retracted, under some of its names."""
+    return any(
+        status == "retracted" and is_named(s, "Ada") and is_named(o, "Evil Corp")
+        for s, o, status in zip(*nexus.execute(ENDS), strict=True)
+    )
+
+
 def listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
@@ -246,9 +259,8 @@ def walk(seed: int) -> list[Any]:
             with nexus.acting(author="claude", kind="model", access="write"):
                 step(nexus, random)
             passed += 1
-        if values := laundered(nexus):
-            return [step.__name__, *values]
-        assert nexus.rejections() == rejections
+        if done := harm(nexus, rejections):
+            return [step.__name__, done]
     assert passed > STEPS // 4
     return []
 
@@ -258,10 +270,57 @@ def test_no_sequence_of_a_model_restores_a_rejected_value(seed: int) -> None:
     assert walk(seed) == []
 
 
-def test_the_walks_would_find_a_way() -> None:
-    """The positive control: without the check, the same steps do it."""
-    with patch.object(writer, "check_rejections", lambda *given: None):
-        assert walk(0) != []
+GUARDS = {
+    "rejections": (writer, "check_rejections"),
+    "judgements": (writer, "check_status"),
+    "persons": (Actor, "require_person"),
+}
+STOPPED_BY: dict[Step, tuple[str, ...]] = {
+    **dict.fromkeys((state, live, alias, transaction, write_elements, rule), ("rejections",)),
+    **dict.fromkeys((undo, capsule_of_a_copy, patch_of_a_copy), ("rejections",)),
+    import_of_a_copy: ("rejections",),
+    # What a person retracted is kept by another check, too.
+    **dict.fromkeys((merge, change_status), ("rejections", "judgements")),
+    **dict.fromkeys((delete, delete_fact, forget), ("judgements",)),
+    lift: ("persons",),
+}
+OTHER_FACTS = (("Bo", "Evil Corp"), ("A. L.", "Evil Corp"), ("Ada", "EvilCo"), ("Ada", "Third"))
+
+
+def harm(nexus: Nexus, rejections: list[Any]) -> str | None:
+    """What a step has done that it must not."""
+    if laundered(nexus):
+        return "laundered"
+    if nexus.rejections() != rejections:
+        return "lifted"
+    return None if is_retracted(nexus) else "gone"
+
+
+def harm_of(step: Step, guards_off: tuple[str, ...]) -> str | None:
+    """What one step of a model does alone in some tries, without some guards."""
+    random = Random(1)
+    for _ in range(12):
+        nexus = world()
+        for person, company in OTHER_FACTS:
+            nexus.execute(FACT, s=person, o=company, status=None, superseded=None)
+        rejections = nexus.rejections()
+        with ExitStack() as stack:
+            for guard in guards_off:
+                stack.enter_context(patch.object(*GUARDS[guard], lambda *given: None))
+            stack.enter_context(nexus.acting(author="claude", kind="model", access="write"))
+            for _ in range(6):
+                with suppress(KipError, chunks.ChunksError):
+                    step(nexus, random)
+                if done := harm(nexus, rejections):
+                    return done
+    return None
+
+
+@pytest.mark.parametrize("step", [*CHEAP, *DEAR])
+def test_each_step_would_do_harm_without_its_guard(step: Step) -> None:
+    """The positive control: so the walks try each of these."""
+    expected = {lift: "lifted", **dict.fromkeys((delete, delete_fact, forget), "gone")}
+    assert harm_of(step, STOPPED_BY[step]) == expected.get(step, "laundered")
 
 
 def test_no_erasure_list_drops_a_rejection(tmp_path: Path) -> None:
