@@ -501,6 +501,7 @@ class Nexus:
         for what is protected, and so on. Returns how many triples were, or would be, ``deleted``
         and ``added``. Raises KIP_2002 for a patch of another state.
         """
+        self._engine.writer.require_one_nexus("A patch")
         text = files.capsule_text(patch)
         apply = functools.partial(replacing.apply_patch, self._engine.writer, text, dry_run)
         return self._engine.boundary.run(apply, text)
@@ -686,6 +687,7 @@ class Nexus:
         snapshot, with authors, versions and times.
         """
         check(base_iri=base_iri, format=format)
+        self._engine.writer.require_one_nexus("Restoring a snapshot")
         self._engine.writer.require_writable(access="admin")
         read = functools.partial(snapshots.read, source, format=format, source_base=base_iri)
         return self._run_on_files(
@@ -952,6 +954,7 @@ class Nexus:
         >>> nexus.undo(seq=nexus.info()["commit"])["reverted"]
         [{'id': 'C:Person/Ada', 'change': 'deleted', 'keys': []}]
         """
+        self._engine.writer.require_one_nexus("Undo")
         chosen = {"seq": seq, "seqs": seqs, "session": session, "source": source}
         run = functools.partial(undo, self._engine.writer, conflicts, dry_run, **chosen)
         return self._engine.boundary.run(run)
@@ -1062,6 +1065,7 @@ class Nexus:
         ['C:Person/Jane']
         """
         check(dry_run=dry_run, derived=derived)
+        self._engine.writer.require_one_nexus("Forgetting")
         source = command if isinstance(command, str) else None
         select = functools.partial(self._engine.select_nodes, command, parameters)
         return self._engine.boundary.run(
@@ -1094,6 +1098,7 @@ class Nexus:
         None if there was nothing to do.
         """
         check(dry_run=dry_run)
+        self._engine.writer.require_one_nexus("An erasure list")
         return self._forget_listed(read_erasures(files.text(source)), dry_run)
 
     def _forget_listed(self, listed: frozenset[str], dry_run: bool) -> dict[str, Any]:
@@ -1107,6 +1112,7 @@ class Nexus:
         That state becomes the earliest one: what is before it is KIP_3002 from now on. Returns
         its number as ``earliest_seq``, and how many ``commits`` left the history.
         """
+        self._engine.writer.require_one_nexus("Compacting a history")
         return self._engine.boundary.run(lambda: compact_history(self._engine.writer, before))
 
     # Review -----------------------------------------------------------------------------------
@@ -1260,6 +1266,7 @@ class Nexus:
         >>> Nexus.memory().optimize()
         {'before': 0, 'after': 0}
         """
+        self._engine.writer.require_one_nexus("Optimizing")
         return self._engine.boundary.run(lambda: maintenance.optimize(self._engine))
 
     def _written(self, target: files.Target | None, function: Callable[[], str]) -> str:

@@ -127,6 +127,11 @@ class CommandEngine:
 
     def copy(self) -> CommandEngine:
         """An engine on a copy of the dataset in memory, for trying commands out."""
+        if isinstance(self.writer, ScopedWriter):
+            view, written = self.writer.copied()
+            copy = CommandEngine(view, clock=self.clock, embedder=self.embedder)
+            copy.write_to(CommandEngine(written, clock=self.clock))
+            return copy
         return CommandEngine(self.store.copy(), clock=self.clock, embedder=self.embedder)
 
     def past(self, when: int | str | datetime) -> CommandEngine:

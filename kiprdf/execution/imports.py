@@ -87,7 +87,7 @@ def run(engine: CommandEngine, document: Document, *, dry_run: bool) -> dict[str
             return plan.report(), None
         correct = partial(_correct, plan)
         drafted = writer.draft(command, store, is_copy=True, correct=correct)[1]
-        changed = {store.iris.id(edit.after.node) for edit in drafted.changes()}
+        changed = {drafted.id(edit.after.node) for edit in drafted.changes()}
         report = plan.report(changed, set(map(drafted.id, drafted.erased)))
         return with_unreviewed(report, drafted), drafted
 
@@ -142,7 +142,9 @@ def _replace_concept(old: str, new: str, draft: Draft) -> None:
     """Replace one concept by another, which takes over its links, values and merge history."""
     iris = draft.store.iris
     nodes = (cast(NamedNode, iris.from_id(id)) for id in (old, new))
-    source, target = (cast(Concept, draft.element(node)) for node in nodes)
+    source, target = (draft.element(node) for node in nodes)
+    if not isinstance(source, Concept) or not isinstance(target, Concept):
+        return  # another member of a view has it
     note_merged(source, target)
     move_links(source.node, target.node, draft)
     draft.delete([source.node])

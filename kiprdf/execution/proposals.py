@@ -51,7 +51,7 @@ def propose(engine: CommandEngine, text: str, parameters: Mapping[str, Any]) -> 
 
     Raises ``KipError`` where the statement would fail.
     """
-    writer, store = engine.writer, engine.store
+    writer, store = engine.writer, engine.writer.store
     if store.embedded is None:
         message = "A nexus in a SPARQL store keeps no proposals."
         raise KipError("KIP_3004", message, "Propose to a nexus in a folder, or in memory.")
@@ -76,6 +76,7 @@ def propose(engine: CommandEngine, text: str, parameters: Mapping[str, Any]) -> 
             "changes": effect.difference.to_json(),
             "author": actor.author,
             "digest": effect.digest,
+            **writer.place,
         }
         _check_bounds(engine, proposal)
         return {"proposed": engine.writer.proposals.add(proposal), "would": receipt}
@@ -96,7 +97,7 @@ def proposal(engine: CommandEngine, id: str) -> dict[str, Any]:
 
 def approve(engine: CommandEngine, id: str) -> dict[str, Any]:
     """Run a proposal under the name of a person, and return its receipt."""
-    writer, store = engine.writer, engine.store
+    writer, store = engine.writer, engine.writer.store
     writer.require_writable()
 
     def run() -> dict[str, Any]:
@@ -135,7 +136,7 @@ def decline(
         engine.writer.proposals.decide(id, decision)
         return _shown({**proposal, **decision})
 
-    return engine.store.write(run)
+    return engine.writer.store.write(run)
 
 
 # What a proposal would do -----------------------------------------------------------------------
@@ -155,14 +156,14 @@ class _Effect(NamedTuple):
 def _effect(engine: CommandEngine, command: ast.Manipulation) -> _Effect:
     receipt, draft = engine.writer.draft(command)
     store, reads, states = engine.store, {}, {}
-    for node in {*draft.read, *_matched(engine, command)}:
+    for node in {*draft.shown.read, *_matched(engine, command)}:
         triples = store.describe(node)
         element = read_element(store.iris, node, triples)
         id = store.iris.id(node)
         reads[id] = 0 if element is None else version(element)
         states[id] = sorted(map(str, triples))
-    differences = difference(*_datasets(draft), store.iris)
-    parts = canonical_json([states, _definitions(draft), differences.to_json()])
+    differences = difference(*_datasets(draft), draft.store.iris)
+    parts = canonical_json([states, _definitions(draft.shown), differences.to_json()])
     digest = hashlib.sha256(parts.encode(errors="surrogatepass")).hexdigest()
     return _Effect(receipt, draft, dict(sorted(reads.items())), differences, digest)
 
@@ -243,6 +244,9 @@ def _triple(written: Any) -> Triple:
 def _again(engine: CommandEngine, proposal: Entry) -> _Effect:
     """What a proposal would do now; raises KIP_3005 where that is not what was proposed."""
     id, text = proposal["id"], proposal["text"]
+    if engine.writer.place.get("view") != proposal.get("view"):
+        message = f"{id} was not proposed here: {_seen_by(proposal)}."
+        raise KipError("KIP_2002", message, "Approve it where it was proposed.")
     try:
         effect = _effect(engine, _bound(engine, text, proposal["parameters"]))
     except KipError as error:
@@ -256,6 +260,12 @@ def _again(engine: CommandEngine, proposal: Entry) -> _Effect:
         more = " and more" if len(changed) > 3 else ""
         raise _stale(id, f"{what}{more} changed after it was proposed")
     return effect
+
+
+def _seen_by(proposal: Entry) -> str:
+    """What a statement was proposed to, in words."""
+    view = proposal.get("view")
+    return f"its names are those of the view of {', '.join(view)}" if view else "it names no view"
 
 
 def _stale(id: str, reason: str) -> KipError:
@@ -342,7 +352,7 @@ def _entries(engine: CommandEngine) -> dict[str, Entry]:
 
     After a crash the file may lack the last approval, and the graph commits of the last ones.
     """
-    store, kept = engine.store, engine.writer.proposals
+    store, kept = engine.writer.store, engine.writer.proposals
     entries = {one["id"]: one for one in kept.all()}
     last = json.loads(store.records().get(APPROVED, "{}")) if entries else {}
     for id, one in entries.items():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 from pyoxigraph import Literal, NamedNode
@@ -15,7 +16,7 @@ from kiprdf.actors import acting_on
 from kiprdf.errors import KipError, shown
 from kiprdf.execution.naming import node_of
 from kiprdf.execution.writer import Writer
-from kiprdf.kml.draft import Draft, timestamp
+from kiprdf.kml.draft import Draft, changed_keys, timestamp
 from kiprdf.kml.rejections import SPELLING_OF, Names, fact_digests, value_keys
 from kiprdf.kml.trust import RETRACTED, STATUS
 from kiprdf.kql.identities import exists, merged_into
@@ -23,7 +24,7 @@ from kiprdf.kql.reader import link_of
 from kiprdf.language.names import is_identifier, is_key
 from kiprdf.language.parameters import check_json
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Proposition, json_map, read_element
+from kiprdf.rdf.elements import Element, Proposition, json_map, read_element
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, to_json, to_term
 from kiprdf.semantics.protected import REJECTION
@@ -61,7 +62,7 @@ def reject(writer: Writer, what: Any, reason: str) -> str:
     def write() -> str:
         draft = Draft(writer.store, writer.clock, rejects=True)
         names = Names(draft)
-        rejected = _read(what, draft, names)
+        rejected = _read(_owned(what, writer), draft, names)
         name = rejected.digests[0]
         stored = writer.store.iris.concept(REJECTION, name)
         if exists(stored, writer.store):
@@ -90,6 +91,8 @@ def lift(writer: Writer, name: str) -> None:
     def write() -> None:
         store = writer.store
         if not isinstance(name, str) or not _is_stored(name, store):
+            if isinstance(name, str) and _is_stored(name, writer.shown):
+                writer.new_draft().owned([writer.shown.iris.concept(REJECTION, name)])
             message = f"There is no rejection {shown(str(name))}."
             raise KipError("KIP_3002", message, "See the names of all: kiprdf rejections.")
         draft = Draft(store, writer.clock, rejects=True)
@@ -161,6 +164,34 @@ def _read(what: Any, draft: Draft, names: Names) -> _Rejected:
     object_ = _current(node_of(value, iris), draft)
     digests = fact_digests(names.of(subject)[0], key, names.of(object_)[1])
     return _Rejected(subject, key, digests)
+
+
+def _owned(what: Any, writer: Writer) -> Any:
+    """The same value in the nexus that is written, which may be a member of a view.
+
+    KIP_3004 where it would be rejected, and only another scope has it.
+    """
+    seen, own = Draft(writer.shown, writer.clock, rejects=True), writer.new_draft()
+    if own.shown is own:
+        return what
+    names = Names(seen)
+    _take_back(_read(what, seen, names), seen, names)
+    for edit in seen.changes():
+        before, after = cast(Element, edit.before), edit.after
+        changed = changed_keys(before.attributes, after.attributes)
+        own.owned([after.node], partial(_among, changed) if changed else None)
+
+    def here(id: str) -> str:
+        return writer.store.iris.id(own.node_of(node_of(id, writer.shown.iris)))
+
+    if isinstance(what, str):
+        return here(what)
+    subject, key, value = what
+    return here(subject), key, value if key.startswith(ATTRIBUTE) else here(value)
+
+
+def _among(keys: list[str], element: Element) -> list[str]:
+    return [key for key in keys if key in element.attributes]
 
 
 def _current(node: NamedNode, draft: Draft) -> NamedNode:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from kiprdf.actors import acting_on
+from kiprdf.errors import KipError, shown
 from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.execution.writer import Writer
 from kiprdf.kml.draft import Draft, Targets
@@ -37,6 +38,16 @@ class ScopedWriter(Writer):
     @property
     def shown(self) -> NexusStore:
         return self._view
+
+    @property
+    def place(self) -> dict[str, list[str]]:
+        return {"view": [member.store.scope for member in self._view.members]}
+
+    def require_one_nexus(self, what: str) -> None:
+        scope = cast(OxigraphStore, self.store).scope
+        where = f"'{shown(scope)}', the member" if scope else "the member"
+        message = f"{what} concerns one nexus, and this is a view of several."
+        raise KipError("KIP_1001", message, f"Call it on {where} that this view writes.")
 
     def catalog(self) -> Catalog:
         return self._view_catalogs.catalog()
@@ -85,6 +96,20 @@ class ScopedWriter(Writer):
             return result
 
         return self.store.write(write)
+
+    def copied(self) -> tuple[ViewStore, OxigraphStore]:
+        """A view of copies of the members, which it owns, and the copy of the one to write."""
+
+        def copy() -> list[OxigraphStore]:
+            return [member.store.copy() for member in self._view.members]
+
+        stores = self._view.read(copy)
+        written = next(
+            own
+            for own, member in zip(stores, self._view.members, strict=True)
+            if member.store is self.store
+        )
+        return ViewStore(stores, self._view.iris.base, owns_members=True), written
 
     def try_out(self, judge: Callable[[NexusStore], T]) -> T:
         return self._view.read(lambda: judge(self._view))

@@ -88,6 +88,14 @@ class Writer:
         """What the names in a statement mean, and its WHERE matches."""
         return self.store
 
+    @property
+    def place(self) -> dict[str, list[str]]:
+        """The names of the members of the view, as ``view``, if this writes one of them."""
+        return {}
+
+    def require_one_nexus(self, what: str) -> None:
+        """Raise KIP_1001 for what is done in one nexus, and this writes a member of a view."""
+
     def catalog(self) -> Catalog:
         """The types and predicates that a statement may use."""
         return self._catalogs.catalog()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import assert_never
 
 from pyoxigraph import NamedNode
@@ -10,7 +11,7 @@ from kiprdf.errors import KipError
 from kiprdf.kml.draft import Draft, definition_name
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Concept, Proposition
+from kiprdf.rdf.elements import Concept, Element, Proposition
 from kiprdf.source import Span
 
 
@@ -53,7 +54,7 @@ def _delete_keys(
 ) -> dict[str, int]:
     """Delete keys; the receipt counts the elements that had one."""
     counts = {Concept: 0, Proposition: 0}
-    targets = draft.owned(draft.shown.targeted(command), command)
+    targets = draft.owned(draft.shown.targeted(command), partial(keys_of, command))
     draft.store.prefetch(targets)
     for node in targets:
         element = draft.element(node)
@@ -66,9 +67,7 @@ def _delete_keys(
     return {"updated_concepts": counts[Concept], "updated_propositions": counts[Proposition]}
 
 
-def keys_of(
-    command: ast.DeleteAttributes | ast.DeleteMetadata, element: Concept | Proposition
-) -> list[str]:
+def keys_of(command: ast.DeleteAttributes | ast.DeleteMetadata, element: Element) -> list[str]:
     """Those of the keys that a command deletes that an element has."""
     is_attribute = isinstance(command, ast.DeleteAttributes)
     terms = element.attributes if is_attribute else element.metadata

@@ -118,10 +118,12 @@ class Draft:
         """Note a statement that is going to be run in the draft."""
         self.commands.append(command)
 
-    def owned(self, nodes: list[NamedNode], command: ast.Delete | None = None) -> list[NamedNode]:
+    def owned(
+        self, nodes: list[NamedNode], keys: Callable[[Element], list[str]] | None = None
+    ) -> list[NamedNode]:
         """The nodes here of what the writer sees; KIP_3004 where only another scope has it.
 
-        A command that deletes keys concerns only what has some of these.
+        With ``keys``, the values of an element that are concerned, only of what has some of these.
         """
         return nodes
 

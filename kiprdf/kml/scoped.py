@@ -14,7 +14,6 @@ from typing import Any, cast
 from pyoxigraph import NamedNode, Triple
 
 from kiprdf.errors import KipError, shown
-from kiprdf.kml.delete import keys_of
 from kiprdf.kml.draft import Clock, Draft, Edit, Targets
 from kiprdf.kml.trust import ACTIVE, DRAFT, MARKS, RETRACTED, STATUS, statuses
 from kiprdf.kml.update import update
@@ -26,6 +25,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Element, Proposition, read_element
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import to_term
+from kiprdf.source import NOWHERE
 from kiprdf.store import OxigraphStore
 from kiprdf.store.merging import Facts, Side, moved
 from kiprdf.store.view import ViewStore
@@ -51,14 +51,18 @@ class ScopedDraft(Draft):
         self._named: set[NamedNode] = set()
         self._own: dict[NamedNode, NamedNode] = {}
         self._back: dict[NamedNode, NamedNode] = {}
-        facts, iris = Facts(), view.iris
+        self._read()
+
+    def _read(self) -> None:
+        """Begin to read the view and its members as they are now."""
+        view, facts, iris = self._view, Facts(), self._view.iris
         self._view_side = Side(view.engine, iris, iris, facts)
-        self._side = Side(store.engine, store.iris, iris, facts)
-        self._others = [
-            (member.store, Side(member.store.engine, member.store.iris, iris, facts))
+        sides = {
+            member.store: Side(member.store.engine, member.store.iris, iris, facts)
             for member in reversed(view.members)
-            if member.store is not store
-        ]
+        }
+        self._side = sides.pop(self._own_store)
+        self._others = sides
 
     @property
     def shown(self) -> Draft:
@@ -66,6 +70,7 @@ class ScopedDraft(Draft):
 
     def begin(self, command: ast.Manipulation) -> None:
         super().begin(command)
+        self._read()
         if isinstance(command, ast.Upsert):
             upsert(command, self._shown)
             for node in self._shown.existing():
@@ -174,28 +179,30 @@ class ScopedDraft(Draft):
             self._note(link, own)
         return own
 
-    def owned(self, nodes: list[NamedNode], command: ast.Delete | None = None) -> list[NamedNode]:
-        if isinstance(command, ast.DeleteAttributes | ast.DeleteMetadata):
-            return self._with_keys(nodes, command)
+    def owned(
+        self, nodes: list[NamedNode], keys: Callable[[Element], list[str]] | None = None
+    ) -> list[NamedNode]:
+        if keys is not None:
+            return self._with_keys(nodes, keys)
         for node in nodes:
             if not self._is_own(node):
                 raise self._not_own(node, f"{shown(self._view.iris.id(node))} is")
         return [self.node_of(node) for node in nodes]
 
     def _with_keys(
-        self, nodes: Iterable[NamedNode], command: ast.DeleteAttributes | ast.DeleteMetadata
+        self, nodes: Iterable[NamedNode], keys: Callable[[Element], list[str]]
     ) -> list[NamedNode]:
-        """The nodes here of the elements that have some of the keys of a command."""
+        """The nodes here of the elements that have some of the keys."""
         own = []
         for node in nodes:
             element = self._shown.element(node)
             assert element is not None
-            keys = keys_of(command, element)
-            if not keys:
+            concerned = keys(element)
+            if not concerned:
                 continue
             here = self.element(self.node_of(node)) if self._is_own(node) else None
-            kept = {} if here is None else keys_of(command, here)
-            missing = next((key for key in keys if key not in kept), None)
+            kept = [] if here is None else keys(here)
+            missing = next((key for key in concerned if key not in kept), None)
             if missing is not None:
                 what = f"'{missing}' of {shown(self._view.iris.id(node))} is"
                 raise self._not_own(node, what)
@@ -217,7 +224,7 @@ class ScopedDraft(Draft):
         """The last of the other members that has more of an element than its identity, or what
         is asked for."""
         number = self._view_side.fact(node)
-        for store, side in self._others:
+        for store, side in self._others.items():
             link = node if number is None else side.link(number)
             if link is not None:
                 there = cast(NamedNode, moved(link, self._view.iris.base, store.iris.base))
@@ -236,7 +243,8 @@ class ScopedDraft(Draft):
         here = f"the scope '{shown(own)}'" if own else "one member"
         message = f"{what} in {there} only, and this view writes to {here}."
         hint = "Change it there; UPSERT stores values of it in the scope that is written."
-        return KipError("KIP_3004", message, hint, self.commands[-1].span)
+        span = self.commands[-1].span if self.commands else NOWHERE
+        return KipError("KIP_3004", message, hint, span)
 
     # What people judged ---------------------------------------------------------------------------
 
@@ -282,12 +290,12 @@ class ScopedDraft(Draft):
                 self._define("$PropositionType", element.predicate)
             elif edit.before is None and element.type not in META_TYPES:  # type: ignore[union-attr]
                 self._define("$ConceptType", element.type)  # type: ignore[union-attr]
-        self.stubs = {node for node in self._named if _is_stub(self.edits[node].after)}
-        for node in self._named.difference(self.stubs):
+        named = self._named.intersection(self.edits)  # a copy leaves out what was erased
+        self.stubs = {node for node in named if _is_stub(self.edits[node].after)}
+        for node in named.difference(self.stubs):
             metadata = self.edits[node].after.metadata
             if vocab.MENTIONED in metadata:
                 del metadata[vocab.MENTIONED]
-        # What was reviewed in the view, and is not any more.
         for id in self._shown.unreviewed:
             self._unreview(id)
 
@@ -299,8 +307,11 @@ class ScopedDraft(Draft):
 
 
 def _is_stub(element: Element) -> bool:
-    """Whether an element has no value but what says that it is only named."""
-    return not element.attributes and not element.metadata.keys() - _MENTION.keys()
+    """Whether an element has no value, and a fact is only named."""
+    is_stated = isinstance(element, Proposition) and vocab.MENTIONED not in element.metadata
+    return (
+        not is_stated and not element.attributes and not element.metadata.keys() - _MENTION.keys()
+    )
 
 
 class _ShownDraft(Draft):

@@ -337,7 +337,9 @@ class OxigraphStore(OxigraphReads):
     def copy(self) -> OxigraphStore:
         """A copy in memory, as of one commit."""
         # An iterator sees one state as long as it lives.
-        return OxigraphStore(copied(budget.paced(iter(self.engine))), self.iris.base)
+        copy = OxigraphStore(copied(budget.paced(iter(self.engine))), self.iris.base)
+        copy.scope = self.scope
+        return copy
 
     def backup(self, folder: str | os.PathLike[str], history: bool = True) -> None:
         """Copy the store into a folder, which is absent or empty, as of one commit.

@@ -207,6 +207,291 @@ def test_an_actor_of_a_view_is_that_of_what_it_writes(scopes: Scopes) -> None:
     assert [one["principal"] for one in scopes.ada.refusals()] == ["model/reader"]
 
 
+# UPDATE, DELETE and MERGE -------------------------------------------------------------------------
+
+NOT_OWN = "in the scope 'team' only, and this view writes to the scope 'ada'"
+
+
+def own_bob(scopes: Scopes) -> None:
+    """Let both have Bob, and a person who is Ada's alone."""
+    scopes.view.execute(
+        f'UPSERT {{ CONCEPT {{ {BOB} SET ATTRIBUTES {{home: "Oslo", shoe: 43}} }}'
+        ' CONCEPT { {type: "Person", name: "Cy"} SET ATTRIBUTES {age: 20} } }'
+    )
+
+
+def refusal(nexus: Nexus, text: str, **parameters: Any) -> str:
+    """The message of a statement that is KIP_3004, and changes nothing in what the view shows."""
+    before = nexus.snapshot()
+    messages = []
+    for dry_run in (True, False):
+        with pytest.raises(KipError) as caught:
+            nexus.execute(text, dry_run=dry_run, **parameters)
+        assert caught.value.code == "KIP_3004"
+        messages.append(caught.value.message)
+    assert nexus.snapshot() == before
+    assert messages[0] == messages[1]
+    return messages[0]
+
+
+def test_update_changes_the_part_of_the_member(scopes: Scopes) -> None:
+    own_bob(scopes)
+    text = "UPDATE ?p SET ATTRIBUTES {shoe: 44, age: ADD(?p.attributes.age, 1)} WHERE { ?p %s }"
+    receipt = scopes.view.execute(text % BOB, dry_run=True)
+    assert scopes.view.execute(text % BOB) == receipt == {"updated": 1, "matched": 1}
+    # The age is that of the team, which the view shows, and one more.
+    assert values(scopes.ada, BOB) == {"home": "Oslo", "shoe": 44, "age": 41, "_version": 2}
+    assert values(scopes.view, BOB)["age"] == 41
+
+
+def test_update_of_what_only_others_have_writes_nothing(scopes: Scopes) -> None:
+    own_bob(scopes)
+    some = '?p {type: "Person"} FILTER(?p.attributes.age > 0)'
+    assert scopes.view.execute(
+        f"UPDATE ?p SET ATTRIBUTES {{age: 1}} WHERE {{ {some} }}", dry_run=True
+    ) == {"updated": 2, "matched": 2}
+    scopes.team.execute('UPSERT { CONCEPT { {type: "Person", name: "Di"} SET ATTRIBUTES {age: 1}}}')
+    scopes.note()
+    message = refusal(scopes.view, f"UPDATE ?p SET ATTRIBUTES {{age: 1}} WHERE {{ {some} }}")
+    assert message == f"C:Person/Di is {NOT_OWN}."
+    message = refusal(scopes.view, f"UPDATE ?p SET METADATA {{x: 1}} WHERE {{ ?p {ASPIRIN} }}")
+    assert message == f"C:Drug/Aspirin is {NOT_OWN}."
+
+
+def test_a_stub_is_nothing_of_ones_own(scopes: Scopes) -> None:
+    scopes.view.execute(
+        f'UPSERT {{ CONCEPT {{ {BOB} SET PROPOSITIONS {{("treats", {HEADACHE})}} }} }}'
+    )
+    assert values(scopes.ada, HEADACHE) == {}
+    for text in (
+        f"UPDATE ?x SET ATTRIBUTES {{a: 1}} WHERE {{ ?x {HEADACHE} }}",
+        f"DELETE CONCEPT ?x DETACH WHERE {{ ?x {HEADACHE} }}",
+    ):
+        assert refusal(scopes.view, text) == f"C:Symptom/Headache is {NOT_OWN}."
+    # When nobody else has it, it is one's own to delete.
+    scopes.team.execute(f"DELETE CONCEPT ?x DETACH WHERE {{ ?x {HEADACHE} }}")
+    scopes.note()
+    receipt = scopes.view.execute(f"DELETE CONCEPT ?x DETACH WHERE {{ ?x {HEADACHE} }}")
+    assert receipt == {"deleted_concepts": 1, "deleted_propositions": 1}
+
+
+def test_delete_removes_the_part_of_the_member(scopes: Scopes) -> None:
+    own_bob(scopes)
+    scopes.view.execute(
+        f'UPSERT {{ CONCEPT {{ {BOB} SET PROPOSITIONS {{("treats", {HEADACHE})}} }} }}'
+    )
+    receipt = scopes.view.execute(f"DELETE CONCEPT ?p DETACH WHERE {{ ?p {BOB} }}")
+    assert receipt == {"deleted_concepts": 1, "deleted_propositions": 1}
+    assert values(scopes.view, BOB)["home"] == "Rome"
+    with pytest.raises(KipError, match="KIP_3002"):
+        scopes.ada.execute(f"FIND(?p) WHERE {{ ?p {BOB} }}")
+    message = refusal(scopes.view, f"DELETE CONCEPT ?p DETACH WHERE {{ ?p {BOB} }}")
+    assert message == f"C:Person/Bob is {NOT_OWN}."
+
+
+def test_delete_propositions(scopes: Scopes) -> None:
+    [fact] = links(scopes.view, "treats")
+    text = 'DELETE PROPOSITIONS ?l WHERE { ?l (?a, "treats", ?b) }'
+    assert refusal(scopes.view, text) == f"{fact['id']} is {NOT_OWN}."
+    scopes.view.execute(f'UPSERT {{ PROPOSITION {{ ({ASPIRIN}, "treats", {HEADACHE}) }} }}')
+    assert scopes.view.execute(text) == {"deleted_propositions": 1}
+    assert links(scopes.view, "treats") == [fact]
+
+
+def test_keys_that_only_others_have_are_not_deleted(scopes: Scopes) -> None:
+    own_bob(scopes)
+    delete = 'DELETE ATTRIBUTES {"%s"} FROM ?p WHERE { ?p {type: "Person"} }'
+    assert refusal(scopes.view, delete % "age") == f"'age' of C:Person/Bob is {NOT_OWN}."
+    # Both have a home: the own one goes, and that of the team shows again.
+    receipt = scopes.view.execute(delete % "home")
+    assert receipt == {"updated_concepts": 1, "updated_propositions": 0}
+    assert values(scopes.view, BOB)["home"] == "Rome"
+    message = refusal(scopes.view, delete % "home")
+    assert message == f"'home' of C:Person/Bob is {NOT_OWN}."
+    # A key that nobody has is none of another scope.
+    assert scopes.view.execute(delete % "hat")["updated_concepts"] == 0
+    metadata = f'DELETE METADATA {{"source"}} FROM ?p WHERE {{ ?p {BOB} }}'
+    assert refusal(scopes.view, metadata) == f"'source' of C:Person/Bob is {NOT_OWN}."
+
+
+def test_merge_joins_what_the_member_has(scopes: Scopes) -> None:
+    own_bob(scopes)
+    merge = "MERGE CONCEPT ?a INTO ?b WHERE { ?a %s ?b %s }"
+    cy, robert = '{type: "Person", name: "Cy"}', '{type: "Person", name: "Robert"}'
+    scopes.team.execute(f"UPSERT {{ CONCEPT {{ {robert} }} }}")
+    scopes.note()
+    assert refusal(scopes.view, merge % (cy, robert)) == f"C:Person/Robert is {NOT_OWN}."
+    assert refusal(scopes.view, merge % (robert, cy)) == f"C:Person/Robert is {NOT_OWN}."
+    scopes.view.execute(merge % (cy, BOB))
+    assert values(scopes.ada, BOB)["aliases"] == ["Cy"]
+    assert values(scopes.view, BOB)["age"] == 20
+
+
+# Other ways of writing ----------------------------------------------------------------------------
+
+
+def test_a_transaction_of_a_view(scopes: Scopes) -> None:
+    def write(tx: Any) -> int:
+        rows = tx.find(f"FIND(?p.attributes.age) WHERE {{ ?p {BOB} }}")
+        tx.execute(f"UPSERT {{ CONCEPT {{ {BOB} SET ATTRIBUTES {{age: 41}} }} }}")
+        bob = {"type": "Person", "name": "Bob"}
+        cy = {"type": "Person", "name": "Cy", "attributes": {"age": 1}}
+        tx.write([cy, {"subject": cy, "predicate": "treats", "object": bob, "metadata": {"x": 1}}])
+        return int(rows.tuples[0][0])
+
+    commit = scopes.ada.info()["commit"]
+    assert scopes.view.transaction(write, dry_run=True) == scopes.view.transaction(write) == 40
+    assert scopes.ada.info()["commit"] == commit + 1
+    assert values(scopes.ada, BOB) == {"age": 41, "_version": 1}
+    assert len(links(scopes.view, "treats")) == 2
+    scopes.view.transaction(lambda tx: tx.write(removed=["C:Person/Cy", "C:Person/Nobody"]))
+    assert len(links(scopes.view, "treats")) == 1
+    with pytest.raises(KipError, match=NOT_OWN):
+        scopes.view.transaction(lambda tx: tx.write(removed=["C:Drug/Aspirin"]))
+
+
+def test_a_batch_of_a_view(scopes: Scopes) -> None:
+    commands = [
+        f"UPSERT {{ CONCEPT {{ {BOB} SET ATTRIBUTES {{age: 41}} }} }}",
+        f"UPDATE ?p SET ATTRIBUTES {{age: ADD(?p.attributes.age, 1)}} WHERE {{ ?p {BOB} }}",
+        f"FIND(?p.attributes.age) WHERE {{ ?p {BOB} }}",
+        f"UPDATE ?p SET ATTRIBUTES {{dose: 1}} WHERE {{ ?p {ASPIRIN} }}",
+    ]
+    before = scopes.ada.snapshot()
+    tried = scopes.view.execute_kip({"commands": commands, "dry_run": True})
+    assert scopes.ada.snapshot() == before
+    answers = scopes.view.execute_kip({"commands": commands})
+    assert tried == answers
+    assert answers["result"][2]["result"] == [42]
+    assert answers["result"][3]["error"]["code"] == "KIP_3004"
+
+
+def test_capsules_and_imports_go_to_the_member(scopes: Scopes, tmp_path: Path) -> None:
+    scopes.view.apply_capsule(f"UPSERT {{ CONCEPT {{ {BOB} SET ATTRIBUTES {{hat: 7}} }} }}")
+    assert values(scopes.ada, BOB) == {"hat": 7, "_version": 1}
+    text = """
+    @prefix x: <https://x.example/> .
+    x:Cy a x:Drug ; x:treats x:Cough . x:Cough a x:Symptom .
+    """
+    report = scopes.view.import_rdf(text, dry_run=True)
+    assert report["concepts"]["created"] == 2
+    assert scopes.view.import_rdf(text)["propositions"]["created"] == 1
+    assert len(links(scopes.ada, "treats")) == 1
+    assert scopes.view.import_rdf(text)["propositions"]["created"] == 0
+
+
+def test_a_type_of_another_scope_cannot_go_while_it_is_used(scopes: Scopes) -> None:
+    scopes.view.execute('UPSERT { CONCEPT { {type: "Drug", name: "Codeine"} } }')
+    # The team may delete its definition; what the member named keeps its own.
+    for kind in ("Drug", "Symptom"):
+        scopes.team.execute(f'DELETE CONCEPT ?x DETACH WHERE {{ ?x {{type: "{kind}"}} }}')
+    scopes.team.execute(
+        'DELETE CONCEPT ?x DETACH WHERE { ?x {type: "$ConceptType", name: "Drug"} }'
+    )
+    scopes.note()
+    names = 'FIND(?d.name) WHERE { ?d {type: "Drug"} }'
+    assert scopes.view.execute(names) == scopes.ada.execute(names) == ["Codeine"]
+
+
+def test_a_strict_member_judges_what_the_view_shows() -> None:
+    scopes = Scopes(strict_schema=True)
+    scopes.team.execute(
+        'UPSERT { CONCEPT { {type: "$ConceptType", name: "Drug"} SET ATTRIBUTES {instance_schema: '
+        '{dose: {type: "number", is_required: true}, maker: {type: "string"}}} } }'
+    )
+    assert scopes.view.strict_schema
+    text = "UPSERT { CONCEPT { %s SET ATTRIBUTES {maker: :maker} } }"
+    with pytest.raises(KipError, match="KIP_2003"):
+        scopes.view.execute(text % ASPIRIN, maker=1)
+    scopes.view.execute(text % ASPIRIN, maker="X")  # the team has its dose
+    with pytest.raises(KipError, match="KIP_2002"):
+        scopes.view.execute(text % '{type: "Drug", name: "New"}', maker="X")
+    scopes.close()
+
+
+# Trust --------------------------------------------------------------------------------------------
+
+
+def test_a_model_cannot_change_by_another_scope_what_people_decided(scopes: Scopes) -> None:
+    scopes.team.execute(f'UPDATE ?p SET METADATA {{status: "reviewed"}} WHERE {{ ?p {BOB} }}')
+    scopes.team.execute(
+        'UPDATE ?l SET METADATA {status: "retracted"} WHERE { ?l (?a, "treats", ?b) }'
+    )
+    scopes.note()
+    with scopes.view.acting(author="m", kind="model"):
+        message = refusal(
+            scopes.view,
+            f'UPSERT {{ PROPOSITION {{ ({ASPIRIN}, "treats", {HEADACHE}) }} WITH METADATA '
+            '{status: "active"} }',
+        )
+        assert "only a person changes its status" in message
+        receipt = scopes.view.execute(
+            f"UPSERT {{ CONCEPT {{ {BOB} SET ATTRIBUTES {{shoe: 43}} }} }}"
+        )
+        assert receipt["unreviewed"] == ["C:Person/Bob"]
+    assert values(scopes.view, BOB)["status"] == "active"
+
+
+def test_what_another_scope_rejected_is_not_written_through_the_view(scopes: Scopes) -> None:
+    name = scopes.team.reject(("C:Person/Bob", "attributes.home", "The Moon"), reason="A joke.")
+    scopes.note()
+    moon = f'UPSERT {{ CONCEPT {{ {BOB} SET ATTRIBUTES {{home: "the  moon"}} }} }}'
+    assert "was rejected by human/owner" in refusal(scopes.view, moon)
+    with pytest.raises(KipError, match=f"C:Rejection/{name[:40]}.* is {NOT_OWN}"):
+        scopes.view.lift(name)
+    with pytest.raises(KipError, match="KIP_3002"):
+        scopes.view.lift("0" * 64)
+
+
+def test_rejections_are_those_of_the_member(scopes: Scopes) -> None:
+    own_bob(scopes)
+    [fact] = links(scopes.view, "treats")
+    for what in (fact["id"], ("C:Drug/Aspirin", "treats", "C:Symptom/Headache")):
+        with pytest.raises(KipError, match=f"{fact['id']} is {NOT_OWN}"):
+            scopes.view.reject(what, reason="It does not.")
+    with pytest.raises(KipError, match=f"'age' of C:Person/Bob is {NOT_OWN}"):
+        scopes.view.reject(("C:Person/Bob", "attributes.age", 40), reason="No.")
+    name = scopes.view.reject(("C:Person/Bob", "attributes.home", "Oslo"), reason="No.")
+    assert "home" not in values(scopes.ada, BOB)
+    assert [one["name"] for one in scopes.view.rejections()] == [name]
+    scopes.view.lift(name)
+    assert scopes.ada.rejections() == []
+
+
+def test_proposals_to_a_view_are_those_of_the_member(scopes: Scopes) -> None:
+    text = f"UPSERT {{ CONCEPT {{ {BOB} SET ATTRIBUTES {{shoe: 43}} }} }}"
+    with scopes.view.acting(author="m", access="propose"):
+        answer = scopes.view.execute(text)
+        stale = scopes.view.execute(text.replace("43", "44"))
+    assert answer["would"]["upsert_concept_nodes"] == ["C:Person/Bob"]
+    assert [one["id"] for one in scopes.ada.proposals()] == ["prop-1", "prop-2"]
+    with pytest.raises(KipError, match="its names are those of the view of team, ada"):
+        scopes.ada.approve("prop-1")
+    scopes.view.approve("prop-1")
+    assert values(scopes.ada, BOB) == {"shoe": 43, "_version": 1}
+    with pytest.raises(KipError, match="prop-2 is stale"):
+        scopes.view.approve(stale["proposed"])
+    assert scopes.view.decline("prop-2", "It is old.")["state"] == "declined"
+
+
+def test_what_concerns_one_nexus_is_refusal(scopes: Scopes) -> None:
+    view = scopes.view
+    calls: list[Any] = [
+        lambda: view.undo(seq=1),
+        lambda: view.forget(["C:Person/Bob"]),
+        lambda: view.apply_erasures(view.erasures()),
+        lambda: view.compact_history(1),
+        lambda: view.restore(scopes.team.snapshot()),
+        lambda: view.apply_patch(""),
+        view.optimize,
+    ]
+    for call in calls:
+        with pytest.raises(KipError) as caught:
+            call()
+        assert caught.value.code == "KIP_1001"
+        assert caught.value.hint == "Call it on 'ada', the member that this view writes."
+
+
 # What people judged in another scope ------------------------------------------------------------
 
 ADA_STATUS = "FIND(?p.metadata) WHERE { ?p " + BOB + " }"
@@ -254,22 +539,19 @@ def test_a_model_changes_no_value_under_the_review_of_another_scope(scopes: Scop
     assert metadata["status"] == "active"
 
 
-def test_what_another_scope_has_rejected_is_not_written_by_merge_or_undo(scopes: Scopes) -> None:
+def test_what_another_scope_has_rejected_is_not_written_by_merge(scopes: Scopes) -> None:
     merge = "MERGE CONCEPT ?a INTO ?b WHERE { ?a {name: :who} ?b " + BOB + " }"
     scopes.view.execute(NOTE, note=1)
     scopes.view.execute(TREATS, who="Bob")
     scopes.view.execute("DELETE PROPOSITIONS ?l WHERE { ?l (" + BOB + ', "treats", ?s) }')
-    deleted = scopes.ada.info()["commit"]
     scopes.view.execute(TREATS, who="Zed")
     scopes.view.execute(TREATS, who="Rob")
     scopes.view.execute(merge, who="Rob")  # the positive control
-    scopes.view.undo(seq=scopes.ada.info()["commit"])
+    scopes.ada.undo(seq=scopes.ada.info()["commit"])
     scopes.team.reject(REJECTED, reason="He is a patient.")
     scopes.note()
     refused(scopes.view, "was rejected by human/owner at", TREATS, who="Bob")
     refused(scopes.view, "was rejected by human/owner at", merge, who="Zed")
-    with scopes.view.acting(author="m", kind="model"), pytest.raises(KipError, match="conflict"):
-        scopes.view.undo(seq=deleted)
 
 
 def test_a_capsule_leaves_out_what_the_written_member_has_forgotten(scopes: Scopes) -> None:
