@@ -146,6 +146,7 @@ class Nexus:
         self._engine = CommandEngine(
             store, strict_schema=strict_schema, clock=clock, embedder=embedder, budget=budget
         )
+        self._written: Nexus | None = None
         if genesis:
             bootstrap.apply_bundled(self._engine)
 
@@ -324,6 +325,17 @@ class Nexus:
     def read_only(self) -> bool:
         """Whether the nexus was opened for reading only."""
         return self._engine.writer.store.read_only
+
+    @property
+    def written(self) -> Nexus:
+        """The nexus that writes go to: this one, but for a view the member that it writes.
+
+        >>> import kiprdf
+        >>> team, ada = Nexus.memory(), Nexus.memory()
+        >>> kiprdf.View([team, ada], write=ada).written is ada
+        True
+        """
+        return self._written or self
 
     @property
     def strict_schema(self) -> bool:

@@ -56,7 +56,7 @@ class Memory:
     ``extractor`` reads a text instead of ``extract``, ``enricher`` asks a model,
     ``clock`` returns the time in UTC. The types of the graph are defined in the nexus when a
     memory is first made on it. A memory of a view reads all members, and writes to ``write``, one
-    of them, alone: what a text mentions is looked for, and written, there.
+    of them (without it, that of the view), alone: what a text mentions is looked for, and written, there.
 
     >>> memory = Memory(Nexus.memory())
     >>> id = memory.add("I'm working on meshalyzer with Python.")
@@ -75,6 +75,8 @@ class Memory:
     ) -> None:
         self.nexus = nexus
         self._own = self
+        if write is None and nexus.written is not nexus:
+            write = nexus.written
         if write is not None:
             _require_member(write, nexus)
             self._own = Memory(write, extractor=extractor, enricher=enricher, clock=clock)
@@ -85,7 +87,8 @@ class Memory:
             _log.warning("The model is not asked: %s.", enrichment.FORBIDDEN)
         self._clock = clock or texts.now
         self._rejected = 0
-        may_write = not nexus.read_only and nexus.actor.may("write")
+        is_own = self._own is self
+        may_write = is_own and not nexus.read_only and nexus.actor.may("write")
         if may_write:
             nexus.apply_capsule(resources.optional_capsule("memory").text)
         types = [ITEM] if may_write else nexus.execute("DESCRIBE CONCEPT TYPES")

@@ -16,12 +16,16 @@ def predicates(memory: Memory) -> set[tuple[str, str]]:
     return {(edge.predicate, names[edge.object_id]) for edge in memory.edges()}
 
 
-def test_a_memory_reads_all_and_writes_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_view_writable", [False, True])
+def test_a_memory_reads_all_and_writes_one(tmp_path: Path, is_view_writable: bool) -> None:
     with Brains(tmp_path) as brains:
         team = Memory(brains.add("team"))
         team.add("I use Docker.")
         ada = brains.add("ada")
-        memory = Memory(brains.view("team", "ada"), write=ada)
+        if is_view_writable:
+            memory = Memory(brains.view("team", "ada", write="ada"))
+        else:
+            memory = Memory(brains.view("team", "ada"), write=ada)
         before = brains["team"].snapshot()
         id = memory.add("I prefer Python, and I am allergic to peanuts.")
         assert memory.get(id) is not None
