@@ -56,7 +56,8 @@ class Memory:
     ``extractor`` reads a text instead of ``extract``, ``enricher`` asks a model,
     ``clock`` returns the time in UTC. The types of the graph are defined in the nexus when a
     memory is first made on it. A memory of a view reads all members, and writes to ``write``, one
-    of them (without it, that of the view), alone: what a text mentions is looked for, and written, there.
+    of them (without it, the one that the view writes), alone: what a text mentions is looked for,
+    and written, there.
 
     >>> memory = Memory(Nexus.memory())
     >>> id = memory.add("I'm working on meshalyzer with Python.")
