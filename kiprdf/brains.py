@@ -78,7 +78,7 @@ def View(  # noqa: N802  (it makes an object, as a class does)
     store.expire = view._engine.catalogs.expire
     if write is not None:
         view._engine.write_to(write._engine)
-        view._written = write
+        view._member = write
     return view
 
 

@@ -146,7 +146,7 @@ class Nexus:
         self._engine = CommandEngine(
             store, strict_schema=strict_schema, clock=clock, embedder=embedder, budget=budget
         )
-        self._written: Nexus | None = None
+        self._member: Nexus | None = None
         if genesis:
             bootstrap.apply_bundled(self._engine)
 
@@ -335,7 +335,7 @@ class Nexus:
         >>> kiprdf.View([team, ada], write=ada).written is ada
         True
         """
-        return self._written or self
+        return self._member or self
 
     @property
     def strict_schema(self) -> bool:

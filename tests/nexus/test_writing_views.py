@@ -474,7 +474,7 @@ def test_proposals_to_a_view_are_those_of_the_member(scopes: Scopes) -> None:
     assert scopes.view.decline("prop-2", "It is old.")["state"] == "declined"
 
 
-def test_what_concerns_one_nexus_is_refusal(scopes: Scopes) -> None:
+def test_what_concerns_one_nexus_is_refused(scopes: Scopes) -> None:
     view = scopes.view
     calls: list[Any] = [
         lambda: view.undo(seq=1),
