@@ -308,7 +308,7 @@ def test_keys_that_only_others_have_are_not_deleted(scopes: Scopes) -> None:
     assert values(scopes.view, BOB)["home"] == "Rome"
     message = refusal(scopes.view, delete % "home")
     assert message == f"'home' of C:Person/Bob is {NOT_OWN}."
-    # A key that nobody has is none of another scope.
+    # A key that no element has changes nothing.
     assert scopes.view.execute(delete % "hat")["updated_concepts"] == 0
     metadata = f'DELETE METADATA {{"source"}} FROM ?p WHERE {{ ?p {BOB} }}'
     assert refusal(scopes.view, metadata) == f"'source' of C:Person/Bob is {NOT_OWN}."
