@@ -27,6 +27,9 @@ _CHECKER = doctest.OutputChecker()
 
 def invoke(*arguments: str, **options: Any) -> Result:
     """Run ``kiprdf`` in this process; options are those of typer's runner."""
+    if arguments[:1] == ("mcp",):
+        import mcp  # noqa: F401  (it keeps the standard error that it finds, not the runner's)
+
     return CliRunner().invoke(app, list(arguments), prog_name="kiprdf", **options)
 
 
