@@ -250,13 +250,6 @@ def place_of(context: typer.Context) -> Place:
     return cast(Place, context.obj)
 
 
-def is_place_given(context: typer.Context) -> bool:
-    """Whether the command line says where the nexus is, or how it is opened."""
-    names = ("named", "nexus", "update_url", "default_graph", "sync", "profile", "erasures")
-    sources = map(context.get_parameter_source, names)
-    return any(source is not None and source.name == "COMMANDLINE" for source in sources)
-
-
 def in_memory(base_iri: str | None = None, strict_schema: bool | None = None) -> Nexus:
     """A new nexus in memory."""
     return Nexus.memory(base_iri, strict_schema=strict_schema, embedder=embedder())
@@ -361,7 +354,7 @@ class Reads(PlainHelp, TyperCommand):
             where=named,
             **{name: value if value is None else str(value) for name, value in given.items()},
         )
-        if not ctx.params.get("scopes"):
+        if not (ctx.params.get("scopes") or ctx.params.get("mount")):
             ctx.obj = ctx.obj.with_erasures_applied()
         if ctx.obj.is_absent:
             self._refuse_other_order(ctx)

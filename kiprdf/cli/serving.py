@@ -21,7 +21,7 @@ from kiprdf.budget import Budget
 from kiprdf.cli import opening, output
 from kiprdf.cli.failures import Failure
 from kiprdf.cli.inputs import names_in
-from kiprdf.cli.opening import Creates, Place, Reads, is_place_given, place_of
+from kiprdf.cli.opening import Creates, Place, Reads, place_of
 from kiprdf.cli.options import SERVE, Kind, LogFormat, MemoryOption, ReadOption, WriteOption
 from kiprdf.cli.root import app
 from kiprdf.cli.scopes import opened_view
@@ -244,7 +244,9 @@ def _fault_of_scopes(
     if ctx.params["http"]:
         way = "kiprdf serve --scopes DIR --principals FILE"
         return f"Over HTTP, principals decide who reads and writes what: use {way}."
-    if is_place_given(ctx):
+    place = place_of(ctx)
+    options = (place.update_url, place.default_graph, place.sync, place.profile, place.erasures)
+    if _is_named(ctx) or any(options):
         return "--scopes has the place of a nexus: leave NEXUS and its options out."
     if ctx.params["create"]:
         return f"--create does not go with --scopes: use kiprdf scopes add NAME --dir {scopes}."

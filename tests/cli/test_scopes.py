@@ -359,3 +359,27 @@ def test_a_name_whose_creation_was_interrupted_is_free(run: Run, tmp_path: Path)
             brains.add("ADA")
         brains.add("ada")
         assert brains.names() == ["ada"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("serve", "--mount", "ada=nowhere"),
+        ("serve", "--scopes", "nowhere"),
+        ("mcp", "--scopes", "nowhere", "--read", "ada"),
+    ],
+)
+def test_a_command_over_scopes_leaves_the_nexus_that_it_does_not_use(
+    loaded: Invoke, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    """Without a name, the nexus of a command is the folder nexus."""
+    with Nexus.memory() as other:
+        other.apply_capsule(DRUGS)
+        other.forget('FIND(?d) WHERE { ?d {type: "Drug", name: "Aspirin"} }')
+        other.erasures(tmp_path / "list.txt")
+    assert loaded(*command, "--erasures", "list.txt").exit_code != 0
+    names = 'FIND(?d.name) WHERE { ?d {type: "Drug", name: "Aspirin"} }'
+    assert find(tmp_path / "nexus", names) == ["Aspirin"]
+    assert loaded("info", "--erasures", "list.txt").exit_code == 0
+    with pytest.raises(KipError, match="KIP_3002"):
+        find(tmp_path / "nexus", names)

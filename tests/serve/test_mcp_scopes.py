@@ -133,6 +133,7 @@ WRONG: dict[str, tuple[tuple[str, ...], int, str]] = {
     "a nexus": ((*READS, "scopes/ada"), 2, "--scopes has the place of a nexus: leave NEXUS and"),
     "--nexus": ((*READS, "--nexus", "scopes/ada"), 2, "--scopes has the place of a nexus"),
     "--sync": ((*READS, "--sync", "full"), 2, "--scopes has the place of a nexus"),
+    "--erasures": ((*READS, "--erasures", "x"), 2, "--scopes has the place of a nexus"),
     "--create": ((*READS, "--create"), 2, "use kiprdf scopes add NAME --dir scopes."),
     "a proposal": ((*READS, "--propose"), 2, "--propose needs the scope to write: add --write."),
     "no scope": ((*SCOPES, "--read", "eve"), 1, "no scope 'eve' in scopes: it has ada, bob, team."),
