@@ -222,6 +222,22 @@ class Scopes:
         listed = self.service.authentication.principals()
         return any(one.access == "admin" and one.name == principal.name for one in listed)
 
+    def _listed(self, name: str) -> Callable[[], Sequence[Principal]]:
+        """The principals who are known in a scope: those who see one that its readers see."""
+        last: tuple[Sequence[Principal], Sequence[Principal]] = ((), ())
+
+        def listed() -> Sequence[Principal]:
+            nonlocal last
+            everyone = self.service.authentication.listed()
+            if everyone is not last[0]:
+                shared = {one for each in everyone if name in each.reads for one in each.reads}
+                colleagues = (one for one in everyone if not shared.isdisjoint(one.reads))
+                admins = (one for one in everyone if one.access == "admin")
+                last = everyone, (*colleagues, *admins)
+            return last[1]
+
+        return listed
+
     def require_sees(self, principal: Principal, name: str) -> None:
         """Raise 404 for a scope that a principal may not see, whether or not there is one."""
         if not (name in principal.reads or self.sees_all(principal)):
@@ -372,7 +388,7 @@ class Scopes:
             if closing is not None:
                 await closing
             nexus = await self.run(lambda: self._open_folder(place))
-            nexus._engine.writer.names.listed = self.service.authentication.listed
+            nexus._engine.writer.names.listed = self._listed(name)
             require_embedded(nexus.store, "be a scope").scope = name
             return nexus
 

@@ -67,7 +67,8 @@ class Server:
         self.options, self.audit, self.dumps = service.options, service.audit, service.dumps
         self.threads = AsyncNexus(self.nexus, threads=service.threads)
         self.sparql_threads = AsyncNexus(self.nexus, threads=service.sparql_threads)
-        self.nexus._engine.writer.names.listed = service.authentication.listed
+        if not self.is_scope:
+            self.nexus._engine.writer.names.listed = service.authentication.listed
         self.store = self.nexus.store
         # The same commit of another nexus, or of another version, has other documents.
         self.start = token_hex(4)

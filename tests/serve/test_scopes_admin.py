@@ -74,7 +74,7 @@ def test_a_name_that_is_taken_or_looks_like_it(scoped: ScopedServer, name: str) 
         {"name": name}
         for name in ("", "../ada", "a/b", ".", "con", "x" * 256, "a\u200bb", " a", "a ", 7, None)
     ]
-    + [{}, [], {"name": "new", "more": 1}],
+    + [{}, [], {"name": "new", "more": 1}, {"name": ["a"]}, {"name": {"a": 1}}],
 )
 def test_what_is_no_name(scoped: ScopedServer, body: Any) -> None:
     answer = scoped.send("root", "POST", "/scopes", json=body)

@@ -118,6 +118,19 @@ def test_tags_and_cursors_are_of_one_reader(scoped: ScopedServer) -> None:
     assert scoped.kip("ada", f'{page} CURSOR "{first["next_cursor"]}"').status_code == 200
 
 
+def test_nobody_finds_the_names_of_strangers_by_authors(scoped: ScopedServer) -> None:
+    """The name of a principal is refused as that of an author, if it may be known here."""
+    write = 'UPSERT { CONCEPT { {type: "Person", name: "Q"} } } WITH METADATA { author: :author }'
+    for path in ("", "/scopes/ada"):
+        statuses = {
+            author: scoped.kip("ada", write, path, author=author).status_code
+            for author in ("bob", "root", "proposer", "alone", "never")
+        }
+        assert list(statuses.values()) == [403, 403, 403, 200, 200], path
+    # Where the stranger is at home, his name is his.
+    assert scoped.kip("bob", write, author="alone").status_code == 403
+
+
 def test_without_a_scope_there_is_nothing_at_the_root(scoped: ScopedServer) -> None:
     for who in ("nobody", "root"):
         answer = scoped.kip(who, "DESCRIBE PRIMER")

@@ -48,9 +48,9 @@ async def _add(server: Scopes, request: Request) -> Response:
         arguments = json.loads(body)
     except (ValueError, RecursionError) as fault:
         raise HttpError(400, f"The body is not JSON that can be read: {fault}.", _HINT) from None
-    if not isinstance(arguments, dict) or arguments.keys() != {"name"}:
+    name = arguments.get("name") if isinstance(arguments, dict) else None
+    if not isinstance(name, str) or len(arguments) > 1:
         raise HttpError(400, "The body is an object with a name.", _HINT)
-    name = arguments["name"]
     await server.add(name)
     _report(server, request, body, {"added": name})
     address = f"{root_of(request)}/scopes/{quote(name)}/"
