@@ -13,7 +13,11 @@ from typing import Any
 import pytest
 
 import kiprdf
+from tests.adapters import test_llamaindex as alone
 from tests.adapters.pages import code_of
+
+graph = alone.llama
+"""The graph that the other tests use."""
 
 
 @pytest.fixture(scope="module")
@@ -104,3 +108,35 @@ def test_without_a_scope_to_write_the_graph_is_read_only(llama: Any, brains: kip
         reader.upsert_nodes([llama.entity(name="Bo", label="Buyer")])
     with pytest.raises(kiprdf.KipError, match="KIP_1001"):
         reader.delete(ids=["Grace"])
+
+
+QUESTIONS: list[tuple[str, dict[str, Any]]] = [
+    ("get", {}),
+    ("get", {"ids": ["Ada", "chunk-1", "missing"]}),
+    ("get", {"properties": {"city": "Rome"}}),
+    ("get_triplets", {"ids": ["Ada", "Bob", "Person"]}),
+    ("get_triplets", {"entity_names": ["Ada"], "relation_names": ["MENTIONS"]}),
+    ("get_triplets", {"relation_names": ["KNOWS"]}),
+    ("get_triplets", {"relation_names": ["TAKES", "MISSING"]}),
+    ("get_triplets", {"properties": {"since": 2001}}),
+]
+
+
+def test_a_view_answers_as_the_other_store_that_holds_what_is_visible(
+    graph: SimpleNamespace, brains: kiprdf.Brains
+) -> None:
+    """The team has the people, Ada the rest, and a second fact about one of them."""
+    ours = code_of("llamaindex.md")["NexusGraphStore"]
+    team, everything = ours(brains["team"]), graph.store()
+    ada, bob = (ours(brains.view("team", name, write=name)) for name in ("ada", "bob"))
+    of_team = graph.store()
+    for store in (team, of_team, everything):
+        store.upsert_nodes(graph.nodes[:3])
+        store.upsert_relations(graph.relations[:2])
+    for store in (ada, everything):
+        store.upsert_nodes(graph.nodes[3:])
+        store.upsert_relations(graph.relations[2:])
+    for here, there in ((ada, everything), (bob, of_team), (team, of_team)):
+        for name, conditions in QUESTIONS:
+            found, expected = (getattr(s, name)(**conditions) for s in (here, there))
+            assert alone.shown(found, graph) == alone.shown(expected, graph), (name, conditions)
