@@ -292,19 +292,45 @@ def test_a_scope_that_was_removed_is_empty_and_does_not_return(brains: kiprdf.Br
     assert store.search(("memories", "ada")) == []
 
 
-def test_reading_writes_nothing_and_keeps_no_nexus_open(tmp_path: Path) -> None:
+def test_reading_writes_nothing_and_keeps_open_what_a_query_spans(tmp_path: Path) -> None:
     with kiprdf.Brains(tmp_path, most_open=1) as brains:
         for name in ("a", "b", "c"):
             brains.add(name)
         store = ScopedStore(brains, 0, read=("a", "b", "c"))
         before = [brains[name].info()["commit"] for name in brains.names()]
-        assert store.search((), query="tea") == store.list_namespaces() == []
+        assert store.search(()) == store.list_namespaces() == []
         assert [brains[name].info()["commit"] for name in brains.names()] == before
         for name in brains.names():
             store.put((name,), "key", SECRET)
+            assert len(store.search((name,), query="quince")) == 1
+        brains["a"]
+        assert still_open(brains) == ["a"]
         assert len(store.search((), query="quince")) == 3
         brains["a"]
-        assert sum(not nexus.store.closed for nexus in brains._open.values()) == 1
+        assert still_open(brains) == ["a", "b", "c"]
+
+
+def still_open(brains: kiprdf.Brains) -> list[str]:
+    return sorted(name for name, nexus in brains._open.items() if not nexus.store.closed)
+
+
+def test_a_query_that_spans_scopes_follows_them(brains: kiprdf.Brains) -> None:
+    store = ScopedStore(brains, 1, read=SCOPES)
+    assert store.search((), query="quince") == []
+    view = store._view
+    for name in SCOPES:
+        store.put(("memories", name), "key", SECRET)
+        store.put(("memories", name), "other", {"text": "tea"})
+    best = store.search((), query="quince", limit=3)
+    assert sorted(item.namespace[1] for item in best) == sorted(SCOPES)
+    assert all(item.score for item in best)
+    assert store._view is view
+    brains.remove("bob")
+    assert [item.key for item in store.search((), query="quince", limit=2)] == ["key", "key"]
+    brains.add("bob")
+    assert len(store.search((), query="quince", limit=9)) == 4
+    store.put(("memories", "bob"), "key", SECRET)
+    assert len([item for item in store.search((), query="quince") if item.score]) == 3
 
 
 def test_asynchronous_calls_stay_in_their_scopes(brains: kiprdf.Brains) -> None:
