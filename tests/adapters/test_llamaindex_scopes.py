@@ -138,5 +138,5 @@ def test_a_view_answers_as_the_other_store_that_holds_what_is_visible(
         store.upsert_relations(graph.relations[2:])
     for here, there in ((ada, everything), (bob, of_team), (team, of_team)):
         for name, conditions in QUESTIONS:
-            found, expected = (getattr(s, name)(**conditions) for s in (here, there))
-            assert alone.shown(found, graph) == alone.shown(expected, graph), (name, conditions)
+            answer, expected = (getattr(s, name)(**conditions) for s in (here, there))
+            assert alone.shown(answer, graph) == alone.shown(expected, graph), (name, conditions)
