@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -47,6 +48,17 @@ class Sent:
     def send(self, server: ScopedServer, who: str | None) -> httpx.Response:
         return server.send(who, self.method, self.path, headers=self.headers, json=self.content)
 
+    def repeated(self, answer: httpx.Response) -> Sent | None:
+        """The same with the ETag or the cursor of an answer to another reader."""
+        if "etag" in answer.headers:
+            return replace(self, headers={**self.headers, "If-None-Match": answer.headers["etag"]})
+        match = re.search('"next_cursor":"([^"]+)"', answer.text)
+        if match is None or self.content is None or "command" not in self.content["params"]:
+            return None
+        params = self.content["params"]
+        command = f'{params["command"]} CURSOR "{match[1]}"'
+        return replace(self, content={**self.content, "params": {**params, "command": command}})
+
 
 def shown(answer: httpx.Response) -> dict[str, Any]:
     """What of an answer is the same each time, and at each address."""
@@ -59,6 +71,7 @@ def shown(answer: httpx.Response) -> dict[str, Any]:
         body = "a backup"
     address = f"{answer.url.scheme}://{answer.url.netloc.decode()}"
     body = re.sub(r"<(/?)memory [0-9a-f]+>", r"<\1memory>", body.replace(address, "http://x"))
+    body = re.sub(rf"{date.today()}T[0-9:.]+Z", "now", body)
     body = re.sub('name="key" value="[^"]*"', "", body)
     return {"status": answer.status_code, "headers": headers, "body": body}
 
@@ -110,7 +123,7 @@ class Requests:
         return Sent("POST", f"{self._root()}/kip", content=_call(question.request, name))
 
     def write(self) -> Sent:
-        """A statement, run dry, on what is visible, hidden, or nowhere."""
+        """A statement, mostly run dry, on what is visible, hidden, or nowhere."""
         words = HIDDEN_WORDS
         pick = self._choose.choice
         type, name, key = pick(words.types), pick(words.names), pick(words.keys)
@@ -129,7 +142,7 @@ class Requests:
             f"MERGE CONCEPT ?x INTO ?y WHERE {{ ?x {concept} "
             f'?y {{type: "{type}", name: "{pick(words.names)}"}} }}',
         )
-        request = {"command": text, "dry_run": True}
+        request = {"command": text, "dry_run": self._pick(True, True, False)}
         return Sent("POST", f"{self._root()}/kip", content=_call(request, "execute_kip"))
 
     def page(self) -> Sent:
