@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,6 +17,7 @@ from kiprdf.execution import empty_answers
 from kiprdf.memory import recall
 from tests.long_runs import SEED, amount
 from tests.scopes.questions import Question, Questions
+from tests.scopes.timing import ATTEMPTS, differs
 from tests.scopes.world import BASES, World, leaked, ticking
 from tests.store.unions import DEFINITIONS, Writing, union
 
@@ -78,6 +80,22 @@ def test_what_is_expected_is_what_a_nexus_has_to_which_all_was_written(number: i
     expected = one.snapshot(engine_metadata=False)
     assert union(members, view.base_iri).snapshot(engine_metadata=False) == expected
     assert view.snapshot(engine_metadata=False) == expected
+
+
+def test_what_is_hidden_takes_as_long_as_what_is_nowhere() -> None:
+    world = World(random.Random(SEED))
+
+    def asking(text: str, words: str) -> Callable[[], object]:
+        return lambda: world.view.execute_kip({"command": text % words})
+
+    for text, hidden, nowhere in (
+        ('FIND(?x) WHERE { ?x {name: "%s"} }', "Vexmoor Klund", "Vexmxxr Klund"),
+        ('DESCRIBE CONCEPT TYPE "%s"', "Zorblaxian", "Zorbxaxian"),
+        ('SEARCH CONCEPT "%s"', "znarfle", "znxrfle"),
+    ):
+        one, other = asking(text, hidden), asking(text, nowhere)
+        assert not all(differs(one, other) for _ in ATTEMPTS), text
+    world.close()
 
 
 def was_accepted(nexus: Nexus, text: str) -> bool:
