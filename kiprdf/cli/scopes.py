@@ -17,6 +17,7 @@ from kiprdf.cli.failures import Failure, PlainCommand, Subcommands
 from kiprdf.cli.history import key_lines
 from kiprdf.cli.options import SERVE, AsOption, DryRunOption, JsonOption
 from kiprdf.cli.root import app
+from kiprdf.cli.tables import listed
 from kiprdf.copying import copy_element
 from kiprdf.errors import shown
 from kiprdf.maintenance import size_of
@@ -24,7 +25,6 @@ from kiprdf.nexus import Nexus
 
 scopes_app = typer.Typer(cls=Subcommands, no_args_is_help=True)
 app.add_typer(scopes_app, name="scopes", rich_help_panel=SERVE)
-_LISTED = 8
 
 DirOption = Annotated[
     Path,
@@ -57,27 +57,26 @@ def opened_scopes(directory: Path, required: Collection[str]) -> Iterator[Brains
         for name in required:
             if name not in names:
                 close = difflib.get_close_matches(name, names, 1, 0.75)
-                there = f"did you mean {shown(close[0])!r}?" if close else _listed(names)
+                there = (
+                    f"did you mean {shown(close[0])!r}?" if close else f"it has {listed(names)}."
+                )
                 raise Failure(f"There is no scope {shown(name)!r} in {directory}: {there}")
         yield brains
 
 
 @contextmanager
 def opened_view(directory: Path, reads: Sequence[str], write: str | None) -> Iterator[Nexus]:
-    """What several scopes have together; without one to write, as it is now."""
-    with opened_scopes(directory, reads) as brains, ExitStack() as stack:
-        if write is not None:
-            yield stack.enter_context(brains.view(*reads, write=write))
-            return
-        members = [
-            stack.enter_context(Nexus.open(directory / name, read_only=True)) for name in reads
-        ]
-        yield stack.enter_context(View(members, embedder=opening.embedder()))
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return f"it has {', '.join(names[:_LISTED]) or 'none'}{more}."
+    """What several scopes have together. Only the one to write is locked for other processes."""
+    with opened_scopes(directory, reads), ExitStack() as stack:
+        members = {}
+        for name in reads:
+            opened = Nexus.open(
+                directory / name, read_only=name != write, embedder=opening.embedder()
+            )
+            members[name] = stack.enter_context(opened)
+        written = members.get(write or "")
+        view = View(list(members.values()), write=written, embedder=opening.embedder())
+        yield stack.enter_context(view)
 
 
 @scopes_app.command("list", cls=PlainCommand)
@@ -90,9 +89,9 @@ def show_list(dir: DirOption = DEFAULT_DIR, as_json: JsonOption = False) -> None
       kiprdf scopes list --dir brains --json
     """
     with opened_scopes(dir, ()) as brains:
-        listed = [{"name": name, "bytes": size_of(dir / name)} for name in brains.names()]
-    lines = (f"{one['name']}  {_megabytes(one['bytes'])}" for one in listed)
-    output.show_list(as_json, listed, lines, f"There are no scopes in {dir}.")
+        rows = [{"name": name, "bytes": size_of(dir / name)} for name in brains.names()]
+    lines = (f"{one['name']}  {_megabytes(one['bytes'])}" for one in rows)
+    output.show_list(as_json, rows, lines, f"There are no scopes in {dir}.")
 
 
 def _is_asked() -> bool:

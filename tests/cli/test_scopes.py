@@ -313,7 +313,7 @@ def test_a_scope_that_another_process_writes(
                 done = scopes(*arguments)
                 assert (done.exit_code, done.stdout) == (1, "")
                 assert "team open: close it there first; kiprdf serve --scopes" in done.stderr
-            named = ("--scopes", "brains", "--read", "team,ada", "--write", "ada")
+            named = ("--scopes", "brains", "--read", "team,ada", "--write", "team")
             done = invoke("mcp", *named)
             assert (done.exit_code, done.stdout) == (1, "")
             assert "team open: close it there, or serve the state of now with" in done.stderr

@@ -70,7 +70,9 @@ def find(folder: Path, command: str, **parameters: Any) -> Any:
 def test_a_client_reads_its_scopes_and_writes_one(scopes: Path) -> None:
     async def run() -> None:
         options = ("--read", "team,ada", "--write", "ada", "--as", "claude")
+        # Another process may write to what is only read.
         async with client(scopes, *options) as session:
+            Nexus.open(scopes / "team").close()
             assert await called(session, "execute_kip_readonly", command=PEOPLE) == [
                 "From ada",
                 "From team",
