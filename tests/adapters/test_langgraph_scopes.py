@@ -244,7 +244,7 @@ def test_an_item_in_another_nexus_is_no_claim(brains: kiprdf.Brains) -> None:
 
 
 def test_several_scopes_are_ranked_together_and_in_pages(brains: kiprdf.Brains) -> None:
-    store = ScopedStore(brains, 1, read=("team", "ada"))
+    store = ScopedStore(brains, 1, read=("team", "ada", "team"))
     for number in range(6):
         store.put(("memories", "team"), f"boat {number}", {"text": "a red boat"})
         store.put(("memories", "ada"), f"tea {number}", {"text": "green tea"})
