@@ -157,8 +157,8 @@ def test_no_argument_widens_a_scope(brains: Brains) -> None:
         with pytest.raises(KipError):
             brains.view("team", "bob", write="ada")
         for graph in ("", "GRAPH ?g", "GRAPH <urn:x:ada>"):
-            found = his.sparql(f"SELECT ?o {{ {graph} {{ ?s ?p ?o FILTER(ISLITERAL(?o)) }} }}")
-            assert "Zanzibar" not in str(found)
+            rows = his.sparql(f"SELECT ?o {{ {graph} {{ ?s ?p ?o FILTER(ISLITERAL(?o)) }} }}")
+            assert "Zanzibar" not in str(rows)
         his.execute('UPSERT { CONCEPT { {type: "Person", name: "Of Bob"} } }')
         assert his.execute('FIND(?p.name) WHERE { ?p {name: "Of Bob"} }') == ["Of Bob"]
     assert "Of Bob" in brains["bob"].snapshot()
@@ -220,17 +220,17 @@ def test_deleting_a_note_reaches_what_came_from_it(memory: Memory) -> None:
     (fact,), (kept,) = active(memory, "Docker"), active(memory, "Vim")
     gone = {"C:MemoryItem/gone", "C:Tool/Docker", "C:Insight/Containers everywhere"}
 
-    def found() -> set[str]:
+    def hits() -> set[str]:
         return {hit["id"] for hit in nexus.execute('SEARCH CONCEPT "Docker containers"')}
 
-    assert found() >= gone
+    assert hits() >= gone
     report = memory.erase("gone", derived=True)
     assert "C:Insight/Containers everywhere" in [*report["elements"], *report["derived"]]
     ids = nexus.execute("FIND(?x.id) WHERE { ?x {} }")
     links = nexus.execute("FIND(?x.id) WHERE { ?x (?a, ?p, ?b) }")
     assert {*gone, fact}.isdisjoint([*ids, *links])
     assert {"C:MemoryItem/kept", "C:Tool/Vim", kept} <= {*ids, *links}
-    assert gone.isdisjoint(found())
+    assert gone.isdisjoint(hits())
     assert memory.context("Docker") == ""
     assert "Docker" not in nexus.snapshot()
 
