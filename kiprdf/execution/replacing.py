@@ -291,12 +291,17 @@ def _is_trusted(actor: Actor) -> bool:
 
 
 def _check_metadata(before: Terms, after: Terms, id: str, actor: Actor) -> None:
-    """Raise KIP_2002 for a new time, trail of merges or writer that no engine writes.
+    """Raise KIP_2002 for a new time, trail of merges, mention or writer that no engine writes.
 
-    Whether a trail or a writer is new or gone, it is refused to those who may not write it.
+    Whether one of the last three is new or gone, it is refused to those who may not write it.
     """
-    may_write = {vocab.MERGED_FROM: _is_trusted(actor), vocab.ACTOR: actor.may("admin")}
-    for key in (vocab.CREATED_AT, vocab.UPDATED_AT, vocab.MERGED_FROM, vocab.ACTOR):
+    is_trusted = _is_trusted(actor)
+    may_write = {
+        vocab.MERGED_FROM: is_trusted,
+        vocab.MENTIONED: is_trusted,
+        vocab.ACTOR: actor.may("admin"),
+    }
+    for key in (vocab.CREATED_AT, vocab.UPDATED_AT, *may_write):
         term = after.get(key)
         if term == before.get(key):
             continue
@@ -312,5 +317,7 @@ def _check_metadata(before: Terms, after: Terms, id: str, actor: Actor) -> None:
 def _is_usual(key: str, value: Json) -> bool:
     if key == vocab.MERGED_FROM:
         return isinstance(value, list) and all(isinstance(name, str) for name in value)
+    if key == vocab.MENTIONED:
+        return value is True
     form = _WRITER if key == vocab.ACTOR else _TIME
     return isinstance(value, str) and form.fullmatch(value) is not None

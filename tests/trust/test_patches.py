@@ -136,6 +136,18 @@ def test_the_trail_of_merges_is_the_engines(actor: dict[str, Any]) -> None:
     assert "a person with the access 'admin'" in raised.value.hint
 
 
+@each_case("actor", WRITERS.values())
+def test_what_is_only_named_is_noted_by_the_engine(actor: dict[str, Any]) -> None:
+    """A view passes over the status of what a member only names."""
+    nexus = world()
+    true = '"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'
+    with nexus.acting(**actor), untouched(nexus), pytest.raises(KipError) as raised:
+        nexus.apply_patch(f"A {row('_mentioned', true)}{MOVED}")
+    assert raised.value.code == "KIP_2002"
+    nexus.apply_patch(f"A {row('_mentioned', true)}{MOVED}")
+    assert bob(nexus)["_mentioned"] is True
+
+
 @pytest.mark.parametrize("rows", ["D{old}", "D{old}A{new}", "D{old}A{new}" + MOVED])
 def test_nobody_without_all_access_writes_another_writer(rows: str) -> None:
     nexus = world()
