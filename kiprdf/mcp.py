@@ -63,7 +63,8 @@ class NexusServer:
     """An MCP server on a nexus, which the caller closes; ``read_only`` offers no writes.
 
     ``execute`` runs the tools instead of the nexus itself, for servers that record writes;
-    ``may_write`` says whether a call may write, by default those on standard input.
+    ``may_write`` says whether a call may write, by default those on standard input. ``threads``
+    are those of other requests, which it shares.
     """
 
     def __init__(
@@ -73,12 +74,13 @@ class NexusServer:
         read_only: bool = False,
         execute: Execute | None = None,
         may_write: Callable[[Any], bool] = lambda context: context.request is None,
+        threads: AsyncNexus | None = None,
     ) -> None:
         self._nexus = nexus
         self._execute = execute or self._execute_plainly
         self._read_only = read_only or nexus.read_only
         self._may_write = may_write
-        self._threads = AsyncNexus(nexus)
+        self._threads = threads or AsyncNexus(nexus)
         self._memory = memory.MemoryFunctions(nexus)
         begin = "Begin by reading the resource kip://primer or running DESCRIBE PRIMER.\n\n"
         self.protocol: Server[Any] = Server(

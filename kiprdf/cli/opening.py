@@ -168,12 +168,11 @@ class Place:
             self.where, read_only=read_only, embedder=embedder(), budget=budget, **options
         )
 
-    def mounted(self, read_only: bool, budget: Budget, folder: Path) -> Nexus:
-        """Open one of several nexuses that a server serves, with the options of this place."""
+    def opening(self, read_only: bool, budget: Budget) -> dict[str, Any]:
+        """The arguments with which a server opens each of several nexuses."""
         options = self._options_of_folder()
-        return Nexus.open(
-            folder, read_only=read_only, embedder=embedder(), budget=budget, **options
-        )
+        # They share the model of one embedder.
+        return {"read_only": read_only, "embedder": embedder(), "budget": budget, **options}
 
     def connect(self, *, writes: bool, embedder: Embedder | None, **arguments: Any) -> Nexus:
         """The nexus in the store at this URL."""

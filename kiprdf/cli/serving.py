@@ -8,7 +8,6 @@ import sys
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from types import MappingProxyType, ModuleType
@@ -27,6 +26,7 @@ from kiprdf.cli.root import app
 from kiprdf.cli.scopes import opened_view
 from kiprdf.nexus import Nexus
 from kiprdf.principals import Principal, name_fault
+from kiprdf.search import Embedder
 
 HostOption = Annotated[str, typer.Option(help="Address to listen on.")]
 PortOption = Annotated[int, typer.Option(help="Port; 0 for any free port.", min=0, max=65535)]
@@ -323,14 +323,14 @@ def _serve(
     if several is not None and place is not None:
         if options.read_token is not None:
             _refuse("A read token has no scopes: give a principal some, in --principals.")
-        directory = several.brains(create and not options.read_only, limits)
+        arguments = place.opening(options.read_only, limits)
+        directory = several.brains(create and not options.read_only, arguments["embedder"])
         with directory or nullcontext():
             try:
                 folders = Folders(directory, several.mounted())
             except ValueError as fault:
                 _refuse(str(fault))
-            open_folder = partial(place.mounted, options.read_only, limits)
-            scopes = Scopes(service, folders, open_folder, most_open=several.most_open)
+            scopes = Scopes(service, folders, arguments, several.most_open)
             server.serve(scopes.behind_gate(), service, port, shutdown_timeout)
         return
     if place is None:
@@ -349,13 +349,13 @@ class _Several:
     mounts: tuple[str, ...]
     most_open: int
 
-    def brains(self, create: bool, budget: Budget) -> Brains | None:
+    def brains(self, create: bool, embedder: Embedder | None) -> Brains | None:
         """Those in the directory, which must be there unless it may be created."""
         if self.directory is None:
             return None
         if not (create or self.directory.is_dir()):
             raise Failure(f"There is no directory {self.directory}; check it, or add --create.")
-        return Brains(self.directory, embedder=opening.embedder(), budget=budget)
+        return Brains(self.directory, embedder=embedder)
 
     def mounted(self) -> list[tuple[str, Path]]:
         """The names of the others, with their folders."""

@@ -74,7 +74,7 @@ class Application:
     def _routes(self) -> list[Route]:
         server = self._server
         listed = FOR_PROGRAMS + FOR_PEOPLE if server.options.explorer else FOR_PROGRAMS
-        if not server.is_scope:
+        if server.of is None:
             listed += admin.OF_SERVER
         routes: list[Route] = [
             OwnRoute(path, partial(handler, server), methods=methods)

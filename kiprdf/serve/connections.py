@@ -82,8 +82,11 @@ class Connections:
         return True
 
 
-def most_connections() -> int:
-    """The connections for which this process has descriptors, besides those that it uses now."""
+def most_connections(reserved: int = 0) -> int:
+    """The connections for which this process has descriptors, besides those that it uses now.
+
+    ``reserved`` are those that it will use.
+    """
     try:
         import resource  # not on Windows
 
@@ -93,4 +96,4 @@ def most_connections() -> int:
         return MOST_CONNECTIONS
     if limit == resource.RLIM_INFINITY:
         return MOST_CONNECTIONS
-    return max(LEAST_CONNECTIONS, min(MOST_CONNECTIONS, limit - used - RESERVE))
+    return max(LEAST_CONNECTIONS, min(MOST_CONNECTIONS, limit - used - reserved - RESERVE))

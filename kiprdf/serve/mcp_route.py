@@ -112,6 +112,7 @@ class McpEndpoint:
             read_only=server.options.read_only,
             execute=execute,
             may_write=lambda context: may(context.request, "propose"),
+            threads=server.threads,
         ).protocol
 
     async def close(self) -> None:

@@ -54,6 +54,8 @@ FIRST_SEGMENTS = frozenset(
 """Those of the known routes."""
 WAIT_SECONDS = 5.0
 """How long a request waits for a folder that others use, and an erasure for their requests."""
+FILES = 20
+"""The file descriptors of an open folder."""
 OPENING_THREADS = 4
 """Folders that are opened, or closed, at once: none waits for one that takes long."""
 
@@ -160,19 +162,23 @@ class _Served:
 
 
 class Scopes:
-    """Finds the nexus of a request and lets it act there; what it may not see is 404."""
+    """Finds the nexus of a request and lets it act there; what it may not see is 404.
+
+    ``opening`` are the arguments of ``Nexus.open`` for each folder.
+    """
 
     def __init__(
         self,
         service: Service,
         folders: Folders,
-        open_folder: Callable[[Path], Nexus],
-        *,
+        opening: dict[str, Any],
         most_open: int = MOST_OPEN,
     ) -> None:
         self.service = service
         self.folders = folders
-        self._open_folder = open_folder
+        service.files += FILES * most_open
+        self._opening_options = opening
+        self._view_options = {name: opening[name] for name in ("embedder", "budget")}
         self._most = most_open
         self._threads = pool(OPENING_THREADS)
         # Those that were used last are the last ones.
@@ -363,9 +369,9 @@ class Scopes:
             view = None
             if len(members) > 1:
                 write = members[seen.names.index(seen.write)] if seen.write else None
-                view = await self.run(lambda: View(members, write=write))
+                view = await self.run(lambda: View(members, write=write, **self._view_options))
             nexus = members[0] if view is None else view
-            app = Application(Server(nexus, self.service, is_scope=True, path=seen.path))
+            app = Application(Server(nexus, self.service, seen.path, str(seen)))
             app.start()
             return _Served(app, folders, view)
         except BaseException:
@@ -387,7 +393,7 @@ class Scopes:
         async def open_folder() -> Nexus:
             if closing is not None:
                 await closing
-            nexus = await self.run(lambda: self._open_folder(place))
+            nexus = await self.run(lambda: Nexus.open(place, **self._opening_options))
             nexus._engine.writer.names.listed = self._listed(name)
             require_embedded(nexus.store, "be a scope").scope = name
             return nexus

@@ -197,7 +197,7 @@ def serve(app: ASGIApp, service: Service, port: int, shutdown_timeout: float = 3
     protocol: Any = partial(
         _Protocol,
         most_bytes=HEAD_BYTES + 8 * service.options.max_body,
-        connections=Connections(most_connections()),
+        connections=Connections(most_connections(service.files)),
     )
     config = uvicorn.Config(
         app,

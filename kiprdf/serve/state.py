@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -44,11 +45,14 @@ class Service:
     audit: AuditLog | None = None
     metrics: Metrics = field(default_factory=Metrics)
     is_closing: bool = False
+    files: int = 0
+    """The file descriptors that are left for folders that are not open yet."""
 
     def __post_init__(self) -> None:
         self.authentication = Authentication(self.options)
         self.threads, self.sparql_threads = pool(THREADS), pool(SPARQL_THREADS)
         self.dumps = asyncio.Semaphore(DUMPS)
+        self.form_secret = token_bytes(32)
 
 
 @dataclass
@@ -57,22 +61,24 @@ class Server:
 
     nexus: Nexus
     service: Service
-    is_scope: bool = False
-    """Whether this is one of several nexuses."""
     path: str = ""
     """Where the application is on the server."""
+    of: str | None = None
+    """What is served of several nexuses; None for the only one."""
 
     def __post_init__(self) -> None:
         service = self.service
         self.options, self.audit, self.dumps = service.options, service.audit, service.dumps
         self.threads = AsyncNexus(self.nexus, threads=service.threads)
         self.sparql_threads = AsyncNexus(self.nexus, threads=service.sparql_threads)
-        if not self.is_scope:
+        if self.of is None:
             self.nexus._engine.writer.names.listed = service.authentication.listed
         self.store = self.nexus.store
         # The same commit of another nexus, or of another version, has other documents.
         self.start = token_hex(4)
-        self.form_secret = token_bytes(32)
+        # A folder that is closed and opened again has the same forms.
+        of = (self.of or "").encode()
+        self.form_secret = hmac.digest(service.form_secret, of, "sha256")
         """Makes what the forms of its pages must send."""
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 import socket
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import kiprdf
+from kiprdf.serve.connections import LEAST_CONNECTIONS, most_connections
 from tests.serve.raw import connect, head
 from tests.serve.scoped import PEOPLE, ScopedServer, make, serving_scopes, token
 
@@ -168,3 +170,35 @@ def test_a_broken_scope_affects_no_other(tmp_path: Path) -> None:
     # The end of the server has released all.
     for name in ("team", "ada", "cleo"):
         kiprdf.Nexus.open(tmp_path / "scopes" / name).close()
+
+
+def test_the_limits_of_a_request_hold_everywhere(tmp_path: Path) -> None:
+    make(tmp_path / "scopes", NAMES)
+    with serving_scopes(tmp_path, "--max-rows", "3", access=MANY) as scoped:
+        for who, path in (("ada", ""), ("bob", ""), ("root", "/scopes/ada")):
+            answer = scoped.kip(who, "FIND(?x) WHERE { ?x {} }", path)
+            assert answer.json()["error"]["code"] == "KIP_4002", (who, path)
+
+
+def test_a_form_outlives_its_folder(tmp_path: Path) -> None:
+    make(tmp_path / "scopes", ("team", "ada"))
+    with serving_scopes(tmp_path, "--open-scopes", "1", access=MANY) as scoped:
+        write = 'UPSERT { CONCEPT { {type: "Person", name: "Eve"} SET ATTRIBUTES { age: 7 } } }'
+
+        def key(name: str) -> str:
+            page = scoped.send("root", "GET", f"/scopes/{name}/page/Person/Eve").text
+            keys = re.findall(r'name="key" value="([0-9a-f]{64})"', page)
+            assert len(keys) == 1
+            return str(keys[0])
+
+        for name in ("ada", "team"):
+            assert scoped.kip("root", write, f"/scopes/{name}").status_code == 200
+        first = key("ada")
+        assert key("team") != first
+        assert open_folders(scoped) == {"team"}
+        assert key("ada") == first
+
+
+def test_descriptors_are_left_for_folders() -> None:
+    assert most_connections(10**9) == LEAST_CONNECTIONS
+    assert most_connections() > LEAST_CONNECTIONS
