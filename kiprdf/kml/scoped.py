@@ -308,10 +308,8 @@ class ScopedDraft(Draft):
 
 def _is_stub(element: Element) -> bool:
     """Whether an element has no value, and a fact is only named."""
-    is_stated = isinstance(element, Proposition) and vocab.MENTIONED not in element.metadata
-    return (
-        not is_stated and not element.attributes and not element.metadata.keys() - _MENTION.keys()
-    )
+    marks = _MENTION if isinstance(element, Proposition) else {}
+    return not element.attributes and element.metadata == marks
 
 
 class _ShownDraft(Draft):

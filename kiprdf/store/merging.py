@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
-from pyoxigraph import DefaultGraph, NamedNode, Quad, RdfFormat, Triple
+from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Triple
 from pyoxigraph import Store as Engine
 
 from kiprdf.rdf import vocab
@@ -34,6 +34,7 @@ Values: TypeAlias = tuple[NamedNode, Any]
 """A predicate and an object."""
 _DEFAULT = DefaultGraph()
 _MENTIONED, _STATUS = vocab.metadata(vocab.MENTIONED), vocab.metadata("status")
+_AS_DRAFT = [Literal("draft")]
 
 
 def _number(term: Any) -> int:
@@ -78,7 +79,8 @@ def _stated(parts: Iterable[Iterable[Values]]) -> Iterator[dict[NamedNode, list[
     if any(is_named) and not all(is_named):
         for own in itertools.compress(read, is_named):
             del own[_MENTIONED]
-            own.pop(_STATUS, None)
+            if own.get(_STATUS) == _AS_DRAFT:
+                del own[_STATUS]
     yield from read
 
 

@@ -39,14 +39,14 @@ class Statements(Writing):
 
 def links(nexus: Nexus) -> list[str]:
     """The ids of all links."""
-    found: list[str] = nexus.execute("FIND(?f.id) WHERE { ?f (?a, ?p, ?b) } ORDER BY ?f.id")
-    return found
+    ids: list[str] = nexus.execute("FIND(?f.id) WHERE { ?f (?a, ?p, ?b) } ORDER BY ?f.id")
+    return ids
 
 
 def with_links(text: str, nexus: Nexus) -> str:
     """A statement with the ids of links that a nexus shows."""
     ids = [id for id in links(nexus) if not id.endswith(":belongs_to_domain")]
-    return re.sub(r":link(\d+)", lambda found: ids[int(found[1]) % len(ids)], text)
+    return re.sub(r":link(\d+)", lambda match: ids[int(match[1]) % len(ids)], text)
 
 
 def values_of(nexus: Nexus) -> tuple[dict[str, Any], dict[Any, Any]]:
@@ -78,10 +78,10 @@ def named(nexus: Nexus, ids: list[str]) -> list[Any]:
 
 def targets(text: str, nexus: Nexus) -> list[str]:
     """The ids of what a statement would change."""
-    found = re.search(r"(?:UPDATE|CONCEPT|PROPOSITIONS|FROM|INTO) \?(\w+)", text)
-    assert found is not None
+    match = re.search(r"(?:UPDATE|CONCEPT|PROPOSITIONS|FROM|INTO) \?(\w+)", text)
+    assert match is not None
     where = text[text.index("WHERE") :]
-    variables = ("old", "new") if text.startswith("MERGE") else (found[1],)
+    variables = ("old", "new") if text.startswith("MERGE") else (match[1],)
     with suppress(kiprdf.KipError):
         return [id for name in variables for id in nexus.execute(f"FIND(?{name}.id) {where}") if id]
     return []
@@ -138,8 +138,8 @@ def step(text: str, view: Nexus, written: Nexus, members: list[Nexus]) -> str:
         # A key may be that of another scope although the element is not.
         assert outcome != "KIP_3004" or foreign or "DELETE ATTRIBUTES" in text, text
         return outcome
-    if found := re.search(r'\(id: "([^"]+)"\)', text):
-        [fact] = named(seen, [found[1]])
+    if match := re.search(r'\(id: "([^"]+)"\)', text):
+        [fact] = named(seen, [match[1]])
         check_named(fact, before, after)
     else:
         with suppress(kiprdf.KipError):

@@ -147,6 +147,17 @@ def test_a_fact_that_is_only_named_is_a_draft_that_nobody_states(scopes: Scopes)
     assert len(scopes.ada.believed(named).tuples) == 1
 
 
+def test_who_retracts_a_fact_that_is_only_named_retracts_it(scopes: Scopes) -> None:
+    named = f'({ASPIRIN}, "treats", {HEADACHE})'
+    scopes.view.execute(f'UPSERT {{ PROPOSITION {{ ({named}, "treats", {BOB}) }} }}')
+    retract = f'UPDATE ?l SET METADATA {{status: "retracted"}} WHERE {{ ?l {named} }}'
+    with pytest.raises(KipError, match="in the scope 'team' only"):
+        scopes.view.execute(retract)
+    scopes.ada.execute(retract)
+    status = scopes.view.execute(f"FIND(?l.metadata.status) WHERE {{ ?l {named} }}")
+    assert status == ["retracted"]
+
+
 def test_a_fact_that_nobody_states_any_more_is_no_belief(scopes: Scopes) -> None:
     named = f'({ASPIRIN}, "treats", {HEADACHE})'
     scopes.view.execute(f'UPSERT {{ PROPOSITION {{ ({named}, "treats", {BOB}) }} }}')

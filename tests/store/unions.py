@@ -57,15 +57,17 @@ class Content:
         return ends[0], predicate, ends[1]
 
 
+def without_mention(values: Values) -> Values:
+    kept = {key: value for key, value in values.items() if key != MENTIONED}
+    return {key: kept[key] for key in kept if (key, kept[key]) != (STATUS, Literal("draft"))}
+
+
 def merged(all_values: Sequence[Values]) -> Values:
     """The values of several members, the first member first."""
     values: Values = {}
     if not all(MENTIONED in one for one in all_values):
         # Who only names a fact says nothing of its status.
-        all_values = [
-            {key: one[key] for key in one if MENTIONED not in one or key not in (MENTIONED, STATUS)}
-            for one in all_values
-        ]
+        all_values = [one if MENTIONED not in one else without_mention(one) for one in all_values]
     for one in all_values:
         values |= one
     for key, choose in ((CREATED, min), (UPDATED, max)):
