@@ -669,3 +669,62 @@ def test_a_list_of_100_000_digests_is_applied_and_obeyed(tmp_path: Path) -> None
         nexus.execute(person("p5"))
         assert len(listed(nexus)) == 99_999
         assert nexus.execute(PEOPLE) == ["$self", "$system", "Ann", "p5"]
+
+
+# Views ----------------------------------------------------------------------------------------
+
+
+def reads_of(view: kiprdf.Nexus) -> str:
+    """What a view answers of everybody, by each way of asking."""
+    texts = [
+        view.execute("FIND(?x) WHERE { ?x {} }"),
+        view.execute('SEARCH CONCEPT "Jane Quokkaberry"'),
+        view.execute("DESCRIBE PRIMER"),
+        view.execute("FIND(?l) WHERE { ?l (?a, ?p, ?b) }"),
+    ]
+    return "\n".join([*map(str, texts), view.snapshot(), view.export()])
+
+
+@pytest.mark.parametrize("is_written", [False, True])
+def test_a_view_loses_at_once_what_a_member_has_forgotten(tmp_path: Path, is_written: bool) -> None:
+    """And keeps what another member has of its own: a list holds for the nexus that keeps it."""
+    knows = 'UPSERT { CONCEPT { {type: "$PropositionType", name: "knows"} } }'
+    write = """UPSERT {
+      CONCEPT ?jane { {type: "Person", name: "Jane"} SET ATTRIBUTES { note: :note } }
+      CONCEPT { {type: "Person", name: :who} SET PROPOSITIONS { ("knows", ?jane) } }
+    }"""
+    with kiprdf.Nexus.open(tmp_path / "team") as team, kiprdf.Nexus.memory() as ada:
+        for nexus, who, note in ((team, "Tom", "Quokkaberry"), (ada, "Amy", "Wombatberry")):
+            nexus.execute(knows)
+            nexus.execute(write, who=who, note=note)
+        apart = kiprdf.Nexus.memory(genesis=False)
+        writes = {"write": ada} if is_written else {}
+        with (
+            kiprdf.View([ada, team], **writes) as view,  # type: ignore[arg-type]
+            kiprdf.View([view, apart]) as nested,
+            kiprdf.View([team]) as alone,
+        ):
+            views = {"both": view, "nested": nested, "alone": alone}
+            for one in views.values():
+                assert "Quokkaberry" in reads_of(one)
+                assert "Tom" in reads_of(one)
+            team.forget(["C:Person/Jane", "C:Person/Tom"])
+            for name, one in views.items():
+                text = reads_of(one)
+                assert "Quokkaberry" not in text.replace("Jane Quokkaberry", "")
+                assert "Tom" not in text
+                assert ("Wombatberry" in text) == (name != "alone")
+                assert ("'C:Person/Jane'" in text) == (name != "alone")
+            # The view is its members: no list of one of them is applied to another.
+            assert digest("C:Person/Jane") in team.erasures()
+            assert digest("C:Person/Jane") not in ada.erasures()
+            ada.execute(write, who="Amy", note="again")
+            assert "again" in reads_of(view)
+            ada.forget(["C:Person/Jane"])
+            assert not [one for one in views.values() if "C:Person/Jane" in reads_of(one)]
+            for call in (view.forget, view.apply_erasures):
+                argument: Any = ["C:Person/Amy"] if call == view.forget else team.erasures()
+                with pytest.raises(kiprdf.KipError) as raised:
+                    call(argument)
+                assert raised.value.code == "KIP_1001"
+            assert "Amy" in reads_of(nested)
