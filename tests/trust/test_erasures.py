@@ -687,7 +687,7 @@ def reads_of(view: kiprdf.Nexus) -> str:
 
 @pytest.mark.parametrize("is_written", [False, True])
 def test_a_view_loses_at_once_what_a_member_has_forgotten(tmp_path: Path, is_written: bool) -> None:
-    """And keeps what another member has of its own: a list holds for the nexus that keeps it."""
+    """And keeps what another member has itself: a list holds for the nexus that keeps it."""
     knows = 'UPSERT { CONCEPT { {type: "$PropositionType", name: "knows"} } }'
     write = """UPSERT {
       CONCEPT ?jane { {type: "Person", name: "Jane"} SET ATTRIBUTES { note: :note } }
