@@ -25,7 +25,6 @@ _WAYS = {
     "run": ", or, if that is kiprdf serve, send the command to its address, POST /kip",
     "serve": ", or serve the state of now with --read-only",
     "mcp": ", or serve the state of now with --read-only; kiprdf serve has several clients at once",
-    "scopes": " first; kiprdf serve --scopes erases one itself: DELETE /scopes/NAME",
     "shell": ", or read the state of now with --read-only",
     **dict.fromkeys(
         ("forget", "erasures", "import", "optimize", "compact-history", "backup"), _OVER_THE_SERVER

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import typer
 
@@ -19,7 +20,7 @@ from kiprdf.cli.options import SERVE, AsOption, DryRunOption, JsonOption
 from kiprdf.cli.root import app
 from kiprdf.cli.tables import listed
 from kiprdf.copying import copy_element
-from kiprdf.errors import shown
+from kiprdf.errors import LockedError, shown
 from kiprdf.maintenance import size_of
 from kiprdf.nexus import Nexus
 
@@ -135,7 +136,11 @@ def remove(
         size = _megabytes(size_of(dir / name))
         if _is_asked() and not yes:
             typer.confirm(f"Erase the scope {name} of {dir}, {size}, for good?", abort=True)
-        brains.remove(name)
+        try:
+            brains.remove(name)
+        except LockedError as error:
+            way = f"a server erases its scopes itself: DELETE /scopes/{quote(name)}"
+            raise Failure(f"{error.where} first; {way}.") from None
     output.note(f"Erased the scope {name} of {dir}: {size}.")
 
 

@@ -310,10 +310,14 @@ def test_a_scope_that_another_process_writes(
     with subprocess.Popen(command, env=environment(), **pipes) as other:  # type: ignore[call-overload]
         try:
             assert other.stdout.readline() == b"open\n"
-            for arguments in (("remove", "team"), ("copy", "Aspirin", "ada", "team")):
+            for arguments, way in (
+                (("remove", "team"), "a server erases its scopes itself: DELETE /scopes/team."),
+                (("copy", "Aspirin", "ada", "team"), "if that is kiprdf serve, stop it"),
+            ):
                 done = scopes(*arguments)
                 assert (done.exit_code, done.stdout) == (1, "")
-                assert "team open: close it there first; kiprdf serve --scopes" in done.stderr
+                assert f"team open: close it there first; {way}" in done.stderr
+                assert ("DELETE" in done.stderr) == (arguments[0] == "remove")
             named = ("--scopes", "brains", "--read", "team,ada", "--write", "team")
             done = invoke("mcp", *named)
             assert (done.exit_code, done.stdout) == (1, "")
