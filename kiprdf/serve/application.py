@@ -28,6 +28,8 @@ from kiprdf.serve.state import Server, Service
 
 FOR_PROGRAMS = admin.ROUTES + kip.ROUTES + sparql.ROUTES + linked.ROUTES + openapi.ROUTES
 FOR_PEOPLE = pages.ROUTES + review.ROUTES + rejecting.ROUTES
+SCOPE_INDEX_SECONDS = 5.0
+"""How long a scope is open before its text index is completed."""
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
@@ -98,7 +100,13 @@ class Application:
 
     def start(self) -> None:
         """Complete the text index, while requests are answered."""
-        self._indexing = asyncio.ensure_future(self._server.build_index())
+        self._indexing = asyncio.ensure_future(self._indexed())
+
+    async def _indexed(self) -> None:
+        if self._server.is_scope:
+            # Most scopes are closed again before anybody searches; a SEARCH does it itself.
+            await asyncio.sleep(SCOPE_INDEX_SECONDS)
+        await self._server.build_index()
 
     async def close(self) -> None:
         """End what runs besides requests."""

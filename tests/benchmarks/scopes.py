@@ -121,6 +121,12 @@ def amounts(process: int | str = "self") -> str:
     return f"{pages * resource.getpagesize() / 1e6:.0f} MB, {descriptors} descriptors"
 
 
+def processor(process: int) -> float:
+    """The seconds of the processor that a process has spent."""
+    user, system = Path(f"/proc/{process}/stat").read_text().split()[13:15]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
 # Steps ----------------------------------------------------------------------------------------
 
 
@@ -195,7 +201,8 @@ def served(directory: Path, scopes: int, times: int) -> None:
                     answer = of_view.call(partial(scoped.kip, who, QUESTION))
                     check([answer.text], int(views[who][2][1].removeprefix("scope-")))
                 if number % (times // 5) == 0:
-                    print(f"{number} requests to scopes: {amounts(process)}", flush=True)
+                    spent = f"{processor(process):.0f} s of the processor"
+                    print(f"{number} requests: {amounts(process)}, {spent}", flush=True)
             print(f"to a scope that may be closed {of_scope.of_clock}")
             print(f"to one that is open {same.of_clock}")
             print(f"to a view of two {of_view.of_clock}")
