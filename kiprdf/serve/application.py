@@ -103,7 +103,7 @@ class Application:
         self._indexing = asyncio.ensure_future(self._indexed())
 
     async def _indexed(self) -> None:
-        if self._server.is_scope:
+        if self._server.of is not None:
             # Most scopes are closed again before anybody searches; a SEARCH does it itself.
             await asyncio.sleep(SCOPE_INDEX_SECONDS)
         await self._server.build_index()
