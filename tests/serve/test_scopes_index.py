@@ -28,8 +28,8 @@ def test_a_scope_opens_its_index_when_it_is_searched(tmp_path: Path) -> None:
         time.sleep(0.5)
         assert not has_index_open(scoped)
         search = 'SEARCH CONCEPT "of" WITH TYPE "Person" LIMIT 5'
-        found = scoped.kip("root", search, "/scopes/ada").json()["result"]
-        assert "of ada" in [one["name"] for one in found]
+        results = scoped.kip("root", search, "/scopes/ada").json()["result"]
+        assert "of ada" in [one["name"] for one in results]
         assert has_index_open(scoped)
-        found = scoped.kip("ada", search).json()["result"]
-        assert {"of ada", "of team"} <= {one["name"] for one in found}
+        results = scoped.kip("ada", search).json()["result"]
+        assert {"of ada", "of team"} <= {one["name"] for one in results}
