@@ -476,7 +476,9 @@ class Indexer:
         if index is None:
             return False
         if at is None:
-            return index.fill(self._rows, self._store.commit() if self._is_reader else None) or (
+            # A reader of files stays at its commit; a view, which has none, does not.
+            is_still = self._is_reader and self._path is not None
+            return index.fill(self._rows, self._store.commit() if is_still else None) or (
                 index.merge()
             )
         state = index.state()

@@ -557,5 +557,7 @@ def _decoded(segment: str) -> str:
 
 def _close_nexus(nexus: Nexus) -> None:
     """Close a nexus when a write that its client has abandoned is complete."""
+    # The thread that builds the index needs the lock for the step that it is in.
+    nexus._engine.indexer.end_building()
     with nullcontext() if nexus.read_only else nexus.store.writing():
         nexus.close()

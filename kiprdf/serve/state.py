@@ -92,7 +92,8 @@ class Server:
 
     async def build_index(self) -> None:
         """Complete the text index, and log the progress."""
-        logged_at = -INDEX_LOG_SECONDS
+        # A scope is opened often, and is small.
+        logged_at = -INDEX_LOG_SECONDS if self.of is None else time.monotonic()
 
         def log(missing: int) -> None:
             nonlocal logged_at

@@ -235,3 +235,28 @@ def test_two_may_complete_an_interrupted_erasure(tmp_path: Path) -> None:
         thread.join()
     assert failures == []
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_index_of_a_view_is_built_while_a_member_is_written(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    team, ada = Nexus.memory(), Nexus.memory()
+    many = " ".join(f'CONCEPT {{ {{type: "Person", name: "p{i}"}} }}' for i in range(400))
+    team.execute(f"UPSERT {{ {many} }}")
+    view = kiprdf.View([team, ada])
+    late = iter(range(20))
+
+    def write(missing: int) -> None:
+        number = next(late, None)
+        if number is not None:
+            ada.execute('UPSERT { CONCEPT { {type: "Person", name: :name} } }', name=f"l{number}")
+            view.execute("DESCRIBE DOMAINS")
+
+    view.build_index(write)
+    assert number_of(view, "p399") == number_of(view, "l0") == 1
+    assert "unusable" not in caplog.text
+
+
+def number_of(nexus: Nexus, name: str) -> int:
+    found = nexus.execute("SEARCH CONCEPT :name", name=name)
+    return sum(hit["name"] == name for hit in found)
