@@ -258,5 +258,5 @@ def test_the_index_of_a_view_is_built_while_a_member_is_written(
 
 
 def number_of(nexus: Nexus, name: str) -> int:
-    found = nexus.execute("SEARCH CONCEPT :name", name=name)
-    return sum(hit["name"] == name for hit in found)
+    hits = nexus.execute("SEARCH CONCEPT :name", name=name)
+    return sum(hit["name"] == name for hit in hits)
