@@ -147,7 +147,7 @@ def step(text: str, view: Nexus, written: Nexus, members: list[Nexus]) -> str:
         assert after == values_of(alone), text
     if "upsert_concept_nodes" in outcome:
         ids = outcome["upsert_concept_nodes"] + outcome["upsert_proposition_links"]
-        assert {*ids} <= {*view.execute("FIND(?x.id) WHERE { ?x {} }"), *links(view)}, text
+        assert {*named(view, ids)} <= {*after[0], *after[1]}, text
     return "written"
 
 
