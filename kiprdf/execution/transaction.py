@@ -94,7 +94,7 @@ class Transaction:
         """Leave out what the erasure list names of all that was written; return its number."""
         self._draft.listed = self._engine.writer.erasures
         drop_erased(self._draft)
-        self._written -= set(map(self._draft.id, self._draft.erased))
+        self._written -= set(map(self._draft.shown_id, self._draft.erased))
         return len(self._draft.erased)
 
     def was_erased(self, id: str) -> bool:

@@ -187,6 +187,10 @@ class Draft:
             id = self._ids[node] = self.store.iris.id(node)
         return id
 
+    def shown_id(self, node: NamedNode) -> str:
+        """The id of a node for the writer, as in a receipt."""
+        return self.id(node)
+
     def named(self, type: str, name: str) -> NamedNode:
         """The node of a concept, of which there may be none."""
         node = self.store.iris.concept(type, name)
@@ -348,7 +352,7 @@ class Draft:
             node = after.node
             metadata = after.metadata
             if not (before is None and node in self.stubs):
-                metadata = metadata | _engine_metadata(edit, moment)
+                metadata = metadata | self._engine_metadata(edit, moment)
                 if label is not None:
                     metadata[vocab.ACTOR] = label
                 else:
@@ -379,6 +383,16 @@ class Draft:
             touched.append(node)
         origin = Origin(time)
         return Delta(removed, added, touched, elements, commands=self.commands, origin=origin)
+
+    def _engine_metadata(self, edit: Edit, moment: Term) -> Terms:
+        """The metadata that only the engine writes; an element without a version counts as 1.
+
+        One that an undo restores keeps the time of its creation, and gets a higher version.
+        """
+        before = edit.before or (edit.after if vocab.VERSION in edit.after.metadata else None)
+        if before is None:
+            return {vocab.VERSION: _FIRST, vocab.UPDATED_AT: moment, vocab.CREATED_AT: moment}
+        return {vocab.VERSION: to_term(version(before) + 1), vocab.UPDATED_AT: moment}
 
     def _identity(self, element: Element) -> Iterable[Written]:
         """The triples of the identity of an element."""
@@ -440,17 +454,6 @@ def definition_name(node: NamedNode, store: Store) -> ConceptName | None:
     if isinstance(name, ConceptName) and name.type in META_TYPES:
         return name
     return None
-
-
-def _engine_metadata(edit: Edit, moment: Term) -> Terms:
-    """The metadata that only the engine writes; an element without a version counts as 1.
-
-    One that an undo restores keeps the time of its creation, and gets a higher version.
-    """
-    before = edit.before or (edit.after if vocab.VERSION in edit.after.metadata else None)
-    if before is None:
-        return {vocab.VERSION: _FIRST, vocab.UPDATED_AT: moment, vocab.CREATED_AT: moment}
-    return {vocab.VERSION: to_term(version(before) + 1), vocab.UPDATED_AT: moment}
 
 
 def version(element: Element) -> int:

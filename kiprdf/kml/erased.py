@@ -38,6 +38,6 @@ def with_links(nodes: set[NamedNode], facts: Collection[tuple[Any, Any]]) -> set
 
 def with_erased(receipt: dict[str, Any], draft: Draft) -> dict[str, Any]:
     """A receipt without what was left out of a draft, and with its number as ``erased``."""
-    ids = set(map(draft.id, draft.erased))
+    ids = set(map(draft.shown_id, draft.erased))
     kept = {key: [id for id in receipt[key] if id not in ids] for key in _LISTS if key in receipt}
     return {**receipt, **kept, "erased": len(draft.erased)}

@@ -22,7 +22,7 @@ from kiprdf.kql.identities import exists
 from kiprdf.language import ast
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Concept, Element, Proposition, read_element
+from kiprdf.rdf.elements import Concept, Element, Proposition, Term, Terms, read_element
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import to_term
 from kiprdf.source import NOWHERE
@@ -49,6 +49,7 @@ class ScopedDraft(Draft):
         self._view = view
         self._own_store = store
         self._named: set[NamedNode] = set()
+        self._done: set[NamedNode] = set()
         self._own: dict[NamedNode, NamedNode] = {}
         self._back: dict[NamedNode, NamedNode] = {}
         self._read()
@@ -74,7 +75,9 @@ class ScopedDraft(Draft):
         if isinstance(command, ast.Upsert):
             upsert(command, self._shown)
             for node in self._shown.existing():
-                self._name(node)
+                if node not in self._done:
+                    self._name(node)
+                    self._done.add(node)
         elif isinstance(command, ast.Update):
             update(command, self._shown)
 
@@ -123,6 +126,17 @@ class ScopedDraft(Draft):
 
     def seen(self, node: NamedNode) -> Element:
         return self._shown.seen(self._seen_node(node))
+
+    def shown_id(self, node: NamedNode) -> str:
+        return self._view.iris.id(self._seen_node(node))
+
+    def version(self, node: NamedNode) -> int:
+        before = self.edits[node].before
+        return 0 if before is not None and _is_stub(before) else super().version(node)
+
+    def _engine_metadata(self, edit: Edit, moment: Term) -> Terms:
+        is_stub = edit.before is not None and _is_stub(edit.before)
+        return super()._engine_metadata(Edit(None, edit.after) if is_stub else edit, moment)
 
     def is_new(self, node: NamedNode) -> bool:
         return super().is_new(node) and node not in self._named

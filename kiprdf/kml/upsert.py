@@ -38,8 +38,8 @@ def upsert(command: ast.Upsert, draft: Draft) -> dict[str, Any]:
         statement.block(block)
     return {
         "blocks": len(command.blocks),
-        "upsert_concept_nodes": list(map(draft.id, statement.concepts)),
-        "upsert_proposition_links": list(map(draft.id, statement.propositions)),
+        "upsert_concept_nodes": list(map(draft.shown_id, statement.concepts)),
+        "upsert_proposition_links": list(map(draft.shown_id, statement.propositions)),
     }
 
 

@@ -180,6 +180,21 @@ def test_versions_are_those_of_the_member(scopes: Scopes) -> None:
     assert values(scopes.view, BOB)["home"] == "Bern"
 
 
+def test_a_stub_has_no_version_yet(scopes: Scopes) -> None:
+    scopes.view.execute(
+        f"UPSERT {{ CONCEPT {{ {ASPIRIN} SET ATTRIBUTES {{a: 1}} "
+        f'SET PROPOSITIONS {{ ("treats", {BOB}) }} }} }}'
+    )
+    assert values(scopes.ada, BOB) == {}
+    text = f"UPSERT {{ CONCEPT {{ {BOB} EXPECT VERSION :v SET ATTRIBUTES {{home: :home}} }} }}"
+    with pytest.raises(KipError, match="is in other scopes only"):
+        scopes.view.execute(text, v=1, home="Oslo")
+    scopes.view.execute(text, v=0, home="Oslo")
+    assert values(scopes.ada, BOB) == {"home": "Oslo", "_version": 1}
+    [at] = scopes.ada.execute(f"FIND(?p.metadata._created_at) WHERE {{ ?p {BOB} }}")
+    assert at is not None
+
+
 # Which member -------------------------------------------------------------------------------------
 
 
