@@ -345,3 +345,19 @@ def test_asynchronous_calls_stay_in_their_scopes(brains: kiprdf.Brains) -> None:
 
     for name, items in zip(SCOPES, asyncio.run(use()), strict=True):
         assert [item.value for item in items] == [{"of": name}] * 4
+
+
+def test_an_item_of_a_shared_scope_has_its_author(brains: kiprdf.Brains) -> None:
+    store, team = ScopedStore(brains, 1), brains["team"]
+    with team.acting(author="ada", session="s-1"):
+        store.put(("memories", "team"), "a", SECRET)
+        asyncio.run(store.aput(("memories", "team"), "b", SECRET))
+        store.put(("memories", "bob"), "c", SECRET)  # another nexus, in which nobody is named
+    ask = 'FIND(?i.metadata._actor) WHERE { ?i {type: "StoreItem"} }'
+    assert team.execute(ask) == ["model/ada"] * 2
+    assert brains["bob"].execute(ask) == [None]
+    assert {commit["session"] for commit in team.changes(author="ada")["commits"]} == {"s-1"}
+    assert store.get(("memories", "team"), "a").value == SECRET
+    team.undo(session="s-1")
+    assert store.search(("memories", "team")) == []
+    assert store.get(("memories", "bob"), "c").value == SECRET
