@@ -22,7 +22,7 @@ from kiprdf.interchange.n_triples import StagingStore
 from kiprdf.meta.indexing import Indexer
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import PropositionName
-from kiprdf.store import NexusStore, OxigraphStore
+from kiprdf.store import NexusStore, OxigraphStore, refusals
 from kiprdf.store.bookkeeping import record
 from kiprdf.store.commit_index import INDEX
 from kiprdf.store.folder import VECTORS
@@ -75,6 +75,7 @@ def check(engine: CommandEngine, repair: bool) -> dict[str, Any]:
         engine.writer.proposals.all()
     except StoreError as fault:
         report["faults"].append(str(fault))
+    report["faults"] += refusals.faults(store.folder)
     if engine.lost_commits:
         report["faults"].append(LOST_COMMITS % engine.lost_commits)
     return report

@@ -61,16 +61,27 @@ class Refusals:
             message = f"The limit is a number from 1 to {MOST}, not {limit!r}."
             raise KipError("KIP_1001", message, f"Leave it out, for {LIMIT}.")
         with self._lock:
-            kept = [*self._kept]
+            kept: list[dict[str, Any] | None] = [*self._kept]
         files = [] if self._path is None else _files(self._path)
-        every = chain.from_iterable(map(reversed, chain([kept], map(_lines, files))))
         chosen = (
             line
-            for line in every
-            if author in (None, line["principal"].partition("/")[2])
+            for lines in chain([kept], map(_lines, files))
+            for line in reversed(lines)
+            if line is not None
+            and author in (None, line["principal"].partition("/")[2])
             and session in (None, line["session"])
         )
         return list(islice(chosen, limit))
+
+
+def faults(folder: Path | None) -> list[str]:
+    """The damaged lines of the files in a folder, as sentences."""
+    return [
+        f"Line {number} of {path.name} is damaged; delete it."
+        for path in ([] if folder is None else _files(folder / FILE))
+        for number, line in enumerate(_lines(path), start=1)
+        if line is None
+    ]
 
 
 def writes(text: object) -> bool:
@@ -104,13 +115,18 @@ def _append(path: Path, line: str) -> None:
         file.write(f"{line}\n".encode())
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
-    lines = []
+def _lines(path: Path) -> list[dict[str, Any] | None]:
+    """The lines of a file; None for one that is damaged."""
+    lines: list[dict[str, Any] | None] = []
     with suppress(OSError):
         for text in path.read_bytes().splitlines():
-            with suppress(ValueError, TypeError, KeyError):
+            try:
                 line = json.loads(text)
-                lines.append({key: line[key] for key in _KEYS})
+                texts = (line["time"], line["principal"], line["code"])
+                is_sound = all(isinstance(each, str) for each in texts)
+                lines.append({key: line[key] for key in _KEYS} if is_sound else None)
+            except (ValueError, TypeError, KeyError):
+                lines.append(None)
     return lines
 
 

@@ -184,6 +184,25 @@ def test_the_file_is_rotated_and_a_damaged_line_is_left_out(
         refused(nexus, lambda nexus: nexus.execute("DELETE"))
         assert nexus.refusals()[0]["principal"] == "human/owner"
         assert nexus.refusals()[1]["principal"] == "model/a59"
+        number = len((folder / "audit.jsonl.1").read_bytes().splitlines())
+        assert nexus.check()["faults"] == [f"Line {number} of audit.jsonl.1 is damaged; delete it."]
+
+
+@pytest.mark.parametrize(
+    "damage", [b"", b"\xff\x00", b"[]", b"5", b"{}", b'{"time": 1', b"null", b"DAMAGED"]
+)
+def test_a_damaged_line_is_named_and_the_others_are_listed(damage: bytes, tmp_path: Path) -> None:
+    folder = tmp_path / "kb"
+    with Nexus.open(folder) as nexus:
+        for _ in range(3):
+            refused(nexus, lambda nexus: nexus.execute(DELETE))
+        lines = (folder / "audit.jsonl").read_bytes().splitlines()
+        lines[1] = damage.replace(b"DAMAGED", lines[1].replace(b'"human/owner"', b"5"))
+        (folder / "audit.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+        assert len(nexus.refusals()) == len(nexus.refusals(author="owner")) == 2
+        assert nexus.check()["faults"] == ["Line 2 of audit.jsonl is damaged; delete it."]
+        (folder / "audit.jsonl").write_bytes(b"\n".join([lines[0], lines[2]]) + b"\n")
+        assert nexus.check()["faults"] == []
 
 
 def test_a_disk_that_cannot_be_written_hides_no_error(tmp_path: Path) -> None:
