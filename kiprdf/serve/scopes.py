@@ -10,7 +10,7 @@ import asyncio
 import os
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -146,9 +146,14 @@ class _Folder:
 
     name: str
     place: Path
+    identity: tuple[int, int] | None
     nexus: asyncio.Task[Nexus]
     users: int = 0
     """The requests that read it, and the applications that are being made of it."""
+
+    def is_lost(self) -> bool:
+        """Whether the folder is gone, or another one is in its place."""
+        return _identity(self.place) != self.identity
 
 
 @dataclass(eq=False)
@@ -311,7 +316,7 @@ class Scopes:
         making = None
         # What was made may be closed again before its first reader has it.
         while making is None or self._served.get(seen) is not making:
-            making = self._served.pop(seen, None) or asyncio.ensure_future(self._made(seen))
+            making = self._served.pop(seen, None) or _started(self._made(seen))
             self._served[seen] = making
             try:
                 # Others may wait for it, too.
@@ -347,7 +352,7 @@ class Scopes:
             if name in self._leaving:
                 raise _absent(seen, name)
             folder = self._open.get(name)
-            if folder is not None and not os.path.exists(folder.place / MANIFEST):
+            if folder is not None and folder.is_lost():
                 self._lost.add(name)
                 if not folder.users:
                     self._close(folder)
@@ -357,14 +362,18 @@ class Scopes:
 
     async def _made(self, seen: Seen) -> _Served:
         """The application of what is seen, whose folders are opened."""
-        folders: list[_Folder] = []
+        held: dict[str, _Folder] = {}
         try:
             async with self._turn:
                 await self._make_room(seen)
-                for name in seen.names:
-                    folder = self._open.get(name) or await self._opening(seen, name)
+                held = {name: self._open[name] for name in seen.names if name in self._open}
+                for folder in held.values():
                     folder.users += 1
-                    folders.append(folder)
+                for name in seen.names:
+                    if name not in held:
+                        held[name] = await self._opening(seen, name)
+                        held[name].users += 1
+            folders = [held[name] for name in seen.names]
             members = [await self._opened(folder) for folder in folders]
             view = None
             if len(members) > 1:
@@ -378,7 +387,7 @@ class Scopes:
             self._served.pop(seen, None)
             raise
         finally:
-            self._release(folders)
+            self._release([*held.values()])
 
     async def _opening(self, seen: Seen, name: str) -> _Folder:
         """The folder of a scope, which begins to be opened."""
@@ -398,7 +407,7 @@ class Scopes:
             require_embedded(nexus.store, "be a scope").scope = name
             return nexus
 
-        folder = _Folder(name, place, asyncio.ensure_future(open_folder()))
+        folder = _Folder(name, place, _identity(place), _started(open_folder()))
         self._open[name] = folder
         return folder
 
@@ -462,7 +471,7 @@ class Scopes:
                 del self._closing[folder.name]
                 self._freed.set()
 
-        closing = self._closing[folder.name] = asyncio.ensure_future(close())
+        closing = self._closing[folder.name] = _started(close())
         return closing
 
     async def _end(self, ended: Sequence[_Served]) -> None:
@@ -475,12 +484,16 @@ class Scopes:
         """Close all folders."""
         for folder in list(self._open.values()):
             await self._close(folder)
+        await asyncio.gather(*self._closing.values())
 
     # Administration ---------------------------------------------------------------------------
 
     async def add(self, name: str) -> None:
         """Create a scope."""
         async with self._turn:
+            folder = self._open.get(name)
+            if folder is not None and folder.is_lost() and not folder.users:
+                await self._close(folder)
             await self._make_room(Seen((name,)))
             await self.run(lambda: self.folders.add(name))
 
@@ -545,6 +558,23 @@ async def _refuse(request: Request, error: Any) -> Response:
         LOGGER.error("%s", error)
         error = HttpError(500, "The server failed.", "Look at the log of the server.")
     return error_response(error)
+
+
+def _started(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    """A task that goes on if those who wait for it leave."""
+    task = asyncio.ensure_future(work)
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return task
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    """What distinguishes a folder from another one in its place; None if no nexus is there."""
+    try:
+        os.stat(f"{folder}{os.sep}{MANIFEST}")
+        stat = os.stat(folder)
+    except OSError:
+        return None
+    return stat.st_dev, stat.st_ino
 
 
 def _decoded(segment: str) -> str:

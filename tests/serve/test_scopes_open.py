@@ -167,6 +167,16 @@ def test_a_broken_scope_affects_no_other(tmp_path: Path) -> None:
         shutil.copytree(tmp_path / "copy", scoped.directory / "cleo")
         assert scoped.people("cleo") == ["of cleo", "of team"]
         assert "cleo" in open_folders(scoped)
+        # It is removed, and there is another one in its place before anybody asks.
+        shutil.rmtree(scoped.directory / "cleo")
+        assert scoped.send("root", "POST", "/scopes", json={"name": "cleo"}).status_code == 201
+        assert scoped.people("cleo", "/scopes/cleo") == []
+        assert scoped.write("cleo", "of another", "/scopes/cleo").status_code == 200
+        assert scoped.people("cleo") == ["of another", "of team"]
+        (scoped.directory / "cleo").rename(tmp_path / "moved")
+        shutil.copytree(tmp_path / "copy", scoped.directory / "cleo")
+        check("cleo", "/scopes/cleo", "no longer there")
+        assert scoped.people("cleo") == ["of cleo", "of team"]
     # The end of the server has released all.
     for name in ("team", "ada", "cleo"):
         kiprdf.Nexus.open(tmp_path / "scopes" / name).close()
