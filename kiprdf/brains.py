@@ -9,12 +9,13 @@ import sys
 import threading
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from kiprdf.arguments import check, check_opening
 from kiprdf.budget import Budget
 from kiprdf.errors import ClosedError, KipError, LockedError, StoreError, shown
+from kiprdf.execution.writer import seen_through
 from kiprdf.kml.draft import Clock
 from kiprdf.nexus import Nexus
 from kiprdf.search.embedders import Embedder
@@ -93,6 +94,11 @@ def _require_writable(write: object, members: Sequence[Nexus]) -> None:
     else:
         return
     raise KipError("KIP_1001", message, hint)
+
+
+def obeying(view: Nexus, member: Nexus) -> AbstractContextManager[None]:
+    """Writes of a member obey what any member of a view has rejected, in this block."""
+    return seen_through(member._engine.writer, view._engine.writer)
 
 
 class Brains:

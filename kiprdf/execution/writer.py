@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from itertools import chain
 from typing import Any, Protocol, TypeVar
@@ -50,6 +52,19 @@ RESTORED = "restored"
 """The record of a dataset that a snapshot replaced."""
 STRICT_SCHEMA = "strict_schema"
 """The record of whether instance schemas are enforced; "false" where it is absent."""
+
+
+_seen_through: ContextVar[tuple[object, Any]] = ContextVar("view", default=(None, None))
+
+
+@contextmanager
+def seen_through(written: Writer, view: Writer) -> Iterator[None]:
+    """Writes of a member obey what any member of a view has rejected, in this block."""
+    token = _seen_through.set((written, view))
+    try:
+        yield
+    finally:
+        _seen_through.reset(token)
 
 
 class Plan(Protocol):
@@ -238,10 +253,18 @@ class Writer:
 
     def rejected_in(self, store: Store) -> Rejected:
         """The names of the rejections that hold in a store."""
-        return self.rejected
+        view = self._view_of_readers()
+        return self.rejected if view is None else Rejected(view.shown, is_asked=True)
+
+    def _view_of_readers(self) -> Writer | None:
+        written, view = _seen_through.get()
+        return view if written is self else None
 
     def has_rejections(self, store: Store) -> bool:
         """Whether a store may have rejections: the first one defines their type."""
+        view = self._view_of_readers()
+        if view is not None:
+            return view.shown.read(lambda: REJECTION in view.catalog().concept_types)
         if store is self.store:
             return REJECTION in self._catalogs.catalog().concept_types
         return exists(store.iris.type(REJECTION), store)

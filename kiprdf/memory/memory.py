@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 from kiprdf import resources
+from kiprdf.brains import obeying
 from kiprdf.memory import context, contradictions, edits, enrichment, notes, snapshots, texts
 from kiprdf.memory.extraction import extract
 from kiprdf.memory.graph import ITEM, Change, EntityNode, Graph
@@ -45,7 +46,10 @@ def _writes(method: Callable[Concatenate[Memory, P], T]) -> Callable[Concatenate
 
     @functools.wraps(method)
     def run(self: Memory, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return method(self._own, *args, **kwargs)
+        if self._own is self:
+            return method(self, *args, **kwargs)
+        with obeying(self.nexus, self._own.nexus):
+            return method(self._own, *args, **kwargs)
 
     return run
 

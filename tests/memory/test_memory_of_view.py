@@ -49,6 +49,24 @@ def test_a_memory_reads_all_and_writes_one(tmp_path: Path, is_view_writable: boo
         assert brains["team"].snapshot() == before
 
 
+@pytest.mark.parametrize("is_view_writable", [False, True])
+def test_what_another_member_has_rejected_is_not_stated(is_view_writable: bool) -> None:
+    team, ada = Nexus.memory(), Nexus.memory()
+    Memory(team).add("I use Docker.")
+    [link] = team.execute('FIND(?l.id) WHERE { ?l (?a, "uses", ?b) }')
+    team.reject(link, reason="Nobody does.")
+    if is_view_writable:
+        memory = Memory(View([team, ada], write=ada))
+    else:
+        memory = Memory(View([team, ada]), write=ada)
+    memory.add("I use DOCKER and Python.")
+    assert memory.rejected == 1
+    assert predicates(Memory(ada)) == {("uses", "Python")}
+    # The member alone knows nothing of it.
+    Memory(ada).add("I use DOCKER.")
+    assert {name.casefold() for _, name in predicates(Memory(ada))} == {"python", "docker"}
+
+
 def test_a_memory_writes_to_a_member() -> None:
     team, ada, bo = Nexus.memory(), Nexus.memory(), Nexus.memory()
     for nexus in (View([team, ada]), bo, team):
