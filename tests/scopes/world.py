@@ -96,7 +96,8 @@ class World:
         self.view = self.viewed(self.team, self.ada)
         self.everything = self.viewed(self.team, self.ada, self.bob)
         if is_followed:
-            self.view.execute("DESCRIBE PRIMER")
+            for command in ("DESCRIBE PRIMER", 'SEARCH CONCEPT "wine"'):
+                self.view.execute(command)
             self._write()
         self.expected = union([self.team, self.ada], self.view.base_iri)
         self.expected.store.read_only = True  # type: ignore[attr-defined]
@@ -123,9 +124,15 @@ class World:
                 Memory(self.bob, clock=lambda: NOW).add(HIDDEN_NOTE)
             for _ in range(8):
                 hidden.write(self.bob)
+        with View([self.team, self.bob], write=self.bob) as through:
+            for _ in range(4):
+                hidden.write(through)
         self.bob.reject(("C:Person/b", "likes", "C:Item/a"), reason="zrejected")
+        # What is written through a view has parts of other members that are only mentioned.
+        through = View([self.team, self.ada], write=self.ada)
         for _ in range(choose.randint(10, 24)):
-            visible.write(choose.choice((self.team, self.ada)))
+            visible.write(choose.choice((self.team, self.ada, through)))
+        through.close()
 
     @cached_property
     def graph(self) -> Graph:
