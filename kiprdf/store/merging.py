@@ -266,7 +266,8 @@ def load(engine: Engine, sides: Sequence[Side], iris: Iris) -> set[NamedNode]:
         described: dict[NamedNode, list[Values]] = {}
         last, is_new = None, True
         for quad in side.quads(_DEFAULT):
-            subject, predicate = cast(NamedNode, quad.subject), quad.predicate
+            subject: Any = quad.subject
+            predicate = quad.predicate
             if subject != last:  # the quads of an element come together
                 last, is_new = subject, subject not in subjects
                 own.add(subject)
