@@ -9,6 +9,7 @@ only other members have becomes a stub in it where it is named: the identity, an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Any, cast
 
 from pyoxigraph import NamedNode, Triple
@@ -49,7 +50,6 @@ class ScopedDraft(Draft):
         self._view = view
         self._own_store = store
         self._named: set[NamedNode] = set()
-        self._done: set[NamedNode] = set()
         self._own: dict[NamedNode, NamedNode] = {}
         self._back: dict[NamedNode, NamedNode] = {}
         self._read()
@@ -74,10 +74,8 @@ class ScopedDraft(Draft):
         self._read()
         if isinstance(command, ast.Upsert):
             upsert(command, self._shown)
-            for node in self._shown.existing():
-                if node not in self._done:
-                    self._name(node)
-                    self._done.add(node)
+            for node in self._shown.newly_named():
+                self._name(node)
         elif isinstance(command, ast.Update):
             update(command, self._shown)
 
@@ -339,11 +337,16 @@ class _ShownDraft(Draft):
     ) -> None:
         super().__init__(view, clock, targets, listed=listed)
         self._scoped = scoped
+        self._number = 0
+        self._told: set[NamedNode] = set()
 
-    def existing(self) -> list[NamedNode]:
-        """The elements of the view that statements have named."""
-        stored = (node for node, edit in self.edits.items() if edit.before is not None)
-        return [*stored, *self._existing]
+    def newly_named(self) -> list[NamedNode]:
+        """The elements of the view that statements have named since the last call."""
+        edits = islice(self.edits.items(), self._number, None)
+        nodes = [node for node, edit in edits if edit.before is not None]
+        nodes += self._existing - self._told
+        self._number, self._told = len(self.edits), {*self._existing}
+        return nodes
 
     def find_link(self, subject: NamedNode, predicate: str, object_: NamedNode) -> NamedNode | None:
         link = super().find_link(subject, predicate, object_)
