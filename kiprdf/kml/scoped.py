@@ -338,14 +338,14 @@ class _ShownDraft(Draft):
         super().__init__(view, clock, targets, listed=listed)
         self._scoped = scoped
         self._number = 0
-        self._told: set[NamedNode] = set()
+        self._seen_before: set[NamedNode] = set()
 
     def newly_named(self) -> list[NamedNode]:
         """The elements of the view that statements have named since the last call."""
         edits = islice(self.edits.items(), self._number, None)
         nodes = [node for node, edit in edits if edit.before is not None]
-        nodes += self._existing - self._told
-        self._number, self._told = len(self.edits), {*self._existing}
+        nodes += self._existing - self._seen_before
+        self._number, self._seen_before = len(self.edits), {*self._existing}
         return nodes
 
     def find_link(self, subject: NamedNode, predicate: str, object_: NamedNode) -> NamedNode | None:
