@@ -146,13 +146,21 @@ def texts(element: dict[str, Any]) -> list[str]:
     return [value["@value"] if isinstance(value, dict) else value for value in values]
 
 
-def values(element: dict[str, Any]) -> dict[str, Any]:
-    """What an element states, without its status and what the engine writes."""
+def values(element: dict[str, Any], all: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """What an element states, without its status and what the engine writes; of a fact about a
+    fact also what that one states."""
     marks = ("status", "retracted_by", "retracted_at")
     metadata = element.get("metadata", {})
     kept = {key: metadata[key] for key in metadata if key[0] != "_" and key not in marks}
-    ends = {key: element.get(key) for key in ("subject", "object")}
+    ends = {key: stated(element.get(key), all) for key in ("subject", "object")}
     return {"attributes": element.get("attributes"), "metadata": kept, **ends}
+
+
+def stated(id: str | None, all: dict[str, dict[str, Any]]) -> Any:
+    """A concept, or the ends of a fact."""
+    if id is None or not id.startswith("P:"):
+        return id
+    return [stated(all[id][key], all) for key in ("subject", "object")]
 
 
 def mark(element: dict[str, Any]) -> tuple[Any, ...]:
@@ -185,10 +193,10 @@ def check(
         if "reviewed" in texts(old):
             new = after[id]
             if "reviewed" in texts(new):
-                assert (values(new), mark(new)) == (values(old), mark(old))
+                assert (values(new, after), mark(new)) == (values(old, before), mark(old))
             else:
                 assert texts(new) == ["active"]
-                assert values(new) != values(old)
+                assert values(new, after) != values(old, before)
                 assert listed is None or id in listed
         elif mark(old)[1] == "human/ada":
             assert mark(after[id]) == mark(old)
