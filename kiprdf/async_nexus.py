@@ -80,6 +80,7 @@ class AsyncNexus:
     find = as_coroutine(Nexus.find)
     believed = as_coroutine(Nexus.believed)
     answer = as_coroutine(Nexus.answer)
+    why = as_coroutine(Nexus.why)
     transaction = as_coroutine(Nexus.transaction)
     sparql = as_coroutine(Nexus.sparql)
     build_index = as_coroutine(Nexus.build_index)

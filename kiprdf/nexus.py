@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from kiprdf import maintenance, options
     from kiprdf.arguments import MappingSources
     from kiprdf.execution import imports, proposals, replacing
+    from kiprdf.execution.why import Explained
     from kiprdf.interchange import documents, rdflib_store, snapshots
     from kiprdf.interchange.differences import patch_log
     from kiprdf.interchange.differences.difference import Difference
@@ -468,6 +469,23 @@ class Nexus:
         (1, 2)
         """
         return transact(self._engine, function, dry_run)
+
+    def why(self, command: str, /, *, row: int | None = None, **parameters: Any) -> Explained:
+        """The answer to a FIND, and what each row of it, or one row, comes from.
+
+        ``result`` is that of ``execute``. ``rows`` have the derivations: the propositions, concepts
+        and values that a solution of WHERE has matched and read, and a shortest path for each range
+        of hops. ``evidence()`` says who stated them, ``to_turtle()`` writes the proof in PROV-O.
+
+        >>> nexus = Nexus.memory()
+        >>> _ = nexus.execute('''UPSERT {
+        ...   CONCEPT { {type: "Insight", name: "Be brief"} }
+        ... }''')
+        >>> explained = nexus.why('FIND(?i.name) WHERE { ?i {type: "Insight"} }')
+        >>> explained.result, explained.rows[0].derivations[0].concepts
+        (['Be brief'], ('C:Insight/Be brief',))
+        """
+        return self._engine.why(command, parameters, row)
 
     def diagnose(self, command: str, /, **parameters: Any) -> Diagnosis:
         """What each clause of a WHERE leaves, without running the command.

@@ -39,6 +39,13 @@ View: TypeAlias = Annotated[
         "superseded or not valid now, and no fact about one."
     ),
 ]
+Why: TypeAlias = Annotated[
+    StrictBool,
+    Field(
+        description="Say under `why` what each row of a FIND comes from: the propositions, "
+        "concepts and values that give it."
+    ),
+]
 
 
 class CommandItem(BaseModel):
@@ -55,6 +62,7 @@ class CommandItem(BaseModel):
         AsOf | None, Field(description="Read the memory as it was then, by this command only.")
     ] = None
     view: View = None
+    why: Why = False
 
 
 class Request(BaseModel):
@@ -87,3 +95,4 @@ class Request(BaseModel):
         AsOf | None, Field(description="Read the memory as it was then; writes are refused.")
     ] = None
     view: View = None
+    why: Why = False

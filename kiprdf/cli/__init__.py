@@ -1,7 +1,7 @@
 """The command line: a thin layer over ``kiprdf.nexus``.
 
-``root`` (the program itself) and the commands in ``commands``, ``memory``, ``chunks`` (with
-``chunks_files``), ``snapshots``, ``imports``, ``linked``, ``history``, ``proposals``,
+``root`` (the program itself) and the commands in ``commands``, ``why``, ``memory``, ``chunks``
+(with ``chunks_files``), ``snapshots``, ``imports``, ``linked``, ``history``, ``proposals``,
 ``rejections``, ``serving``, ``principals``, ``scopes`` and ``maintenance``; where a nexus is and
 how it is opened (``opening``; a server: ``served``), shared options (``options``), files and
 parameters (``inputs``), answers (``answers``, ``tables``, ``output``), errors (``failures``),
@@ -9,7 +9,7 @@ parameters (``inputs``), answers (``answers``, ``tables``, ``output``), errors (
 """
 
 # Imported in the order in which --help lists the commands.
-from kiprdf.cli import commands, memory, chunks, snapshots, imports, linked  # isort: skip
+from kiprdf.cli import commands, why, memory, chunks, snapshots, imports, linked  # isort: skip
 from kiprdf.cli import history, proposals, rejections, serving, scopes, principals, maintenance  # isort: skip
 from kiprdf.cli.root import app, main
 
@@ -29,4 +29,5 @@ __all__ = [
     "scopes",
     "serving",
     "snapshots",
+    "why",
 ]

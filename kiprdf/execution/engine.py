@@ -52,9 +52,11 @@ from kiprdf.store.refusals import Refusals, writes
 from kiprdf.store.sparql_worker import SparqlAnswer, Table
 
 if TYPE_CHECKING:
-    from kiprdf.execution import proposals
+    from kiprdf.execution import proposals, why
+    from kiprdf.execution.why import Explained
 else:
     proposals = Lazy("kiprdf.execution.proposals")
+    why = Lazy("kiprdf.execution.why")
 
 T = TypeVar("T")
 C = TypeVar("C", ast.Find, ast.Export)
@@ -333,6 +335,21 @@ class CommandEngine:
             return kql.run(find, self._store_at(moment))
 
         return self.store.read(run)
+
+    def why(self, text: str, parameters: Mapping[str, Any], row: int | None = None) -> Explained:
+        """The answer to a FIND and what its rows come from, as a request."""
+        text, moment = self._unmarked(text)
+
+        def run() -> Explained:
+            if not isinstance(text, str):
+                raise KipError("KIP_1001", "A command is a text.", "Send KIP as a string.")
+            explained = self.store.read(
+                lambda: why.explain(self, text, parameters, self._store_at(moment), row)
+            )
+            explained.add(*self._beside(explained.outcome, text, True, moment))
+            return explained
+
+        return self.boundary.request(run, text)
 
     def diagnose(self, text: str, parameters: Mapping[str, Any]) -> Diagnosis:
         """What each clause of a command's WHERE leaves, as a request."""

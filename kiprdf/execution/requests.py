@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack, closing, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kiprdf import protocol
 from kiprdf.actors import acting_as, acting_on
@@ -30,8 +30,8 @@ def respond(engine: CommandEngine, arguments: Any, *, readonly: bool) -> dict[st
         return protocol.error_response(error)
     if request.command is None:
         return _run_batch(engine, request, readonly)
-    given = request.parameters, request.dry_run, readonly, request.view
-    return _run_as_of(engine, request.as_of, request.command, *given)
+    asked = _Asked(request.as_of, request.view, request.why)
+    return _run_as(engine, asked, request.command, request.parameters, request.dry_run, readonly)
 
 
 def _run_batch(engine: CommandEngine, request: Request, readonly: bool) -> dict[str, Any]:
@@ -54,36 +54,44 @@ def _run_batch(engine: CommandEngine, request: Request, readonly: bool) -> dict[
                 access = "write" if actor.access == "propose" else actor.access
                 stack.enter_context(acting_as(engine.writer, actor._replace(access=access)))
                 dry_run = False
-            as_of = request.as_of if isinstance(item, str) else item.as_of or request.as_of
-            view = request.view if isinstance(item, str) else item.view or request.view
-            response = _run_as_of(engine, as_of, text, parameters, dry_run, readonly, view)
+            asked = _Asked(request.as_of, request.view, request.why)
+            if not isinstance(item, str):
+                as_of, view, is_why = asked
+                asked = _Asked(item.as_of or as_of, item.view or view, item.why or is_why)
+            response = _run_as(engine, asked, text, parameters, dry_run, readonly)
             responses.append(response)
             error = response.get("error")
-            if error and as_of is None and _writes(engine, text, parameters, readonly, error):
+            if error and asked.as_of is None and _writes(engine, text, parameters, readonly, error):
                 break
     return {"result": responses}
 
 
-def _run_as_of(
+class _Asked(NamedTuple):
+    """What a command is asked for besides: an earlier state, what is believed, and why."""
+
+    as_of: AsOf | None
+    view: str | None
+    why: bool
+
+
+def _run_as(
     engine: CommandEngine,
-    as_of: AsOf | None,
+    asked: _Asked,
     text: str,
     parameters: Mapping[str, Any],
     dry_run: bool,
     readonly: bool,
-    view: str | None,
 ) -> dict[str, Any]:
-    """The response to one command, which may ask for an earlier state of the nexus, and for what
-    is believed."""
-    text = text if view is None or is_marked(text) else marked(text)
-    if as_of is None:
-        return _run(engine, text, parameters, dry_run, readonly)
+    """The response to one command."""
+    text = text if asked.view is None or is_marked(text) else marked(text)
+    if asked.as_of is None:
+        return _run(engine, text, parameters, dry_run, readonly, asked.why)
     try:
-        past = engine.past(as_of.when)
+        past = engine.past(asked.as_of.when)
     except KipError as error:
         return protocol.error_response(error)
     with closing(past):
-        response = _run(past, text, parameters, dry_run, readonly)
+        response = _run(past, text, parameters, dry_run, readonly, asked.why)
         return {**response, "snapshot_seq": past.store.commit()}
 
 
@@ -111,10 +119,20 @@ def _writes(
 
 
 def _run(
-    engine: CommandEngine, text: str, parameters: Mapping[str, Any], dry_run: bool, readonly: bool
+    engine: CommandEngine,
+    text: str,
+    parameters: Mapping[str, Any],
+    dry_run: bool,
+    readonly: bool,
+    why: bool = False,
 ) -> dict[str, Any]:
-    """The response to one command."""
+    """The response to one command on the state of an engine."""
     try:
+        if why:
+            explained = engine.why(text, parameters)
+            beside = explained.next_cursor, explained.warnings
+            response = protocol.response_of(explained.result, *beside)
+            return {**response, "why": explained.to_json()}
         answer = engine.answer(text, parameters, dry_run=dry_run, readonly=readonly)
     except KipError as error:
         return protocol.error_response(error)

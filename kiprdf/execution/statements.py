@@ -14,6 +14,7 @@ from kiprdf.errors import KipError
 from kiprdf.kml.draft import Targets
 from kiprdf.kql import holes
 from kiprdf.kql.beliefs import kinds_of, refuse_marked
+from kiprdf.kql.derivations import Rewriting
 from kiprdf.kql.find import FindResult, Prepared, prepare
 from kiprdf.kql.holes import PlanKey, Roles
 from kiprdf.kql.valid_at import with_moment
@@ -23,8 +24,9 @@ from kiprdf.language.parameters import opens_map
 from kiprdf.language.printer import outline
 from kiprdf.semantics import Catalog, check
 from kiprdf.semantics.patterns import Kinds, check_block
-from kiprdf.source import NOWHERE
+from kiprdf.source import NOWHERE, Span
 from kiprdf.store import NexusStore, Store
+from kiprdf.store.base import Cell
 
 MOST_TEXTS = 256
 MOST_PLANS = 16
@@ -56,6 +58,15 @@ class Statement:
     def roles(self) -> Roles | None:
         """The placeholders of a FIND, UPDATE or DELETE; None for other commands."""
         return holes.placeholder_roles(self.template.command)
+
+    @cached_property
+    def rewriting(self) -> Rewriting:
+        """What is asked to explain a FIND; KIP_1001 for another command."""
+        command = self.template.command
+        if not isinstance(command, ast.Find):
+            span = Span(command.span.start, command.span.start + 4)
+            raise KipError("KIP_1001", "Only a FIND says why.", "Leave why out.", span)
+        return Rewriting(command)
 
     @cached_property
     def outline(self) -> str | None:
@@ -106,6 +117,10 @@ class Statements:
     def template(self, text: str) -> Template[ast.Command]:
         """The parsed command; raises ``KipError``."""
         return self._statement(text).template
+
+    def rewriting(self, text: str) -> Rewriting:
+        """What is asked to explain a FIND; raises ``KipError``."""
+        return self._statement(text).rewriting
 
     def _statement(self, text: str) -> Statement:
         statement = self._texts.get(text)
@@ -188,6 +203,19 @@ class Statements:
             return None if plan is None else plan.run(parameters, store, bound)
 
         return self._store.read(run)
+
+    def solutions(
+        self, text: str, parameters: Mapping[str, Any], store: Store
+    ) -> list[dict[str, Cell]] | None:
+        """What the variables that a FIND shows are bound to, by its plan; None as ``find`` says."""
+        statement = self._statement(text)
+        key = holes.plan_key(statement.roles or {}, parameters)
+        plan = None if key is None else self._plan(statement, key, parameters, store)
+        rows = None if plan is None else plan.rows(parameters, store)
+        if plan is None or rows is None:
+            return None
+        names = plan.plan.cells.names
+        return [{name: row[index] for name, index in names.items()} for row in rows]
 
     # Writing ----------------------------------------------------------------------------------
 

@@ -41,15 +41,20 @@ def trust(nexus: Nexus, id: str) -> str:
 
     def run() -> str:
         node = node_of(id, nexus.store.iris)
-        return nexus.store.read(lambda: _trust(nexus.store, node, id))
+
+        def read() -> str:
+            if not exists(node, nexus.store):
+                message = f"There is no element {id}."
+                raise KipError("KIP_3002", message, "Read its id with FIND(?link.id).")
+            return STATUSES[trust_of(nexus.store, node)]
+
+        return nexus.store.read(read)
 
     return nexus.request(run)
 
 
-def _trust(store: Store, node: NamedNode, id: str) -> str:
-    if not exists(node, store):
-        message = f"There is no element {id}."
-        raise KipError("KIP_3002", message, "Read its id with FIND(?link.id).")
+def trust_of(store: Store, node: NamedNode) -> int:
+    """The place in ``STATUSES`` of the lowest status of an element and of what it comes from."""
     derived_from, notes = (store.iris.predicate(name) for name in (DERIVED_FROM, STATES))
     sources: dict[NamedNode, list[NamedNode]] = {}
     stating: dict[NamedNode, list[NamedNode]] = {}
@@ -76,7 +81,7 @@ def _trust(store: Store, node: NamedNode, id: str) -> str:
             status = min([lowest[at], *of_sources, *(of_notes if is_below else ())])
             is_stable = is_stable and status == lowest[at]
             lowest[at] = status
-    return STATUSES[lowest[node]]
+    return lowest[node]
 
 
 def _own(store: Store, node: NamedNode) -> int:

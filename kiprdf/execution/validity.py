@@ -12,7 +12,7 @@ from kiprdf.rdf.elements import read_element
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import to_json
 from kiprdf.semantics import periods
-from kiprdf.store import NexusStore
+from kiprdf.store import NexusStore, Store
 
 
 def validity(store: NexusStore, id: str) -> list[dict[str, str | None]]:
@@ -30,13 +30,18 @@ def validity(store: NexusStore, id: str) -> list[dict[str, str | None]]:
             raise KipError(
                 "KIP_3002", f"There is no element {id}.", "Read its id with FIND(?link.id)."
             )
-        element = read_element(store.iris, node, store.statements(node))
-        assert element is not None, node
-        metadata = {key: to_json(term) for key, term in element.metadata.items()}
-        facts = store.match(node, store.iris.predicate(periods.PREDICATE), None)
-        objects = (store.iris.name(cast(NamedNode, fact.object).value) for fact in facts)
-        during = [name for name in objects if isinstance(name, ConceptName)]
-        intervals = periods.united(periods.of_element(metadata, during))
-        return [{"from": interval.start, "until": interval.end} for interval in intervals]
+        return validity_of(store, node)
 
     return store.read(run)
+
+
+def validity_of(store: Store, node: NamedNode) -> list[dict[str, str | None]]:
+    """The intervals of an element that exists."""
+    element = read_element(store.iris, node, store.statements(node))
+    assert element is not None, node
+    metadata = {key: to_json(term) for key, term in element.metadata.items()}
+    facts = store.match(node, store.iris.predicate(periods.PREDICATE), None)
+    objects = (store.iris.name(cast(NamedNode, fact.object).value) for fact in facts)
+    during = [name for name in objects if isinstance(name, ConceptName)]
+    intervals = periods.united(periods.of_element(metadata, during))
+    return [{"from": interval.start, "until": interval.end} for interval in intervals]

@@ -46,7 +46,7 @@ from kiprdf.sparql.algebra import (
 )
 from kiprdf.sparql.text import render, render_count
 from kiprdf.store import Store
-from kiprdf.store.base import Request, Row, Tests
+from kiprdf.store.base import Cell, Request, Row, Tests
 
 NO_BINDINGS: Bindings = {}
 
@@ -68,8 +68,8 @@ class FindResult(NamedTuple):
     commit: int = 0
 
 
-def run(find: ast.Find, store: Store) -> FindResult:
-    """Run a checked FIND."""
+def run(find: ast.Find, store: Store, beside: tuple[ast.Expression, ...] = ()) -> FindResult:
+    """Run a checked FIND; columns of what is shown ``beside`` follow those of its expressions."""
     offset = cursor.decode(find, name_of(store))
     named: tuple[Term, ...] = ()
     if store.abilities.lookups:
@@ -77,8 +77,9 @@ def run(find: ast.Find, store: Store) -> FindResult:
     else:
         check_patterns(find.where)
         named = tuple(required(find.where, store.iris))
-    plan = plan_find(find, store.iris, offset, store.abilities, kinds_of(store))
-    result = Prepared(find, Kinds(), plan, named).run({}, store, lambda: find, offset)
+    shown = replace(find, expressions=(*find.expressions, *beside)) if beside else find
+    plan = plan_find(shown, store.iris, offset, store.abilities, kinds_of(store))
+    result = Prepared(shown, Kinds(), plan, named).run({}, store, lambda: find, offset)
     if result is None:
         check_identities(find.where, store)
         raise AssertionError("one of them does not exist")
@@ -393,6 +394,14 @@ def nodes(
 ) -> list[NamedNode]:
     """The distinct elements bound to one variable of a checked WHERE; nulls are left out."""
     return [node for (node,) in bindings((target,), where, store, most, creates)]
+
+
+def solutions(names: Sequence[str], find: ast.Find, store: Store) -> list[dict[str, Cell]]:
+    """What the WHERE of a FIND binds to some variables together, up to its LIMIT."""
+    limit = cast(int, cast(ast.Scalar, find.limit).value)
+    plan = replace(_plan_bindings(map(ast.Variable, names), find.where, store), limit=limit)
+    indices = plan.cells.names
+    return [{name: row[indices[name]] for name in names} for row in rows(plan, store)]
 
 
 def bindings(

@@ -293,7 +293,7 @@ class Rendering:
         groups: dict[tuple[Any, ...], _Group] = {}
         for some in paced(alike.values()):
             spelling = [value(some[0], reader) for value in values]
-            group = groups.setdefault(tuple(map(_identity, spelling)), _Group([], []))
+            group = groups.setdefault(tuple(map(identity, spelling)), _Group([], []))
             group.spellings.append(spelling)
             group.rows.extend(some)
         if not indices and not groups:
@@ -363,7 +363,7 @@ def _aggregate(aggregate: ast.Aggregate, values: list[Json]) -> Json:
     match aggregate.function:
         case "COUNT":
             if aggregate.distinct:
-                return len({_identity(value) for value in values})
+                return len({identity(value) for value in values})
             return len(values)
         case "MIN":
             return min(values, key=_rank, default=None)
@@ -410,7 +410,7 @@ def _iri(node: NamedNode | None) -> str:
     return "" if node is None else node.value
 
 
-def _identity(value: Json) -> Any:
+def identity(value: Json) -> Any:
     """Equal exactly for values that are equal under ``==`` in KQL."""
     if isinstance(value, bool):
         return ("boolean", value)

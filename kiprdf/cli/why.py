@@ -1,0 +1,127 @@
+"""``kiprdf why``: what the rows of an answer come from."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import kiprdf
+from kiprdf.cli import inputs, output
+from kiprdf.cli.opening import Reads, place_of
+from kiprdf.cli.options import EVERYDAY, FileOption, JsonOption, ParamOption, ParamsFileOption
+from kiprdf.cli.root import app
+
+if TYPE_CHECKING:
+    from kiprdf.execution.why import Derivation, Explained
+
+
+class ProofProfile(StrEnum):
+    """The profiles of RDF in which a proof is written."""
+
+    RDF11 = "rdf11"
+    RDF12 = "rdf12"
+
+
+@app.command(cls=Reads, rich_help_panel=EVERYDAY)
+def why(
+    ctx: typer.Context,
+    command: Annotated[
+        str | None, typer.Argument(metavar="FIND", help="A FIND; - for standard input.")
+    ] = None,
+    file: FileOption = None,
+    param: ParamOption = None,
+    params_file: ParamsFileOption = None,
+    row: Annotated[
+        int | None, typer.Option(metavar="N", help="Explain one row; the first is 0.", min=0)
+    ] = None,
+    believed: Annotated[
+        bool, typer.Option("--believed", help="Ask for what is believed, as kiprdf run does.")
+    ] = False,
+    turtle: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the proof as PROV-O in Turtle.")
+    ] = None,
+    profile: Annotated[
+        ProofProfile, typer.Option(help="The profile of that file.")
+    ] = ProofProfile.RDF11,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what each row of a FIND comes from: facts, concepts, values, and who stated them.
+
+    \b
+    Examples:
+      kiprdf why 'FIND(?d.name) WHERE { (?d, "treats", {type: "Symptom", name: "Headache"}) }'
+      kiprdf why --row 0 --turtle proof.ttl --file question.kip
+    """
+    text = inputs.command_text(command, file)
+    parameters = inputs.parameters(param or (), params_file)
+    with place_of(ctx).to_read() as opened, output.errors_as_json(as_json):
+        text = kiprdf.believed(text) if believed else text
+        explained = opened._engine.why(text, parameters, row)
+        evidence = explained.evidence()
+        if turtle is not None:
+            turtle.write_text(explained.to_turtle(profile.value), encoding="utf-8")
+    if as_json:
+        response = {"result": explained.result, "why": explained.to_json(), "evidence": evidence}
+        output.show_json(response)
+    else:
+        lines = _lines(explained, evidence)
+        output.show_text(output.printable("\n".join(lines), keep="\n"))
+        output.show_warnings(explained.warnings)
+        output.note_cursor(explained.next_cursor)
+    if turtle is not None:
+        output.note(f"Wrote the proof to {turtle}.")
+
+
+def _lines(explained: Explained, evidence: dict[str, Any]) -> list[str]:
+    lines = []
+    table = list(zip(*explained.outcome.columns, strict=True))
+    for one in explained.rows:
+        values = ", ".join(_element(v["id"]) if _is_element(v) else str(v) for v in table[one.row])
+        marks = (("confidence", one.confidence), ("trust", one.trust))
+        said = [f"{name} {value}" for name, value in marks if value is not None]
+        lines.append(f"row {one.row}: {values}  {', '.join(said)}".rstrip())
+        for derivation in one.derivations:
+            lines += [f"  {line}" for line in _derivation(derivation, evidence)]
+        if one.more != 0:
+            more = "an unknown number of" if one.more is None else one.more
+            lines.append(f"  and {more} more")
+    return lines or ["no rows"]
+
+
+def _is_element(value: Any) -> bool:
+    return isinstance(value, dict) and "_type" in value
+
+
+def _derivation(derivation: Derivation, evidence: dict[str, Any]) -> list[str]:
+    """The lines of a derivation, the first of which has a dash."""
+    lines = [_fact(evidence[id]) for id in derivation.propositions]
+    lines += [
+        f"by {len(path)} hops: " + "; ".join(_fact(evidence[id]) for id in path)
+        for path in derivation.paths
+    ]
+    if not lines:
+        lines += [_element(id) for id in derivation.concepts]
+    lines += [f"{_element(v['of'])} has {v['key']} {v['value']!r}" for v in derivation.values]
+    lines += [f"nothing for {place}" for place in derivation.absent]
+    lines += [f"by {derivation.branch}"] if derivation.branch else []
+    return [f"{'- ' if number == 0 else '  '}{line}" for number, line in enumerate(lines)]
+
+
+def _fact(one: dict[str, Any]) -> str:
+    """A fact as people write it, and who stated it."""
+    said = [
+        f"{name} {one[name]}"
+        for name in ("source", "author", "confidence", "status")
+        if one[name] is not None
+    ]
+    fact = f"({_element(one['subject'])}, {one['predicate']}, {_element(one['object'])})"
+    return f"{fact}  {', '.join(said)}".rstrip()
+
+
+def _element(id: str) -> str:
+    """``Drug:Aspirin`` for a concept; a proposition by its id."""
+    kind, _, name = id.partition(":")
+    return name.replace("/", ":", 1) if kind == "C" else id

@@ -1,0 +1,498 @@
+"""Explains the rows of a FIND: derivations, evidence, and both as PROV-O (docs/decisions/201)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing, suppress
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+
+from pyoxigraph import NamedNode
+
+from kiprdf.budget import spend_half
+from kiprdf.errors import KipError, KipWarning
+from kiprdf.execution.history import history
+from kiprdf.execution.support import DERIVED_FROM, STATES
+from kiprdf.execution.trust import trust_of
+from kiprdf.execution.validity import validity_of
+from kiprdf.kml.trust import STATUSES
+from kiprdf.kql import derivations as kql
+from kiprdf.kql.beliefs import name_of
+from kiprdf.kql.cursor import encode
+from kiprdf.kql.find import FindResult, count_solutions, run, solutions
+from kiprdf.kql.reader import Reader, link_of
+from kiprdf.kql.results import identity, shape
+from kiprdf.kql.valid_at import with_moment
+from kiprdf.language import ast
+from kiprdf.language.values import is_number
+from kiprdf.rdf.literals import Json
+from kiprdf.semantics import check
+from kiprdf.source import Span, position
+from kiprdf.store import NexusStore
+
+if TYPE_CHECKING:
+    from kiprdf.execution.engine import CommandEngine
+    from kiprdf.interchange.formats import Profile
+
+T = TypeVar("T")
+MOST_ROWS = 100
+"""The rows of a page that are explained."""
+MOST_COUNTED = 1_000_000
+"""Derivations of a row that are counted."""
+_ACTIVE = STATUSES.index("active")
+MOST_BESIDE = 20
+"""Facts that are named beside one."""
+
+
+class Derivation(NamedTuple):
+    """One solution of a WHERE that gives a row, by the ids of what it matches.
+
+    ``values`` have ``of``, ``key`` and ``value``. ``paths`` are the propositions along each range
+    of hops, in the order of the text. ``absent`` says where a NOT, or an OPTIONAL that matches
+    nothing, is in the text, ``branch`` of which UNION the solution is.
+    """
+
+    propositions: tuple[str, ...]
+    concepts: tuple[str, ...]
+    values: tuple[Mapping[str, Json], ...]
+    paths: tuple[tuple[str, ...], ...]
+    absent: tuple[str, ...]
+    branch: str | None
+
+    @property
+    def cited(self) -> tuple[str, ...]:
+        """The ids of all propositions, those of paths included, each once."""
+        return tuple(dict.fromkeys((*self.propositions, *(id for p in self.paths for id in p))))
+
+    def to_json(self) -> dict[str, Json]:
+        """The derivation as an object of JSON."""
+        return {
+            "propositions": list(self.propositions),
+            "concepts": list(self.concepts),
+            "values": [dict(value) for value in self.values],
+            "paths": [list(path) for path in self.paths],
+            "absent": list(self.absent),
+            "branch": self.branch,
+            "inferred": [],
+        }
+
+
+class ExplainedRow(NamedTuple):
+    """What one row rests on: its first ``derivations``, and the number of ``more`` if it is known.
+
+    ``group`` is the number of solutions of a row with aggregates. ``confidence`` is that of the
+    best derivation, the lowest of its propositions that have one; ``trust`` is the best one's
+    lowest (``kiprdf.trust``).
+    """
+
+    row: int
+    derivations: tuple[Derivation, ...]
+    more: int | None
+    group: Mapping[str, int | None] | None
+    confidence: float | None
+    trust: str | None
+
+    def to_json(self) -> dict[str, Json]:
+        """The row as an object of JSON."""
+        return {
+            "row": self.row,
+            "derivations": [one.to_json() for one in self.derivations],
+            "more": self.more,
+            "group": None if self.group is None else dict(self.group),
+            "confidence": self.confidence,
+            "trust": self.trust,
+        }
+
+
+class Explained:
+    """The ``result`` of a FIND, and what its first ``rows`` come from, as of one ``commit``.
+
+    ``next_cursor`` and ``warnings`` are those of the answer.
+    """
+
+    def __init__(
+        self, engine: CommandEngine, text: str, outcome: FindResult, rows: Sequence[ExplainedRow]
+    ) -> None:
+        self._engine = engine
+        self._text = text
+        self.outcome = outcome
+        self.result = shape(outcome.find, outcome.columns)
+        self.rows = tuple(rows)
+        self.commit = engine.store.commit()
+        self.next_cursor: str | None = None
+        self.warnings: tuple[KipWarning, ...] = ()
+
+    def add(self, next_cursor: str | None, warnings: tuple[KipWarning, ...]) -> None:
+        """Add what an answer has beside its result."""
+        left_out = [row.row for row in self.rows if row.more is None]
+        if left_out:
+            message = (
+                f"The derivations of {len(left_out)} rows were not counted: there are too many."
+            )
+            hint = "Ask for fewer rows, or add clauses that they share."
+            warnings = (*warnings, KipWarning("NotCounted", message, hint))
+        self.next_cursor, self.warnings = next_cursor, warnings
+
+    def __repr__(self) -> str:
+        """A line for each derivation."""
+        lines = []
+        for row in self.rows:
+            for one in row.derivations:
+                lines.append(f"row {row.row}: {', '.join((*one.cited, *one.concepts))}")
+            if row.more != 0:
+                lines.append(f"row {row.row}: {row.more or 'an unknown number of'} more")
+        return "\n".join(lines) or "no rows"
+
+    def to_json(self) -> list[dict[str, Json]]:
+        """The rows as JSON, as a response has them under ``why``."""
+        return [row.to_json() for row in self.rows]
+
+    def evidence(self) -> dict[str, dict[str, Json]]:
+        """What the cited propositions rest on, by id; what they come from follows them.
+
+        Each has ``subject``, ``predicate`` and ``object``, or ``type`` and ``name``; ``source``,
+        ``author``, ``confidence``, ``status`` and ``evidence`` of its metadata; the ids of what it
+        is ``derived_from``, and of what ``states`` it; ``trust``; ``valid``, its intervals;
+        ``superseded_by``; ``beside``, the other facts with its subject and predicate; and
+        ``written``, the last commit that changed it, where there is a history.
+
+        Raises ``KipError``: KIP_1001 if the nexus has changed, and has no history.
+        """
+        cited = dict.fromkeys(id for row in self.rows for d in row.derivations for id in d.cited)
+        return self._at_commit(lambda store: _evidence(list(cited), store))
+
+    def to_turtle(self, profile: Profile = "rdf11") -> str:
+        """The answer with its proof, in PROV-O: the answer and its rows, each derived from what it
+        cites, and this with its provenance, in one of the profiles of a snapshot.
+
+        Raises ``KipError`` as ``evidence``.
+        """
+        from kiprdf.interchange import proofs
+
+        values = list(zip(*self.outcome.columns, strict=True))
+        answered = [
+            proofs.Row(row.row, list(values[row.row]), _all_cited(row.derivations))
+            for row in self.rows
+        ]
+        return self._at_commit(
+            lambda store: proofs.turtle(store, self._text, self.commit, answered, profile)
+        )
+
+    def _at_commit(self, function: Callable[[NexusStore], T]) -> T:
+        """Call a function with the store as of the answer."""
+        store = self._engine.store
+
+        def read() -> T | None:
+            return function(store) if store.commit() == self.commit else None
+
+        result = self._engine.boundary.run(lambda: store.read(read))
+        if result is not None:
+            return result
+        if store.journal is None:
+            message = f"The nexus has changed since commit {self.commit}, and keeps no history."
+            raise KipError("KIP_1001", message, "Ask why again.")
+        with closing(self._engine.past(self.commit)) as past:
+            return past.boundary.run(lambda: function(past.store))
+
+
+def explain(
+    engine: CommandEngine,
+    text: str,
+    parameters: Mapping[str, Any],
+    store: NexusStore,
+    row: int | None = None,
+) -> Explained:
+    """The answer to a FIND, and what its rows come from, or one of them."""
+    asking = _Asking(engine, text, parameters, store)
+    outcome = asking.answer()
+    table = list(zip(*outcome.columns, strict=True))
+    width = asking.rewriting.width
+    outcome = outcome._replace(columns=outcome.columns[:width])
+    numbers = list(range(min(len(table), MOST_ROWS))) if row is None else [row]
+    if row is not None and not 0 <= row < len(table):
+        message = f"The answer has no row {row}; it has {len(table)}, from 0 on."
+        raise KipError("KIP_1001", message, "Leave the row out to explain all.")
+    keys = [asking.rewriting.key_of(table[number]) for number in numbers]
+    is_whole = outcome.next_cursor is None and len(keys) == len(table)
+    rows = asking.rows(numbers, keys, is_whole)
+    return Explained(engine, text, outcome, rows)
+
+
+class _Asking:
+    """Asks for the rows of a FIND, and for what they come from."""
+
+    def __init__(
+        self,
+        engine: CommandEngine,
+        text: str,
+        parameters: Mapping[str, Any],
+        store: NexusStore,
+    ) -> None:
+        self._engine, self._text, self._store = engine, text, store
+        self._parameters = with_moment(text, parameters)
+        self.rewriting = engine.statements.rewriting(text)
+        self._finder = kql.Finder(self.rewriting, store)
+        self._trust: dict[NamedNode, int] = {}
+        self._id = cache(store.iris.id)
+
+    # Rows -------------------------------------------------------------------------------------
+
+    def answer(self) -> FindResult:
+        """The answer, with the keys of its rows beside it."""
+        text = self.rewriting.text
+        outcome = None if text is None else self._kept(text, self._parameters)
+        if outcome is None:
+            find = self._bound(self._text)
+            check(find, self._engine.catalogs.catalog())
+            beside = self.rewriting.find.expressions[self.rewriting.width :]
+            return run(find, self._store, beside)._replace(find=find)
+        if outcome.next_cursor is None and outcome.lacks is None:
+            return outcome
+        number = len(outcome.columns[0])
+        find, commit, view = self._bound(self._text), self._store.commit(), name_of(self._store)
+        cursor = None
+        if outcome.next_cursor is not None:
+            cursor = partial(encode, find, commit, number, view)
+        return outcome._replace(find=find, next_cursor=cursor)
+
+    def _bound(self, text: str, parameters: Mapping[str, Any] | None = None) -> ast.Find:
+        given = self._parameters if parameters is None else parameters
+        return cast(ast.Find, self._engine.statements.template(text).bind(given))
+
+    def _kept(self, text: str, parameters: Mapping[str, Any]) -> FindResult | None:
+        """The answer by a plan that is kept; None where there is none."""
+        return self._engine.statements.find(text, parameters, lambda: self._store)
+
+    # What they come from ----------------------------------------------------------------------
+
+    def rows(
+        self, numbers: Sequence[int], keys: Sequence[kql.Key], is_whole: bool
+    ) -> list[ExplainedRow]:
+        """What rows come from, by their keys; where they are all rows, in one question each."""
+        identities = [tuple(map(identity, key)) for key in keys]
+        derived = {one: _Derived() for one in identities}
+        for question in self.rewriting.questions:
+            possible = {
+                one: key
+                for one, key in zip(identities, keys, strict=True)
+                if question.is_possible(key)
+            }
+            if is_whole and possible and self._add_all(question, possible, derived):
+                continue
+            for one, key in possible.items():
+                self._add_row(question, key, derived[one])
+        return [
+            self._row(number, derived[one]) for number, one in zip(numbers, identities, strict=True)
+        ]
+
+    def _add_all(
+        self,
+        question: kql.Question,
+        identities: Iterable[kql.Key],
+        derived: Mapping[kql.Key, _Derived],
+    ) -> bool:
+        """Add the solutions of a question for all rows; whether these are not too many."""
+        every = self._asked(question, (None,) * len(self.rewriting.key), {})
+        if len(every) > kql.MOST_OF_ALL:
+            return False
+        found: dict[kql.Key, list[kql.Cells]] = {}
+        for cells in every:
+            found.setdefault(self._finder.key(cells), []).append(cells)
+        for one in identities:
+            of_row = found.get(one, [])
+            self._add(question, of_row, len(of_row), derived[one])
+        return True
+
+    def _add_row(self, question: kql.Question, key: kql.Key, derived: _Derived) -> None:
+        """Add the solutions of a question for one row."""
+        restrictions = self.rewriting.restrictions(key)
+        values = dict(zip(self.rewriting.parameters, key, strict=True))
+        found = self._asked(question, restrictions, values)
+        number: int | None = len(found)
+        if len(found) > kql.MOST_OF_ROW:
+            number = self._counted(question, restrictions, values)
+        self._add(question, found, number, derived)
+
+    def _add(
+        self,
+        question: kql.Question,
+        found: list[kql.Cells],
+        number: int | None,
+        derived: _Derived,
+    ) -> None:
+        before = derived.number
+        derived.number = None if number is None or before is None else before + number
+        most = kql.SHOWN - len(derived.found)
+        if most > 0 and found:
+            derived.found += self._finder.best(question, found, most)
+
+    def _asked(
+        self,
+        question: kql.Question,
+        restrictions: kql.Restrictions,
+        values: Mapping[str, Any],
+    ) -> list[kql.Cells]:
+        """The solutions of a question."""
+        text, names = question.text(restrictions)
+        every = {**self._parameters, **values}
+        parameters = {name: every[name] for name in names}
+        found = self._engine.statements.solutions(text, parameters, self._store)
+        if found is None:
+            find = self._bound(text, parameters)
+            found = solutions(question.names, find, self._store)
+        return list(found)
+
+    def _counted(
+        self,
+        question: kql.Question,
+        restrictions: kql.Restrictions,
+        values: Mapping[str, Any],
+    ) -> int | None:
+        """The number of solutions; None where it is not found within the budget."""
+        text, names = question.text(restrictions, is_counted=True)
+        every = {**self._parameters, **values}
+        find = self._bound(text, {name: every[name] for name in names})
+        with suppress(KipError):
+            number = spend_half(lambda: count_solutions(find.where, self._store, MOST_COUNTED))
+            return None if number == MOST_COUNTED else number
+        return None
+
+    # As it is shown ---------------------------------------------------------------------------
+
+    def _row(self, number: int, derived: _Derived) -> ExplainedRow:
+        found = derived.found
+        confidences = [c for c in map(self._confidence, found) if c is not None]
+        trusted = max(map(self._lowest_trust, found), default=None)
+        return ExplainedRow(
+            number,
+            tuple(map(self._derivation, found)),
+            None if derived.number is None else derived.number - len(found),
+            {"size": derived.number} if self.rewriting.is_grouped else None,
+            max(confidences, default=None),
+            None if trusted is None else STATUSES[trusted],
+        )
+
+    def _derivation(self, one: kql.Derivation) -> Derivation:
+        id = self._id
+        return Derivation(
+            tuple(map(id, one.propositions)),
+            tuple(map(id, one.concepts)),
+            tuple(map(self._value, one.values)),
+            tuple(tuple(map(id, path)) for path in one.paths),
+            tuple(f"{verb} at {self._place(span)}" for verb, span in one.absent),
+            None if one.branch is None else f"UNION at {self._place(one.branch)}",
+        )
+
+    def _value(self, value: kql.ReadValue) -> dict[str, Json]:
+        key = value.field if value.key is None else f"{value.field}.{value.key}"
+        return {"of": self._id(value.of), "key": key, "value": value.value}
+
+    def _place(self, span: Span) -> str:
+        line, column = position(self._text, span.start)
+        return f"{line}:{column}"
+
+    def _confidence(self, one: kql.Derivation) -> float | None:
+        return min(filter(is_number, map(self._finder.confidence, _cited(one))), default=None)
+
+    def _lowest_trust(self, one: kql.Derivation) -> int:
+        for node in _cited(one):
+            if node not in self._trust:
+                self._trust[node] = trust_of(self._store, node)
+        return min((self._trust[node] for node in _cited(one)), default=_ACTIVE)
+
+
+class _Derived:
+    """The first derivations of a row, and how many there are; None if that is not known."""
+
+    def __init__(self) -> None:
+        self.found: list[kql.Derivation] = []
+        self.number: int | None = 0
+
+
+def _cited(one: kql.Derivation) -> dict[NamedNode, None]:
+    """All propositions of a derivation."""
+    return dict.fromkeys((*one.propositions, *(link for path in one.paths for link in path)))
+
+
+def _all_cited(derivations: Sequence[Derivation]) -> list[str]:
+    """The ids of all elements of some derivations."""
+    return list(dict.fromkeys(id for d in derivations for id in (*d.cited, *d.concepts)))
+
+
+# Evidence -----------------------------------------------------------------------------------------
+
+
+def _evidence(ids: list[str], store: NexusStore) -> dict[str, dict[str, Json]]:
+    found: dict[str, dict[str, Json]] = {}
+    pending = ids[::-1]
+    reader = Reader(store)
+    while pending:
+        id = pending.pop()
+        if id not in found:
+            found[id] = of_one = _of_one(id, reader, store)
+            pending += [*of_one["derived_from"], *of_one["states"]][::-1]
+    return found
+
+
+def _of_one(id: str, reader: Reader, store: NexusStore) -> dict[str, Any]:
+    node = store.iris.from_id(id)
+    assert node is not None, id
+    shown = reader.object(node)
+    metadata: Any = shown.get("metadata", {})
+    names = ("subject", "predicate", "object") if "subject" in shown else ("type", "name")
+    superseded_by = metadata.get("superseded_by")
+    return {
+        **{name: shown[name] for name in names},
+        **{name: metadata.get(name) for name in _METADATA},
+        "derived_from": _ends(node, DERIVED_FROM, store, is_subject=True),
+        "states": _ends(node, STATES, store, is_subject=False),
+        "trust": STATUSES[trust_of(store, node)],
+        "valid": validity_of(store, node),
+        "superseded_by": superseded_by,
+        "beside": _beside(node, reader, store),
+        "written": _written(id, store),
+    }
+
+
+_METADATA = ("source", "author", "confidence", "status", "evidence")
+
+
+def _ends(node: NamedNode, predicate: str, store: NexusStore, *, is_subject: bool) -> list[str]:
+    """The ids of the other ends of the facts with a predicate."""
+    name = store.iris.predicate(predicate)
+    facts = store.match(node, name, None) if is_subject else store.match(None, name, node)
+    ends = (cast(NamedNode, fact.object if is_subject else fact.subject) for fact in facts)
+    return sorted(map(store.iris.id, ends))
+
+
+def _beside(node: NamedNode, reader: Reader, store: NexusStore) -> list[dict[str, Json]]:
+    """The other facts with the subject and predicate of one: they may contradict it."""
+    fact = reader.fact(node)
+    if fact is None:
+        return []
+    others = store.match(cast(NamedNode, fact.subject), fact.predicate, None)
+    links = sorted(filter(None, (link_of(store, other) for other in others)), key=str)
+    return [
+        {
+            "id": store.iris.id(link),
+            "object": reader.value(link, "object", None),
+            "status": reader.value(link, "metadata", "status"),
+            "superseded_by": reader.value(link, "metadata", "superseded_by"),
+        }
+        for link in links[: MOST_BESIDE + 1]
+        if link != node
+    ][:MOST_BESIDE]
+
+
+def _written(id: str, store: NexusStore) -> dict[str, Json] | None:
+    """The last commit that changed an element; None where no history tells."""
+    if store.journal is None:
+        return None
+    with suppress(KipError):
+        entries = history(store, id, limit=1)["entries"]
+        if entries:
+            return {name: entries[0][name] for name in _OF_COMMIT if name in entries[0]}
+    return None
+
+
+_OF_COMMIT = ("seq", "at", "author", "actor", "session", "statement")

@@ -1,0 +1,554 @@
+"""What the rows of a FIND come from: the solutions of its WHERE (docs/decisions/201).
+
+A WHERE is split at its UNIONs into blocks without one. In each block, everything that a pattern
+matches gets a variable, and the solutions that give the rows are asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count, islice
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
+
+from pyoxigraph import NamedNode, Triple
+
+from kiprdf import budget
+from kiprdf.kql.beliefs import view_of
+from kiprdf.kql.reader import Reader, link_of
+from kiprdf.kql.results import identity, is_grouped, variable_of
+from kiprdf.language import ast, to_text
+from kiprdf.language.values import is_number
+from kiprdf.rdf.literals import Json
+from kiprdf.semantics import scope
+from kiprdf.source import Span
+from kiprdf.store import Store
+from kiprdf.store.base import Cell
+from kiprdf.trees import replaced, walk
+
+SHOWN = 3
+"""The derivations that are shown of a row."""
+MOST_OF_ALL = 1_000
+"""Solutions of all rows that are read at once."""
+MOST_OF_ROW = 100
+"""Solutions of a row that are read, and ranked by confidence."""
+Key: TypeAlias = tuple[Any, ...]
+"""What makes a row: the ids of its elements, or the values that make a group."""
+Cells: TypeAlias = Mapping[str, Cell]
+"""A solution: what the variables are bound to."""
+
+
+class ReadValue(NamedTuple):
+    """A value that a FILTER, an expression or ORDER BY has read of an element."""
+
+    of: NamedNode
+    field: str
+    key: str | None
+    value: Any
+
+
+class Derivation(NamedTuple):
+    """One solution: all that its patterns match.
+
+    ``paths`` are the propositions along each range of hops. ``absent`` are the NOTs, and the
+    OPTIONALs that match nothing; ``branch`` is the UNION that the solution is of.
+    """
+
+    propositions: tuple[NamedNode, ...]
+    concepts: tuple[NamedNode, ...]
+    values: tuple[ReadValue, ...]
+    paths: tuple[tuple[NamedNode, ...], ...]
+    absent: tuple[tuple[str, Span], ...]
+    branch: Span | None
+
+
+# Blocks without UNION ---------------------------------------------------------------------------
+
+
+@dataclass
+class _Alternative:
+    """Clauses of which none is a UNION; ``nulls`` are the variables that only others bind."""
+
+    clauses: tuple[ast.Clause, ...] = ()
+    branch: Span | None = None
+    absent: tuple[tuple[str, Span], ...] = ()
+    nulls: frozenset[str] = frozenset()
+
+
+def _alternatives(block: ast.Block, branch: Span | None = None) -> list[_Alternative]:
+    """The blocks whose solutions together are those of a WHERE (KIP 3.4.7).
+
+    A UNION adds its block, in a fresh scope, to what comes before it; what follows applies to both.
+    """
+    found: list[_Alternative] = []
+    for number, clause in enumerate(block.clauses):
+        if isinstance(clause, ast.Union):
+            found = _united([*found, *_alternatives(clause.block, clause.span)])
+        else:
+            found = found if number else [_Alternative(branch=branch)]
+            found = [more for one in found if (more := _followed(one, clause)) is not None]
+    return found
+
+
+def _united(found: list[_Alternative]) -> list[_Alternative]:
+    bound = [{*scope.exported(ast.Block(one.clauses)), *one.nulls} for one in found]
+    every = frozenset().union(*bound)
+    exported = (scope.exported(ast.Block(one.clauses)) for one in found)
+    pairs = zip(found, exported, strict=True)
+    return [replace(one, nulls=every.difference(own)) for one, own in pairs]
+
+
+def _followed(one: _Alternative, clause: ast.Clause) -> _Alternative | None:
+    """An alternative with one more clause; None if that never matches, since a variable is null."""
+    if one.nulls:
+        followed = _with_nulls(clause, one.nulls)
+        if followed is None and isinstance(clause, ast.Optional | ast.Not):
+            names = scope.exported(clause.block) if isinstance(clause, ast.Optional) else ()
+            absent = (*one.absent, _place(clause))
+            return replace(one, absent=absent, nulls=one.nulls.union(names))
+        if followed is None:
+            return None
+        clause = followed
+    return replace(one, clauses=(*one.clauses, clause))
+
+
+def _with_nulls(clause: ast.Clause, nulls: frozenset[str]) -> ast.Clause | None:
+    """A clause where some variables are null; None if it, or its block, never matches."""
+    match clause:
+        case ast.ConceptClause() | ast.PropositionClause():
+            is_dead = any(variable.name in nulls for variable, _ in scope.mentions(clause))
+            return None if is_dead else clause
+        case ast.Filter():
+            return cast(ast.Filter, replaced(clause, lambda part: _value_with_nulls(part, nulls)))
+        case ast.Union():
+            # What it binds is null around it.
+            return None if nulls.intersection(scope.exported(clause.block)) else clause
+        case ast.Optional() | ast.Not():
+            clauses: list[ast.Clause] = []
+            is_of_nothing = False
+            for number, inner in enumerate(clause.block.clauses):
+                followed = _with_nulls(inner, nulls)
+                match inner:
+                    case ast.Union():
+                        # Without the first clause there is nothing yet.
+                        is_of_nothing = followed is None if not number else is_of_nothing
+                        if followed is not None:
+                            is_of_nothing = False
+                            clauses.append(followed)
+                    case _ if is_of_nothing:
+                        pass
+                    case ast.Optional() | ast.Not():
+                        clauses.append(followed or _TRUE)  # a UNION after it is not the first
+                    case _ if followed is None:
+                        return None
+                    case _:
+                        clauses.append(followed)
+            return None if is_of_nothing else replace(clause, block=ast.Block(tuple(clauses)))
+
+
+_TRUE = ast.Filter(ast.Truth(ast.Scalar(True)))
+
+
+def _value_with_nulls(part: Any, nulls: frozenset[str]) -> Any:
+    """A part of a condition, or null for a value of a variable that is null."""
+    name = part.variable.name if isinstance(part, ast.Path) else getattr(part, "name", None)
+    is_read = isinstance(part, ast.Path | ast.Variable)
+    return ast.Scalar(None) if is_read and name in nulls else part
+
+
+def _place(clause: ast.Optional | ast.Not) -> tuple[str, Span]:
+    return "NOT" if isinstance(clause, ast.Not) else "OPTIONAL", clause.span
+
+
+# Names for all that is matched ------------------------------------------------------------------
+
+
+class _Range(NamedTuple):
+    """A range of hops between two variables."""
+
+    start: str
+    predicates: ast.Predicates
+    end: str
+
+
+@dataclass
+class _Absences:
+    """The NOTs of a block, and its OPTIONALs; ``own`` are the variables that only it binds."""
+
+    place: tuple[str, Span] | None = None
+    own: frozenset[str] = frozenset()
+    nots: list[tuple[str, Span]] = field(default_factory=list)
+    optionals: list[_Absences] = field(default_factory=list)
+
+    def of(self, cells: Cells) -> Iterator[tuple[str, Span]]:
+        """What a solution has nothing for."""
+        if self.place is not None and self.own and all(cells[name] is None for name in self.own):
+            yield self.place
+            return
+        yield from self.nots
+        for optional in self.optionals:
+            yield from optional.of(cells)
+
+
+class _Named:
+    """Clauses in which each element has a variable: ``elements``, in the order of the text.
+
+    ``paths`` are the values that FILTERs read.
+    """
+
+    def __init__(self, clauses: Iterable[ast.Clause], names: Iterator[str]) -> None:
+        self._names = names
+        self.elements: dict[str, None] = {}
+        self.ranges: list[_Range] = []
+        self.absences = _Absences()
+        self.paths: dict[ast.Path, None] = {}
+        self.clauses = self._block(clauses)
+
+    def _block(self, clauses: Iterable[ast.Clause]) -> tuple[ast.Clause, ...]:
+        return tuple(map(self._clause, clauses))
+
+    def _clause(self, clause: ast.Clause) -> ast.Clause:
+        match clause:
+            case ast.ConceptClause() | ast.PropositionClause():
+                return cast(ast.Clause, self._end(clause)[0])
+            case ast.Optional():
+                around, before = self.absences, set(self.elements)
+                self.absences = inner = _Absences(_place(clause))
+                block = ast.Block(self._block(clause.block.clauses))
+                inner.own = frozenset(self.elements).difference(before)
+                around.optionals.append(inner)
+                self.absences = around
+                return replace(clause, block=block)
+            case ast.Union():  # within an OPTIONAL
+                return replace(clause, block=ast.Block(self._block(clause.block.clauses)))
+            case ast.Not():
+                self.absences.nots.append(_place(clause))
+            case ast.Filter():
+                read = scope.operands(clause.condition)
+                self.paths |= {path: None for path in read if isinstance(path, ast.Path)}
+        return clause
+
+    def _end(self, end: ast.Endpoint) -> tuple[ast.Endpoint, str]:
+        """An endpoint with variables, and the name of its own."""
+        if isinstance(end, ast.Variable):
+            self.elements[end.name] = None
+            return end, end.name
+        matcher = end.matcher
+        hops = matcher.predicate if isinstance(matcher, ast.PropositionMatcher) else None
+        if not isinstance(hops, ast.Predicates) or not any(p.hops for p in hops.alternatives):
+            hops = None
+        variable = end.variable
+        if variable is None and hops is None:
+            variable = ast.Variable(next(self._names))
+        if variable is not None:
+            self.elements[variable.name] = None
+        if isinstance(matcher, ast.PropositionMatcher):
+            subject, start = self._end(matcher.subject)
+            object, finish = self._end(matcher.object)
+            matcher = replace(matcher, subject=subject, object=object)
+            if hops is not None:
+                self.ranges.append(_Range(start, hops, finish))
+        named = replace(end, variable=variable, matcher=matcher)  # type: ignore[arg-type]
+        return named, "" if variable is None else variable.name
+
+
+# Paths of hops ------------------------------------------------------------------------------------
+
+_State: TypeAlias = tuple[NamedNode, int]
+"""A node, and the hops to it; beyond the minimum of a range their number makes no difference."""
+
+
+class _Walk:
+    """The shortest walks from a node along one predicate, with a least number of hops."""
+
+    def __init__(self, start: NamedNode, predicate: NamedNode, least: int, store: Store) -> None:
+        self._predicate, self._least, self._store = predicate, least, store
+        view = view_of(store)
+        self._hidden: frozenset[object] = frozenset() if view is None else view.hidden
+        self._before: dict[_State, tuple[_State, Triple] | None] = {(start, 0): None}
+        self._pending = deque([(start, 0)])
+
+    def to(self, end: NamedNode) -> list[Triple] | None:
+        """The facts of a shortest walk to a node; None if there is none."""
+        reached = end, self._least
+        while reached not in self._before and self._pending:
+            budget.check()
+            self._step(self._pending.popleft())
+        if reached not in self._before:
+            return None
+        facts = []
+        at = self._before[reached]
+        while at is not None:
+            facts.append(at[1])
+            at = self._before[at[0]]
+        return facts[::-1]
+
+    def _step(self, state: _State) -> None:
+        node, hops = state
+        for fact in self._store.match(node, self._predicate, None):
+            end = cast(NamedNode, fact.object)
+            stated = Triple(fact.subject, fact.predicate, end)
+            following = end, min(hops + 1, self._least)
+            if following not in self._before and not {end, stated} & self._hidden:
+                self._before[following] = state, stated
+                self._pending.append(following)
+
+
+# Questions ----------------------------------------------------------------------------------------
+
+Restriction: TypeAlias = Literal["concept", "link", "value", "null"]
+"""What the value is that a row has for an expression of its key."""
+
+
+Restrictions: TypeAlias = tuple[Restriction | None, ...]
+
+
+class Text(NamedTuple):
+    """A FIND, and the names of its placeholders."""
+
+    command: str
+    placeholders: frozenset[str]
+
+
+class Question:
+    """Asks for the solutions of clauses without UNION: of all rows, or of one by its key.
+
+    It is kept with the text of a FIND, whose placeholders it has.
+    """
+
+    def __init__(self, alternative: _Alternative, rewriting: Rewriting) -> None:
+        self.branch = alternative.branch
+        self._absent = alternative.absent
+        self._named = _Named(alternative.clauses, rewriting.names)
+        self._key = rewriting.key
+        bound = scope.exported(ast.Block(self._named.clauses))
+        self._is_bound = [variable_of(one).name in bound for one in self._key]
+        names = (variable_of(one).name for one in self._key)
+        self.names = tuple(
+            dict.fromkeys((*self._named.elements, *(name for name in names if name in bound)))
+        )
+        self._parameters = rewriting.parameters
+        self._shown = tuple(
+            ast.Variable(name)
+            if name in rewriting.predicates
+            else ast.Path(ast.Variable(name), "id")
+            for name in self.names
+        )
+        self.read = tuple({**self._named.paths, **rewriting.read})
+        self._plain = alternative.clauses
+        self._texts: dict[tuple[object, ...], Text] = {}
+
+    def is_possible(self, key: Key) -> bool:
+        """Whether a key has values of variables only that the clauses bind."""
+        return all(value is None or bound for value, bound in zip(key, self._is_bound, strict=True))
+
+    def text(self, restrictions: Restrictions, *, is_counted: bool = False) -> Text:
+        """The FIND for all rows, or for one with values of some kinds.
+
+        One that is only counted names nothing that the FIND does not name itself.
+        """
+        chosen = *restrictions, is_counted
+        if chosen not in self._texts:
+            most = MOST_OF_ROW if any(restrictions) else MOST_OF_ALL
+            where = self._where(restrictions, self._plain if is_counted else self._named.clauses)
+            shown = _COUNTED if is_counted else self._shown
+            find = ast.Find(shown, where, limit=ast.Scalar(most + 1))
+            placeholders = (node for node in walk(find) if isinstance(node, ast.Placeholder))
+            self._texts[chosen] = Text(to_text(find), frozenset(one.name for one in placeholders))
+        return self._texts[chosen]
+
+    def _where(self, restrictions: Restrictions, clauses: tuple[ast.Clause, ...]) -> ast.Block:
+        patterns: list[ast.Clause] = []
+        tests: list[ast.Clause] = []
+        parts = zip(self._key, self._parameters, restrictions, self._is_bound, strict=True)
+        for expression, parameter, restriction, is_bound in parts:
+            if is_bound and restriction is not None:
+                clause = _restricted(expression, ast.Placeholder(parameter), restriction)
+                (tests if isinstance(clause, ast.Filter) else patterns).append(clause)
+        return ast.Block((*patterns, *clauses, *tests))
+
+    def absent(self, cells: Cells) -> tuple[tuple[str, Span], ...]:
+        """The NOTs, and the OPTIONALs that match nothing."""
+        return (*self._absent, *self._named.absences.of(cells))
+
+    def nodes(self, cells: Cells) -> Iterator[NamedNode]:
+        """The elements of a solution, in the order of the text."""
+        for name in self._named.elements:
+            node = cells[name]
+            if isinstance(node, NamedNode):
+                yield node
+
+    def ranges(self, cells: Cells) -> Iterator[tuple[NamedNode, ast.Predicates, NamedNode]]:
+        """The ranges of hops of a solution, with their ends."""
+        for start, predicates, end in self._named.ranges:
+            first, last = cells[start], cells[end]
+            if isinstance(first, NamedNode) and isinstance(last, NamedNode):
+                yield first, predicates, last
+
+
+_COUNTED = (ast.Aggregate("COUNT", ast.Variable("why")),)
+"""Only the WHERE of what is counted is read."""
+
+
+def _restricted(
+    expression: ast.Expression, value: ast.Placeholder, restriction: Restriction
+) -> ast.Clause:
+    """A clause for the rows that have one value."""
+    assert isinstance(expression, ast.Path | ast.Variable)
+    match restriction:
+        case "concept":
+            return ast.ConceptClause(variable_of(expression), ast.ConceptMatcher(id=value))
+        case "link":
+            return ast.PropositionClause(variable_of(expression), ast.PropositionId(value))
+        case "null":
+            return ast.Filter(ast.NullTest(expression, negated=False))
+        case "value":
+            return ast.Filter(ast.Comparison("==", expression, value))
+
+
+class Rewriting:
+    """What is asked to explain a FIND, which may have placeholders.
+
+    ``key`` are the expressions that make a row, ``parameters`` the placeholders for their values in
+    the ``questions``. ``find`` shows the key beside its own expressions.
+    """
+
+    def __init__(self, find: ast.Find) -> None:
+        self.is_grouped = is_grouped(find)
+        self.width = len(find.expressions)
+        matchers = (node for node in walk(find) if isinstance(node, ast.PropositionMatcher))
+        variables = (matcher.predicate for matcher in matchers)
+        self.predicates = {one.name for one in variables if isinstance(one, ast.Variable)}
+        if self.is_grouped:
+            self.key: tuple[ast.Variable | ast.Path, ...] = tuple(
+                e for e in find.expressions if not isinstance(e, ast.Aggregate)
+            )
+            self.find = find
+        else:
+            names = dict.fromkeys(variable_of(one).name for one in find.expressions)
+            self.key = tuple(self.shown(name) for name in names)
+            self.find = replace(find, expressions=(*find.expressions, *self.key))
+        kinds = ast.Variable | ast.Placeholder
+        used = {node.name for node in walk(find) if isinstance(node, kinds)}
+        self.names = (name for name in map("why_{}".format, count(1)) if name not in used)
+        self.parameters = tuple(islice(self.names, len(self.key)))
+        read = (*find.expressions, *(key.expression for key in find.order_by))
+        paths = [e.argument if isinstance(e, ast.Aggregate) else e for e in read]
+        self.read = {path: None for path in paths if isinstance(path, ast.Path)}
+        self.questions = [Question(one, self) for one in _alternatives(find.where)]
+        self.text = None if find.cursor is not None else to_text(self.find)
+
+    def shown(self, name: str) -> ast.Variable | ast.Path:
+        """What shows an element by its id, and a predicate by its name."""
+        variable = ast.Variable(name)
+        return variable if name in self.predicates else ast.Path(variable, "id")
+
+    def key_of(self, row: Sequence[Json]) -> Key:
+        """The key of a row that ``find`` shows."""
+        if not self.is_grouped:
+            return tuple(row[self.width :])
+        pairs = zip(self.find.expressions, row, strict=True)
+        return tuple(
+            value["id"] if isinstance(e, ast.Variable) and isinstance(value, dict) else value
+            for e, value in pairs
+            if not isinstance(e, ast.Aggregate)
+        )
+
+    def restrictions(self, key: Key) -> tuple[Restriction, ...]:
+        """What the values of a key are."""
+        return tuple(map(self._restriction, self.key, key))
+
+    def _restriction(self, expression: ast.Expression, value: Json) -> Restriction:
+        if value is None:
+            return "null"
+        is_element = isinstance(expression, ast.Path) and expression.field == "id"
+        if isinstance(expression, ast.Variable):
+            is_element = expression.name not in self.predicates
+        if not is_element:
+            return "value"
+        return "link" if str(value).startswith("P:") else "concept"
+
+
+# Derivations --------------------------------------------------------------------------------------
+
+
+class Finder:
+    """Reads derivations from the solutions of questions."""
+
+    def __init__(self, rewriting: Rewriting, store: Store) -> None:
+        self._rewriting, self._store, self.reader = rewriting, store, Reader(store)
+        self._walks: dict[tuple[NamedNode, NamedNode, int], _Walk] = {}
+
+    def key(self, cells: Cells) -> Key:
+        """The key of the row that a solution gives, as ``identity`` has its values."""
+        return tuple([self._value(cells.get(variable_of(e).name), e) for e in self._rewriting.key])
+
+    def _value(self, cell: Cell, expression: ast.Expression) -> Any:
+        if not isinstance(cell, NamedNode):
+            return None
+        if isinstance(expression, ast.Path):
+            return identity(self.reader.value(cell, expression.field, expression.key))
+        if variable_of(expression).name in self._rewriting.predicates:
+            return self.reader.predicate_name(cell)
+        return self._store.iris.id(cell)
+
+    def best(self, question: Question, found: list[Cells], most: int) -> list[Derivation]:
+        """The derivations of the solutions with the highest confidence."""
+        if 1 < len(found) <= MOST_OF_ROW:
+            found = sorted(found, key=lambda cells: [str(cell) for cell in cells.values()])
+        if most < len(found) <= MOST_OF_ROW:
+            self.reader.prefetch(node for cells in found for node in cells.values())
+            found.sort(key=lambda cells: self._doubt(question, cells))
+        self.reader.prefetch(node for cells in found[:most] for node in cells.values())
+        return [self._derivation(question, cells) for cells in found[:most]]
+
+    def _doubt(self, question: Question, cells: Cells) -> float:
+        """How little the propositions of a solution are trusted by their confidence."""
+        links = self._store.iris.propositions
+        nodes = (node for node in question.nodes(cells) if node.value.startswith(links))
+        return -min(filter(is_number, map(self.confidence, nodes)), default=-math.inf)
+
+    def confidence(self, link: NamedNode) -> Json:
+        """The confidence of a proposition, as its metadata has it."""
+        return self.reader.value(link, "metadata", "confidence")
+
+    def _derivation(self, question: Question, cells: Cells) -> Derivation:
+        nodes = dict.fromkeys(question.nodes(cells))
+        links = self._store.iris.propositions
+        values = {}
+        for path in question.read:
+            node = cells.get(path.variable.name)
+            if isinstance(node, NamedNode):
+                value = self.reader.value(node, path.field, path.key)
+                values[node, path.field, path.key] = ReadValue(node, path.field, path.key, value)
+        paths = (self._path(*ends) for ends in question.ranges(cells))
+        return Derivation(
+            tuple(node for node in nodes if node.value.startswith(links)),
+            tuple(node for node in nodes if not node.value.startswith(links)),
+            tuple(values.values()),
+            tuple(path for path in paths if path is not None),
+            question.absent(cells),
+            question.branch,
+        )
+
+    def _path(
+        self, start: NamedNode, predicates: ast.Predicates, end: NamedNode
+    ) -> tuple[NamedNode, ...] | None:
+        """The propositions of a shortest walk; None in an OPTIONAL that matches nothing."""
+        walks = []
+        for one in predicates.alternatives:
+            least = 1 if one.hops is None else one.hops.minimum
+            chosen = start, self._store.iris.predicate(one.name), least
+            walk = self._walks.get(chosen)
+            if walk is None:
+                walk = self._walks[chosen] = _Walk(*chosen, self._store)
+            facts = walk.to(end)
+            most = 1 if one.hops is None else one.hops.maximum
+            if facts is not None and (most is None or len(facts) <= most):
+                walks.append(facts)
+        if not walks:
+            return None
+        links = (link_of(self._store, fact) for fact in min(walks, key=len))
+        return tuple(link for link in links if link is not None)
