@@ -81,8 +81,8 @@ def _lines(explained: Explained, evidence: dict[str, Any]) -> list[str]:
     for one in explained.rows:
         values = ", ".join(_element(v["id"]) if _is_element(v) else str(v) for v in table[one.row])
         marks = (("confidence", one.confidence), ("trust", one.trust))
-        said = [f"{name} {value}" for name, value in marks if value is not None]
-        lines.append(f"row {one.row}: {values}  {', '.join(said)}".rstrip())
+        remarks = [f"{name} {value}" for name, value in marks if value is not None]
+        lines.append(f"row {one.row}: {values}  {', '.join(remarks)}".rstrip())
         for derivation in one.derivations:
             lines += [f"  {line}" for line in _derivation(derivation, evidence)]
         if one.more != 0:
@@ -112,13 +112,13 @@ def _derivation(derivation: Derivation, evidence: dict[str, Any]) -> list[str]:
 
 def _fact(one: dict[str, Any]) -> str:
     """A fact as people write it, and who stated it."""
-    said = [
+    remarks = [
         f"{name} {one[name]}"
         for name in ("source", "author", "confidence", "status")
         if one[name] is not None
     ]
     fact = f"({_element(one['subject'])}, {one['predicate']}, {_element(one['object'])})"
-    return f"{fact}  {', '.join(said)}".rstrip()
+    return f"{fact}  {', '.join(remarks)}".rstrip()
 
 
 def _element(id: str) -> str:

@@ -25,6 +25,7 @@ from kiprdf.kql.results import identity, shape
 from kiprdf.kql.valid_at import with_moment
 from kiprdf.language import ast
 from kiprdf.language.values import is_number
+from kiprdf.loading import load
 from kiprdf.rdf.literals import Json
 from kiprdf.semantics import check
 from kiprdf.source import Span, position
@@ -167,6 +168,7 @@ class Explained:
 
         Raises ``KipError`` as ``evidence``.
         """
+        load("kiprdf.interchange.proofs")
         from kiprdf.interchange import proofs
 
         values = list(zip(*self.outcome.columns, strict=True))
@@ -295,11 +297,11 @@ class _Asking:
         every = self._asked(question, (None,) * len(self.rewriting.key), {})
         if len(every) > kql.MOST_OF_ALL:
             return False
-        found: dict[kql.Key, list[kql.Cells]] = {}
+        by_key: dict[kql.Key, list[kql.Cells]] = {}
         for cells in every:
-            found.setdefault(self._finder.key(cells), []).append(cells)
+            by_key.setdefault(self._finder.key(cells), []).append(cells)
         for one in identities:
-            of_row = found.get(one, [])
+            of_row = by_key.get(one, [])
             self._add(question, of_row, len(of_row), derived[one])
         return True
 
@@ -307,24 +309,24 @@ class _Asking:
         """Add the solutions of a question for one row."""
         restrictions = self.rewriting.restrictions(key)
         values = dict(zip(self.rewriting.parameters, key, strict=True))
-        found = self._asked(question, restrictions, values)
-        number: int | None = len(found)
-        if len(found) > kql.MOST_OF_ROW:
+        solved = self._asked(question, restrictions, values)
+        number: int | None = len(solved)
+        if len(solved) > kql.MOST_OF_ROW:
             number = self._counted(question, restrictions, values)
-        self._add(question, found, number, derived)
+        self._add(question, solved, number, derived)
 
     def _add(
         self,
         question: kql.Question,
-        found: list[kql.Cells],
+        solved: list[kql.Cells],
         number: int | None,
         derived: _Derived,
     ) -> None:
         before = derived.number
         derived.number = None if number is None or before is None else before + number
-        most = kql.SHOWN - len(derived.found)
-        if most > 0 and found:
-            derived.found += self._finder.best(question, found, most)
+        most = kql.SHOWN - len(derived.shown)
+        if most > 0 and solved:
+            derived.shown += self._finder.best(question, solved, most)
 
     def _asked(
         self,
@@ -336,11 +338,11 @@ class _Asking:
         text, names = question.text(restrictions)
         every = {**self._parameters, **values}
         parameters = {name: every[name] for name in names}
-        found = self._engine.statements.solutions(text, parameters, self._store)
-        if found is None:
+        solved = self._engine.statements.solutions(text, parameters, self._store)
+        if solved is None:
             find = self._bound(text, parameters)
-            found = solutions(question.names, find, self._store)
-        return list(found)
+            solved = solutions(question.names, find, self._store)
+        return list(solved)
 
     def _counted(
         self,
@@ -348,7 +350,7 @@ class _Asking:
         restrictions: kql.Restrictions,
         values: Mapping[str, Any],
     ) -> int | None:
-        """The number of solutions; None where it is not found within the budget."""
+        """The number of solutions; None where the budget does not suffice."""
         text, names = question.text(restrictions, is_counted=True)
         every = {**self._parameters, **values}
         find = self._bound(text, {name: every[name] for name in names})
@@ -360,13 +362,13 @@ class _Asking:
     # As it is shown ---------------------------------------------------------------------------
 
     def _row(self, number: int, derived: _Derived) -> ExplainedRow:
-        found = derived.found
-        confidences = [c for c in map(self._confidence, found) if c is not None]
-        trusted = max(map(self._lowest_trust, found), default=None)
+        shown = derived.shown
+        confidences = [c for c in map(self._confidence, shown) if c is not None]
+        trusted = max(map(self._lowest_trust, shown), default=None)
         return ExplainedRow(
             number,
-            tuple(map(self._derivation, found)),
-            None if derived.number is None else derived.number - len(found),
+            tuple(map(self._derivation, shown)),
+            None if derived.number is None else derived.number - len(shown),
             {"size": derived.number} if self.rewriting.is_grouped else None,
             max(confidences, default=None),
             None if trusted is None else STATUSES[trusted],
@@ -405,7 +407,7 @@ class _Derived:
     """The first derivations of a row, and how many there are; None if that is not known."""
 
     def __init__(self) -> None:
-        self.found: list[kql.Derivation] = []
+        self.shown: list[kql.Derivation] = []
         self.number: int | None = 0
 
 
@@ -423,15 +425,15 @@ def _all_cited(derivations: Sequence[Derivation]) -> list[str]:
 
 
 def _evidence(ids: list[str], store: NexusStore) -> dict[str, dict[str, Json]]:
-    found: dict[str, dict[str, Json]] = {}
+    evidence: dict[str, dict[str, Json]] = {}
     pending = ids[::-1]
     reader = Reader(store)
     while pending:
         id = pending.pop()
-        if id not in found:
-            found[id] = of_one = _of_one(id, reader, store)
+        if id not in evidence:
+            evidence[id] = of_one = _of_one(id, reader, store)
             pending += [*of_one["derived_from"], *of_one["states"]][::-1]
-    return found
+    return evidence
 
 
 def _of_one(id: str, reader: Reader, store: NexusStore) -> dict[str, Any]:
@@ -485,7 +487,7 @@ def _beside(node: NamedNode, reader: Reader, store: NexusStore) -> list[dict[str
 
 
 def _written(id: str, store: NexusStore) -> dict[str, Json] | None:
-    """The last commit that changed an element; None where no history tells."""
+    """The last commit that changed an element; None where there is no history."""
     if store.journal is None:
         return None
     with suppress(KipError):

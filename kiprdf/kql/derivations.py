@@ -82,21 +82,21 @@ def _alternatives(block: ast.Block, branch: Span | None = None) -> list[_Alterna
 
     A UNION adds its block, in a fresh scope, to what comes before it; what follows applies to both.
     """
-    found: list[_Alternative] = []
+    blocks: list[_Alternative] = []
     for number, clause in enumerate(block.clauses):
         if isinstance(clause, ast.Union):
-            found = _united([*found, *_alternatives(clause.block, clause.span)])
+            blocks = _united([*blocks, *_alternatives(clause.block, clause.span)])
         else:
-            found = found if number else [_Alternative(branch=branch)]
-            found = [more for one in found if (more := _followed(one, clause)) is not None]
-    return found
+            blocks = blocks if number else [_Alternative(branch=branch)]
+            blocks = [more for one in blocks if (more := _followed(one, clause)) is not None]
+    return blocks
 
 
-def _united(found: list[_Alternative]) -> list[_Alternative]:
-    bound = [{*scope.exported(ast.Block(one.clauses)), *one.nulls} for one in found]
+def _united(blocks: list[_Alternative]) -> list[_Alternative]:
+    bound = [{*scope.exported(ast.Block(one.clauses)), *one.nulls} for one in blocks]
     every = frozenset().union(*bound)
-    exported = (scope.exported(ast.Block(one.clauses)) for one in found)
-    pairs = zip(found, exported, strict=True)
+    exported = (scope.exported(ast.Block(one.clauses)) for one in blocks)
+    pairs = zip(blocks, exported, strict=True)
     return [replace(one, nulls=every.difference(own)) for one, own in pairs]
 
 
@@ -231,7 +231,7 @@ class _Named:
         return clause
 
     def _end(self, end: ast.Endpoint) -> tuple[ast.Endpoint, str]:
-        """An endpoint with variables, and the name of its own."""
+        """An endpoint with variables, and the name of that which it is bound to."""
         if isinstance(end, ast.Variable):
             self.elements[end.name] = None
             return end, end.name
@@ -260,7 +260,7 @@ _State: TypeAlias = tuple[NamedNode, int]
 """A node, and the hops to it; beyond the minimum of a range their number makes no difference."""
 
 
-class _Walk:
+class _Hops:
     """The shortest walks from a node along one predicate, with a least number of hops."""
 
     def __init__(self, start: NamedNode, predicate: NamedNode, least: int, store: Store) -> None:
@@ -437,7 +437,8 @@ class Rewriting:
         read = (*find.expressions, *(key.expression for key in find.order_by))
         paths = [e.argument if isinstance(e, ast.Aggregate) else e for e in read]
         self.read = {path: None for path in paths if isinstance(path, ast.Path)}
-        self.questions = [Question(one, self) for one in _alternatives(find.where)]
+        questions = [Question(one, self) for one in _alternatives(find.where)]
+        self.questions = [question for question in questions if question.names]
         self.text = None if find.cursor is not None else to_text(self.find)
 
     def shown(self, name: str) -> ast.Variable | ast.Path:
@@ -479,7 +480,7 @@ class Finder:
 
     def __init__(self, rewriting: Rewriting, store: Store) -> None:
         self._rewriting, self._store, self.reader = rewriting, store, Reader(store)
-        self._walks: dict[tuple[NamedNode, NamedNode, int], _Walk] = {}
+        self._walks: dict[tuple[NamedNode, NamedNode, int], _Hops] = {}
 
     def key(self, cells: Cells) -> Key:
         """The key of the row that a solution gives, as ``identity`` has its values."""
@@ -494,15 +495,15 @@ class Finder:
             return self.reader.predicate_name(cell)
         return self._store.iris.id(cell)
 
-    def best(self, question: Question, found: list[Cells], most: int) -> list[Derivation]:
+    def best(self, question: Question, solutions: list[Cells], most: int) -> list[Derivation]:
         """The derivations of the solutions with the highest confidence."""
-        if 1 < len(found) <= MOST_OF_ROW:
-            found = sorted(found, key=lambda cells: [str(cell) for cell in cells.values()])
-        if most < len(found) <= MOST_OF_ROW:
-            self.reader.prefetch(node for cells in found for node in cells.values())
-            found.sort(key=lambda cells: self._doubt(question, cells))
-        self.reader.prefetch(node for cells in found[:most] for node in cells.values())
-        return [self._derivation(question, cells) for cells in found[:most]]
+        if 1 < len(solutions) <= MOST_OF_ROW:
+            solutions = sorted(solutions, key=lambda cells: [str(cell) for cell in cells.values()])
+        if most < len(solutions) <= MOST_OF_ROW:
+            self.reader.prefetch(node for cells in solutions for node in cells.values())
+            solutions.sort(key=lambda cells: self._doubt(question, cells))
+        self.reader.prefetch(node for cells in solutions[:most] for node in cells.values())
+        return [self._derivation(question, cells) for cells in solutions[:most]]
 
     def _doubt(self, question: Question, cells: Cells) -> float:
         """How little the propositions of a solution are trusted by their confidence."""
@@ -543,7 +544,7 @@ class Finder:
             chosen = start, self._store.iris.predicate(one.name), least
             walk = self._walks.get(chosen)
             if walk is None:
-                walk = self._walks[chosen] = _Walk(*chosen, self._store)
+                walk = self._walks[chosen] = _Hops(*chosen, self._store)
             facts = walk.to(end)
             most = 1 if one.hops is None else one.hops.maximum
             if facts is not None and (most is None or len(facts) <= most):

@@ -17,7 +17,7 @@ from .conftest import Invoke
 FIND = 'FIND(?d.name) WHERE { ?d {type: "Drug"} } ORDER BY ?d.name'
 NEW = 'UPSERT { CONCEPT { {type: "Drug", name: "New"} } }'
 PANELS = {
-    "Everyday": "demo run shell load explain diagnose info memory chunks",
+    "Everyday": "demo run shell load explain diagnose info why memory chunks",
     "Exchange": "snapshot restore export import diff patch schema context publish",
     "History": "at history changes undo forget refusals compact-history reject lift rejections "
     "erasures proposals",
@@ -29,6 +29,7 @@ READING = {
     ("run", FIND): "Aspirin",
     ("explain", FIND): "SELECT",
     ("diagnose", FIND): "2 solutions",
+    ("why", FIND): "Drug:Aspirin",
     ("info",): "urn:kip:nexus/",
     ("snapshot",): "Drug:Aspirin",
     ("export",): 'name: "Aspirin"',
@@ -229,7 +230,7 @@ SHOWN = {
     "rejections",
     "--nexus --sync": "undo proposals/approve proposals/decline reject lift",
     "--nexus --token": "forget compact-history erasures/apply optimize backup",
-    "--default-graph --nexus": "explain diagnose info snapshot export schema context publish "
+    "--default-graph --nexus": "explain diagnose info why snapshot export schema context publish "
     "instructions check memory/get memory/list memory/contradictions memory/stats memory/search "
     "memory/neighbors memory/recall memory/context memory/export",
     "--default-graph --nexus --sync --update-url": "run shell load restore patch embed memory/add "

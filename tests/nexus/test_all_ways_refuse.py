@@ -144,12 +144,21 @@ WAYS = {
 }
 
 NEXUS_READS = {
-    *("execute_kip_readonly", "find", "believed", "diagnose", "explain", "sparql", "request"),
+    *(
+        "execute_kip_readonly",
+        "find",
+        "believed",
+        "diagnose",
+        "explain",
+        "why",
+        "sparql",
+        "request",
+    ),
     *("export", "snapshot", "write_snapshot", "publish", "schema", "shapes", "provenance"),
     *("context", "wikibase", "to_rdflib", "patch_to", "diff", "at", "history", "id_of", "changes"),
     *("rejections", "refusals", "validity", "erasures", "proposals", "proposal", "info", "names"),
     *("backup", "problems", "actor", "acting", "limited", "base_iri", "read_only", "beliefs"),
-    *("strict_schema", "search_modes", "index"),
+    *("strict_schema", "search_modes", "index", "why"),
     # They change no knowledge: the index of the text, and files that can be made again.
     *("build_index", "embed", "check"),
     # They open a nexus, or a new one; who does is the owner.

@@ -1,4 +1,4 @@
-"""What WHY cites is what the oracle needs: random questions about random graphs.
+"""What a row is derived from is what the oracle needs: random questions about random graphs.
 
 ``KIPRDF_WHY`` sets how many graphs are tried, eight questions each.
 """

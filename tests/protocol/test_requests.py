@@ -103,7 +103,10 @@ def test_the_error_of_a_malformed_request_names_the_field(
             {"as_of": {"when": "2026-01-01"}},
             '`as_of` is {"time": "2026-01-31T12:00:00Z"} or {"seq": 12}.',
         ),
-        ({"dryrun": True}, "The fields are command or commands, parameters, dry_run, as_of, view."),
+        (
+            {"dryrun": True},
+            "The fields are command or commands, parameters, dry_run, as_of, view, why.",
+        ),
     ],
 )
 def test_the_hint_for_a_malformed_field_shows_its_form(
