@@ -102,19 +102,32 @@ def _united(blocks: list[_Alternative]) -> list[_Alternative]:
 
 def _followed(one: _Alternative, clause: ast.Clause) -> _Alternative | None:
     """An alternative with one more clause; None if that never matches, since a variable is null."""
-    if one.nulls:
-        followed = _with_nulls(clause, one.nulls)
-        if followed is None and isinstance(clause, ast.Optional | ast.Not):
-            names = scope.exported(clause.block) if isinstance(clause, ast.Optional) else ()
-            absent = (*one.absent, _place(clause))
-            return replace(one, absent=absent, nulls=one.nulls.union(names))
-        if followed is None:
-            return None
-        clause = followed
-    return replace(one, clauses=(*one.clauses, clause))
+    if not one.nulls:
+        return replace(one, clauses=(*one.clauses, clause))
+    bound = _names(ast.Block(one.clauses))
+    followed = _with_nulls(clause, one.nulls, bound)
+    if followed is not None:
+        return replace(one, clauses=(*one.clauses, followed))
+    if isinstance(clause, ast.Optional | ast.Not):
+        absent = (*one.absent, _place(clause))
+        return replace(one, absent=absent, nulls=one.nulls | _missed(clause, bound))
+    return None
 
 
-def _with_nulls(clause: ast.Clause, nulls: frozenset[str]) -> ast.Clause | None:
+def _names(block: ast.Block) -> frozenset[str]:
+    return frozenset(scope.exported(block))
+
+
+def _missed(clause: ast.Clause, bound: frozenset[str]) -> frozenset[str]:
+    """The variables that are null where a clause matches nothing."""
+    if isinstance(clause, ast.Optional | ast.Union):
+        return _names(clause.block) - bound
+    return frozenset()
+
+
+def _with_nulls(
+    clause: ast.Clause, nulls: frozenset[str], bound: frozenset[str]
+) -> ast.Clause | None:
     """A clause where some variables are null; None if it, or its block, never matches."""
     match clause:
         case ast.ConceptClause() | ast.PropositionClause():
@@ -124,27 +137,26 @@ def _with_nulls(clause: ast.Clause, nulls: frozenset[str]) -> ast.Clause | None:
             return cast(ast.Filter, replaced(clause, lambda part: _value_with_nulls(part, nulls)))
         case ast.Union():
             # What it binds is null around it.
-            return None if nulls.intersection(scope.exported(clause.block)) else clause
+            return None if nulls & _names(clause.block) else clause
         case ast.Optional() | ast.Not():
             clauses: list[ast.Clause] = []
             is_of_nothing = False
             for number, inner in enumerate(clause.block.clauses):
-                followed = _with_nulls(inner, nulls)
-                match inner:
-                    case ast.Union():
-                        # Without the first clause there is nothing yet.
-                        is_of_nothing = followed is None if not number else is_of_nothing
-                        if followed is not None:
-                            is_of_nothing = False
-                            clauses.append(followed)
-                    case _ if is_of_nothing:
-                        pass
-                    case ast.Optional() | ast.Not():
-                        clauses.append(followed or _TRUE)  # a UNION after it is not the first
-                    case _ if followed is None:
-                        return None
-                    case _:
-                        clauses.append(followed)
+                followed = _with_nulls(inner, nulls, bound)
+                if isinstance(inner, ast.Union):
+                    # Without the first clause there is nothing yet.
+                    is_of_nothing = followed is None and (is_of_nothing or not number)
+                elif is_of_nothing:
+                    continue
+                if followed is not None:
+                    clauses.append(followed)
+                    bound |= _names(ast.Block((followed,)))
+                elif isinstance(inner, ast.ConceptClause | ast.PropositionClause):
+                    return None
+                else:
+                    nulls |= _missed(inner, bound)
+                    if not isinstance(inner, ast.Union):
+                        clauses.append(_TRUE)  # a UNION after it is not the first
             return None if is_of_nothing else replace(clause, block=ast.Block(tuple(clauses)))
 
 

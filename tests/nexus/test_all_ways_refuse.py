@@ -158,7 +158,7 @@ NEXUS_READS = {
     *("context", "wikibase", "to_rdflib", "patch_to", "diff", "at", "history", "id_of", "changes"),
     *("rejections", "refusals", "validity", "erasures", "proposals", "proposal", "info", "names"),
     *("backup", "problems", "actor", "acting", "limited", "base_iri", "read_only", "beliefs"),
-    *("strict_schema", "search_modes", "index", "why"),
+    *("strict_schema", "search_modes", "index", "why", "written"),
     # They change no knowledge: the index of the text, and files that can be made again.
     *("build_index", "embed", "check"),
     # They open a nexus, or a new one; who does is the owner.

@@ -53,8 +53,8 @@ def expected_or_none(query: str, graph: Graph) -> Any:
 
 
 def is_of_nothing(row: ExplainedRow) -> bool:
-    """Whether a row aggregates nothing: ``COUNT`` of no solution."""
-    return row.group == {"size": 0}
+    """Whether a row is of no element: ``COUNT`` of no solution, and the row of an empty UNION."""
+    return row.group == {"size": 0} or row.more == 0
 
 
 def check_solutions(query: str, graph: Graph, nexus: kiprdf.Nexus) -> None:
