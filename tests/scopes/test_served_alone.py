@@ -73,16 +73,17 @@ def test_a_principal_finds_out_nothing_of_other_scopes(served: Served) -> None:
 
     for at, sent in enumerate(itertools.islice(Requests(world), PER_WORLD)):
         who = world.choose.choice(WHO)
-        answer = asked(sent, who)
-        if at % 5 == 0:
-            # What others do meanwhile changes nothing; nor do their tags and cursors.
-            other = sent.send(server, "bob")
-            differing[shown(other) != answer] += 1
-            repeated = sent.repeated(other)
-            # What both read at one address has one tag.
-            if repeated is not None and not sent.path.startswith("/scopes/team"):
-                asked(repeated, who)
-            server.kip("bob", WRITE, name=f"zwombat {at}")
+        if at % 5:
+            asked(sent, who)
+            continue
+        # What others ask and write before changes nothing; nor do their tags and cursors.
+        server.kip("bob", WRITE, name=f"zwombat {at}")
+        other = sent.send(server, "bob")
+        differing[asked(sent, who) != shown(other)] += 1
+        repeated = sent.repeated(other)
+        # What both read at one address has one tag.
+        if repeated is not None and not sent.path.startswith("/scopes/team"):
+            asked(repeated, who)
     # Others get other answers.
     assert differing[True] > differing.total() // 5, differing
     metrics = server.send("root", "GET", "/metrics").text
