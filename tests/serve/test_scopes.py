@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -93,3 +94,37 @@ def test_who_writes_no_scope_writes_nothing(scoped: ScopedServer, who: str) -> N
     refused = scoped.write(who, "of nobody")
     assert refused.status_code == 403
     assert refused.json()["error"]["message"] == "This token only reads."
+
+
+def form_of(scoped: ScopedServer, path: str) -> dict[str, str]:
+    """The hidden fields of the first form of a page that writes."""
+    page = scoped.send("ada", "GET", path, headers={"Accept": "text/html"}).text
+    pairs = re.findall(r'name="(key|version)" value="(\w+)"', page)
+    return dict(reversed(pairs))
+
+
+def test_what_is_proposed_in_a_view_is_approved_there(scoped: ScopedServer) -> None:
+    proposed = scoped.write("proposer", "of a proposal").json()["result"]["proposed"]
+    assert "of a proposal" not in scoped.people("ada")
+    form = form_of(scoped, f"/explore/proposals/{proposed}")
+    decision = {"key": form["key"], "decision": "approve"}
+    # The form of one address is none of another.
+    elsewhere = f"/scopes/ada/explore/proposals/{proposed}"
+    assert scoped.send("ada", "POST", elsewhere, data=decision).status_code == 403
+    approved = scoped.send("ada", "POST", f"/explore/proposals/{proposed}", data=decision)
+    assert (approved.status_code, approved.headers["location"]) == (303, "/explore/proposals")
+    assert "of a proposal" in scoped.people("ada", "/scopes/ada")
+    assert "of a proposal" not in scoped.people("ada", "/scopes/team")
+
+
+def test_what_is_rejected_in_a_view_is_rejected_in_its_scope(scoped: ScopedServer) -> None:
+    write = 'UPSERT { CONCEPT { {type: "Person", name: "Eve"} SET ATTRIBUTES { age: 7 } } }'
+    assert scoped.kip("ada", write).status_code == 200
+    form = form_of(scoped, "/page/Person/Eve")
+    fields = {"key": form["key"], "version": form["version"], "attribute": "age", "reason": "no"}
+    rejected = scoped.send("ada", "POST", "/explore/reject/Person/Eve", data=fields)
+    assert (rejected.status_code, rejected.headers["location"]) == (303, "/page/Person/Eve")
+    for who, path in (("ada", ""), ("ada", "/scopes/ada"), ("root", "/scopes/ada")):
+        again = scoped.kip(who, write, path)
+        assert (again.status_code, "was rejected by human/ada" in again.text) == (403, True)
+    assert scoped.kip("root", write, "/scopes/team").status_code == 200

@@ -65,6 +65,11 @@ def test_the_one_token_is_an_admin(tmp_path: Path) -> None:
         assert server.client.get("/scopes", headers=token).json() == {"scopes": ["ada", "team"]}
         write = kip(server, "/scopes/ada", WRITE.replace(":name", '"x"'), **token)
         assert write.status_code == 200
+        copy, address = str(tmp_path / "copy"), f"{server.address}scopes/ada/"
+        done = invoke("backup", copy, "--nexus", address, "--token", "s3cret")
+        assert done.exit_code == 0, done.output
+        with kiprdf.Nexus.open(tmp_path / "copy", read_only=True) as copied:
+            assert copied.execute(PEOPLE)[-2:] == ["of ada", "x"]
         # In a browser, it reads, as with one nexus.
         server.client.post("/login", data={"token": "s3cret"})
         assert server.client.get("/scopes/ada/explore/").status_code == 200
