@@ -108,7 +108,7 @@ def test_what_is_proposed_in_a_view_is_approved_there(scoped: ScopedServer) -> N
     assert "of a proposal" not in scoped.people("ada")
     form = form_of(scoped, f"/explore/proposals/{proposed}")
     decision = {"key": form["key"], "decision": "approve"}
-    # The form of one address is none of another.
+    # A form belongs to its address.
     elsewhere = f"/scopes/ada/explore/proposals/{proposed}"
     assert scoped.send("ada", "POST", elsewhere, data=decision).status_code == 403
     approved = scoped.send("ada", "POST", f"/explore/proposals/{proposed}", data=decision)
