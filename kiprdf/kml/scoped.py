@@ -300,14 +300,19 @@ class ScopedDraft(Draft):
             element = edit.after
             if edit.before is None and isinstance(element, Proposition):
                 self._define("$PropositionType", element.predicate)
-            elif edit.before is None and element.type not in META_TYPES:  # type: ignore[union-attr]
-                self._define("$ConceptType", element.type)  # type: ignore[union-attr]
-        named = self._named.intersection(self.edits)  # a copy leaves out what was erased
-        self.stubs = {node for node in named if _is_stub(self.edits[node].after)}
-        for node in named.difference(self.stubs):
-            metadata = self.edits[node].after.metadata
-            if vocab.MENTIONED in metadata:
-                del metadata[vocab.MENTIONED]
+            elif (
+                edit.before is None
+                and isinstance(element, Concept)
+                and element.type not in META_TYPES
+            ):
+                self._define("$ConceptType", element.type)
+            if vocab.MENTIONED in element.metadata and not _is_stub(element):
+                # It is stated here, with the status that was written or none.
+                del element.metadata[vocab.MENTIONED]
+                before = _MENTION if edit.before is None else edit.before.metadata
+                if element.metadata.get(STATUS) is before.get(STATUS):
+                    element.metadata.pop(STATUS, None)
+        self.stubs = {node for node in self._named if _is_stub(self.edits[node].after)}
         for id in self._shown.unreviewed:
             self._unreview(id)
 
@@ -356,6 +361,6 @@ class _ShownDraft(Draft):
 
     def version(self, node: NamedNode) -> int:
         """The version in the member."""
-        own = self._scoped.find(node)
+        own = None if self.is_new(node) else self._scoped.find(node)
         is_here = own is not None and self._scoped.element(own) is not None
         return self._scoped.version(own) if own is not None and is_here else 0

@@ -147,6 +147,45 @@ def test_a_fact_that_is_only_named_is_a_draft_that_nobody_states(scopes: Scopes)
     assert len(scopes.ada.believed(named).tuples) == 1
 
 
+def test_values_of_a_fact_of_another_scope_say_nothing_of_its_status(scopes: Scopes) -> None:
+    [fact] = links(scopes.view, "treats")
+    by_id = f'UPSERT {{ PROPOSITION {{ (id: "{fact["id"]}") %s }} }}'
+    scopes.view.execute(by_id % "SET ATTRIBUTES {since: 2020}")
+    [own] = links(scopes.ada, "treats")
+    assert own["attributes"] == {"since": 2020}
+    assert {"_mentioned", "status"}.isdisjoint(own["metadata"])
+    [shown] = links(scopes.view, "treats")
+    assert "status" not in shown["metadata"]
+    scopes.view.execute(by_id % "" + '\n WITH METADATA {status: "draft"}')
+    [shown] = links(scopes.view, "treats")
+    assert shown["metadata"]["status"] == "draft"
+    assert "_mentioned" not in shown["metadata"]
+
+
+def test_values_of_a_fact_that_was_only_named_before(scopes: Scopes) -> None:
+    named = f'({ASPIRIN}, "treats", {HEADACHE})'
+    scopes.view.execute(f'UPSERT {{ PROPOSITION {{ ({named}, "treats", {BOB}) }} }}')
+    [id] = scopes.view.execute(f"FIND(?l.id) WHERE {{ ?l {named} }}")
+    scopes.view.execute(f'UPSERT {{ PROPOSITION {{ (id: "{id}") SET ATTRIBUTES {{a: 1}} }} }}')
+    for nexus in (scopes.ada, scopes.view):
+        [own] = nexus.execute(f"FIND(?l) WHERE {{ ?l {named} }}")
+        assert own["attributes"] == {"a": 1}
+        assert {"_mentioned", "status"}.isdisjoint(own["metadata"])
+        assert own["metadata"]["_version"] == 1
+
+
+def test_facts_about_facts_of_one_statement_are_found_once(scopes: Scopes) -> None:
+    facts = [
+        f'PROPOSITION ?f{number} {{ (?f{number - 1}, "treats", ?f{number - 2}) }}'
+        for number in range(3, 300)
+    ]
+    scopes.view.execute(
+        f"""UPSERT {{ CONCEPT ?f0 {{ {BOB} }} CONCEPT ?f1 {{ {ASPIRIN} }}
+        PROPOSITION ?f2 {{ (?f0, "treats", ?f1) }} {" ".join(facts)} }}"""
+    )
+    assert len(links(scopes.ada, "treats")) == 298
+
+
 def test_who_retracts_a_fact_that_is_only_named_retracts_it(scopes: Scopes) -> None:
     named = f'({ASPIRIN}, "treats", {HEADACHE})'
     scopes.view.execute(f'UPSERT {{ PROPOSITION {{ ({named}, "treats", {BOB}) }} }}')
