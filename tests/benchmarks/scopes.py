@@ -43,7 +43,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.scopes")
     parser.add_argument("directory", type=Path)
     parser.add_argument("--scopes", type=int, default=SCOPES)
-    parser.add_argument("--times", type=int, default=1_500, help="openings, and requests")
+    parser.add_argument("--times", type=int, default=1_000, help="openings, and requests")
     parser.add_argument("--only", choices=STEPS, nargs="+", default=list(STEPS))
     arguments = parser.parse_args()
     # As many descriptors as most systems allow; a child process has the same limit.
