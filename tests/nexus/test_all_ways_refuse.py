@@ -144,16 +144,7 @@ WAYS = {
 }
 
 NEXUS_READS = {
-    *(
-        "execute_kip_readonly",
-        "find",
-        "believed",
-        "diagnose",
-        "explain",
-        "why",
-        "sparql",
-        "request",
-    ),
+    *("execute_kip_readonly", "find", "believed", "diagnose", "explain", "sparql", "request"),
     *("export", "snapshot", "write_snapshot", "publish", "schema", "shapes", "provenance"),
     *("context", "wikibase", "to_rdflib", "patch_to", "diff", "at", "history", "id_of", "changes"),
     *("rejections", "refusals", "validity", "erasures", "proposals", "proposal", "info", "names"),
