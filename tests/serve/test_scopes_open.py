@@ -42,6 +42,14 @@ def open_folders(scoped: ScopedServer) -> set[str]:
     return names
 
 
+def form_key(scoped: ScopedServer, name: str) -> str:
+    """What the form on a page of a scope sends."""
+    page = scoped.send("root", "GET", f"/scopes/{name}/page/Person/Eve").text
+    keys = re.findall(r'name="key" value="([0-9a-f]{64})"', page)
+    assert len(keys) == 1
+    return str(keys[0])
+
+
 @contextmanager
 def held(scoped: ScopedServer, who: str, path: str) -> Iterator[socket.socket]:
     """A request whose body is not complete."""
@@ -80,6 +88,15 @@ def test_few_folders_are_open_at_once(tmp_path: Path) -> None:
         too_many = scoped.kip("three", PEOPLE)
         assert too_many.status_code == 503
         assert "--open-scopes" in too_many.json()["error"]["hint"]
+        # A form outlives the closing of its folder.
+        age = 'UPSERT { CONCEPT { {type: "Person", name: "Eve"} SET ATTRIBUTES { age: 7 } } }'
+        for name in ("ada", "dan"):
+            assert scoped.kip("root", age, f"/scopes/{name}").status_code == 200
+        first = form_key(scoped, "ada")
+        assert form_key(scoped, "dan") != first
+        assert scoped.people("bob") == ["of bob"]
+        assert open_folders(scoped) == {"dan", "bob"}
+        assert form_key(scoped, "ada") == first
 
 
 def test_what_is_read_is_not_closed(tmp_path: Path) -> None:
@@ -108,7 +125,8 @@ def test_what_is_read_is_not_closed(tmp_path: Path) -> None:
 
 def test_many_requests_take_turns(tmp_path: Path) -> None:
     make(tmp_path / "scopes", NAMES)
-    with serving_scopes(tmp_path, "--open-scopes", "3", access=MANY) as scoped:
+    limits = ("--open-scopes", "3", "--max-rows", "30")
+    with serving_scopes(tmp_path, *limits, access=MANY) as scoped:
         chosen = random.Random(7)
         places = [("root", f"/scopes/{name}") for name in NAMES]
         places += [("ada", ""), ("turned", ""), ("three", ""), ("bob", "")]
@@ -130,6 +148,10 @@ def test_many_requests_take_turns(tmp_path: Path) -> None:
         with ThreadPoolExecutor(8) as threads:
             list(threads.map(ask, [chosen.choice(places) for _ in range(80)]))
         assert 2 <= most <= 3
+        # The limits of a request hold for views, too.
+        for who, path in (("ada", ""), ("bob", ""), ("root", "/scopes/ada")):
+            answer = scoped.kip(who, "FIND(?x) WHERE { ?x {} }", path)
+            assert answer.json()["error"]["code"] == "KIP_4002", (who, path)
 
 
 def test_a_broken_scope_affects_no_other(tmp_path: Path) -> None:
@@ -180,33 +202,6 @@ def test_a_broken_scope_affects_no_other(tmp_path: Path) -> None:
     # The end of the server has released all.
     for name in ("team", "ada", "cleo"):
         kiprdf.Nexus.open(tmp_path / "scopes" / name).close()
-
-
-def test_the_limits_of_a_request_hold_everywhere(tmp_path: Path) -> None:
-    make(tmp_path / "scopes", NAMES)
-    with serving_scopes(tmp_path, "--max-rows", "3", access=MANY) as scoped:
-        for who, path in (("ada", ""), ("bob", ""), ("root", "/scopes/ada")):
-            answer = scoped.kip(who, "FIND(?x) WHERE { ?x {} }", path)
-            assert answer.json()["error"]["code"] == "KIP_4002", (who, path)
-
-
-def test_a_form_outlives_its_folder(tmp_path: Path) -> None:
-    make(tmp_path / "scopes", ("team", "ada"))
-    with serving_scopes(tmp_path, "--open-scopes", "1", access=MANY) as scoped:
-        write = 'UPSERT { CONCEPT { {type: "Person", name: "Eve"} SET ATTRIBUTES { age: 7 } } }'
-
-        def key(name: str) -> str:
-            page = scoped.send("root", "GET", f"/scopes/{name}/page/Person/Eve").text
-            keys = re.findall(r'name="key" value="([0-9a-f]{64})"', page)
-            assert len(keys) == 1
-            return str(keys[0])
-
-        for name in ("ada", "team"):
-            assert scoped.kip("root", write, f"/scopes/{name}").status_code == 200
-        first = key("ada")
-        assert key("team") != first
-        assert open_folders(scoped) == {"team"}
-        assert key("ada") == first
 
 
 def test_descriptors_are_left_for_folders() -> None:
