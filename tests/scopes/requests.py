@@ -72,6 +72,7 @@ def shown(answer: httpx.Response) -> dict[str, Any]:
     address = f"{answer.url.scheme}://{answer.url.netloc.decode()}"
     body = re.sub(r"<(/?)memory [0-9a-f]+>", r"<\1memory>", body.replace(address, "http://x"))
     body = re.sub(rf"{date.today()}[T ][0-9:.]+Z?", "now", body)
+    body = re.sub("connection-[0-9a-f]{8}", "connection", body)
     body = re.sub('name="key" value="[^"]*"', "", body)
     return {"status": answer.status_code, "headers": headers, "body": body}
 
