@@ -102,7 +102,7 @@ def test_a_view_writes_what_its_member_alone_would(number: int) -> None:
         one.store.scope = name
     view = View(members, write=written, base_iri=choose.choice(BASES), clock=lambda: NOW)
     outcomes = {"written": 0, "KIP_3004": 0}
-    for _ in range(amount("WRITTEN_VIEW_STEPS", 12)):
+    for _ in range(amount("WRITTEN_VIEW_STEPS", 9)):
         if choose.random() < 0.2:
             statements.write(choose.choice(others))
         before = [member.snapshot() for member in others]
