@@ -77,6 +77,7 @@ class ScopedWriter(Writer):
             check_status(shown, span)
             if not shown.actor.is_person:
                 check_deleted(draft.deleted_in_view(), shown, span)
+                draft.check_uncovered()
         draft.complete()
         super().check(draft, span, **options)
         draft.keep_marks()

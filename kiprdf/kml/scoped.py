@@ -16,7 +16,7 @@ from pyoxigraph import NamedNode, Triple
 
 from kiprdf.errors import KipError, shown
 from kiprdf.kml.draft import Clock, Draft, Edit, Targets
-from kiprdf.kml.trust import ACTIVE, DRAFT, MARKS, RETRACTED, STATUS, statuses
+from kiprdf.kml.trust import ACTIVE, DRAFT, MARKS, RETRACTED, REVIEWED, STATUS, statuses
 from kiprdf.kml.update import update
 from kiprdf.kml.upsert import upsert
 from kiprdf.kql.identities import exists
@@ -264,6 +264,20 @@ class ScopedDraft(Draft):
         """The elements of the view, which its draft has read, of which a part is deleted here."""
         nodes = map(self._seen_node, self.deleted)
         return [node for node in nodes if self._shown.element(node) is not None]
+
+    def check_uncovered(self) -> None:
+        """Raise KIP_3004 if the review of another member would hold, for a status deleted here."""
+        for own, edit in list(self.edits.items()):
+            old = {} if edit.before is None or own in self.deleted else edit.before.metadata
+            if STATUS not in old or STATUS in edit.after.metadata or vocab.MENTIONED in old:
+                continue
+            node = self._seen_node(own)
+            if self._holder(node, lambda _, one: REVIEWED in statuses(one.metadata)):
+                message = f"{shown(self._view.iris.id(node))} would be reviewed:"
+                hint = "Keep its status, or leave this to a person."
+                raise KipError(
+                    "KIP_3004", f"{message} only a person may say so.", hint, self.commands[-1].span
+                )
 
     def keep_marks(self) -> None:
         """Note what was retracted in the view before as retracted by who did it."""

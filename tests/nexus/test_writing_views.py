@@ -604,6 +604,18 @@ def test_a_model_changes_no_value_under_the_review_of_another_scope(scopes: Scop
     assert metadata["status"] == "active"
 
 
+def test_a_model_puts_no_value_back_under_a_review(scopes: Scopes) -> None:
+    scopes.team.execute(MARK, status="reviewed")
+    scopes.note()
+    uncover = 'DELETE METADATA {"status"} FROM ?p WHERE { ?p ' + BOB + " }"
+    with scopes.view.acting(author="m", kind="model"):
+        scopes.view.execute(NOTE, note=2)
+    refused(scopes.view, "would be reviewed: only a person", uncover)
+    assert scopes.view.execute(ADA_STATUS)[0]["status"] == "active"
+    scopes.view.execute(uncover)
+    assert scopes.view.execute(ADA_STATUS)[0]["status"] == "reviewed"
+
+
 def test_what_another_scope_has_rejected_is_not_written_by_merge(scopes: Scopes) -> None:
     merge = "MERGE CONCEPT ?a INTO ?b WHERE { ?a {name: :who} ?b " + BOB + " }"
     scopes.view.execute(NOTE, note=1)
