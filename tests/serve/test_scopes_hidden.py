@@ -115,7 +115,14 @@ def test_tags_and_cursors_are_of_one_reader(scoped: ScopedServer) -> None:
             assert answer.status_code == 200
     page = 'FIND(?t.name) WHERE { ?t {type: "$ConceptType"} } ORDER BY ?t.name LIMIT 1'
     first = scoped.kip("ada", page).json()
-    assert scoped.kip("ada", f'{page} CURSOR "{first["next_cursor"]}"').status_code == 200
+    following = f'{page} CURSOR "{first["next_cursor"]}"'
+    assert scoped.kip("ada", following).status_code == 200
+    # In another scope it is a position in what is there, or refused.
+    team = 'FIND(?p.name) WHERE { ?p {type: "Person"} } ORDER BY ?p.name LIMIT 2'
+    cursor = scoped.kip("ada", team, "/scopes/ada").json()["next_cursor"]
+    elsewhere = scoped.kip("bob", f'{team} CURSOR "{cursor}"', "/scopes/bob")
+    assert "of ada" not in elsewhere.text
+    assert scoped.kip("bob", f'{team} CURSOR "{cursor}"', "/scopes/ada").status_code == 404
 
 
 def test_nobody_finds_the_names_of_strangers_by_authors(scoped: ScopedServer) -> None:
