@@ -2,7 +2,8 @@
 
 ``application`` joins the ``routes``, whose handlers share the ``state``, behind ``security`` (host,
 origin), ``access`` (who sends a request) and ``observation`` (log, numbers, audit); handlers answer
-on threads. ``explorer`` makes the pages for people; ``server`` runs the application with uvicorn,
+on threads. ``scopes`` finds the application of a request where several nexuses are served.
+``explorer`` makes the pages for people; ``server`` runs the application with uvicorn,
 and ``connections`` limits what is open. ``http`` has what they share: accepted types, bodies,
 replies.
 """

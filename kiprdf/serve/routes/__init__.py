@@ -2,5 +2,5 @@
 
 A handler is a function of the server's state and the request. ``kip``, ``sparql``, ``linked`` (RDF
 documents), ``pages``, ``review`` and ``rejecting`` (for people), ``admin`` (state, metrics,
-maintenance), ``openapi``.
+maintenance), ``openapi``; ``scopes`` are those of a server of several nexuses.
 """
