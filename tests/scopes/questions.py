@@ -162,7 +162,7 @@ class RandomQueries(RandomChoices, QueryWriter):
 
     def finds(self, where: str) -> bool:
         variable = re.search(r"\?\w+", where)
-        if variable is None or not self.one_in(5):
+        if variable is None or not self.one_in(9):
             return True
         text = f"FIND({variable[0]}) WHERE {{ {where} }} LIMIT 1"
         with suppress(KipError):
@@ -407,7 +407,7 @@ class Questions:
 
 
 _WEIGHTS = {"find": 12, "count": 4, "named": 8, "search": 6, "describe": 4, "believed": 3}
-_WEIGHTS |= {"mutated": 3, "export": 2, "memory": 3, "document": 2, "diagnosed": 2}
+_WEIGHTS |= {"mutated": 3, "export": 2, "memory": 3, "document": 1, "diagnosed": 2}
 
 
 def _info(nexus: Nexus) -> Any:

@@ -39,7 +39,7 @@ def test_a_view_answers_as_a_nexus_with_what_is_visible_alone(number: int) -> No
     questions, differing = iter(Questions(world)), Counter[bool]()
     for question in itertools.islice(questions, PER_WORLD):
         # What others are answered before changes nothing.
-        is_asked = world.choose.random() < 0.2
+        is_asked = world.choose.random() < 0.15
         other = question.ask(world.everything) if is_asked else None
         answer = asked(question, world.view, world.expected)
         if is_asked:
