@@ -17,7 +17,8 @@ from kiprdf.execution import bootstrap, summary
 from kiprdf.execution.empty_answers import Diagnosis
 from kiprdf.execution.engine import Answer, CommandEngine
 from kiprdf.execution.forgetting import apply_erasures, forget
-from kiprdf.execution.history import changes, compact_history, history
+from kiprdf.execution.histories import changes, history
+from kiprdf.execution.history import compact_history
 from kiprdf.execution.naming import id_of
 from kiprdf.execution.rejecting import lift, reject, rejections
 from kiprdf.execution.requests import respond
@@ -921,7 +922,8 @@ class Nexus:
         """The changes of an element, the newest first, with their commits; it may be deleted.
 
         ``key`` selects the changes of one key, such as ``attributes.risk``. Returns the ``id``,
-        ``entries``, ``next_cursor`` and ``earliest_seq``.
+        ``entries``, ``next_cursor`` and ``earliest_seq``. The entries of a view are those of its
+        members in the order of time, each with its ``scope``, and ``earliest_seq`` is None.
         """
         read = functools.partial(history, self.store, id, key, limit, cursor)
         return self._engine.boundary.run(read)
@@ -954,7 +956,8 @@ class Nexus:
 
         Without ``since``, all that the history has; ``until`` is the last one. ``author`` and
         ``session`` select commits; ``type`` (or a predicate) and ``source`` select elements.
-        Returns ``commits``, ``next_cursor`` and ``earliest_seq``.
+        Returns ``commits``, ``next_cursor`` and ``earliest_seq``. Those of a view are its members',
+        as in ``history``, and are selected by times.
         """
         check(author=author, session=session)
         selection = {"type": type, "author": author, "session": session, "source": source}

@@ -209,8 +209,7 @@ def test_nothing_is_written_to_a_view() -> None:
         lambda: view.undo(seq=1),
         lambda: view.compact_history(1),
         lambda: view.optimize(),
-        lambda: view.history("C:Person/Ada"),
-        lambda: view.changes(),
+        lambda: view.changes(1),
         lambda: view.at(1),
     ):
         with pytest.raises(kiprdf.KipError, match=r"KIP_1001 .*view") as refused:
