@@ -95,6 +95,18 @@ def paged(request: dict[str, Any], execute: Callable[[dict[str, Any]], Any]) -> 
     return {**response, "rows": rows, "sizes": sizes, "has_more": has_more}
 
 
+def settled(value: Any) -> Any:
+    """An answer without the examples in a hint that are of the first 100 of more rows.
+
+    Which these are depends on the order in which a store was filled.
+    """
+    if isinstance(value, str):
+        return re.sub(r"(Before it, \S+ is ).*?, …\.", r"\1….", value)
+    if isinstance(value, dict):
+        return {key: settled(one) for key, one in value.items()}
+    return [*map(settled, value)] if isinstance(value, list) else value
+
+
 def _parsed(text: Any) -> ast.Command | None:
     try:
         return parse(text) if isinstance(text, str) else None
