@@ -95,7 +95,7 @@ def paged(request: dict[str, Any], execute: Callable[[dict[str, Any]], Any]) -> 
     return {**response, "rows": rows, "sizes": sizes, "has_more": has_more}
 
 
-def settled(value: Any) -> Any:
+def without_examples(value: Any) -> Any:
     """An answer without the examples in a hint that are of the first 100 of more rows.
 
     Which these are depends on the order in which a store was filled.
@@ -103,8 +103,8 @@ def settled(value: Any) -> Any:
     if isinstance(value, str):
         return re.sub(r"(Before it, \S+ is ).*?, …\.", r"\1….", value)
     if isinstance(value, dict):
-        return {key: settled(one) for key, one in value.items()}
-    return [*map(settled, value)] if isinstance(value, list) else value
+        return {key: without_examples(one) for key, one in value.items()}
+    return [*map(without_examples, value)] if isinstance(value, list) else value
 
 
 def _parsed(text: Any) -> ast.Command | None:

@@ -16,7 +16,7 @@ from kiprdf import KipError, Nexus, View
 from kiprdf.execution import empty_answers
 from kiprdf.memory import recall
 from tests.long_runs import SEED, amount
-from tests.scopes.questions import Question, Questions, settled
+from tests.scopes.questions import Question, Questions, without_examples
 from tests.scopes.timing import ATTEMPTS, differs
 from tests.scopes.world import BASES, World, leaked, ticking
 from tests.store.unions import DEFINITIONS, Writing, union
@@ -61,7 +61,7 @@ def asked(question: Question, view: Nexus, expected: Nexus) -> Any:
     """The answer of a view, which is the expected one, and has no word of what is hidden."""
     answer = question.ask(view)
     other = question.ask(expected)
-    assert settled(answer) == settled(other), (question.kind, question.text)
+    assert without_examples(answer) == without_examples(other), (question.kind, question.text)
     assert leaked(question.text, answer) == [], (question.kind, question.text, answer)
     return answer
 
