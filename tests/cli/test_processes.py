@@ -206,7 +206,8 @@ def test_reading_works_beside_a_writer_and_writing_does_not(
     over += "--nexus http://HOST:PORT/ (and its --token).\n"
     stop = " first; if that is kiprdf serve, stop it, "
     stop += "because a server does not run this command.\n"
-    assert [each.stderr.removeprefix(where) for each in served] == [to_serve, to_serve]
+    several = to_serve.replace(".\n", "; kiprdf serve has several clients at once.\n")
+    assert [each.stderr.removeprefix(where) for each in served] == [to_serve, several]
     assert {name: each.stderr.removeprefix(where) for name, each in refused.items()} == {
         "run": ", or, if that is kiprdf serve, send the command to its address, POST /kip.\n",
         "shell": ", or read the state of now with --read-only.\n",
