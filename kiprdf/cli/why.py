@@ -61,8 +61,9 @@ def why(
         text = kiprdf.believed(text) if believed else text
         explained = opened._engine.why(text, parameters, row)
         evidence = explained.evidence()
-        if turtle is not None:
-            turtle.write_text(explained.to_turtle(profile.value), encoding="utf-8")
+        proof = None if turtle is None else explained.to_turtle(profile.value)
+    if turtle is not None and proof is not None:
+        inputs.write_document(turtle, proof)
     if as_json:
         response = {"result": explained.result, "why": explained.to_json(), "evidence": evidence}
         output.show_json(response)
@@ -71,8 +72,6 @@ def why(
         output.show_text(output.printable("\n".join(lines), keep="\n"))
         output.show_warnings(explained.warnings)
         output.note_cursor(explained.next_cursor)
-    if turtle is not None:
-        output.note(f"Wrote the proof to {turtle}.")
 
 
 def _lines(explained: Explained, evidence: dict[str, Any]) -> list[str]:

@@ -7,11 +7,11 @@ from contextlib import closing, suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, Triple
 
 from kiprdf.budget import spend_half
 from kiprdf.errors import KipError, KipWarning
-from kiprdf.execution.history import history
+from kiprdf.execution.histories import history
 from kiprdf.execution.support import DERIVED_FROM, STATES
 from kiprdf.execution.trust import trust_of
 from kiprdf.execution.validity import validity_of
@@ -23,7 +23,7 @@ from kiprdf.kql.find import FindResult, count_solutions, run, solutions
 from kiprdf.kql.reader import Reader, link_of
 from kiprdf.kql.results import identity, shape
 from kiprdf.kql.valid_at import with_moment
-from kiprdf.language import ast
+from kiprdf.language import ast, to_text
 from kiprdf.language.values import is_number
 from kiprdf.loading import load
 from kiprdf.rdf.literals import Json
@@ -112,10 +112,14 @@ class Explained:
     """
 
     def __init__(
-        self, engine: CommandEngine, text: str, outcome: FindResult, rows: Sequence[ExplainedRow]
+        self,
+        engine: CommandEngine,
+        command: Callable[[], str],
+        outcome: FindResult,
+        rows: Sequence[ExplainedRow],
     ) -> None:
         self._engine = engine
-        self._text = text
+        self._command = command
         self.outcome = outcome
         self.result = shape(outcome.find, outcome.columns)
         self.rows = tuple(rows)
@@ -177,7 +181,7 @@ class Explained:
             for row in self.rows
         ]
         return self._at_commit(
-            lambda store: proofs.turtle(store, self._text, self.commit, answered, profile)
+            lambda store: proofs.turtle(store, self._command(), self.commit, answered, profile)
         )
 
     def _at_commit(self, function: Callable[[NexusStore], T]) -> T:
@@ -187,14 +191,14 @@ class Explained:
         def read() -> T | None:
             return function(store) if store.commit() == self.commit else None
 
-        result = self._engine.boundary.run(lambda: store.read(read))
+        result = self._engine.boundary.request(lambda: store.read(read))
         if result is not None:
             return result
         if store.journal is None:
             message = f"The nexus has changed since commit {self.commit}, and keeps no history."
             raise KipError("KIP_1001", message, "Ask why again.")
         with closing(self._engine.past(self.commit)) as past:
-            return past.boundary.run(lambda: function(past.store))
+            return self._engine.boundary.request(lambda: function(past.store))
 
 
 def explain(
@@ -206,18 +210,18 @@ def explain(
 ) -> Explained:
     """The answer to a FIND, and what its rows come from, or one of them."""
     asking = _Asking(engine, text, parameters, store)
-    outcome = asking.answer()
+    outcome = asking.with_lack(asking.answer())
     table = list(zip(*outcome.columns, strict=True))
     width = asking.rewriting.width
     outcome = outcome._replace(columns=outcome.columns[:width])
     numbers = list(range(min(len(table), MOST_ROWS))) if row is None else [row]
-    if row is not None and not 0 <= row < len(table):
+    if row is not None and (type(row) is not int or not 0 <= row < len(table)):
         message = f"The answer has no row {row}; it has {len(table)}, from 0 on."
         raise KipError("KIP_1001", message, "Leave the row out to explain all.")
     keys = [asking.rewriting.key_of(table[number]) for number in numbers]
     is_whole = outcome.next_cursor is None and len(keys) == len(table)
     rows = asking.rows(numbers, keys, is_whole)
-    return Explained(engine, text, outcome, rows)
+    return Explained(engine, asking.command, outcome, rows)
 
 
 class _Asking:
@@ -233,7 +237,7 @@ class _Asking:
         self._engine, self._text, self._store = engine, text, store
         self._parameters = with_moment(text, parameters)
         self.rewriting = engine.statements.rewriting(text)
-        self._finder = kql.Finder(self.rewriting, store)
+        self._finder = kql.Finder(self.rewriting, store, self._parameters)
         self._trust: dict[NamedNode, int] = {}
         self._id = cache(store.iris.id)
 
@@ -257,6 +261,15 @@ class _Asking:
             cursor = partial(encode, find, commit, number, view)
         return outcome._replace(find=find, next_cursor=cursor)
 
+    def with_lack(self, outcome: FindResult) -> FindResult:
+        """The answer, and that it has no values: the keys beside them are values, too."""
+        columns = outcome.columns[: self.rewriting.width]
+        if not columns[0] or any(value is not None for column in columns for value in column):
+            return outcome
+        find = self._bound(self._text)
+        plain = run(find, self._store)
+        return outcome._replace(find=find, lacks=plain.lacks, commit=plain.commit)
+
     def _bound(self, text: str, parameters: Mapping[str, Any] | None = None) -> ast.Find:
         given = self._parameters if parameters is None else parameters
         return cast(ast.Find, self._engine.statements.template(text).bind(given))
@@ -264,6 +277,10 @@ class _Asking:
     def _kept(self, text: str, parameters: Mapping[str, Any]) -> FindResult | None:
         """The answer by a plan that is kept; None where there is none."""
         return self._engine.statements.find(text, parameters, lambda: self._store)
+
+    def command(self) -> str:
+        """The command with its parameters."""
+        return name_of(self._store) + to_text(self._bound(self._text))
 
     # What they come from ----------------------------------------------------------------------
 
@@ -282,7 +299,7 @@ class _Asking:
             if is_whole and possible and self._add_all(question, possible, derived):
                 continue
             for one, key in possible.items():
-                self._add_row(question, key, derived[one])
+                self._add_row(question, one, key, derived[one])
         return [
             self._row(number, derived[one]) for number, one in zip(numbers, identities, strict=True)
         ]
@@ -294,75 +311,60 @@ class _Asking:
         derived: Mapping[kql.Key, _Derived],
     ) -> bool:
         """Add the solutions of a question for all rows; whether these are not too many."""
-        every = self._asked(question, (None,) * len(self.rewriting.key), {})
-        if len(every) > kql.MOST_OF_ALL:
+        text = question.text((None,) * len(self.rewriting.key))
+        every = self._asked(question, text, {})
+        if len(every) > text.most:
             return False
         by_key: dict[kql.Key, list[kql.Cells]] = {}
         for cells in every:
             by_key.setdefault(self._finder.key(cells), []).append(cells)
         for one in identities:
             of_row = by_key.get(one, [])
-            self._add(question, of_row, len(of_row), derived[one])
+            derived[one].add(question, of_row, len(of_row))
         return True
 
-    def _add_row(self, question: kql.Question, key: kql.Key, derived: _Derived) -> None:
-        """Add the solutions of a question for one row."""
-        restrictions = self.rewriting.restrictions(key)
-        values = dict(zip(self.rewriting.parameters, key, strict=True))
-        solved = self._asked(question, restrictions, values)
-        number: int | None = len(solved)
-        if len(solved) > kql.MOST_OF_ROW:
-            number = self._counted(question, restrictions, values)
-        self._add(question, solved, number, derived)
-
-    def _add(
-        self,
-        question: kql.Question,
-        solved: list[kql.Cells],
-        number: int | None,
-        derived: _Derived,
+    def _add_row(
+        self, question: kql.Question, identity: kql.Key, key: kql.Key, derived: _Derived
     ) -> None:
-        before = derived.number
-        derived.number = None if number is None or before is None else before + number
-        most = kql.SHOWN - len(derived.shown)
-        if most > 0 and solved:
-            derived.shown += self._finder.best(question, solved, most)
+        """Add the solutions of a question for one row."""
+        text = question.text(self.rewriting.restrictions(key))
+        values = dict(zip(self.rewriting.parameters, key, strict=True))
+        solved = self._asked(question, text, values)
+        own = solved
+        if self.rewriting.is_grouped:
+            own = [cells for cells in solved if self._finder.key(cells) == identity]
+        number: int | None = len(own)
+        if len(solved) > text.most:
+            number = self._counted(text, values) if len(own) == len(solved) else None
+        derived.add(question, own, number)
 
     def _asked(
-        self,
-        question: kql.Question,
-        restrictions: kql.Restrictions,
-        values: Mapping[str, Any],
+        self, question: kql.Question, text: kql.Text, values: Mapping[str, Any]
     ) -> list[kql.Cells]:
-        """The solutions of a question."""
-        text, names = question.text(restrictions)
-        every = {**self._parameters, **values}
-        parameters = {name: every[name] for name in names}
-        solved = self._engine.statements.solutions(text, parameters, self._store)
+        """The solutions of a question, one more than the most that it asks for if there are."""
+        parameters = self._of(text, values)
+        solved = self._engine.statements.solutions(text.command, parameters, self._store)
         if solved is None:
-            find = self._bound(text, parameters)
-            solved = solutions(question.names, find, self._store)
+            solved = solutions(question.names, self._bound(text.command, parameters), self._store)
         return list(solved)
 
-    def _counted(
-        self,
-        question: kql.Question,
-        restrictions: kql.Restrictions,
-        values: Mapping[str, Any],
-    ) -> int | None:
+    def _counted(self, text: kql.Text, values: Mapping[str, Any]) -> int | None:
         """The number of solutions; None where the budget does not suffice."""
-        text, names = question.text(restrictions, is_counted=True)
-        every = {**self._parameters, **values}
-        find = self._bound(text, {name: every[name] for name in names})
+        where = self._bound(text.counted, self._of(text, values)).where
         with suppress(KipError):
-            number = spend_half(lambda: count_solutions(find.where, self._store, MOST_COUNTED))
+            number = spend_half(lambda: count_solutions(where, self._store, MOST_COUNTED))
             return None if number == MOST_COUNTED else number
         return None
+
+    def _of(self, text: kql.Text, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters of a text, some of which are the values of a row."""
+        every = {**self._parameters, **values}
+        return {name: every[name] for name in text.placeholders}
 
     # As it is shown ---------------------------------------------------------------------------
 
     def _row(self, number: int, derived: _Derived) -> ExplainedRow:
-        shown = derived.shown
+        shown = self._finder.best(derived.solutions)
         confidences = [c for c in map(self._confidence, shown) if c is not None]
         trusted = max(map(self._lowest_trust, shown), default=None)
         return ExplainedRow(
@@ -404,11 +406,16 @@ class _Asking:
 
 
 class _Derived:
-    """The first derivations of a row, and how many there are; None if that is not known."""
+    """Solutions that give a row, and how many there are; None if that is not known."""
 
     def __init__(self) -> None:
-        self.shown: list[kql.Derivation] = []
+        self.solutions: list[kql.Solution] = []
         self.number: int | None = 0
+
+    def add(self, question: kql.Question, solved: list[kql.Cells], number: int | None) -> None:
+        """Add the solutions of one question."""
+        self.solutions += [(question, cells) for cells in solved]
+        self.number = None if number is None or self.number is None else self.number + number
 
 
 def _cited(one: kql.Derivation) -> dict[NamedNode, None]:
@@ -468,12 +475,13 @@ def _ends(node: NamedNode, predicate: str, store: NexusStore, *, is_subject: boo
 
 
 def _beside(node: NamedNode, reader: Reader, store: NexusStore) -> list[dict[str, Json]]:
-    """The other facts with the subject and predicate of one: they may contradict it."""
+    """Other facts with the subject and predicate of one: they may contradict it."""
     fact = reader.fact(node)
     if fact is None:
         return []
-    others = store.match(cast(NamedNode, fact.subject), fact.predicate, None)
-    links = sorted(filter(None, (link_of(store, other) for other in others)), key=str)
+    facts = store.lookup(fact.subject, fact.predicate, None, MOST_BESIDE + 1)
+    stated = (Triple(one.subject, one.predicate, one.object) for one in facts)
+    links = sorted(filter(None, (link_of(store, one) for one in stated)), key=str)
     return [
         {
             "id": store.iris.id(link),
@@ -481,7 +489,7 @@ def _beside(node: NamedNode, reader: Reader, store: NexusStore) -> list[dict[str
             "status": reader.value(link, "metadata", "status"),
             "superseded_by": reader.value(link, "metadata", "superseded_by"),
         }
-        for link in links[: MOST_BESIDE + 1]
+        for link in links
         if link != node
     ][:MOST_BESIDE]
 

@@ -58,8 +58,8 @@ def _described(store: Store, nodes: Iterable[NamedNode]) -> Iterator[Triple]:
 
 
 def _proof(store: Store, text: str, commit: int, rows: Sequence[Row]) -> Iterator[Triple]:
-    base = store.iris.base
-    answer = NamedNode(f"urn:uuid:{uuid5(NAMESPACE_URL, f'{base} {commit} {text}')}")
+    content = canonical_json([store.iris.base, commit, text, *([*row] for row in rows)])
+    answer = NamedNode(uuid5(NAMESPACE_URL, content).urn)
     yield Triple(answer, vocab.TYPE, prov("Collection"))
     yield Triple(answer, vocab.TYPE, prov("Entity"))
     yield Triple(answer, dcterms("description"), Literal(text))

@@ -33,7 +33,7 @@ SHOWN = 3
 MOST_OF_ALL = 1_000
 """Solutions of all rows that are read at once."""
 MOST_OF_ROW = 100
-"""Solutions of a row that are read, and ranked by confidence."""
+"""Solutions of a row that are read where those of all are too many."""
 Key: TypeAlias = tuple[Any, ...]
 """What makes a row: the ids of its elements, or the values that make a group."""
 Cells: TypeAlias = Mapping[str, Cell]
@@ -207,7 +207,8 @@ class _Absences:
 class _Named:
     """Clauses in which each element has a variable: ``elements``, in the order of the text.
 
-    ``paths`` are the values that FILTERs read.
+    ``paths`` are the values that FILTERs read. ``counted`` has as many solutions: a fact with a
+    predicate is one link.
     """
 
     def __init__(self, clauses: Iterable[ast.Clause], names: Iterator[str]) -> None:
@@ -216,7 +217,9 @@ class _Named:
         self.ranges: list[_Range] = []
         self.absences = _Absences()
         self.paths: dict[ast.Path, None] = {}
-        self.clauses = self._block(clauses)
+        plain = tuple(clauses)
+        self.clauses = self._block(plain)
+        self.counted = tuple(map(_without_link, self.clauses, plain))
 
     def _block(self, clauses: Iterable[ast.Clause]) -> tuple[ast.Clause, ...]:
         return tuple(map(self._clause, clauses))
@@ -266,6 +269,17 @@ class _Named:
         return named, "" if variable is None else variable.name
 
 
+def _without_link(named: ast.Clause, plain: ast.Clause) -> ast.Clause:
+    """A clause without the variable that it got for the one fact that it matches."""
+    if not isinstance(named, ast.PropositionClause) or plain == named:
+        return named
+    matcher = named.matcher
+    predicates = matcher.predicate if isinstance(matcher, ast.PropositionMatcher) else None
+    if isinstance(predicates, ast.Predicates) and len(predicates.alternatives) > 1:
+        return named
+    return replace(named, variable=cast(ast.PropositionClause, plain).variable)
+
+
 # Paths of hops ------------------------------------------------------------------------------------
 
 _State: TypeAlias = tuple[NamedNode, int]
@@ -311,17 +325,18 @@ class _Hops:
 # Questions ----------------------------------------------------------------------------------------
 
 Restriction: TypeAlias = Literal["concept", "link", "value", "null"]
-"""What the value is that a row has for an expression of its key."""
-
-
+"""What a row has for an expression of its key."""
 Restrictions: TypeAlias = tuple[Restriction | None, ...]
 
 
 class Text(NamedTuple):
-    """A FIND, and the names of its placeholders."""
+    """A FIND of ``most`` solutions and one more, another one that has as many, and is sooner
+    counted, and the names of their placeholders."""
 
     command: str
+    counted: str
     placeholders: frozenset[str]
+    most: int
 
 
 class Question:
@@ -349,37 +364,63 @@ class Question:
             for name in self.names
         )
         self.read = tuple({**self._named.paths, **rewriting.read})
-        self._plain = alternative.clauses
-        self._texts: dict[tuple[object, ...], Text] = {}
+        self._starts = [
+            _is_bound_first(variable_of(one).name, alternative.clauses) for one in self._key
+        ]
+        self._has_map = any(map(_is_map, self._key))
+        self._texts: dict[Restrictions, Text] = {}
 
     def is_possible(self, key: Key) -> bool:
         """Whether a key has values of variables only that the clauses bind."""
         return all(value is None or bound for value, bound in zip(key, self._is_bound, strict=True))
 
-    def text(self, restrictions: Restrictions, *, is_counted: bool = False) -> Text:
-        """The FIND for all rows, or for one with values of some kinds.
+    def text(self, restrictions: Restrictions) -> Text:
+        """The FIND for all rows, or for one, which may have null or a value for each expression.
 
-        One that is only counted names nothing that the FIND does not name itself.
+        An element is given first where that changes nothing, which is sooner found, else tested. A
+        value that is compared with an array is in it, and a map is not compared: the solutions
+        of other groups may be among those of a group.
         """
-        chosen = *restrictions, is_counted
-        if chosen not in self._texts:
-            most = MOST_OF_ROW if any(restrictions) else MOST_OF_ALL
-            where = self._where(restrictions, self._plain if is_counted else self._named.clauses)
-            shown = _COUNTED if is_counted else self._shown
-            find = ast.Find(shown, where, limit=ast.Scalar(most + 1))
+        if restrictions not in self._texts:
+            is_of_row = any(restrictions) and not self._has_map
+            most = MOST_OF_ROW if is_of_row else MOST_OF_ALL
+            patterns, tests = self._restricted(restrictions)
+            find, counted = (
+                ast.Find(
+                    self._shown,
+                    ast.Block((*patterns, *clauses, *tests)),
+                    limit=ast.Scalar(most + 1),
+                )
+                for clauses in (self._named.clauses, self._named.counted)
+            )
             placeholders = (node for node in walk(find) if isinstance(node, ast.Placeholder))
-            self._texts[chosen] = Text(to_text(find), frozenset(one.name for one in placeholders))
-        return self._texts[chosen]
+            names = frozenset(one.name for one in placeholders)
+            self._texts[restrictions] = Text(to_text(find), to_text(counted), names, most)
+        return self._texts[restrictions]
 
-    def _where(self, restrictions: Restrictions, clauses: tuple[ast.Clause, ...]) -> ast.Block:
+    def _restricted(self, restrictions: Restrictions) -> tuple[list[ast.Clause], list[ast.Clause]]:
+        """What comes before the clauses, and after them, for the rows that have some values."""
         patterns: list[ast.Clause] = []
         tests: list[ast.Clause] = []
-        parts = zip(self._key, self._parameters, restrictions, self._is_bound, strict=True)
-        for expression, parameter, restriction, is_bound in parts:
-            if is_bound and restriction is not None:
-                clause = _restricted(expression, ast.Placeholder(parameter), restriction)
-                (tests if isinstance(clause, ast.Filter) else patterns).append(clause)
-        return ast.Block((*patterns, *clauses, *tests))
+        parts = zip(
+            self._key, self._parameters, restrictions, self._is_bound, self._starts, strict=True
+        )
+        for expression, parameter, restriction, is_bound, is_first in parts:
+            if not is_bound or restriction is None:
+                continue
+            variable, value = variable_of(expression), ast.Placeholder(parameter)
+            if _is_map(expression):
+                is_value = restriction == "value"
+                tests.append(ast.Filter(ast.NullTest(variable, negated=is_value)))
+            elif restriction == "null":
+                tests.append(ast.Filter(ast.NullTest(expression, negated=False)))
+            elif is_first and restriction == "concept":
+                patterns.append(ast.ConceptClause(variable, ast.ConceptMatcher(id=value)))
+            elif is_first and restriction == "link":
+                patterns.append(ast.PropositionClause(variable, ast.PropositionId(value)))
+            else:
+                tests.append(ast.Filter(ast.Comparison("==", expression, value)))
+        return patterns, tests
 
     def absent(self, cells: Cells) -> tuple[tuple[str, Span], ...]:
         """The NOTs, and the OPTIONALs that match nothing."""
@@ -400,24 +441,23 @@ class Question:
                 yield first, predicates, last
 
 
-_COUNTED = (ast.Aggregate("COUNT", ast.Variable("why")),)
-"""Only the WHERE of what is counted is read."""
+def _is_bound_first(name: str, clauses: Iterable[ast.Clause]) -> bool:
+    """Whether the first clause with a variable binds it: nothing changes if it is bound before."""
+    for clause in clauses:
+        if any(isinstance(node, ast.Variable) and node.name == name for node in walk(clause)):
+            if not isinstance(clause, ast.ConceptClause | ast.PropositionClause):
+                return False
+            has_hops = any(isinstance(node, ast.Hops) for node in walk(clause))
+            roles = {role for variable, role in scope.mentions(clause) if variable.name == name}
+            return not (has_hops and "link" in roles)
+    return False
 
 
-def _restricted(
-    expression: ast.Expression, value: ast.Placeholder, restriction: Restriction
-) -> ast.Clause:
-    """A clause for the rows that have one value."""
-    assert isinstance(expression, ast.Path | ast.Variable)
-    match restriction:
-        case "concept":
-            return ast.ConceptClause(variable_of(expression), ast.ConceptMatcher(id=value))
-        case "link":
-            return ast.PropositionClause(variable_of(expression), ast.PropositionId(value))
-        case "null":
-            return ast.Filter(ast.NullTest(expression, negated=False))
-        case "value":
-            return ast.Filter(ast.Comparison("==", expression, value))
+def _is_map(expression: ast.Variable | ast.Path) -> bool:
+    """Whether an expression is all attributes or metadata, which no FILTER reads."""
+    if isinstance(expression, ast.Variable) or expression.key is not None:
+        return False
+    return expression.field in ("attributes", "metadata")
 
 
 class Rewriting:
@@ -434,13 +474,15 @@ class Rewriting:
         variables = (matcher.predicate for matcher in matchers)
         self.predicates = {one.name for one in variables if isinstance(one, ast.Variable)}
         if self.is_grouped:
-            self.key: tuple[ast.Variable | ast.Path, ...] = tuple(
-                e for e in find.expressions if not isinstance(e, ast.Aggregate)
+            self.key = tuple(
+                self._shown(e.name) if isinstance(e, ast.Variable) else e
+                for e in find.expressions
+                if not isinstance(e, ast.Aggregate)
             )
             self.find = find
         else:
             names = dict.fromkeys(variable_of(one).name for one in find.expressions)
-            self.key = tuple(self.shown(name) for name in names)
+            self.key = tuple(map(self._shown, names))
             self.find = replace(find, expressions=(*find.expressions, *self.key))
         kinds = ast.Variable | ast.Placeholder
         used = {node.name for node in walk(find) if isinstance(node, kinds)}
@@ -453,7 +495,7 @@ class Rewriting:
         self.questions = [question for question in questions if question.names]
         self.text = None if find.cursor is not None else to_text(self.find)
 
-    def shown(self, name: str) -> ast.Variable | ast.Path:
+    def _shown(self, name: str) -> ast.Variable | ast.Path:
         """What shows an element by its id, and a predicate by its name."""
         variable = ast.Variable(name)
         return variable if name in self.predicates else ast.Path(variable, "id")
@@ -469,59 +511,64 @@ class Rewriting:
             if not isinstance(e, ast.Aggregate)
         )
 
-    def restrictions(self, key: Key) -> tuple[Restriction, ...]:
-        """What the values of a key are."""
-        return tuple(map(self._restriction, self.key, key))
+    def restrictions(self, key: Key) -> Restrictions:
+        """What a row has for each expression of its key."""
+        return tuple(map(_restriction, self.key, key))
 
-    def _restriction(self, expression: ast.Expression, value: Json) -> Restriction:
-        if value is None:
-            return "null"
-        is_element = isinstance(expression, ast.Path) and expression.field == "id"
-        if isinstance(expression, ast.Variable):
-            is_element = expression.name not in self.predicates
-        if not is_element:
-            return "value"
-        return "link" if str(value).startswith("P:") else "concept"
+
+def _restriction(expression: ast.Variable | ast.Path, value: Json) -> Restriction:
+    if value is None:
+        return "null"
+    if isinstance(expression, ast.Variable) or expression.field != "id":
+        return "value"
+    return "link" if str(value).startswith("P:") else "concept"
 
 
 # Derivations --------------------------------------------------------------------------------------
+
+Solution: TypeAlias = tuple[Question, Cells]
 
 
 class Finder:
     """Reads derivations from the solutions of questions."""
 
-    def __init__(self, rewriting: Rewriting, store: Store) -> None:
-        self._rewriting, self._store, self.reader = rewriting, store, Reader(store)
+    def __init__(
+        self, rewriting: Rewriting, store: Store, parameters: Mapping[str, object]
+    ) -> None:
+        self._rewriting, self._store, self._parameters = rewriting, store, parameters
+        self.reader = Reader(store)
         self._walks: dict[tuple[NamedNode, NamedNode, int], _Hops] = {}
 
     def key(self, cells: Cells) -> Key:
         """The key of the row that a solution gives, as ``identity`` has its values."""
         return tuple([self._value(cells.get(variable_of(e).name), e) for e in self._rewriting.key])
 
-    def _value(self, cell: Cell, expression: ast.Expression) -> Any:
+    def _value(self, cell: Cell, expression: ast.Variable | ast.Path) -> Any:
         if not isinstance(cell, NamedNode):
             return None
-        if isinstance(expression, ast.Path):
-            return identity(self.reader.value(cell, expression.field, expression.key))
-        if variable_of(expression).name in self._rewriting.predicates:
+        if isinstance(expression, ast.Variable):
             return self.reader.predicate_name(cell)
-        return self._store.iris.id(cell)
+        return identity(self.reader.value(cell, expression.field, expression.key))
 
-    def best(self, question: Question, solutions: list[Cells], most: int) -> list[Derivation]:
-        """The derivations of the solutions with the highest confidence."""
-        if 1 < len(solutions) <= MOST_OF_ROW:
-            solutions = sorted(solutions, key=lambda cells: [str(cell) for cell in cells.values()])
-        if most < len(solutions) <= MOST_OF_ROW:
-            self.reader.prefetch(node for cells in solutions for node in cells.values())
-            solutions.sort(key=lambda cells: self._doubt(question, cells))
-        self.reader.prefetch(node for cells in solutions[:most] for node in cells.values())
-        return [self._derivation(question, cells) for cells in solutions[:most]]
+    def best(self, solutions: Sequence[Solution]) -> list[Derivation]:
+        """The derivations of the solutions with the highest confidence; ties by their elements."""
+        if len(solutions) > 1:
+            self.reader.prefetch(node for _, cells in solutions for node in cells.values())
+            solutions = sorted(solutions, key=self._rank)
+        shown = solutions[:SHOWN]
+        self.reader.prefetch(node for _, cells in shown for node in cells.values())
+        return [self._derivation(*solution) for solution in shown]
 
-    def _doubt(self, question: Question, cells: Cells) -> float:
-        """How little the propositions of a solution are trusted by their confidence."""
-        links = self._store.iris.propositions
-        nodes = (node for node in question.nodes(cells) if node.value.startswith(links))
-        return -min(filter(is_number, map(self.confidence, nodes)), default=-math.inf)
+    def _rank(self, solution: Solution) -> tuple[float, int, list[str]]:
+        question, cells = solution
+        links = [node for node in question.nodes(cells) if self._is_link(node)]
+        links += (link for path in self._paths(question, cells) for link in path)
+        confidence = min(filter(is_number, map(self.confidence, links)), default=-math.inf)
+        names = [str(cell) for cell in cells.values()]
+        return -confidence, self._rewriting.questions.index(question), names
+
+    def _is_link(self, node: NamedNode) -> bool:
+        return node.value.startswith(self._store.iris.propositions)
 
     def confidence(self, link: NamedNode) -> Json:
         """The confidence of a proposition, as its metadata has it."""
@@ -529,22 +576,24 @@ class Finder:
 
     def _derivation(self, question: Question, cells: Cells) -> Derivation:
         nodes = dict.fromkeys(question.nodes(cells))
-        links = self._store.iris.propositions
         values = {}
         for path in question.read:
             node = cells.get(path.variable.name)
             if isinstance(node, NamedNode):
                 value = self.reader.value(node, path.field, path.key)
                 values[node, path.field, path.key] = ReadValue(node, path.field, path.key, value)
-        paths = (self._path(*ends) for ends in question.ranges(cells))
         return Derivation(
-            tuple(node for node in nodes if node.value.startswith(links)),
-            tuple(node for node in nodes if not node.value.startswith(links)),
+            tuple(filter(self._is_link, nodes)),
+            tuple(node for node in nodes if not self._is_link(node)),
             tuple(values.values()),
-            tuple(path for path in paths if path is not None),
+            self._paths(question, cells),
             question.absent(cells),
             question.branch,
         )
+
+    def _paths(self, question: Question, cells: Cells) -> tuple[tuple[NamedNode, ...], ...]:
+        paths = (self._path(*ends) for ends in question.ranges(cells))
+        return tuple(path for path in paths if path is not None)
 
     def _path(
         self, start: NamedNode, predicates: ast.Predicates, end: NamedNode
@@ -553,7 +602,9 @@ class Finder:
         walks = []
         for one in predicates.alternatives:
             least = 1 if one.hops is None else one.hops.minimum
-            chosen = start, self._store.iris.predicate(one.name), least
+            value = one.value
+            name = self._parameters[value.name] if isinstance(value, ast.Placeholder) else one.name
+            chosen = start, self._store.iris.predicate(cast(str, name)), least
             walk = self._walks.get(chosen)
             if walk is None:
                 walk = self._walks[chosen] = _Hops(*chosen, self._store)
