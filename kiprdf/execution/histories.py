@@ -57,6 +57,18 @@ def history(
     return {"id": id, **page}
 
 
+def last_commits(store: NexusStore, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The newest entry of the history of each element that has one."""
+    if not isinstance(store, ViewStore):
+        return of_one.last_commits(store, ids)
+    newest: dict[str, dict[str, Any]] = {}
+    for member in _members(store):
+        for id, entry in of_one.last_commits(member, ids).items():
+            if id not in newest or entry["at"] > newest[id]["at"]:
+                newest[id] = {"scope": member.scope, **entry}
+    return newest
+
+
 def changes(
     store: NexusStore,
     since: When,

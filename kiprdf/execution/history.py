@@ -111,6 +111,27 @@ def history(
     return store.read(run)
 
 
+def last_commits(store: NexusStore, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """The newest entry of the history of each element that has one; each commit is read once."""
+
+    def run() -> dict[str, dict[str, Any]]:
+        log = Log(store)
+        log.require_whole()
+        texts = log.journal.statements()
+        entries: dict[str, dict[str, Any]] = {}
+        for id in paced(ids):
+            node = store.iris.from_id(id)
+            assert node is not None, id
+            for number in log.numbers(element=node, newest_first=True):
+                step = log.step(number, {node})
+                if node in step.elements:
+                    entries[id] = _entry(step.commit, *step.elements[node], texts)
+                    break
+        return entries
+
+    return store.read(run)
+
+
 def is_mentioned(store: NexusStore, id: str) -> bool:
     """Whether the history has a change of an element; False without a history."""
     node = store.iris.from_id(id)

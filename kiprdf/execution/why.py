@@ -11,7 +11,7 @@ from pyoxigraph import NamedNode, Triple
 
 from kiprdf.budget import spend_half
 from kiprdf.errors import KipError, KipWarning
-from kiprdf.execution.histories import history
+from kiprdf.execution.histories import last_commits
 from kiprdf.execution.support import DERIVED_FROM, STATES
 from kiprdf.execution.trust import trust_of
 from kiprdf.execution.validity import validity_of
@@ -440,7 +440,8 @@ def _evidence(ids: list[str], store: NexusStore) -> dict[str, dict[str, Json]]:
         if id not in evidence:
             evidence[id] = of_one = _of_one(id, reader, store)
             pending += [*of_one["derived_from"], *of_one["states"]][::-1]
-    return evidence
+    written = _written(list(evidence), store)
+    return {id: {**one, "written": written.get(id)} for id, one in evidence.items()}
 
 
 def _of_one(id: str, reader: Reader, store: NexusStore) -> dict[str, Any]:
@@ -459,7 +460,6 @@ def _of_one(id: str, reader: Reader, store: NexusStore) -> dict[str, Any]:
         "valid": validity_of(store, node),
         "superseded_by": superseded_by,
         "beside": _beside(node, reader, store),
-        "written": _written(id, store),
     }
 
 
@@ -494,15 +494,18 @@ def _beside(node: NamedNode, reader: Reader, store: NexusStore) -> list[dict[str
     ][:MOST_BESIDE]
 
 
-def _written(id: str, store: NexusStore) -> dict[str, Json] | None:
-    """The last commit that changed an element; None where there is no history."""
-    if store.journal is None:
-        return None
-    with suppress(KipError):
-        entries = history(store, id, limit=1)["entries"]
-        if entries:
-            return {name: entries[0][name] for name in _OF_COMMIT if name in entries[0]}
-    return None
+def _written(ids: Sequence[str], store: NexusStore) -> dict[str, dict[str, Json]]:
+    """The last commit that changed each element; none where there is no history."""
+    try:
+        entries = last_commits(store, ids)
+    except KipError as error:
+        if error.code != "KIP_1001":
+            raise
+        return {}
+    return {
+        id: {name: entry[name] for name in _OF_COMMIT if name in entry}
+        for id, entry in entries.items()
+    }
 
 
-_OF_COMMIT = ("seq", "at", "author", "actor", "session", "statement")
+_OF_COMMIT = ("scope", "seq", "at", "author", "actor", "session", "statement")

@@ -39,6 +39,7 @@ WRITTEN = {
     "snapshot letter.txt/x.ttl": "kiprdf: letter.txt/x.ttl cannot be written: Not a directory.\n",
     "schema no/x.ttl": "kiprdf: no/x.ttl cannot be written: No such file or directory.\n",
     "export no/x.kip": "kiprdf: no/x.kip cannot be written: No such file or directory.\n",
+    'why FIND(?d)WHERE{?d{type:"Drug"}} --turtle no/x.ttl': "kiprdf: no/x.ttl cannot ...",
     "demo -o no/x.ttl": "kiprdf: no/x.ttl cannot be written: there is no folder no.\n",
     "demo -o photos": "kiprdf: photos cannot be written: it is a folder.\n",
     "load medical -n letter.txt": "kiprdf: .../letter.txt is a file; a nexus needs a folder.\n",

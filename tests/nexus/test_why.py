@@ -255,3 +255,164 @@ def test_of_many_combinations_some_are_shown_and_the_rest_is_counted(
     (row,) = explained.rows
     assert (len(row.derivations), row.more, row.group) == (3, None, {"size": None})
     assert [warning.name for warning in explained.warnings] == ["NotCounted"]
+
+
+def test_the_best_derivation_of_all_branches_and_paths_comes_first() -> None:
+    nexus = kiprdf.Nexus.memory()
+    nexus.execute(SCHEMA)
+    nexus.execute("""
+    UPSERT {
+      CONCEPT ?a { {type: "Symptom", name: "a"} }
+      CONCEPT ?b { {type: "Symptom", name: "b"} }
+      CONCEPT ?c { {type: "Symptom", name: "c"} }
+      CONCEPT ?d { {type: "Drug", name: "d"} }
+      PROPOSITION { (?d, "treats", ?a) } WITH METADATA { confidence: 0.1 }
+      PROPOSITION { (?d, "treats", ?b) } WITH METADATA { confidence: 0.2 }
+      PROPOSITION { (?d, "treats", ?c) } WITH METADATA { confidence: 0.3 }
+      PROPOSITION { (?d, "is_a", ?a) } WITH METADATA { confidence: 0.9 }
+    }
+    """)
+    command = """
+    FIND(?d.name) WHERE {
+      ?d {type: "Drug"} (?d, "treats", ?s) UNION { ?d {type: "Drug"} (?d, "is_a", ?s) }
+    }
+    """
+    (row,) = nexus.why(command).rows
+    names = [one.concepts[1] for one in row.derivations]
+    assert names == ["C:Symptom/a", "C:Symptom/c", "C:Symptom/b"]
+    assert [one.branch for one in row.derivations] == ["UNION at 3:44", None, None]
+    assert (row.confidence, row.more) == (0.9, 1)
+    (row,) = nexus.why('FIND(?d.name) WHERE { (?d, "treats"{1,2}, ?s) }').rows
+    names = [one.concepts[1] for one in row.derivations]
+    assert (names, row.confidence) == (["C:Symptom/c", "C:Symptom/b", "C:Symptom/a"], 0.3)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        '(?d, "treats", ?s)',
+        '(?d, "treats", {type: "Symptom"})',
+        '(?d, "treats"{1,2}, {type: "Symptom"})',
+        '(?d, "treats"|"is_a", {type: "Symptom"})',
+        '(?d, ?p, {type: "Symptom"})',
+        'OPTIONAL { (?d, "treats", {type: "Symptom"}) }',
+        'OPTIONAL { (?d, "treats", {type: "Symptom"}) UNION { (?d, "is_a", {name: "Nix"}) } }',
+    ],
+)
+def test_many_derivations_of_a_row_of_a_page_are_all_counted(pattern: str) -> None:
+    nexus = kiprdf.Nexus.memory()
+    nexus.execute(SCHEMA)
+    treated = " ".join(
+        f'CONCEPT ?s{n} {{ {{type: "Symptom", name: "s{n}"}} }}'
+        f' PROPOSITION {{ (?a, "treats", ?s{n}) }} PROPOSITION {{ (?b, "treats", ?s{n}) }}'
+        for n in range(120)
+    )
+    drugs = " ".join(f'CONCEPT ?{name} {{ {{type: "Drug", name: "{name}"}} }}' for name in "ab")
+    nexus.execute(f"UPSERT {{ {drugs} {treated} }}")
+    where = f'WHERE {{ ?d {{type: "Drug"}} {pattern} }} ORDER BY ?d.name LIMIT 1'
+    assert [(row.more, row.group) for row in nexus.why(f"FIND(?d.name) {where}").rows] == [
+        (117, None)
+    ]
+    (row,) = nexus.why(f"FIND(?d.name, COUNT(?d)) {where}").rows
+    assert (row.more, row.group) == (117, {"size": 120})
+
+
+VALUES = '3 3.0 [3,2] [[3]] {a:3} true [true] null [] "3" 9007199254740993 9007199254740992.0'
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'FIND(?d.attributes.v, COUNT(?d)) WHERE { ?d {type: "Drug"} }',
+        'FIND(?d.attributes, COUNT(?d)) WHERE { ?d {type: "Drug"} }',
+        'FIND(?e.attributes, COUNT(?d)) WHERE { ?d {type: "Drug"} OPTIONAL { (?d, "is_a", ?e) } }',
+        'FIND(?e, COUNT(?d)) WHERE { ?d {type: "Drug"} OPTIONAL { (?d, "is_a", ?e) } }',
+        'FIND(?e.name) WHERE { ?d {type: "Drug"} OPTIONAL { (?d, "is_a", ?e) } }',
+        'FIND(?l) WHERE { ?d {type: "Drug"} OPTIONAL { ?l (?d, "is_a", ?e) } }',
+        'FIND(?l, ?e.name) WHERE { ?l (?d, "is_a"{1,2}, ?e) }',
+        'FIND(?e.name) WHERE { ?d {type: "Drug"} NOT { (?d, "is_a", ?e) } ?e {type: "Drug"} }',
+        "FIND(?p, COUNT(?l)) WHERE { ?l (?d, ?p, ?e) }",
+    ],
+)
+def test_a_row_by_itself_comes_from_the_same_as_among_all(command: str) -> None:
+    nexus = kiprdf.Nexus.memory()
+    nexus.execute(SCHEMA)
+    drugs = " ".join(
+        f'CONCEPT ?d{n} {{ {{type: "Drug", name: "d{n}"}} SET ATTRIBUTES {{ v: {value} }} }}'
+        for n, value in enumerate(VALUES.split())
+    )
+    nexus.execute(
+        f'UPSERT {{ {drugs} PROPOSITION {{ (?d1, "is_a", ?d0) }}'
+        ' PROPOSITION { (?d2, "is_a", ?d1) } PROPOSITION { (?d3, "is_a", ?d1) } }'
+    )
+    rows = nexus.why(command).rows
+    assert len(rows) > 1
+    for number, row in enumerate(rows):
+        assert nexus.why(command, row=number).rows == (row,)
+
+
+def test_the_predicate_of_hops_is_a_parameter(nexus: kiprdf.Nexus) -> None:
+    command = 'FIND(?s.name) WHERE { (?s, :predicate{2,}, {name: "Feeling"}) }'
+    (row,) = nexus.why(command, predicate="is_a").rows
+    assert [len(path) for path in row.derivations[0].paths] == [2]
+
+
+@pytest.mark.parametrize("row", ["0", 0.0, True, -1])
+def test_a_row_is_a_number(nexus: kiprdf.Nexus, row: Any) -> None:
+    with pytest.raises(KipError, match="The answer has no row"):
+        nexus.why('FIND(?s.name) WHERE { ?s {type: "Symptom"} }', row=row)
+
+
+def test_warnings_are_those_of_the_answer(nexus: kiprdf.Nexus) -> None:
+    command = 'FIND(?d.attributes.nix) WHERE { ?d {type: "Drug"} }'
+    warnings = nexus.execute_kip({"command": command})["warnings"]
+    assert [warning["message"] for warning in warnings] == ["1:6 No Drug has the attribute 'nix'."]
+    for _ in range(3):  # then its plan is kept
+        assert nexus.execute_kip({"command": command, "why": True})["warnings"] == warnings
+
+
+def test_proofs_of_other_questions_have_other_names(nexus: kiprdf.Nexus) -> None:
+    command = "FIND(?s.name) WHERE { ?s {name: :name} } // \ud800 \x00"
+    proofs = [nexus.why(command, name=name).to_turtle() for name in ("Pain", "Headache", "Pain")]
+    answers = [rdflib.Graph().parse(data=proof, format="turtle") for proof in proofs]
+    names = [set(answer.objects(predicate=rdflib.PROV.hadMember)) for answer in answers]
+    assert names[0] == names[2] != names[1]
+    (text,) = answers[0].objects(predicate=rdflib.DCTERMS.description)
+    assert str(text) == 'FIND(?s.name)\nWHERE {\n  ?s {name: "Pain"}\n}'
+    believed = nexus.why(kiprdf.believed(command), name="Pain").to_turtle()
+    (text,) = rdflib.Graph().parse(data=believed).objects(predicate=rdflib.DCTERMS.description)
+    assert str(text).startswith("// Believed now\nFIND(?s.name)")
+
+
+def test_the_evidence_of_facts_at_a_hub_is_of_bounded_size_and_time() -> None:
+    nexus = kiprdf.Nexus.memory(history=True)
+    nexus.execute(SCHEMA)
+    facts = " ".join(
+        f'CONCEPT ?s{n} {{ {{type: "Symptom", name: "s{n}"}} }}'
+        f' PROPOSITION {{ (?d, "treats", ?s{n}) }}'
+        for n in range(300)
+    )
+    nexus.execute(f'UPSERT {{ CONCEPT ?d {{ {{type: "Drug", name: "d"}} }} {facts} }}')
+    explained = nexus.why('FIND(?s.name) WHERE { ({name: "d"}, "treats", ?s) }')
+    evidence = explained.evidence()
+    assert [len(one["beside"]) for one in evidence.values()] == [why.MOST_BESIDE] * 100
+    assert {one["written"]["seq"] for one in evidence.values()} == {explained.commit}
+    with nexus.limited(timeout_s=1e-6), pytest.raises(KipError, match="KIP_4001"):
+        explained.evidence()
+
+
+def test_the_evidence_of_a_view_says_in_which_scope_it_was_written() -> None:
+    members = [kiprdf.Nexus.memory(history=True) for _ in range(2)]
+    for member, name in zip(members, ("team", "ada"), strict=True):
+        member.store.scope = name
+        member.execute(SCHEMA)
+        fact = 'CONCEPT { {type: "Symptom", name: :name} SET PROPOSITIONS { ("is_a", ?s) } }'
+        member.execute(
+            f'UPSERT {{ CONCEPT ?s {{ {{type: "Symptom", name: "Pain"}} }} {fact} }}', name=name
+        )
+    with kiprdf.View(members) as view:
+        explained = view.why('FIND(?s.name) WHERE { (?s, "is_a", ?pain) } ORDER BY ?s.name')
+        evidence = explained.evidence()
+    assert explained.result == ["ada", "team"]
+    cited = [row.derivations[0].propositions[0] for row in explained.rows]
+    assert [evidence[id]["written"]["scope"] for id in cited] == ["ada", "team"]
