@@ -204,6 +204,13 @@ def _require_empty(path: Path) -> None:
     if not is_half_created(path):
         if graph_without_manifest(path) is not None:
             raise _damaged(path, "is missing")
+        scopes = sorted(one.parent.name for one in path.glob(f"*/{MANIFEST}"))
+        if scopes:
+            one = path / scopes[0]
+            raise StoreError(
+                f"The folder {path} is no nexus, and has some in it: name one, such as {one}; "
+                "serve and mcp read several with --scopes."
+            )
         raise StoreError(f"The folder {path} contains other files and no nexus.")
 
 

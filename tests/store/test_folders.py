@@ -91,6 +91,15 @@ def test_a_foreign_folder_is_refused_and_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
+def test_a_directory_of_scopes_is_refused_with_the_name_of_one(tmp_path: Path) -> None:
+    for name in ("team", "ada"):
+        OxigraphStore.open(tmp_path / name).close()
+    assert refusal(tmp_path) == (
+        f"The folder {tmp_path} is no nexus, and has some in it: name one, such as "
+        f"{tmp_path / 'ada'}; serve and mcp read several with --scopes."
+    )
+
+
 def test_a_newer_format_is_refused(folder: Path) -> None:
     manifest(folder, '{"format": 4, "base": "urn:kip:nexus/"}')
     assert refusal(folder) == (
