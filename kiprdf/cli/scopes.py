@@ -95,14 +95,6 @@ def show_list(dir: DirOption = DEFAULT_DIR, as_json: JsonOption = False) -> None
     output.show_list(as_json, rows, lines, f"There are no scopes in {dir}.")
 
 
-def _is_asked() -> bool:
-    return sys.stdin.isatty()
-
-
-def _megabytes(size: Any) -> str:
-    return f"{size / 1e6:.1f} MB"
-
-
 @scopes_app.command(cls=PlainCommand)
 def add(name: NameArgument, dir: DirOption = DEFAULT_DIR) -> None:
     """Add a scope to a directory, which is created if there is none.
@@ -190,3 +182,11 @@ def _lines(report: list[dict[str, Any]]) -> Iterator[str]:
     for one in report:
         yield f"{one['change']} {one['element']}"
         yield from key_lines(one["keys"])
+
+
+def _is_asked() -> bool:
+    return sys.stdin.isatty()
+
+
+def _megabytes(size: Any) -> str:
+    return f"{size / 1e6:.1f} MB"

@@ -69,19 +69,19 @@ class ScopedWriter(Writer):
         if not isinstance(draft, ScopedDraft):
             super().check(draft, span, **options)
             return
-        shown = draft.shown
-        shown.actor = acting_on(self)
+        seen = draft.shown
+        seen.actor = acting_on(self)
         if not options.get("privileged"):
-            check_protection(shown, span)
-            self.check_rejections(shown, span)
-            check_status(shown, span)
-            if not shown.actor.is_person:
-                check_deleted(draft.deleted_in_view(), shown, span)
+            check_protection(seen, span)
+            self.check_rejections(seen, span)
+            check_status(seen, span)
+            if not seen.actor.is_person:
+                check_deleted(draft.deleted_in_view(), seen, span)
                 draft.check_uncovered()
         draft.complete()
         super().check(draft, span, **options)
         draft.keep_marks()
-        draft.unreviewed[:] = dict.fromkeys((*shown.unreviewed, *draft.unreviewed))
+        draft.unreviewed[:] = dict.fromkeys((*seen.unreviewed, *draft.unreviewed))
 
     def rejected_in(self, store: Store) -> Rejected:
         """Those of the view: what one member has rejected, no other one states for its readers."""

@@ -3,5 +3,6 @@
 ``draft`` (the nexus as the statement would leave it), ``upsert``, ``update``, ``merge``,
 ``delete``, ``protection`` (what no statement may change), ``trust`` (what only people may do to a
 status), ``rejections`` (what no write may state), ``erased`` (what a copy may not bring back),
-``schema`` (instance schemas, enforced on request). ``statements`` writes UPSERT statements.
+``schema`` (instance schemas, enforced on request), ``scoped`` (the draft of one member of a view).
+``statements`` writes UPSERT statements.
 """

@@ -249,10 +249,8 @@ class ScopedDraft(Draft):
 
     def _not_own(self, node: NamedNode, what: str) -> KipError:
         holder = self._holder(node)
-        scope = "" if holder is None else holder.scope
-        there = f"the scope '{shown(scope)}'" if scope else "another scope"
-        own = self._own_store.scope
-        here = f"the scope '{shown(own)}'" if own else "one member"
+        there = "another scope" if holder is None else _named(holder, "another scope")
+        here = _named(self._own_store, "one member")
         message = f"{what} in {there} only, and this view writes to {here}."
         hint = "Change it there; UPSERT stores values of it in the scope that is written."
         span = self.commands[-1].span if self.commands else NOWHERE
@@ -298,7 +296,7 @@ class ScopedDraft(Draft):
         holder = self._holder(node, lambda store, one: store in later and STATUS in one.metadata)
         if holder is not None:
             message = f"{shown(id)} is reviewed in another scope, whose word holds in this view."
-            hint = f"Write it in the scope '{shown(holder.scope)}', or leave it to a person."
+            hint = f"Write it in {_named(holder, 'that scope')}, or leave it to a person."
             raise KipError("KIP_3004", message, hint, self.commands[-1].span)
         self.edits[self.node_of(node)].after.metadata[STATUS] = to_term(ACTIVE)
 
@@ -335,6 +333,11 @@ class ScopedDraft(Draft):
         if not self.exists(node):
             self.edits[node] = Edit(None, Concept(node, kind, name))
             self._named.add(node)
+
+
+def _named(store: OxigraphStore, otherwise: str) -> str:
+    """The name of a scope, or other words for one without a name."""
+    return f"the scope '{shown(store.scope)}'" if store.scope else otherwise
 
 
 def _is_stub(element: Element) -> bool:

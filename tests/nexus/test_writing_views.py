@@ -598,6 +598,9 @@ def test_a_model_changes_no_value_under_the_review_of_another_scope(scopes: Scop
         # The word of the last member holds, and it says that this is reviewed.
         refused(first, "is reviewed in another scope", NOTE, note=2)
         refused(first, "is reviewed: only a person may delete", delete)
+        refused(first, "Write it in the scope 'team', or leave it to a person", NOTE, note=2)
+        scopes.team.store.scope = ""  # as in memory
+        refused(first, "Write it in that scope, or leave it to a person", NOTE, note=2)
     with scopes.view.acting(author="m", kind="model"):
         assert scopes.view.execute(NOTE, note=2)["unreviewed"] == ["C:Person/Bob"]
     (metadata,) = scopes.view.execute(ADA_STATUS)
