@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from kiprdf.errors import KipError
 from kiprdf.execution import history as of_one
 from kiprdf.store import NexusStore, OxigraphStore
-from kiprdf.store.past import journal_of, number_at
+from kiprdf.store.past import is_before
 from kiprdf.store.view import ViewStore
 
 Page: TypeAlias = dict[str, Any]
@@ -38,19 +38,19 @@ def history(
     """
     if not isinstance(store, ViewStore):
         return of_one.history(store, id, key, limit, cursor)
+    members = _members(store, [id])
     unmentioned: list[KipError] = []
 
     def read(member: OxigraphStore, cursor: str | None) -> Page:
         try:
-            return of_one.history(member, id, key, limit, cursor)
+            return of_one.history(member, *members[member], key, limit, cursor)
         except KipError as error:
             if error.code != "KIP_3002":
                 raise
             unmentioned.append(error)
             return _page("entries")
 
-    members = _members(store)
-    page = _merged(members, "entries", read, limit, cursor, newest_first=True)
+    page = _merged(list(members), "entries", read, limit, cursor, newest_first=True)
     if len(unmentioned) == len(members):
         message = f"The history does not mention {id}."
         raise KipError("KIP_3002", message, "Read its id with FIND(?link.id).")
@@ -62,9 +62,10 @@ def last_commits(store: NexusStore, ids: Sequence[str]) -> dict[str, dict[str, A
     if not isinstance(store, ViewStore):
         return of_one.last_commits(store, ids)
     newest: dict[str, dict[str, Any]] = {}
-    for member in _members(store):
-        for id, entry in of_one.last_commits(member, ids).items():
-            if id not in newest or entry["at"] > newest[id]["at"]:
+    for member, own in _members(store, ids).items():
+        entries = of_one.last_commits(member, own)
+        for id, entry in zip(ids, map(entries.get, own), strict=True):
+            if entry and (id not in newest or entry["at"] > newest[id]["at"]):
                 newest[id] = {"scope": member.scope, **entry}
     return newest
 
@@ -89,33 +90,21 @@ def changes(
         raise KipError("KIP_1001", message, "Give a time with an offset.")
 
     def read(member: OxigraphStore, cursor: str | None) -> Page:
-        if until is not None and _is_before(member, until):
+        if until is not None and is_before(member, until):
             return _page("commits")
-        begin = None if since is not None and _is_before(member, since) else since
+        begin = None if since is not None and is_before(member, since) else since
         return of_one.changes(member, begin, until, limit=limit, cursor=cursor, **selection)
 
-    return _merged(_members(store), "commits", read, limit, cursor, newest_first=False)
+    return _merged(list(_members(store)), "commits", read, limit, cursor, newest_first=False)
 
 
-def _members(view: ViewStore) -> list[OxigraphStore]:
-    """The members of a view; of one that is a view, its members."""
-    members: dict[OxigraphStore, None] = {}
-    for member in view.members:
-        store = member.store
-        members |= dict.fromkeys(_members(store) if isinstance(store, ViewStore) else [store])
-    return list(members)
-
-
-def _is_before(member: OxigraphStore, when: str | datetime) -> bool:
-    """Whether a nexus did not exist at a time: its history begins later, with nothing."""
-    journal, last = journal_of(member), member.commit()
-    try:
-        number_at(journal, when, last)
-    except KipError as error:
-        if error.code != "KIP_3002" or journal.earliest(last):
-            raise
-        return True
-    return False
+def _members(view: ViewStore, ids: Sequence[str] = ()) -> dict[OxigraphStore, list[str]]:
+    """The members of a view, and of those that are views, each with its ids of elements."""
+    members: dict[OxigraphStore, list[str]] = {}
+    for number, member in enumerate(view.members):
+        store, own = member.store, view.own_ids(number, ids)
+        members |= _members(store, own) if isinstance(store, ViewStore) else {store: own}
+    return members
 
 
 def _page(name: str) -> Page:

@@ -138,23 +138,17 @@ def _past_view(view: ViewStore, when: int | str | datetime) -> ViewStore:
     if isinstance(when, int):
         message = "The commits of a view have no numbers that last."
         raise KipError("KIP_1001", message, "Name the state of a view by a time with an offset.")
+    members = [member.store for member in view.members]
+    # If none existed, the error is that of one of them.
+    existing = [store for store in members if not is_before(store, when)] or members[-1:]
     pasts: list[OxigraphStore] = []
     try:
-        for member in (member.store for member in view.members):
-            journal = None if isinstance(member, ViewStore) else journal_of(member)
-            try:
-                pasts.append(open_past(member, when))
-            except KipError as error:
-                # A history that begins with nothing shows that nothing was there.
-                if error.code != "KIP_3002" or journal is None or journal.earliest(member.commit()):
-                    raise
-                absent = error
-        if not pasts:
-            raise absent
+        for store in existing:
+            pasts.append(open_past(store, when))
         return ViewStore(pasts, view.iris.base, owns_members=True)
     except BaseException:
-        for past in pasts:
-            past.close()
+        for opened in pasts:
+            opened.close()
         raise
 
 
@@ -183,6 +177,20 @@ def require_embedded(store: NexusStore, what: str) -> OxigraphStore:
     return store.embedded
 
 
+def is_before(store: OxigraphStore, when: str | datetime) -> bool:
+    """Whether a nexus did not exist at a time: its history begins later, with nothing."""
+    if isinstance(store, ViewStore):
+        return all(is_before(member.store, when) for member in store.members)
+    journal, last = journal_of(store), store.commit()
+    try:
+        number_at(journal, when, last)
+    except KipError as error:
+        if error.code != "KIP_3002" or journal.earliest(last):
+            raise
+        return True
+    return False
+
+
 def journal_of(store: NexusStore) -> Journal:
     """The journal of a store; KIP_1001 without one."""
     require_embedded(store, "have a history")
@@ -190,7 +198,7 @@ def journal_of(store: NexusStore) -> Journal:
         message = f"This is the nexus as of commit {store.commit()}."
         raise KipError("KIP_1001", message, "Ask the nexus itself for its history.")
     if isinstance(store, ViewStore):
-        message = "A view has no history."
+        message = "A view has no history of its own."
         raise KipError("KIP_1001", message, "Ask the members of the view for theirs.")
     if store.journal is None:
         raise KipError("KIP_1001", NO_HISTORY, NO_HISTORY_HINT)

@@ -202,6 +202,12 @@ class ViewStore(OxigraphStore):
             return None
         return {node for at in numbers for node in self._touched_by[at]}
 
+    def own_ids(self, member: int, ids: Sequence[str]) -> list[str]:
+        """The ids in a member, by its number, of elements: after a MERGE they may be others."""
+        id_of, renamed = self.iris.id, self.read(lambda: self._renamed)
+        own = {id_of(link): id_of(there) for (at, there), link in renamed.items() if at == member}
+        return [own.get(str(id), id) for id in ids]
+
     # Following --------------------------------------------------------------------------------
 
     def _is_behind(self) -> bool:

@@ -107,6 +107,36 @@ def test_selections_and_times(written: tuple[Nexus, Nexus, list[str]]) -> None:
                 view.history("C:Person/Bo", cursor=cursor)
 
 
+def test_a_fact_whose_id_a_later_member_uses_for_another_one() -> None:
+    team, ada = (Nexus.memory(history=True) for _ in range(2))
+    team.store.scope, ada.store.scope = "team", "ada"
+    fact = """UPSERT {
+      CONCEPT { {type: "$PropositionType", name: "knows"} }
+      CONCEPT ?a { {type: "Person", name: "A"} }
+      CONCEPT ?x { {type: "Person", name: "X"} }
+      PROPOSITION { (?a, "knows", ?x) }
+    }"""
+    team.execute(fact)
+    team.execute('UPSERT { CONCEPT { {type: "Person", name: "B"} } }')
+    team.execute('MERGE CONCEPT ?a INTO ?b WHERE { ?a {name: "A"} ?b {name: "B"} }')
+    ada.execute(fact)
+    with kiprdf.View([team, ada]) as view, kiprdf.View([view]) as outer:
+        names, links = view.execute('FIND(?p.name, ?l.id) WHERE { ?l (?p, "knows", ?x) }')
+        ids = dict(zip(names, links, strict=True))
+        assert team.execute('FIND(?l.id) WHERE { ?l (?p, "knows", ?x) }') == [ids["A"]]
+        for nexus in (view, outer):
+            entries = nexus.history(ids["B"])["entries"]
+            assert [(one["scope"], one["change"]) for one in entries] == [
+                ("team", "repointed"),
+                ("team", "created"),
+            ]
+            assert nexus.history(ids["A"])["entries"][0]["scope"] == "ada"
+            evidence = nexus.why('FIND(?x.name) WHERE { (?p, "knows", ?x) }').evidence()
+            last: Any = {name: evidence[id]["written"] for name, id in ids.items()}
+            assert (last["B"]["scope"], last["B"]["seq"]) == ("team", entries[0]["seq"])
+            assert last["A"]["scope"] == "ada"
+
+
 def test_a_member_without_history_is_refused(written: tuple[Nexus, Nexus, list[str]]) -> None:
     team, _, _ = written
     missing = pytest.raises(KipError, match="KIP_1001 This nexus has no history")
