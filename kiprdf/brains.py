@@ -155,7 +155,7 @@ class Brains:
             for folder in self.directory.glob(f"{_REMOVED}*"):
                 _erase(folder)  # erasing it was interrupted
         except OSError as fault:
-            raise StoreError(f"{self.directory} cannot be used: {fault.strerror}.") from None
+            raise self._unusable(fault) from None
 
     def __enter__(self) -> Brains:
         return self
@@ -169,7 +169,7 @@ class Brains:
             with os.scandir(self.directory) as entries:
                 folders = [one.name for one in entries if one.is_dir(follow_symlinks=False)]
         except OSError as fault:
-            raise StoreError(f"{self.directory} cannot be read: {fault.strerror}.") from None
+            raise self._unusable(fault) from None
         return sorted(
             name
             for name in folders
@@ -195,9 +195,12 @@ class Brains:
             fault = fault_of_name(name)
             if fault is not None:
                 raise _not_a_name(name, fault)
-            with turn(self.directory):
-                self._require_free(name)
-                nexus = self._open[name] = self._opened(name, self._base_iri)
+            try:
+                with turn(self.directory):
+                    self._require_free(name)
+                    nexus = self._open[name] = self._opened(name, self._base_iri)
+            except OSError as error:
+                raise self._unusable(error) from None
             self._close_unused()
             return nexus
 
@@ -231,7 +234,7 @@ class Brains:
         with self._lock:
             folder = self.folder(name)
             nexus = self._open.pop(name, None)
-            if nexus is not None:
+            if nexus is not None and not nexus.store.closed:
                 nexus.close()
             elif is_written(folder):
                 raise LockedError(folder)
@@ -256,6 +259,9 @@ class Brains:
         is_half = not folder.is_symlink() and is_half_created(folder)
         taken = os.listdir(self.directory)
         require_free(name, (other for other in taken if not (is_half and other == name)))
+
+    def _unusable(self, fault: OSError) -> StoreError:
+        return StoreError(f"{self.directory} cannot be used: {fault.strerror}.")
 
     def _require_open(self) -> None:
         if self._is_closed:

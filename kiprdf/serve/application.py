@@ -141,16 +141,20 @@ class OwnRoute(Route):
 
 
 async def _refuse_as_failed(server: Server, request: Request, error: Any) -> Response:
-    message = "The server failed."
+    failed = failure()
     if isinstance(error, StoreError):
-        message = without_folder(str(error), server.store.folder)
+        failed = failure(without_folder(str(error), server.store.folder))
         LOGGER.error("%s", error)
-    failed = HttpError(500, message, "Look at the log of the server.")
     return await pages.refuse(server, request, failed)
 
 
 async def _refuse_request(server: Server, request: Request, error: Any) -> Response:
     return await pages.refuse(server, request, refusal_of(error))
+
+
+def failure(message: str = "The server failed.") -> HttpError:
+    """The answer where the server, and not the request, is at fault."""
+    return HttpError(500, message, "Look at the log of the server.")
 
 
 def refusal_of(error: HTTPException) -> HttpError:

@@ -36,6 +36,7 @@ from kiprdf.serve.application import (
     Application,
     OwnRoute,
     behind_gate,
+    failure,
     refusal_of,
 )
 from kiprdf.serve.http import HttpError, error_response
@@ -214,7 +215,8 @@ class Scopes:
             OwnRoute(path, partial(handler, self), methods=methods)
             for path, methods, handler in routes.ROUTES
         ]
-        refused: Any = dict.fromkeys((HttpError, KipError, StoreError, HTTPException), _refuse)
+        errors: Any = (HttpError, KipError, StoreError, HTTPException, Exception)
+        refused = dict.fromkeys(errors, _refuse)
         own = Starlette(routes=listed, lifespan=lifespan, exception_handlers=refused)
         own.router.redirect_slashes = False
         return own
@@ -522,7 +524,7 @@ class Scopes:
 
 def nothing_here() -> HttpError:
     """The refusal of what is not there, or may not be seen."""
-    return HttpError(404, "There is nothing here.", "The routes are listed at /openapi.json.")
+    return refusal_of(HTTPException(404))
 
 
 def _absent(seen: Seen, name: str) -> HttpError:
@@ -554,9 +556,9 @@ async def _refuse(request: Request, error: Any) -> Response:
     """The answer to a request for the server that failed."""
     if isinstance(error, HTTPException):
         error = refusal_of(error)
-    elif isinstance(error, StoreError):
+    elif not isinstance(error, HttpError | KipError):
         LOGGER.error("%s", error)
-        error = HttpError(500, "The server failed.", "Look at the log of the server.")
+        error = failure()
     return error_response(error)
 
 

@@ -136,6 +136,9 @@ def test_what_another_process_writes_is_not_erased(tmp_path: Path) -> None:
             brains.remove("ada")
         child.communicate("\n")
     with Brains(tmp_path) as brains:
+        brains["ada"].close()
+        with Nexus.open(tmp_path / "ada"), pytest.raises(StoreError, match="Another process"):
+            brains.remove("ada")
         brains.remove("ada")
         assert list(tmp_path.iterdir()) == []
 
@@ -205,6 +208,12 @@ def test_a_directory_that_is_none(tmp_path: Path) -> None:
         Brains(tmp_path / "nexus")
     with pytest.raises(StoreError, match="cannot be used"):
         Brains(tmp_path / "file")
+    with Brains(tmp_path / "gone") as gone:
+        (tmp_path / "gone").rmdir()
+        with pytest.raises(StoreError, match="gone cannot be used: No such file"):
+            gone.add("ada")
+        with pytest.raises(StoreError, match="gone cannot be used: No such file"):
+            gone.names()
     with pytest.raises(KipError, match="KIP_1001"):
         Brains(7)  # type: ignore[arg-type]
     with pytest.raises(KipError, match="most_open is a number above 0"):

@@ -199,6 +199,13 @@ def test_a_broken_scope_affects_no_other(tmp_path: Path) -> None:
         shutil.copytree(tmp_path / "copy", scoped.directory / "cleo")
         check("cleo", "/scopes/cleo", "no longer there")
         assert scoped.people("cleo") == ["of cleo", "of team"]
+        # The directory is away.
+        scoped.directory.rename(tmp_path / "away")
+        for method, options in (("GET", {}), ("POST", {"json": {"name": "eve"}})):
+            failed = scoped.send("root", method, "/scopes", **options)
+            assert failed.status_code == 500
+            assert failed.json()["error"]["message"] == "The server failed."
+        (tmp_path / "away").rename(scoped.directory)
     # The end of the server has released all.
     for name in ("team", "ada", "cleo"):
         kiprdf.Nexus.open(tmp_path / "scopes" / name).close()
