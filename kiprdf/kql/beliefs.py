@@ -198,8 +198,12 @@ def reasons_of(store: Store) -> Mapping[NamedNode, str]:
 
 
 def name_of(store: Store) -> str:
-    """The name of the view of a store, which its cursors have; empty where a FIND sees all."""
-    return store.name if isinstance(store, BelievedStore) else ""
+    """What cursors are bound to: what is served, and the name of the view of it.
+
+    Empty where one nexus is served, and a FIND sees all.
+    """
+    view = store.name if isinstance(store, BelievedStore) else ""
+    return view + getattr(store, "served_as", "")
 
 
 def plain(store: Store) -> Store:

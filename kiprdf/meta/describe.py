@@ -10,7 +10,7 @@ from pyoxigraph import NamedNode, Triple
 from kiprdf.errors import KipError, nearest, shown
 from kiprdf.kml.draft import Clock, timestamp
 from kiprdf.kql import cursor
-from kiprdf.kql.beliefs import ALWAYS, Beliefs, Moment
+from kiprdf.kql.beliefs import ALWAYS, Beliefs, Moment, name_of
 from kiprdf.kql.identities import exists
 from kiprdf.kql.reader import Reader, link_of
 from kiprdf.language import ast
@@ -57,9 +57,10 @@ def _types(
 ) -> tuple[list[str], str | None]:
     names = catalog.concept_types if command.kind == "CONCEPT" else catalog.predicates
     ordered = sorted(names)
-    start, limit = cursor.decode(command), page_size(command.limit)
+    of = name_of(store)
+    start, limit = cursor.decode(command, of), page_size(command.limit)
     end = len(ordered) if limit is None else start + limit
-    following = cursor.encode(command, store.commit(), end) if end < len(ordered) else None
+    following = cursor.encode(command, store.commit(), end, of) if end < len(ordered) else None
     return ordered[start:end], following
 
 

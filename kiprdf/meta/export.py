@@ -15,6 +15,7 @@ from kiprdf.budget import paced
 from kiprdf.kml import statements
 from kiprdf.kml.protection import is_rejection_node
 from kiprdf.kql import cursor
+from kiprdf.kql.beliefs import name_of
 from kiprdf.kql.find import bindings, nodes
 from kiprdf.kql.reader import Reader, link_of
 from kiprdf.language import ast, to_text
@@ -40,7 +41,8 @@ def export(
     """
     reader = Reader(store)
     heights = _Heights(reader)
-    start, limit = cursor.decode(command), page_size(command.limit)
+    of = name_of(store)
+    start, limit = cursor.decode(command, of), page_size(command.limit)
     end = None if limit is None else start + limit
     selected = None if end is None else _first_facts(command, store, end + 1)
     if selected is None or end is None:
@@ -60,7 +62,7 @@ def export(
         "propositions": len(page) - concepts,
     }
     is_last = end is None or end >= number
-    following = None if is_last else cursor.encode(command, store.commit(), cast(int, end))
+    following = None if is_last else cursor.encode(command, store.commit(), cast(int, end), of)
     return result, following
 
 

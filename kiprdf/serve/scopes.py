@@ -382,6 +382,7 @@ class Scopes:
                 write = members[seen.names.index(seen.write)] if seen.write else None
                 view = await self.run(lambda: View(members, write=write, **self._view_options))
             nexus = members[0] if view is None else view
+            require_embedded(nexus.store, "be served").served_as = str(seen.names)
             app = Application(Server(nexus, self.service, seen.path, str(seen)))
             app.start()
             return _Served(app, folders, view)

@@ -123,6 +123,8 @@ class OxigraphReads(OwnStore):
         self._folder = folder
         self.scope = "" if folder is None else folder.name
         """The name of this nexus among others."""
+        self.served_as = ""
+        """What a server of several nexuses has here; cursors are bound to it."""
         self._identity: str | None = None
         """The identity of the files that a reader has opened."""
         self._folder_lock = folder_lock

@@ -123,7 +123,9 @@ def open_past(store: NexusStore, when: int | str | datetime) -> OxigraphStore:
         _undo(engine, net(journal.commits(number, last)), number)
         if files is None:
             engine = _sorted(engine)
-        return PastStore(engine, store.iris.base, files)
+        past = PastStore(engine, store.iris.base, files)
+        past.served_as = store.served_as
+        return past
     except BaseException as fault:
         engine = None
         _remove(files)
@@ -145,7 +147,9 @@ def _past_view(view: ViewStore, when: int | str | datetime) -> ViewStore:
     try:
         for store in existing:
             pasts.append(open_past(store, when))
-        return ViewStore(pasts, view.iris.base, owns_members=True)
+        past = ViewStore(pasts, view.iris.base, owns_members=True)
+        past.served_as = view.served_as
+        return past
     except BaseException:
         for opened in pasts:
             opened.close()

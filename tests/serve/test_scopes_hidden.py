@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -117,12 +118,30 @@ def test_tags_and_cursors_are_of_one_reader(scoped: ScopedServer) -> None:
     first = scoped.kip("ada", page).json()
     following = f'{page} CURSOR "{first["next_cursor"]}"'
     assert scoped.kip("ada", following).status_code == 200
-    # In another scope it is a position in what is there, or refused.
-    team = 'FIND(?p.name) WHERE { ?p {type: "Person"} } ORDER BY ?p.name LIMIT 2'
-    cursor = scoped.kip("ada", team, "/scopes/ada").json()["next_cursor"]
-    elsewhere = scoped.kip("bob", f'{team} CURSOR "{cursor}"', "/scopes/bob")
-    assert "of ada" not in elsewhere.text
-    assert scoped.kip("bob", f'{team} CURSOR "{cursor}"', "/scopes/ada").status_code == 404
+    for asked in (
+        'FIND(?p.name) WHERE { ?p {type: "Person"} } ORDER BY ?p.name LIMIT 1',
+        "DESCRIBE CONCEPT TYPES LIMIT 1",
+        'EXPORT ?p WHERE { ?p {type: "Person"} } LIMIT 1',
+    ):
+        cursor = scoped.kip("ada", asked, "/scopes/ada").json()["next_cursor"]
+        following = f'{asked} CURSOR "{cursor}"'
+        assert scoped.kip("ada", following, "/scopes/ada").status_code == 200, asked
+        assert scoped.kip("root", following, "/scopes/ada").status_code == 200, asked
+        for who, path in (("ada", ""), ("ada", "/scopes/team"), ("bob", "/scopes/bob")):
+            refused = scoped.kip(who, following, path)
+            assert "The cursor belongs to another command" in refused.text, (asked, who, path)
+        assert scoped.kip("bob", following, "/scopes/ada").status_code == 404
+
+    def as_of(path: str, command: str) -> dict[str, Any]:
+        params = {"command": command, "as_of": {"seq": 1}}
+        call = {"method": "execute_kip", "params": params}
+        answer: dict[str, Any] = scoped.send("root", "POST", f"{path}/kip", json=call).json()
+        return answer
+
+    asked = "DESCRIBE CONCEPT TYPES LIMIT 1"
+    following = f'{asked} CURSOR "{as_of("/scopes/ada", asked)["next_cursor"]}"'
+    assert "result" in as_of("/scopes/ada", following)
+    assert "error" in as_of("/scopes/bob", following)
 
 
 def test_nobody_finds_the_names_of_strangers_by_authors(scoped: ScopedServer) -> None:
