@@ -42,8 +42,9 @@ def history(
     unmentioned: list[KipError] = []
 
     def read(member: OxigraphStore, cursor: str | None) -> Page:
+        [own] = members[member]
         try:
-            return of_one.history(member, *members[member], key, limit, cursor)
+            return of_one.history(member, own, key, limit, cursor)
         except KipError as error:
             if error.code != "KIP_3002":
                 raise

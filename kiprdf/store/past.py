@@ -202,7 +202,7 @@ def journal_of(store: NexusStore) -> Journal:
         message = f"This is the nexus as of commit {store.commit()}."
         raise KipError("KIP_1001", message, "Ask the nexus itself for its history.")
     if isinstance(store, ViewStore):
-        message = "A view has no history of its own."
+        message = "The history of a view is that of its members."
         raise KipError("KIP_1001", message, "Ask the members of the view for theirs.")
     if store.journal is None:
         raise KipError("KIP_1001", NO_HISTORY, NO_HISTORY_HINT)
