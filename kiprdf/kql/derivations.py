@@ -330,8 +330,7 @@ Restrictions: TypeAlias = tuple[Restriction | None, ...]
 
 
 class Text(NamedTuple):
-    """A FIND of ``most`` solutions and one more, another one that has as many, and is sooner
-    counted, and the names of their placeholders."""
+    """A FIND of ``most`` solutions and one more; ``counted`` has as many, and is counted sooner."""
 
     command: str
     counted: str
@@ -375,11 +374,10 @@ class Question:
         return all(value is None or bound for value, bound in zip(key, self._is_bound, strict=True))
 
     def text(self, restrictions: Restrictions) -> Text:
-        """The FIND for all rows, or for one, which may have null or a value for each expression.
+        """The FIND for all rows, or for one by what it has for each expression of its key.
 
-        An element is given first where that changes nothing, which is sooner found, else tested. A
-        value that is compared with an array is in it, and a map is not compared: the solutions
-        of other groups may be among those of a group.
+        The solutions of other groups may be among those of a group: an array equals each of its
+        items, and a map is not compared.
         """
         if restrictions not in self._texts:
             is_of_row = any(restrictions) and not self._has_map
@@ -399,7 +397,7 @@ class Question:
         return self._texts[restrictions]
 
     def _restricted(self, restrictions: Restrictions) -> tuple[list[ast.Clause], list[ast.Clause]]:
-        """What comes before the clauses, and after them, for the rows that have some values."""
+        """The patterns before the clauses, and the FILTERs after them, that select a row."""
         patterns: list[ast.Clause] = []
         tests: list[ast.Clause] = []
         parts = zip(
