@@ -35,6 +35,8 @@ def nexus_at(place: str, token: str | None, budget: Budget | None = None) -> Ser
     status, answer = spend(budget or Budget(), ask)
     if status == 401 and "error" in answer:
         raise Failure(f"The server at {place} needs a token: set --token or KIPRDF_TOKEN.")
+    if status == 404 and "error" in answer:
+        raise Failure(f"The server has no nexus at {place} for this token.")
     return ServedNexus(place, token) if answer.get("name") == "kiprdf" else None
 
 

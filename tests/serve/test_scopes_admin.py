@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import kiprdf
-from tests.serve.scoped import ScopedServer, make, serving_scopes
+from tests.cli.runner import invoke
+from tests.serve.scoped import ScopedServer, make, serving_scopes, token
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +94,15 @@ def test_a_mounted_scope_is_served_and_not_erased(scoped: ScopedServer) -> None:
     assert scoped.people("root", "/scopes/shared") == ["of shared"]
     assert scoped.send("root", "DELETE", "/scopes/shared").status_code == 403
     assert scoped.people("root", "/scopes/shared") == ["of shared"]
+
+
+def test_the_command_line_says_that_a_scope_is_not_there(scoped: ScopedServer) -> None:
+    for name, status in (("bob", 0), ("ada", 1), ("absent", 1)):
+        url = f"{scoped.server.address}scopes/{name}/"
+        answer = invoke("optimize", "--nexus", url, env={"KIPRDF_TOKEN": token("bob")})
+        assert answer.exit_code == status, answer.stderr
+        if status:
+            assert answer.stderr == f"kiprdf: The server has no nexus at {url} for this token.\n"
 
 
 def test_the_description_has_the_scopes(scoped: ScopedServer) -> None:
