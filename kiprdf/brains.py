@@ -8,7 +8,7 @@ import shutil
 import sys
 import threading
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
@@ -163,6 +163,10 @@ class Brains:
     def __exit__(self, *failure: object) -> None:
         self.close()
 
+    def __iter__(self) -> Iterator[str]:
+        """The names, so that ``name in brains`` says whether there is one."""
+        return iter(self.names())
+
     def names(self) -> list[str]:
         """The names of all nexuses in the directory, sorted."""
         try:
@@ -213,6 +217,8 @@ class Brains:
         with self._lock:
             members = {name: self[name] for name in names}
             if write is not None and write not in members:
+                if (fault := fault_of_name(write)) is not None:
+                    raise _not_a_name(write, fault)
                 message = f"The view does not read {shown(write)!r}."
                 raise KipError("KIP_1001", message, "Give the name of one of its members as write.")
             view = View(

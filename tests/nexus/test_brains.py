@@ -50,6 +50,24 @@ def test_names_lead_to_nexuses(tmp_path: Path) -> None:
         assert brains["ada"].base_iri == "https://team.example/"
 
 
+def test_names_are_what_it_iterates_over(tmp_path: Path) -> None:
+    with Brains(tmp_path) as brains:
+        for name in ("team", "ada"):
+            brains.add(name)
+        assert list(brains) == ["ada", "team"]
+        assert "ada" in brains
+        assert "bo" not in brains
+
+
+def test_what_a_view_writes_is_a_name(tmp_path: Path) -> None:
+    with Brains(tmp_path) as brains:
+        for name in ("team", "ada"):
+            brains.add(name)
+        for write, words in (("ada", "does not read 'ada'"), (brains["ada"], "A Nexus is no name")):
+            with pytest.raises(KipError, match=words):
+                brains.view("team", write=write)
+
+
 @pytest.mark.parametrize(
     "name",
     [
