@@ -165,6 +165,10 @@ _TRUE = ast.Filter(ast.Truth(ast.Scalar(True)))
 
 def _value_with_nulls(part: Any, nulls: frozenset[str]) -> Any:
     """A part of a condition, or null for a value of a variable that is null."""
+    if isinstance(part, ast.Membership) and isinstance(part.options, ast.Path):
+        # Nothing is in null, which is no list.
+        is_null = part.options.variable.name in nulls
+        part = ast.Truth(ast.Scalar(False)) if is_null else part
     name = part.variable.name if isinstance(part, ast.Path) else getattr(part, "name", None)
     is_read = isinstance(part, ast.Path | ast.Variable)
     return ast.Scalar(None) if is_read and name in nulls else part
