@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, cast
+from weakref import proxy
 
 from pyoxigraph import NamedNode, Triple
 
@@ -358,7 +359,8 @@ class _ShownDraft(Draft):
         listed: frozenset[str],
     ) -> None:
         super().__init__(view, clock, targets, listed=listed)
-        self._scoped = scoped
+        # A cycle would keep the engine of a nexus that is closed, and its files would still change.
+        self._scoped: ScopedDraft = proxy(scoped)
         self._number = 0
         self._seen_before: set[NamedNode] = set()
 

@@ -87,7 +87,7 @@ def targets(text: str, nexus: Nexus) -> list[str]:
     return []
 
 
-@pytest.mark.parametrize("number", range(amount("WRITTEN_VIEWS", 2)))
+@pytest.mark.parametrize("number", range(amount("WRITTEN_VIEWS", 1)))
 def test_a_view_writes_what_its_member_alone_would(number: int) -> None:
     choose = random.Random(f"{SEED} {number}")
     members = [Nexus.memory(base, clock=ticking(at)) for at, base in enumerate(BASES)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyoxigraph import Store as Engine
 
 from kiprdf import Brains, KipError, Nexus, View
 
@@ -666,3 +668,33 @@ def test_views_that_write_each_others_members_at_once(scopes: Scopes) -> None:
         assert view.execute('FIND(COUNT(?d)) WHERE { ?d {type: "Drug"} }') == 31
     other.close()
     scopes.note()
+
+
+def test_no_statement_of_a_view_keeps_the_files_of_a_closed_member(tmp_path: Path) -> None:
+    """The engine would still change them, and the next opening call that damage."""
+    person = '{type: "Person", name: "Bo"}'
+    upsert = f"UPSERT {{ CONCEPT {{ {person} SET ATTRIBUTES {{n: 1}} }} }}"
+    update = f"UPDATE ?p SET ATTRIBUTES {{n: 2}} WHERE {{ ?p {person} }}"
+    delete = f"DELETE CONCEPT ?p DETACH WHERE {{ ?p {person} }}"
+    with Nexus.open(tmp_path / "team") as team:
+        team.execute(upsert)
+    gc.disable()
+    try:
+        with (
+            Nexus.open(tmp_path / "team", read_only=True) as team,
+            Nexus.open(tmp_path / "ada") as ada,
+            View([team, ada], write=ada) as view,
+        ):
+            refused = view.execute_kip({"command": update})
+            assert refused["error"]["code"] == "KIP_3004"
+            for text in (upsert, update, update, delete):
+                view.execute(text, dry_run=True)
+                view.execute(text)
+            view.transaction(lambda tx: tx.execute(upsert))
+            assert view.why(f"FIND(?p) WHERE {{ ?p {person} }}").rows
+            assert view.history("C:Person/Bo")["entries"]
+        for folder in ("team", "ada"):
+            graph = next(path.parent for path in (tmp_path / folder).glob("graph*/CURRENT"))
+            Engine(str(graph))  # an error while this process has it open
+    finally:
+        gc.enable()

@@ -90,6 +90,9 @@ class _Writer(Choices):
         self._reads_another = False
 
     def statement(self) -> Statement:
+        if not self._graph.concepts:
+            # Every concept was deleted, the definitions too.
+            return Statement("UPDATE ?t SET ATTRIBUTES {a: 1} WHERE { ?t {} }", {})
         kind = self.weighted((7, "merge"), (4, "update"), (1, "keys"), (1, "links"), (1, "nodes"))
         text = {
             "update": self.update,

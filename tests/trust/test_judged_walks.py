@@ -48,8 +48,8 @@ ELEMENTS = (
     'FIND(?x) WHERE { ?x (?a, "likes", ?b) }',
     'FIND(?x) WHERE { ?x (?a, "says", ?b) }',
 )
-WALKS = amount("EXAMPLES", 3)
-STEPS = 40
+WALKS = amount("EXAMPLES", 2)
+STEPS = 30
 Step = Callable[[Any, Random], Any]
 Elements = dict[str, dict[str, Any]]
 
