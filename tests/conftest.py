@@ -23,7 +23,7 @@ settings.register_profile(
     "kiprdf",
     deadline=None,
     suppress_health_check=LARGE,
-    max_examples=amount("EXAMPLES", 30),
+    max_examples=amount("EXAMPLES", 20),
 )
 settings.load_profile("kiprdf")
 
