@@ -65,8 +65,7 @@ def why(
     if turtle is not None and proof is not None:
         inputs.write_document(turtle, proof)
     if as_json:
-        response = {"result": explained.result, "why": explained.to_json(), "evidence": evidence}
-        output.show_json(response)
+        output.show_json({**explained.response(), "evidence": evidence})
     else:
         lines = _lines(explained, evidence)
         output.show_text(output.printable("\n".join(lines), keep="\n"))

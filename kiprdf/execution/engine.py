@@ -32,7 +32,7 @@ from kiprdf.kql.diagnosis import Question
 from kiprdf.kql.find import FindResult
 from kiprdf.kql.results import Lack
 from kiprdf.kql.valid_at import with_moment
-from kiprdf.language import ast
+from kiprdf.language import Template, ast
 from kiprdf.loading import Lazy
 from kiprdf.meta.counts import total
 from kiprdf.meta.describe import describe, names_in_use
@@ -212,6 +212,12 @@ class CommandEngine:
         """Parse and bind a command; what writes is refused if it may not."""
         return self.boundary.run(lambda: self._bound(text, parameters, readonly), text)
 
+    def _template(self, text: str) -> Template[ast.Command]:
+        """The parsed command of a text; KIP_1001 for what is none."""
+        if not isinstance(text, str):
+            raise KipError("KIP_1001", "A command is a text.", "Send KIP as a string.")
+        return self.statements.template(text)
+
     def _bound(
         self,
         text: str,
@@ -219,9 +225,7 @@ class CommandEngine:
         readonly: bool = False,
         moment: Moment | None = None,
     ) -> ast.Command:
-        if not isinstance(text, str):
-            raise KipError("KIP_1001", "A command is a text.", "Send KIP as a string.")
-        template = self.statements.template(text)
+        template = self._template(text)
         command = template.command
         if moment is not None and not isinstance(command, ast.Find):
             raise not_a_find(command)
@@ -341,8 +345,10 @@ class CommandEngine:
         text, moment = self._unmarked(text)
 
         def run() -> Explained:
-            if not isinstance(text, str):
-                raise KipError("KIP_1001", "A command is a text.", "Send KIP as a string.")
+            command = self._template(text).command
+            if not isinstance(command, ast.Find):
+                hint = "Give a FIND, or leave why out."
+                raise KipError("KIP_1001", "Only a FIND says why.", hint, keyword(command))
             explained = self.store.read(
                 lambda: why.explain(self, text, parameters, self._store_at(moment), row)
             )

@@ -129,10 +129,7 @@ def _run(
     """The response to one command on the state of an engine."""
     try:
         if why:
-            explained = engine.why(text, parameters)
-            beside = explained.next_cursor, explained.warnings
-            response = protocol.response_of(explained.result, *beside)
-            return {**response, "why": explained.to_json()}
+            return engine.why(text, parameters).response()
         answer = engine.answer(text, parameters, dry_run=dry_run, readonly=readonly)
     except KipError as error:
         return protocol.error_response(error)

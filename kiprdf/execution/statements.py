@@ -24,7 +24,7 @@ from kiprdf.language.parameters import opens_map
 from kiprdf.language.printer import outline
 from kiprdf.semantics import Catalog, check
 from kiprdf.semantics.patterns import Kinds, check_block
-from kiprdf.source import NOWHERE, Span
+from kiprdf.source import NOWHERE
 from kiprdf.store import NexusStore, Store
 from kiprdf.store.base import Cell
 
@@ -61,11 +61,9 @@ class Statement:
 
     @cached_property
     def rewriting(self) -> Rewriting:
-        """What is asked to explain a FIND; KIP_1001 for another command."""
+        """What is asked to explain a FIND."""
         command = self.template.command
-        if not isinstance(command, ast.Find):
-            span = Span(command.span.start, command.span.start + 4)
-            raise KipError("KIP_1001", "Only a FIND says why.", "Leave why out.", span)
+        assert isinstance(command, ast.Find)
         return Rewriting(command)
 
     @cached_property

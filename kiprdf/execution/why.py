@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from pyoxigraph import NamedNode, Triple
 
+from kiprdf import protocol
 from kiprdf.budget import spend_half
 from kiprdf.errors import KipError, KipWarning
 from kiprdf.execution.histories import last_commits
@@ -151,6 +152,11 @@ class Explained:
     def to_json(self) -> list[dict[str, Json]]:
         """The rows as JSON, as a response has them under ``why``."""
         return [row.to_json() for row in self.rows]
+
+    def response(self) -> dict[str, Any]:
+        """The response to a request that asks why, as JSON."""
+        response = protocol.response_of(self.result, self.next_cursor, self.warnings)
+        return {**response, "why": self.to_json()}
 
     def evidence(self) -> dict[str, dict[str, Json]]:
         """What the cited propositions rest on, by id; what they come from follows them.

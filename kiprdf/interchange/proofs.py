@@ -46,7 +46,8 @@ def turtle(store: Store, text: str, commit: int, rows: Sequence[Row], profile: P
 
 def _described(store: Store, nodes: Iterable[NamedNode]) -> Iterator[Triple]:
     """The triples of some elements, and of the ends of those that are propositions."""
-    pending = list(nodes)
+    pending = list(dict.fromkeys(nodes))
+    visited = set(pending)
     for node in pending:
         for triple in store.describe(node):
             yield triple
@@ -54,7 +55,8 @@ def _described(store: Store, nodes: Iterable[NamedNode]) -> Iterator[Triple]:
                 fact = cast(Triple, triple.object)
                 yield fact
                 ends = cast(NamedNode, fact.subject), cast(NamedNode, fact.object)
-                pending += [end for end in ends if end not in pending]
+                pending += [end for end in ends if end not in visited]
+                visited.update(ends)
 
 
 def _proof(store: Store, text: str, commit: int, rows: Sequence[Row]) -> Iterator[Triple]:
