@@ -17,6 +17,7 @@ from kiprdf.actors import OWNER, Access, Actor, acting_on
 from kiprdf.errors import KipError, StoreError
 from kiprdf.execution.authors import Names
 from kiprdf.execution.catalog_cache import CatalogCache
+from kiprdf.execution.gate import Gate
 from kiprdf.execution.statements import FindTargets, Write
 from kiprdf.kml.delete import check_unused, delete
 from kiprdf.kml.draft import Clock, Draft, Targets, timestamp
@@ -91,6 +92,7 @@ class Writer:
         self.rejected = Rejected(store)
         self._preparations: list[ref[ReadSet]] = []
         self.proposals = Proposals(store.folder)
+        self.gate = Gate(store)
         self.runs_transaction = False
         """Whether the function of a transaction runs, which holds the writer's lock."""
         records = store.records()
@@ -245,6 +247,8 @@ class Writer:
         # The bundled capsules must not keep a nexus from opening.
         if self.strict_schema and not privileged:
             check_schema(draft.shown, span)
+        if not privileged:
+            self.gate.check(draft, span)
 
     def check_rejections(self, draft: Draft, span: Span = NOWHERE) -> None:
         """Raise KIP_3004 if a draft writes what a person has rejected."""

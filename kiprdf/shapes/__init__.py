@@ -1,0 +1,9 @@
+"""SHACL shapes that the writes of a nexus must satisfy (docs/decisions/204).
+
+``Shapes`` are read from Turtle, ``violations`` are where a dataset does not fit them. The validator
+is pySHACL, of the extra ``shapes``; it is loaded only where a nexus has shapes.
+"""
+
+from kiprdf.shapes.shapes import Shapes, Violation, violations
+
+__all__ = ["Shapes", "Violation", "violations"]
