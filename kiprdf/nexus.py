@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from kiprdf.actors import Access, Actor, Kind, acting, acting_on
 from kiprdf.arguments import check, check_opening, check_sync, mapping_of
+from kiprdf.arguments import check as check_arguments
 from kiprdf.budget import Budget
 from kiprdf.errors import DamagedGraphError, KipError, StoreError, clear_frames
 from kiprdf.execution import bootstrap, summary
@@ -47,7 +48,8 @@ if TYPE_CHECKING:
 
     from kiprdf import maintenance, options
     from kiprdf.arguments import MappingSources
-    from kiprdf.execution import imports, proposals, replacing
+    from kiprdf.execution import gating, imports, proposals, replacing
+    from kiprdf.execution.gate import OnViolation
     from kiprdf.execution.why import Explained
     from kiprdf.interchange import documents, rdflib_store, snapshots
     from kiprdf.interchange.differences import patch_log
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
 else:
     documents = Lazy("kiprdf.interchange.documents")
     connecting = Lazy("kiprdf.store.connecting")
+    gating = Lazy("kiprdf.execution.gating")
     graphs = Lazy("kiprdf.interchange.formats.graphs")
     imports = Lazy("kiprdf.execution.imports")
     maintenance = Lazy("kiprdf.maintenance")
@@ -704,6 +707,7 @@ class Nexus:
         format: formats.Format | None = None,
         mapping: MappingSources = None,
         history: files.Source | None = None,
+        check: bool = False,
     ) -> replacing.Restored:
         """Load a snapshot, a file or a text, into an empty nexus, in one commit.
 
@@ -713,11 +717,12 @@ class Nexus:
         ``mapping`` for a snapshot that was written with it. ``history`` is the log that was written
         with it: its commits become those of this nexus, and numbers continue. Returns the number
         of elements; its attribute ``erased`` is that of the elements that were left out, since the
-        erasure list of the nexus names them. KIP_3004 without the access ``admin``: it does not
+        erasure list of the nexus names them. ``check`` refuses a snapshot that violates the shapes
+        of the nexus, with KIP_2002. KIP_3004 without the access ``admin``: it does not
         check who wrote, reviewed, retracted or rejected what, but takes it as it is in the
         snapshot, with authors, versions and times.
         """
-        check(base_iri=base_iri, format=format)
+        check_arguments(base_iri=base_iri, format=format, check=check)
         self._engine.writer.require_one_nexus("Restoring a snapshot")
         self._engine.writer.require_writable(access="admin")
         read = functools.partial(snapshots.read, source, format=format, source_base=base_iri)
@@ -726,6 +731,7 @@ class Nexus:
                 self._engine.writer,
                 lambda: read(self.base_iri, mapping=mapping_of(mapping)),
                 None if history is None else functools.partial(patch_log.read, history),
+                checks=check,
             )
         )
 
@@ -1201,6 +1207,51 @@ class Nexus:
         """
         decide = functools.partial(proposals.decline, self._engine, id, reason, rejects=reject)
         return self._engine.boundary.run(decide)
+
+    # The gate ---------------------------------------------------------------------------------
+
+    @timed_write
+    def set_shapes(
+        self,
+        shapes: files.Source | None,
+        *,
+        mapping: MappingSources = None,
+        on_violation: OnViolation = "refuse",
+    ) -> gating.ShapesReport:
+        """Set the SHACL shapes that every write must satisfy from now on; None removes them.
+
+        ``shapes`` is Turtle, as a text, a path or an open file, in the IRIs of this nexus or of a
+        ``mapping``. A write that violates them is KIP_2002, and nothing is written; with
+        ``on_violation="propose"`` a statement becomes a proposal instead, with the violation as its
+        ``reason``. Returns the report of ``check_shapes``: what the nexus violates by now may stay,
+        until it is written. The shapes are in the history and in backups, and not in snapshots.
+        Only a person with the access ``admin`` sets them. Raises ``StoreError`` where the extra
+        ``shapes`` is not installed.
+
+        >>> nexus = Nexus.memory()
+        >>> nexus.set_shapes(None).conforms, nexus.shapes_set()
+        (True, None)
+        """
+        check(on_violation=on_violation)
+        writer, vocabulary = self._engine.writer, mapping_of(mapping)
+        text = None if shapes is None else files.text(shapes)
+        set_them = functools.partial(gating.set_shapes, writer, text, vocabulary, on_violation)
+        return self._engine.boundary.run(set_them, text)
+
+    def shapes_set(self) -> str | None:
+        """The shapes that every write must satisfy, as they were set; None where there are none."""
+        return self._engine.boundary.run(self._engine.writer.gate.text)
+
+    @timed
+    def check_shapes(self) -> gating.ShapesReport:
+        """Where the nexus does not satisfy its shapes.
+
+        ``violations`` have the ``message``, the ``path``, the ``value``, the ``element`` and its
+        ``shape`` each, ``counts`` their numbers by shape; ``conforms`` says that there are none,
+        but for those of the severities Warning and Info. ``warnings`` are what the shapes name and
+        the nexus lacks.
+        """
+        return self._engine.boundary.run(lambda: gating.check_shapes(self._engine.writer))
 
     # Maintenance ------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from kiprdf.execution import bootstrap
 from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.execution.empty_answers import Diagnosis, diagnose, is_empty, reasons
 from kiprdf.execution.error_boundary import ErrorBoundary
+from kiprdf.execution.gate import ShapeViolation
 from kiprdf.execution.naming import node_of
 from kiprdf.execution.scoped_writer import ScopedWriter
 from kiprdf.execution.statements import Statements, Write
@@ -268,7 +269,12 @@ class CommandEngine:
             return Answer(proposals.propose(self, text, parameters))
         # Another commit in between only keeps an empty answer from being explained.
         commit = self.store.commit()
-        receipt = self.writer.run(write, dry_run=dry_run)
+        try:
+            receipt = self.writer.run(write, dry_run=dry_run)
+        except ShapeViolation:
+            if dry_run or self.writer.gate.mode != "propose":
+                raise
+            return Answer(proposals.propose(self, text, parameters))
         if bare or not is_empty(write.command, receipt):
             return Answer(receipt)
         command = write.command if write.has_places else self._bound(text, parameters)
@@ -502,6 +508,7 @@ class CommandEngine:
                 **store.location,
                 "read_only": self.writer.store.read_only,
                 "strict_schema": self.writer.strict_schema,
+                "gate": self.writer.gate.mode,
                 "commit": store.commit(),
                 "history": self._history(),
                 **self._sync(),

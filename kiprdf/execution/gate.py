@@ -1,28 +1,136 @@
-"""The gate: shapes that every write must satisfy."""
+"""The gate: shapes that every write must satisfy (docs/decisions/204, 205)."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Collection, Iterable
+from collections.abc import Mapping as Records
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from pyoxigraph import NamedNode
+
+from kiprdf.errors import KipError, StoreError
 from kiprdf.kml.draft import Draft
-from kiprdf.source import Span
-from kiprdf.store import NexusStore
+from kiprdf.loading import Lazy
+from kiprdf.rdf.literals import canonical_json
+from kiprdf.shapes import Shapes, Violation, violations
+from kiprdf.source import NOWHERE, Span
+from kiprdf.store import NexusStore, Store
+from kiprdf.store.view import ViewStore
+
+if TYPE_CHECKING:
+    from kiprdf.interchange.mapping import contexts
+else:
+    contexts = Lazy("kiprdf.interchange.mapping.contexts")
+
+OnViolation: TypeAlias = Literal["refuse", "propose"]
+VIOLATION = "Violation"
+"""The severity of what the gate refuses; that of others is a warning."""
+GATE = "gate"
+"""The record of the shapes, as JSON; empty after they were removed."""
+
+
+class ShapeViolation(KipError):
+    """A write that the gate refuses."""
+
+
+class Kept(NamedTuple):
+    """Shapes as they were set, with their mapping as one context of JSON-LD, or by its name."""
+
+    text: str
+    mapping: Any
+    on_violation: OnViolation
+
+    @property
+    def record(self) -> str:
+        """The record that keeps them."""
+        return canonical_json(self._asdict())
 
 
 class Gate:
-    """The shapes of one nexus, and the check of its writes."""
+    """The shapes of one nexus, and the check of its writes.
 
-    def __init__(self, store: NexusStore) -> None:
+    They are a record of the nexus, which the commit that sets them writes: so they are in its
+    backups, and in its history.
+    """
+
+    def __init__(self, store: NexusStore, records: Records[str, str]) -> None:
         self._store = store
-        self._text: str | None = None
+        # Each member of a view has its own.
+        self._has_one = not isinstance(store, ViewStore)
+        self._kept = self._read(records)
+        self._seen: int | None = store.commit()
+        """The last commit at which the record is known."""
+        self._parsed: tuple[Kept, Shapes] | None = None
+        if self._kept is not None and not store.read_only:
+            require_validator()
 
     def text(self) -> str | None:
         """The shapes as Turtle; None where there are none."""
-        return self._text
+        kept = self.kept()
+        return None if kept is None else kept.text
 
-    def set(self, text: str | None) -> None:
-        """Keep shapes, or none; the writer's lock is held."""
-        self._text = text
+    @property
+    def mode(self) -> OnViolation | None:
+        """What becomes of a statement that does not fit; None where there are no shapes."""
+        kept = self.kept()
+        return None if kept is None else kept.on_violation
+
+    def kept(self) -> Kept | None:
+        """The shapes as they were set."""
+        if self._seen is None or (self._store.is_shared and self._seen != self._store.commit()):
+            self._seen = self._store.commit()
+            kept = self._read(self._store.records())
+            self._kept = self._kept if kept == self._kept else kept
+        return self._kept
+
+    def shapes(self) -> Shapes | None:
+        """The shapes to validate with; None where there are none."""
+        kept = self.kept()
+        if kept is None:
+            return None
+        if self._parsed is None or self._parsed[0] is not kept:
+            require_validator()
+            given = kept.mapping
+            mapping = None if given is None else contexts.Mapping.load(given)
+            self._parsed = kept, Shapes.parsed(kept.text, self._store, mapping)
+        return self._parsed[1]
+
+    def expire(self) -> None:
+        """Read the record again: a commit may have changed it."""
+        self._seen = None
+
+    def follow(self, commit: int) -> None:
+        """Note a commit of this nexus that has not changed the record."""
+        if self._seen == commit - 1:
+            self._seen = commit
 
     def check(self, draft: Draft, span: Span) -> None:
-        """Raise KIP_2002 if the dataset would violate the shapes after a draft."""
-        if self.text() is None:
+        """Raise ``ShapeViolation``, KIP_2002, if the dataset would violate the shapes after a
+        draft."""
+        if self.kept() is None:
             return
+
+    def require(self, dataset: Store, touched: Collection[NamedNode] | None = None) -> None:
+        """Raise ``ShapeViolation`` if a dataset, or what was touched in it, violates the shapes."""
+        shapes = self.shapes()
+        if shapes is not None:
+            refuse(violations(shapes, dataset, touched))
+
+    def _read(self, records: Records[str, str]) -> Kept | None:
+        record = records.get(GATE) if self._has_one else None
+        return Kept(**json.loads(record)) if record else None
+
+
+def refuse(results: Iterable[Violation], span: Span = NOWHERE) -> None:
+    """Raise ``ShapeViolation`` for the violations among the results of a validation."""
+    faults = [one for one in results if one.severity == VIOLATION]
+    if faults:
+        raise ShapeViolation("KIP_2002", faults[0].message, faults[0].hint, span)
+
+
+def require_validator() -> None:
+    """Raise ``StoreError`` where the extra ``shapes`` is not installed."""
+    if find_spec("pyshacl") is None:
+        raise StoreError("The shapes of a nexus need pySHACL: pip install 'kiprdf[shapes]'.")

@@ -17,6 +17,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 from kiprdf import collector
 from kiprdf.actors import OWNER, Actor, acting_as, acting_on
 from kiprdf.errors import KipError, shown
+from kiprdf.execution.gate import ShapeViolation
 from kiprdf.execution.rejecting import reject
 from kiprdf.interchange.differences.difference import Difference, difference
 from kiprdf.kml.draft import Draft, timestamp, version
@@ -49,7 +50,8 @@ _OF_THE_MOMENT = frozenset(map(vocab.metadata, (RETRACTED_BY, RETRACTED_AT)))
 def propose(engine: CommandEngine, text: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Keep a statement until a person decides; return its id, and the receipt that it would have.
 
-    Raises ``KipError`` where the statement would fail.
+    Raises ``KipError`` where the statement would fail. What breaks a shape is kept, too, with that
+    as its ``reason``, where the gate says so.
     """
     writer, store = engine.writer, engine.writer.store
     if store.embedded is None:
@@ -60,10 +62,17 @@ def propose(engine: CommandEngine, text: str, parameters: Mapping[str, Any]) -> 
     def run() -> dict[str, Any]:
         frozen = _frozen(parameters)
         command = _bound(engine, text, frozen)
-        receipt, _ = writer.draft(command)
+        refusal: dict[str, Any] = {}
+        try:
+            receipt, _ = writer.draft(command)
+        except ShapeViolation as error:
+            if writer.gate.mode != "propose":
+                raise
+            refusal = {"reason": error.located_message, "hint": error.hint}
+            receipt, _ = writer.draft(command, gated=False)
         # A person will run it, for whom it may do more.
         with acting_as(writer, OWNER._replace(proposer=actor.author)):
-            effect = _effect(engine, command)
+            effect = _effect(engine, command, gated=not refusal)
         proposal = {
             "text": text,
             "parameters": frozen,
@@ -76,10 +85,11 @@ def propose(engine: CommandEngine, text: str, parameters: Mapping[str, Any]) -> 
             "changes": effect.difference.to_json(),
             "author": actor.author,
             "digest": effect.digest,
+            **refusal,
             **writer.place,
         }
         _check_bounds(engine, proposal)
-        return {"proposed": engine.writer.proposals.add(proposal), "would": receipt}
+        return {"proposed": engine.writer.proposals.add(proposal), "would": receipt, **refusal}
 
     return store.write(lambda: collector.paused(run))
 
@@ -153,8 +163,8 @@ class _Effect(NamedTuple):
     digest: str
 
 
-def _effect(engine: CommandEngine, command: ast.Manipulation) -> _Effect:
-    receipt, draft = engine.writer.draft(command)
+def _effect(engine: CommandEngine, command: ast.Manipulation, *, gated: bool = True) -> _Effect:
+    receipt, draft = engine.writer.draft(command, gated=gated)
     store, reads, states = engine.store, {}, {}
     for node in {*draft.shown.read, *_matched(engine, command)}:
         triples = store.describe(node)
@@ -249,6 +259,9 @@ def _again(engine: CommandEngine, proposal: Entry) -> _Effect:
         raise KipError("KIP_2002", message, "Approve it where it was proposed.")
     try:
         effect = _effect(engine, _bound(engine, text, proposal["parameters"]))
+    except ShapeViolation as error:
+        hint = "Decline it, or change the shapes: nobody writes past them."
+        raise KipError(error.code, f"{id} breaks a shape: {error.message}", hint) from None
     except KipError as error:
         if error.code in ("KIP_3004", "KIP_4001", "KIP_4003"):
             raise error.in_source(text) from None

@@ -18,6 +18,7 @@ from kiprdf.errors import KipError
 from kiprdf.execution.authors import AUTHOR
 from kiprdf.execution.forgetting import KIND as FORGET
 from kiprdf.execution.forgetting import ErasurePlan, named
+from kiprdf.execution.gate import GATE
 from kiprdf.execution.writer import RESTORED, STRICT_SCHEMA, Writer
 from kiprdf.interchange.dataset import check_dataset
 from kiprdf.interchange.differences.patch import Patch
@@ -54,14 +55,19 @@ class Restored(int):
 
 
 def restore(
-    writer: Writer, read: Callable[[], StagingStore], read_log: Callable[[], Log] | None = None
+    writer: Writer,
+    read: Callable[[], StagingStore],
+    read_log: Callable[[], Log] | None = None,
+    *,
+    checks: bool = False,
 ) -> Restored:
     """Replace an empty nexus by a dataset and return the number of elements.
 
     It is for the access ``admin``: what the dataset says about who wrote it is taken as it is.
     The dataset is read and validated without the writer's lock. With a log, which must lead to
     the dataset, its commits replace the history and the settings; what was strict stays strict.
-    What the erasure list of the nexus names is left out of both.
+    What the erasure list of the nexus names is left out of both. It ``checks`` the dataset against
+    the shapes of the nexus, which stay those that they are.
     """
     store = writer.store
 
@@ -71,6 +77,8 @@ def restore(
         dataset = read()
         count = check_dataset(dataset, store.iris)
         log = None if read_log is None else read_log()
+        if checks:
+            writer.gate.require(OxigraphStore(dataset.engine, store.iris.base))
 
         def write() -> Restored:
             _require_empty(writer)
@@ -81,8 +89,10 @@ def restore(
             log.require(dataset, store.commit())
             embedded = require_embedded(store, "have a history")
             kept, commits, erased = _drop_from_log(dataset, log, writer)
+            is_strict, own_gate = writer.strict_schema, writer.gate.kept()
             writer.rewrite(embedded, lambda: replay(embedded, kept.engine, *commits))
-            is_strict = writer.strict_schema
+            if own_gate is not None:
+                writer.keep({GATE: own_gate.record})
             writer.strict_schema = store.records().get(STRICT_SCHEMA) == "true"
             writer.set_strict_schema(is_strict or writer.strict_schema)
             return Restored(count - erased, erased)
@@ -155,11 +165,14 @@ def apply_patch(writer: Writer, text: str, dry_run: bool) -> dict[str, Any]:
         dataset = patch.applied(store.match(None, None, None))
         draft = Draft(store, writer.clock)
         _draft_deletions(patch, draft)
-        writer.check(draft, NOWHERE)
+        writer.check(draft, NOWHERE, gated=False)
         check_dataset(dataset, store.iris)
         draft = Draft(store, writer.clock, actor=acting_on(writer))
         _draft_changes(patch, dataset, draft)
-        writer.check(draft, NOWHERE)
+        writer.check(draft, NOWHERE, gated=False)
+        # Each of the two drafts is half of the patch.
+        touched = _subjects((*patch.removed, *patch.added))
+        writer.gate.require(OxigraphStore(dataset.engine, store.iris.base), touched)
         _note_writer(dataset, draft)
         return PatchPlan(patch, dataset, draft, erased)
 

@@ -92,11 +92,11 @@ class Writer:
         self.rejected = Rejected(store)
         self._preparations: list[ref[ReadSet]] = []
         self.proposals = Proposals(store.folder)
-        self.gate = Gate(store)
         self.runs_transaction = False
         """Whether the function of a transaction runs, which holds the writer's lock."""
         records = store.records()
         self.names = Names(records)
+        self.gate = Gate(store, records)
         self.strict_schema = records.get(STRICT_SCHEMA) == "true"
         self._erasures: frozenset[str] | None = None
 
@@ -145,15 +145,17 @@ class Writer:
         if self.store.read_only:
             state = "strict" if self.strict_schema else "not strict"
             raise StoreError(f"The nexus is {state}; open it for writing to change that.")
+        self.keep({STRICT_SCHEMA: str(strict_schema).lower()})
+        self.strict_schema = strict_schema
+
+    def keep(self, records: dict[str, str]) -> None:
+        """Write settings of the nexus as one commit; if it is empty, it stays so."""
 
         def write() -> None:
-            records = {STRICT_SCHEMA: str(strict_schema).lower()}
-            if self.is_empty():
-                records[BOOTSTRAP] = str(self.store.commit() + 1)
-            self.commit(Delta(records=records))
+            begin = {BOOTSTRAP: str(self.store.commit() + 1)} if self.is_empty() else {}
+            self.commit(Delta(records={**records, **begin}))
 
         self.store.write(write)
-        self.strict_schema = strict_schema
 
     def run(self, statement: Write, *, dry_run: bool = False) -> dict[str, Any]:
         """Run one statement as one transaction and return its receipt.
@@ -195,6 +197,7 @@ class Writer:
         store: Store | None = None,
         *,
         privileged: bool = False,
+        gated: bool = True,
         is_copy: bool = False,
         correct: Callable[[Draft], None] | None = None,
         find_targets: FindTargets | None = None,
@@ -203,7 +206,8 @@ class Writer:
 
         It reads the nexus, or ``store``: a copy, or the nexus with its reads recorded. ``correct``
         may edit the draft before it is checked; a ``privileged`` statement may change what is
-        protected. From a copy, such as a capsule, what the erasure list names is left out.
+        protected, one that is not ``gated`` need not fit the shapes. From a copy, such as a
+        capsule, what the erasure list names is left out.
         """
         store = store or self.shown
         targets = None if find_targets is None else find_targets()
@@ -218,7 +222,7 @@ class Writer:
             drop_erased(draft)
         if correct is not None:
             correct(draft)
-        self.check(draft, command.span, privileged=privileged)
+        self.check(draft, command.span, privileged=privileged, gated=gated)
         if draft.erased:
             receipt = with_erased(receipt, draft)
         return with_unreviewed(receipt, draft), draft
@@ -229,12 +233,14 @@ class Writer:
         span: Span,
         *,
         privileged: bool = False,
+        gated: bool = True,
         restores: bool = False,
         remedy: str = "Delete",
     ) -> None:
         """Raise ``KipError`` for a draft that breaks a rule of the nexus.
 
-        One that ``restores`` an earlier state has the authors of that.
+        One that ``restores`` an earlier state has the authors of that. One that is not ``gated``
+        need not fit the shapes.
         """
         draft.actor = acting_on(self)
         if draft.actor is not OWNER and not (privileged or restores):
@@ -247,7 +253,7 @@ class Writer:
         # The bundled capsules must not keep a nexus from opening.
         if self.strict_schema and not privileged:
             check_schema(draft.shown, span)
-        if not privileged:
+        if gated and not privileged:
             self.gate.check(draft, span)
 
     def check_rejections(self, draft: Draft, span: Span = NOWHERE) -> None:
@@ -290,7 +296,7 @@ class Writer:
         reads = ReadSet(self.store)
         with self.store.writing():
             self._preparations.append(ref(reads))
-            erasures = self.erasures
+            settings = self.erasures, self.gate.kept()
         fault: Exception | None = None
         try:
             result, delta = prepare(reads)
@@ -298,7 +304,7 @@ class Writer:
             # An error on a mix of two states may be wrong.
             fault = error
         with self.store.writing():
-            if reads.is_outdated() or erasures != self.erasures:
+            if reads.is_outdated() or settings != (self.erasures, self.gate.kept()):
                 result, delta = prepare(self.store)
             elif fault is not None:
                 raise fault
@@ -344,7 +350,10 @@ class Writer:
             try:
                 commit = self.store.apply(delta)
             finally:
-                self._erasures = None if delta.records else self._erasures
+                if delta.records:
+                    self._erasures = None
+                    self.gate.expire()
+            self.gate.follow(commit)
             if new:
                 self.names.note(new)
             self._indexer.note(delta, commit)
@@ -391,6 +400,7 @@ class Writer:
         self._invalidate(None)
         result = function()
         self._erasures = None
+        self.gate.expire()
         self._indexer.erase()
         store.erased()
         return result

@@ -103,6 +103,7 @@ NEXUS: dict[str, Way] = {
     "approve": lambda world: world.nexus.approve(world.proposals[0]),
     "decline": lambda world: world.nexus.decline(world.proposals[1], "No."),
     "optimize": lambda world: world.nexus.optimize(),
+    "set_shapes": lambda world: world.nexus.set_shapes("<urn:x:shape> a <urn:x:Shape> ."),
 }
 """The methods of a nexus that write."""
 MEMORY: dict[str, Way] = {
@@ -148,7 +149,7 @@ NEXUS_READS = {
     *("export", "snapshot", "write_snapshot", "publish", "schema", "shapes", "provenance"),
     *("context", "wikibase", "to_rdflib", "patch_to", "diff", "at", "history", "id_of", "changes"),
     *("rejections", "refusals", "validity", "erasures", "proposals", "proposal", "info", "names"),
-    *("backup", "problems", "acting", "limited", "why"),
+    *("backup", "problems", "acting", "limited", "why", "shapes_set", "check_shapes"),
     # They change no knowledge: the index of the text, and files that can be made again.
     *("build_index", "embed", "check"),
     # They open a nexus, or a new one; who does is the owner.
@@ -180,7 +181,8 @@ def world() -> Iterator[World]:
 
 def state(nexus: Nexus) -> tuple[Any, ...]:
     """What a write may change."""
-    return dataset(nexus), nexus.proposals(all=True), nexus.changes(limit=1)["earliest_seq"]
+    earliest = nexus.changes(limit=1)["earliest_seq"]
+    return dataset(nexus), nexus.proposals(all=True), earliest, nexus.shapes_set()
 
 
 @pytest.mark.parametrize("way", WAYS)
