@@ -15,12 +15,11 @@ from kiprdf.language import ast
 from tests.oracle.answer import Answer, answer
 from tests.oracle.check import bound_by, bound_by_clause, check, identities
 from tests.oracle.conditions import holds
-from tests.oracle.graph import Graph
+from tests.oracle.graph import Graph, Pair
 from tests.oracle.values import Element
 
 Value: TypeAlias = Element | str | None
 Solution: TypeAlias = dict[str, Value]
-Pair: TypeAlias = tuple[str, str]
 MOST_SOLUTIONS = 2_000
 
 
@@ -60,7 +59,7 @@ def _concept_matches(matcher: ast.ConceptMatcher, identifier: str, graph: Graph)
     concept = graph.concepts[identifier]
     return (
         (matcher.id is None or _text(matcher.id) == identifier)
-        and (matcher.type is None or _text(matcher.type) == concept["type"])
+        and (matcher.type is None or graph.is_of_type(identifier, _text(matcher.type)))
         and (matcher.name is None or _text(matcher.name) == concept["name"])
     )
 
@@ -76,7 +75,8 @@ class _Evaluator:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._elements = {i: Element(i, graph.iri(i)) for i in graph.elements()}
+        shown = dict.fromkeys(map(graph.representative, graph.elements()))
+        self._elements = {i: Element(i, graph.iri(i)) for i in shown}
         self._patterns: dict[ast.Clause, list[Solution]] = {}
         self._branches: dict[ast.Block, list[Solution]] = {}
 
@@ -181,7 +181,7 @@ class _Evaluator:
     def concept_matches(self, matcher: ast.ConceptMatcher) -> Iterator[tuple[str | None, Solution]]:
         for identifier in self._graph.concepts:
             if _concept_matches(matcher, identifier, self._graph):
-                yield identifier, {}
+                yield self._graph.representative(identifier), {}
 
     def named(
         self, variable: ast.Variable | None, matches: Iterable[tuple[str | None, Solution]]
@@ -221,7 +221,9 @@ class _Evaluator:
         if isinstance(predicate, ast.Variable):
             for identifier, proposition in self._graph.propositions.items():
                 binding: Solution = {predicate.name: proposition["predicate"]}
-                yield proposition["subject"], identifier, proposition["object"], binding
+                subject = self._graph.representative(proposition["subject"])
+                object_ = self._graph.representative(proposition["object"])
+                yield subject, identifier, object_, binding
             return
         rows: set[tuple[str, str | None, str]] = set()
         for name in predicate.alternatives:
@@ -232,34 +234,32 @@ class _Evaluator:
     def alternative(self, name: ast.PredicateName) -> Iterator[tuple[str, str | None, str]]:
         """Rule: "a link variable on a hop clause is bound iff the range contains 1 and the direct
         link exists, else null"; each alternative has its own range."""
-        direct: dict[Pair, str] = {}
+        direct: dict[Pair, list[str | None]] = {}
         if name.hops is None or _contains(name.hops, 1):
-            direct = dict(self.links(name.name))
-        for pair in self.walks(name):
-            yield pair[0], direct.get(pair), pair[1]
+            for pair, link in self._graph.steps(name.name):
+                direct.setdefault(pair, []).append(link)
+        pairs = (
+            self._graph.pairs(name.name) if name.hops is None else self.walks(name.name, name.hops)
+        )
+        for pair in pairs:
+            for link in direct.get(pair, [None]):
+                yield pair[0], link, pair[1]
 
-    def links(self, predicate: str) -> Iterator[tuple[Pair, str]]:
-        for identifier, link in self._graph.propositions.items():
-            if link["predicate"] == predicate:
-                yield (link["subject"], link["object"]), identifier
-
-    def walks(self, name: ast.PredicateName) -> set[Pair]:
+    def walks(self, predicate: str, hops: ast.Hops) -> set[Pair]:
         """Rule: "walks, not simple paths … the result is a set of pairs; zero hops give (x, x) for
         every concept and proposition of the nexus"."""
-        step = {pair for pair, _ in self.links(name.name)}
-        if name.hops is None:
-            return step
+        step = {pair for pair, _ in self._graph.steps(predicate)}
         reached = {(element, element) for element in self._elements}
-        for _ in range(name.hops.minimum):
+        for _ in range(hops.minimum):
             reached = _compose(reached, step)
         pairs = set(reached)
-        hops = name.hops.minimum
-        while name.hops.maximum is None or hops < name.hops.maximum:
+        number = hops.minimum
+        while hops.maximum is None or number < hops.maximum:
             reached = _compose(reached, step)
-            if name.hops.maximum is None and reached <= pairs:
+            if hops.maximum is None and reached <= pairs:
                 break
             pairs |= reached
-            hops += 1
+            number += 1
         return pairs
 
 

@@ -13,6 +13,7 @@ ENGINE_METADATA = ("_version", "_created_at", "_updated_at")
 
 Map = Mapping[str, Any]
 Request = dict[str, Any]
+Pair = tuple[str, str]
 
 
 def concept_id(concept_type: str, name: str) -> str:
@@ -104,6 +105,26 @@ class Graph:
 
     def is_predicate(self, name: str) -> bool:
         return concept_id("$PropositionType", name) in self.concepts
+
+    # What patterns match; `Entailed` also has what follows.
+
+    def is_of_type(self, identifier: str, name: str) -> bool:
+        """Whether a concept is matched by ``{type: name}``."""
+        return bool(self.concepts[identifier]["type"] == name)
+
+    def representative(self, identifier: str) -> str:
+        """The element that variables are bound to in place of another one."""
+        return identifier
+
+    def steps(self, predicate: str) -> Iterator[tuple[Pair, str]]:
+        """The pairs that one proposition connects by a predicate, each with that proposition."""
+        for identifier, link in self.propositions.items():
+            if link["predicate"] == predicate:
+                yield (link["subject"], link["object"]), identifier
+
+    def pairs(self, predicate: str) -> set[Pair]:
+        """The pairs that are connected by a predicate."""
+        return {pair for pair, _ in self.steps(predicate)}
 
     def iri(self, identifier: str) -> str:
         """The IRI of an element: what ties in ORDER BY are broken by."""

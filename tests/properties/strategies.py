@@ -8,7 +8,7 @@ that meet again in another scope do happen.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -356,11 +356,16 @@ class QueryWriter(Choices):
         return str(self.pick(self._graph.propositions))
 
     def structure(self, scope: set[str], example: str | None, depth: int) -> str:
-        link = self._graph.propositions.get(example or "", {})
-        subject = self.endpoint(scope, link.get("subject"), depth - 1)
-        predicate = self.predicate(scope, link.get("predicate"), hops=depth == 2)
-        object_ = self.endpoint(scope, link.get("object"), depth - 1)
+        ends = self.ends(example)
+        subject = self.endpoint(scope, ends[0], depth - 1)
+        predicate = self.predicate(scope, ends[1], hops=depth == 2)
+        object_ = self.endpoint(scope, ends[2], depth - 1)
         return f"({subject}, {predicate}, {object_})"
+
+    def ends(self, example: str | None) -> Sequence[str | None]:
+        """The subject, predicate and object of a pattern that matches an example."""
+        link = self._graph.propositions.get(example or "", {})
+        return [link.get(key) for key in ("subject", "predicate", "object")]
 
     def endpoint(self, scope: set[str], example: str | None, depth: int) -> str:
         is_concept = example is None or example in self._graph.concepts
@@ -395,8 +400,8 @@ class QueryWriter(Choices):
         return f"?{name}"
 
     def concept_matcher(self, example: str | None = None) -> str:
-        concept = self._graph.concepts[example or self.a_concept()]
-        concept_type, name = concept["type"], concept["name"]
+        example = example or self.a_concept()
+        concept_type, name = self.type_for(example), self._graph.concepts[example]["name"]
         if self.one_in(12):
             concept_type, name = self.pick(self._words.types[:2]), self.pick(self._words.names)
         kind = self.weighted((4, "type"), (2, "name"), (2, "both"), (1, "id"), (1, "any"))
@@ -409,6 +414,10 @@ class QueryWriter(Choices):
         if kind == "id":
             return f"{{id: {_json(concept_id(concept_type, name))}}}"
         return f"{{type: {_json(concept_type)}, name: {_json(name)}}}"
+
+    def type_for(self, identifier: str) -> str:
+        """The type of a matcher that matches a concept."""
+        return str(self._graph.concepts[identifier]["type"])
 
     def a_concept(self) -> str:
         """Mostly no definition."""
