@@ -546,8 +546,8 @@ def _links(subject: NamedNode, object_: NamedNode, hop: HopRange, reads: Reads) 
         Triple(subject, p, object_) if forward else Triple(object_, p, subject)
         for p, forward in hop.links
     ]
-    found = reads.each(lambda f, reads: reads(None, vocab.REIFIES, f), facts)
-    return [quad.subject for some in found for quad in some if reads.is_believed(quad.object)]
+    statements = reads.each(lambda f, reads: reads(None, vocab.REIFIES, f), facts)
+    return [quad.subject for some in statements for quad in some if reads.is_believed(quad.object)]
 
 
 def _within(start: Cell, hop: HopRange, forward: bool, reads: Reads) -> dict[Cell, None]:
