@@ -270,13 +270,13 @@ class CommandEngine:
         # Another commit in between only keeps an empty answer from being explained.
         commit = self.store.commit()
         try:
-            receipt = self.writer.run(write, dry_run=dry_run)
+            receipt, warnings = self.writer.run(write, dry_run=dry_run)
         except ShapeViolation:
             if dry_run or self.writer.gate.mode != "propose":
                 raise
             return Answer(proposals.propose(self, text, parameters))
         if bare or not is_empty(write.command, receipt):
-            return Answer(receipt)
+            return Answer(receipt, warnings=warnings)
         command = write.command if write.has_places else self._bound(text, parameters)
         return Answer(receipt, warnings=self._reasons(command, text, commit))
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable
 from collections.abc import Mapping as Records
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from pyoxigraph import NamedNode
 
-from kiprdf.errors import KipError, StoreError
+from kiprdf.errors import KipError, KipWarning
 from kiprdf.kml.draft import Draft
 from kiprdf.loading import Lazy
 from kiprdf.rdf.literals import canonical_json
-from kiprdf.shapes import Shapes, Violation, violations
+from kiprdf.shapes import Shapes, Violation, require_validator, violations
 from kiprdf.source import NOWHERE, Span
-from kiprdf.store import NexusStore, Store
+from kiprdf.store import Delta, NexusStore, Store
 from kiprdf.store.view import ViewStore
 
 if TYPE_CHECKING:
@@ -29,6 +28,11 @@ VIOLATION = "Violation"
 """The severity of what the gate refuses; that of others is a warning."""
 GATE = "gate"
 """The record of the shapes, as JSON; empty after they were removed."""
+
+
+MOST_NAMED = 10
+"""How many violations an error lists."""
+_NOWHERE: Records[Any, Span] = {}
 
 
 class ShapeViolation(KipError):
@@ -108,29 +112,55 @@ class Gate:
 
     def check(self, draft: Draft, span: Span) -> None:
         """Raise ``ShapeViolation``, KIP_2002, if the dataset would violate the shapes after a
-        draft."""
+        draft; what has another severity becomes a warning of the draft."""
         if self.kept() is None:
             return
+        touched = {edit.after.node for edit in draft.changes()} | draft.deleted.keys()
+        # What is only named here has its values in another nexus.
+        touched -= set(draft.stubs)
+        draft.warnings = self.require(draft.store, touched, draft.delta(), span, draft.spans)
 
-    def require(self, dataset: Store, touched: Collection[NamedNode] | None = None) -> None:
-        """Raise ``ShapeViolation`` if a dataset, or what was touched in it, violates the shapes."""
+    def require(
+        self,
+        dataset: Store,
+        touched: Collection[NamedNode] | None = None,
+        delta: Delta | None = None,
+        span: Span = NOWHERE,
+        spans: Records[NamedNode, Span] = _NOWHERE,
+    ) -> tuple[KipWarning, ...]:
+        """Raise ``ShapeViolation`` if a dataset violates the shapes, after a delta of it.
+
+        Returns the violations of other severities. See ``kiprdf.shapes.violations``; the place of
+        an element is that in ``spans``, or ``span``.
+        """
         shapes = self.shapes()
-        if shapes is not None:
-            refuse(violations(shapes, dataset, touched))
+        if shapes is None:
+            return ()
+        results = violations(shapes, dataset, touched, delta)
+        refuse(results, span, {dataset.iris.id(node): place for node, place in spans.items()})
+        return tuple(KipWarning(f"Shape{one.severity}", str(one), one.hint) for one in results)
 
     def _read(self, records: Records[str, str]) -> Kept | None:
         record = records.get(GATE) if self._has_one else None
         return Kept(**json.loads(record)) if record else None
 
 
-def refuse(results: Iterable[Violation], span: Span = NOWHERE) -> None:
-    """Raise ``ShapeViolation`` for the violations among the results of a validation."""
+def refuse(
+    results: Iterable[Violation], span: Span = NOWHERE, spans: Records[str, Span] = _NOWHERE
+) -> None:
+    """Raise ``ShapeViolation`` for the violations among the results of a validation.
+
+    The hints are theirs, the place is that of the first one; ``spans`` are places by ids.
+    """
     faults = [one for one in results if one.severity == VIOLATION]
-    if faults:
-        raise ShapeViolation("KIP_2002", faults[0].message, faults[0].hint, span)
-
-
-def require_validator() -> None:
-    """Raise ``StoreError`` where the extra ``shapes`` is not installed."""
-    if find_spec("pyshacl") is None:
-        raise StoreError("The shapes of a nexus need pySHACL: pip install 'kiprdf[shapes]'.")
+    if not faults:
+        return
+    first, more = faults[0], len(faults) - MOST_NAMED
+    message = " ".join(map(str, faults[:MOST_NAMED]))
+    if len(faults) > 1:
+        message = f"{len(faults)} violations of shapes: {message}"
+        message += f" And {more} more." if more > 0 else ""
+    hints = dict.fromkeys(one.hint for one in faults[:MOST_NAMED] if one.hint)
+    default = f"Write what the shape <{first.shape}> asks for; kiprdf gate show prints it."
+    place = spans.get(first.element, span)
+    raise ShapeViolation("KIP_2002", message, " ".join(hints) or default, place)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from kiprdf.actors import acting_on
 from kiprdf.errors import KipError
-from kiprdf.execution.gate import GATE, VIOLATION, Kept, OnViolation, require_validator
+from kiprdf.execution.gate import GATE, VIOLATION, Kept, OnViolation
 from kiprdf.execution.writer import Writer
-from kiprdf.shapes import Shapes, Violation, violations
+from kiprdf.shapes import Shapes, Violation, require_validator, violations
 
 if TYPE_CHECKING:
     from kiprdf.interchange.mapping.contexts import Mapping

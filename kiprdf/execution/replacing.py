@@ -32,7 +32,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Element, Proposition, Term, Terms, read_element
 from kiprdf.rdf.literals import Json, is_same, to_json, to_term
 from kiprdf.source import NOWHERE
-from kiprdf.store import OxigraphStore
+from kiprdf.store import Delta, OxigraphStore
 from kiprdf.store.past import journal_of, replay, require_embedded
 
 _WRITER = re.compile(rf"(?:{'|'.join(KINDS)})/.+")
@@ -172,7 +172,7 @@ def apply_patch(writer: Writer, text: str, dry_run: bool) -> dict[str, Any]:
         writer.check(draft, NOWHERE, gated=False)
         # Each of the two drafts is half of the patch.
         touched = _subjects((*patch.removed, *patch.added))
-        writer.gate.require(OxigraphStore(dataset.engine, store.iris.base), touched)
+        writer.gate.require(store, touched, Delta(tuple(patch.removed), tuple(patch.added)))
         _note_writer(dataset, draft)
         return PatchPlan(patch, dataset, draft, erased)
 

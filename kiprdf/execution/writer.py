@@ -14,7 +14,7 @@ from pyoxigraph import Store as Engine
 
 from kiprdf import collector
 from kiprdf.actors import OWNER, Access, Actor, acting_on
-from kiprdf.errors import KipError, StoreError
+from kiprdf.errors import KipError, KipWarning, StoreError
 from kiprdf.execution.authors import Names
 from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.execution.gate import Gate
@@ -157,22 +157,28 @@ class Writer:
 
         self.store.write(write)
 
-    def run(self, statement: Write, *, dry_run: bool = False) -> dict[str, Any]:
-        """Run one statement as one transaction and return its receipt.
+    def run(
+        self, statement: Write, *, dry_run: bool = False
+    ) -> tuple[dict[str, Any], tuple[KipWarning, ...]]:
+        """Run one statement as one transaction and return its receipt, and the warnings of shapes.
 
-        A dry run returns the same receipt, but only reads, and takes no lock.
+        A dry run returns the same, but only reads, and takes no lock.
         """
 
         def draft() -> tuple[dict[str, Any], Draft]:
             return self.draft(statement.command, find_targets=statement.find_targets)
 
-        if dry_run:
-            return self.shown.read(lambda: draft()[0])
+        def judge() -> tuple[dict[str, Any], tuple[KipWarning, ...]]:
+            receipt, drafted = draft()
+            return receipt, drafted.warnings
 
-        def write() -> dict[str, Any]:
+        if dry_run:
+            return self.shown.read(judge)
+
+        def write() -> tuple[dict[str, Any], tuple[KipWarning, ...]]:
             receipt, drafted = draft()
             self.commit(drafted.delta(), statement=statement.outline)
-            return receipt
+            return receipt, drafted.warnings
 
         return self.store.write(lambda: collector.paused(write))
 

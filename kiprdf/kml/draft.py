@@ -12,6 +12,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf import budget
 from kiprdf.actors import OWNER, Actor
+from kiprdf.errors import KipWarning
 from kiprdf.kql.find import nodes
 from kiprdf.kql.identities import exists
 from kiprdf.kql.reader import link_of, links_at
@@ -93,6 +94,8 @@ class Draft:
     """Who writes it, as the check of the draft has found."""
     unreviewed: list[str] = field(default_factory=list)
     """The ids of what was reviewed and is not any more, as the check has found."""
+    warnings: tuple[KipWarning, ...] = ()
+    """What does not fit a shape and is written all the same, as the check has found."""
     rejects: bool = False
     """Whether it rejects a value, or lifts that."""
     listed: frozenset[str] = frozenset()

@@ -4,6 +4,6 @@
 is pySHACL, of the extra ``shapes``; it is loaded only where a nexus has shapes.
 """
 
-from kiprdf.shapes.shapes import Shapes, Violation, violations
+from kiprdf.shapes.shapes import Shapes, Violation, require_validator, violations
 
-__all__ = ["Shapes", "Violation", "violations"]
+__all__ = ["Shapes", "Violation", "require_validator", "violations"]

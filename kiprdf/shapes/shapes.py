@@ -1,13 +1,17 @@
-"""SHACL shapes, and the violations of them in the words of KIP."""
+"""SHACL shapes of a nexus, and what does not fit them in the words of KIP."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 from pyoxigraph import NamedNode
 
+from kiprdf.errors import KipError, StoreError
+from kiprdf.loading import load
 from kiprdf.rdf.literals import Json
 from kiprdf.store import Delta, Store
 
@@ -19,11 +23,15 @@ if TYPE_CHECKING:
 class Violation:
     """What an element does not satisfy.
 
-    ``path`` is that of the value, such as ``attributes.dose``, ``"treats"`` or ``type``, None for
-    the element itself. ``value`` is the value that does not fit, as FIND shows it, the id of an
-    element, or None. ``hint`` is the ``sh:agentInstruction`` of the shape. ``severity`` is
-    Violation, Warning or Info. ``shape`` is the IRI of the shape, ``element`` the id of the
-    element, or the IRI of what is none.
+    ``path`` is where: ``attributes.dose``, ``"treats"``, ``type``; None is the element itself.
+    ``value`` is the value that does not fit as FIND shows it, for an element its id; None where
+    one is missing. ``message`` is the ``sh:message``, ``hint`` the ``sh:agentInstruction``.
+    ``severity`` is Violation, Warning, Info, or the IRI of another one. ``shape`` is the IRI of
+    the shape, ``element`` the id of the element, or the IRI of what is no element.
+
+    >>> print(Violation("Give the dose in mg.", "attributes.dose", -5, None, "Violation",
+    ...     "urn:shape:Drug", "C:Drug/Aspirin"))
+    C:Drug/Aspirin, attributes.dose: Give the dose in mg. The value is -5.
     """
 
     message: str
@@ -35,24 +43,52 @@ class Violation:
     element: str
 
     def __str__(self) -> str:
-        return self.message
+        place = self.element if self.path is None else f"{self.element}, {self.path}"
+        message = self.message if self.message.endswith((".", "!", "?")) else f"{self.message}."
+        if self.value is None or self.value == self.element:
+            return f"{place}: {message}"
+        text = json.dumps(self.value, ensure_ascii=False)
+        return f"{place}: {message} The value is {text if len(text) <= 100 else text[:99] + '…'}."
 
 
 class Shapes:
-    """Shapes in the words of a nexus, or of a mapping.
+    """Shapes in the IRIs of a nexus, or in the words of a mapping.
 
-    ``text`` is their Turtle, ``warnings`` are sentences on what the nexus does not have.
+    ``text`` is their Turtle. ``warnings`` are sentences on what is in the shapes and not in the
+    nexus, and on what is not evaluated.
     """
 
-    def __init__(self, text: str, mapping: Mapping | None, warnings: tuple[str, ...]) -> None:
+    def __init__(self, text: str, mapping: Mapping | None, checker: Any) -> None:
         self.text = text
         self.mapping = mapping
-        self.warnings = warnings
+        self.checker = checker
+        self.warnings: tuple[str, ...] = checker.warnings
 
     @classmethod
     def parsed(cls, text: str, vocabulary: Store, mapping: Mapping | None = None) -> Shapes:
-        """Read shapes for a nexus. Raises ``KipError`` with the place of what is wrong."""
-        return cls(text, mapping, ())
+        """Read shapes in Turtle for the nexus in a store.
+
+        Raises KIP_1001 for what is no Turtle, with its place, for shapes that are ill-formed or
+        refer to themselves, and for SPARQL that reads other data; ``StoreError`` where the extra
+        ``shapes`` is not installed.
+        """
+        require_validator()
+        load("kiprdf.shapes.checker")
+        from kiprdf.shapes.checker import Checker
+
+        if mapping is not None and mapping.is_original:
+            message = "Shapes cannot be in the words of the mapping 'original'."
+            raise KipError("KIP_1001", message, "Write them in the IRIs of the nexus.")
+        return cls(text, mapping, Checker(text, vocabulary, mapping))
+
+
+def require_validator() -> None:
+    """Raise ``StoreError`` where the extra ``shapes`` is not installed; loads nothing."""
+    if find_spec("pyshacl") is None:
+        raise StoreError(
+            "The shapes of a nexus need pySHACL: pip install 'kiprdf[shapes]'; "
+            "without it, open the nexus with read_only=True."
+        )
 
 
 def violations(
@@ -61,9 +97,11 @@ def violations(
     touched: Collection[NamedNode] | None,
     delta: Delta | None = None,
 ) -> list[Violation]:
-    """Where elements of a dataset, with a delta applied to it, do not satisfy shapes.
+    """Where elements of a dataset, after a delta of it, do not satisfy shapes.
 
-    The elements are the touched ones, and those for which a shape reads what the delta changes; all
-    without ``touched``. Warnings and infos of shapes are among the violations.
+    The elements are the ``touched`` ones, and those for which a shape reads what the delta
+    changes: of these only what they satisfied before is a violation. Without ``touched`` it is
+    every element. Shapes of any severity count.
     """
-    return []
+    results: list[Violation] = shapes.checker.violations(dataset, touched, delta or Delta())
+    return results

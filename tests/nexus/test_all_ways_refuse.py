@@ -29,6 +29,7 @@ PEOPLE = """UPSERT {
 TEXT = 'UPSERT { CONCEPT { {type: "Person", name: "Bo"} } }'
 RULE = "start {} => Person Bo {@module memory; @do put; age 7}, start {@do clear}"
 FOAF = '<urn:x:1> a <http://xmlns.com/foaf/0.1/Person> ; <http://xmlns.com/foaf/0.1/name> "Bo" .'
+SHAPES = "<urn:x:shape> <http://www.w3.org/ns/shacl#targetNode> <urn:x:1> ."
 CLASS = "<urn:x:Lake> a <http://www.w3.org/2002/07/owl#Class> ."
 PATCH = 'A <urn:kip:nexus/Person/Ann> <urn:kip:attribute/age> "7" .\n'
 ERASURES = f"kiprdf erasures 1\n{hashlib.sha256(b'kiprdf erasure C:Person/Ann').hexdigest()}\n"
@@ -103,7 +104,7 @@ NEXUS: dict[str, Way] = {
     "approve": lambda world: world.nexus.approve(world.proposals[0]),
     "decline": lambda world: world.nexus.decline(world.proposals[1], "No."),
     "optimize": lambda world: world.nexus.optimize(),
-    "set_shapes": lambda world: world.nexus.set_shapes("<urn:x:shape> a <urn:x:Shape> ."),
+    "set_shapes": lambda world: world.nexus.set_shapes(SHAPES),
 }
 """The methods of a nexus that write."""
 MEMORY: dict[str, Way] = {

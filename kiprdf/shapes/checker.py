@@ -1,0 +1,289 @@
+"""Shapes as pySHACL evaluates them, on the elements that may violate them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from functools import cached_property, partial
+from typing import Any, TypeVar, cast
+
+import rdflib
+from pyoxigraph import Literal, NamedNode, Triple
+from pyshacl.pytypes import SHACLExecutor
+from pyshacl.shape import Shape
+from pyshacl.shapes_graph import ShapesGraph
+from rdflib import OWL, RDF, RDFS, SH, Graph
+from rdflib.paths import Path
+from rdflib.plugins.sparql.algebra import translateQuery
+from rdflib.plugins.sparql.parser import parseQuery
+from rdflib.plugins.sparql.parserutils import CompValue
+
+from kiprdf.errors import KipError, nearest, shown
+from kiprdf.interchange.formats.graphs import rdflib_term
+from kiprdf.interchange.formats.parsing import quads
+from kiprdf.interchange.mapping.contexts import Mapping
+from kiprdf.kql.identities import exists
+from kiprdf.kql.reader import read_catalog
+from kiprdf.rdf import vocab
+from kiprdf.rdf.literals import normal
+from kiprdf.shapes.reads import Reads, members
+from kiprdf.shapes.shapes import Violation
+from kiprdf.shapes.view import View, changed
+from kiprdf.shapes.wording import Wording
+from kiprdf.store import Delta, Store
+
+T = TypeVar("T")
+DEPTH = 100
+"""How deep shapes may refer to each other."""
+_NOT_EVALUATED = (SH.rule, SH.js, SH.target, SH.expression, SH.entailment)
+_NOTHING = rdflib.URIRef("urn:kip:nothing")
+_HINT = "Correct the shapes, or remove them."
+
+
+class Checker:
+    """The shapes of a text, ready to be evaluated; raises KIP_1001 for those that cannot be."""
+
+    def __init__(self, text: str, vocabulary: Store, mapping: Mapping | None) -> None:
+        self._mapping = mapping
+        self._graph = _parsed(text)
+        self._queried = _evaluated(lambda: set(_queried(self._graph)))
+        shapes = ShapesGraph(self._graph)
+        self._shapes: list[Shape] = _evaluated(lambda: list(shapes.shapes))
+        if not self._shapes:
+            hint = "A shape is of the type sh:NodeShape, or has a target such as sh:targetClass."
+            raise KipError("KIP_1001", "The text contains no SHACL shapes.", hint)
+        _require_no_recursion(self._graph, [shape.node for shape in self._shapes])
+        # To check a node without values reads all constraints.
+        for shape in self._shapes:
+            self._results(shape, Graph(bind_namespaces="none"), {_NOTHING})
+        self.warnings = tuple(dict.fromkeys(self._warnings(vocabulary)))
+
+    @cached_property
+    def _reads(self) -> Reads:
+        return Reads(self._graph, [shape.node for shape in self._shapes], self._queried)
+
+    # Warnings ---------------------------------------------------------------------------------
+
+    def _warnings(self, store: Store) -> Iterator[str]:
+        """What the shapes have and the nexus does not, and what is not evaluated."""
+        graph, wording = self._graph, Wording(self._graph, store, self._mapping)
+        if (None, OWL.imports, None) in graph:
+            yield "owl:imports is not followed: shapes are those of the text alone."
+        for key in _NOT_EVALUATED:
+            if (None, key, None) in graph:
+                yield f"sh:{key[len(str(SH)) :]} is not evaluated."
+        catalog = read_catalog(store)
+        implicit = graph.subjects(RDF.type, RDFS.Class)
+        explicit = {*graph.objects(None, SH.targetClass), *graph.objects(None, SH["class"])}
+        for term in sorted({*explicit, *implicit}, key=str):
+            type = wording.type(term)
+            names = {*catalog.concept_types, "$ConceptType", "$PropositionType"}
+            if type is None and NamedNode(str(term)) != vocab.STATEMENT:
+                yield f"<{term}> is not a type of the nexus{self._in_mapping}."
+            elif type is not None and type not in names:
+                yield f"The nexus has no type '{shown(type)}'.{_similar(type, names)}"
+        for term in sorted(self._reads.properties):
+            word = wording.property(NamedNode(str(term)))
+            if word.startswith("<"):
+                yield f"{word} is not a property of the nexus{self._in_mapping}."
+            elif word.startswith('"') and word[1:-1] not in catalog.predicates:
+                similar = _similar(word[1:-1], catalog.predicates)
+                yield f"The nexus has no predicate {word}.{similar}"
+            elif (
+                "." in word
+                and self._mapping is None
+                and not store.lookup(None, NamedNode(str(term)), None, 1)
+            ):
+                yield f"No element has {word}."
+        for use in (SH.targetNode, SH.hasValue):
+            for term in graph.objects(None, use):
+                name = store.iris.name(str(term)) if isinstance(term, rdflib.URIRef) else None
+                if name is not None and not exists(NamedNode(str(term)), store):
+                    yield f"The nexus has no {shown(name.id)}."
+
+    @property
+    def _in_mapping(self) -> str:
+        return "; give the mapping that has it" if self._mapping is None else ", nor of the mapping"
+
+    # Checking ---------------------------------------------------------------------------------
+
+    def violations(
+        self, store: Store, touched: Collection[NamedNode] | None, delta: Delta
+    ) -> list[Violation]:
+        """See ``kiprdf.shapes.violations``."""
+        after = View(store, delta, self._mapping).graph
+        if touched is None:
+            results = [
+                one
+                for shape in self._shapes
+                for one in self._results(shape, after, _all_targets(shape, after))
+            ]
+        else:
+            before = View(store, mapping=self._mapping).graph
+            own = {rdflib.URIRef(node.value) for node in touched}
+            others = (
+                self._reads.elements(changed(store, delta, self._mapping), (before, after)) - own
+            )
+            results = self._of(after, own)
+            new = self._of(after, others)
+            if new:
+                focus = {one[SH.focusNode] for one in new}
+                old = {_key(one) for one in self._of(before, focus)}
+                results += [one for one in new if _key(one) not in old]
+        wording = Wording(self._graph, store, self._mapping)
+        violations = dict.fromkeys(map(wording.violation, results))
+        return sorted(
+            violations, key=lambda one: (one.element, one.path or "", one.shape, str(one))
+        )
+
+    def _of(self, graph: Graph, nodes: Collection[Any]) -> list[dict[Any, Any]]:
+        """The results of the shapes whose targets some nodes are."""
+        results = []
+        for shape in self._shapes:
+            if targets := _targets(shape, graph, nodes):
+                results += self._results(shape, graph, targets)
+        return results
+
+    def _results(self, shape: Shape, graph: Graph, nodes: Collection[Any]) -> list[dict[Any, Any]]:
+        """The results of a shape for nodes, each as its properties."""
+        executor = SHACLExecutor(max_validation_depth=DEPTH)
+        results = []
+        for node in sorted(nodes):
+            _, reports = _evaluated(partial(shape.validate, executor, graph, focus=node))
+            results += [_properties(result, triples) for _, result, triples in reports]
+        return results
+
+
+def _properties(result: Any, triples: Any) -> dict[Any, Any]:
+    """The properties of a result; its messages are a tuple."""
+    properties: dict[Any, Any] = {SH.resultMessage: ()}
+    for subject, predicate, value in triples:
+        if subject == result:
+            value = value[1] if isinstance(value, tuple) else value
+            if predicate == SH.resultMessage:
+                value = (*properties[predicate], value)
+            properties[predicate] = value
+    return properties
+
+
+def _key(result: dict[Any, Any]) -> tuple[Any, ...]:
+    keys = (SH.focusNode, SH.sourceShape, SH.sourceConstraint, SH.sourceConstraintComponent)
+    return tuple(result.get(key) for key in (*keys, SH.resultPath, SH.value))
+
+
+def _all_targets(shape: Shape, graph: Graph) -> set[Any]:
+    return cast("set[Any]", shape.focus_nodes(graph))  # type: ignore[no-untyped-call]
+
+
+def _targets(shape: Shape, graph: Graph, nodes: Collection[Any]) -> set[Any]:
+    """Those of some nodes, and of their values that are literals, which a shape has as targets."""
+    declared = shape.target()  # type: ignore[no-untyped-call]
+    own, classes, implicit, objects_of, subjects_of = map(set, declared)
+    targets = own.intersection(nodes)
+    types = {
+        type
+        for one in classes | implicit
+        for type in graph.transitive_subjects(RDFS.subClassOf, one)
+    }
+    for node in nodes:
+        if (
+            any((node, RDF.type, type) in graph for type in types)
+            or any((node, key, None) in graph for key in subjects_of)
+            or any((None, key, node) in graph for key in objects_of)
+        ):
+            targets.add(node)
+        for key in objects_of:
+            targets |= {one for one in graph.objects(node, key) if isinstance(one, rdflib.Literal)}
+    return targets
+
+
+# Reading ------------------------------------------------------------------------------------------
+
+
+def _parsed(text: str) -> Graph:
+    graph = Graph(bind_namespaces="none")
+    for quad in quads(text, "turtle"):
+        value = quad.object
+        if isinstance(value, Triple) or isinstance(quad.subject, Triple):
+            message = "Shapes are in RDF 1.1: the text has a triple in a triple."
+            raise KipError("KIP_1001", message, "Write shapes of links for rdf:Statement.")
+        term = normal(value) if isinstance(value, Literal) else value
+        graph.add(tuple(map(rdflib_term, (quad.subject, quad.predicate, term))))
+    return graph
+
+
+def _evaluated(function: Callable[[], T]) -> T:
+    """The result of a function of pySHACL; KIP_1001 for shapes that it refuses."""
+    try:
+        return function()
+    except (KipError, MemoryError):
+        raise
+    except Exception as fault:
+        reason = str(getattr(fault, "message", None) or fault).strip().split("\n")[0].rstrip(".")
+        message = f"The shapes cannot be evaluated: {shown(reason, 300)}."
+        raise KipError("KIP_1001", message, _HINT) from fault
+
+
+def _require_no_recursion(graph: Graph, shapes: Collection[Any]) -> None:
+    """Raise KIP_1001 for a shape that refers to itself, whose meaning SHACL leaves open."""
+    done: set[Any] = set()
+    for root in shapes:
+        path: dict[Any, Iterator[Any]] = {root: iter(members(graph, root))}
+        while path:
+            last = next(reversed(path))
+            following = next(path[last], None)
+            if following is None:
+                done.add(last)
+                del path[last]
+            elif following in path:
+                named = next((one for one in path if isinstance(one, rdflib.URIRef)), following)
+                message = f"The shape <{named}> refers to itself."
+                hint = "Let sh:class say what the values are: it needs no shape."
+                raise KipError("KIP_1001", message, hint)
+            elif following not in done:
+                path[following] = iter(members(graph, following))
+
+
+def _queried(graph: Graph) -> Iterator[Any]:
+    """The IRIs in the SPARQL of shapes; KIP_1001 for SPARQL that reads other data."""
+    declared = [
+        f"PREFIX {graph.value(one, SH.prefix)}: <{graph.value(one, SH.namespace)}>"
+        for one in {*graph.objects(None, SH.declare)}
+    ]
+    usual = [
+        f"PREFIX {name}: <{space}>" for name, space in (("rdf", RDF), ("rdfs", RDFS), ("owl", OWL))
+    ]
+    prologue = "\n".join([*usual, *declared])
+    for key in (SH.select, SH.ask):
+        for text in graph.objects(None, key):
+            query = str(text).replace("$PATH", "<urn:kip:path>").replace("?PATH", "<urn:kip:path>")
+            tree = translateQuery(parseQuery(f"{prologue}\n{query}")).algebra
+            for part in _parts(tree):
+                if isinstance(part, CompValue) and part.name in (
+                    "ServiceGraphPattern",
+                    "DatasetClause",
+                ):
+                    message = (
+                        "The SPARQL of a shape reads the nexus alone, without SERVICE and FROM."
+                    )
+                    raise KipError("KIP_1001", message, "Remove SERVICE and FROM from the query.")
+                if isinstance(part, rdflib.URIRef) and part != RDF.type:
+                    yield part
+
+
+def _parts(tree: Any) -> Iterator[Any]:
+    """The parts of a query of rdflib."""
+    pending = [tree]
+    while pending:
+        part = pending.pop()
+        yield part
+        if isinstance(part, CompValue):
+            pending += part.values()
+        elif isinstance(part, Path):
+            pending += vars(part).values()
+        elif isinstance(part, list | tuple | set):
+            pending += part
+
+
+def _similar(name: str, names: Collection[str]) -> str:
+    similar = nearest(name, names, 1)
+    return f" Did you mean '{similar[0]}'?" if similar else ""

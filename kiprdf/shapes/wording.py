@@ -1,0 +1,159 @@
+"""Results of pySHACL in the words of KIP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import rdflib
+from pyoxigraph import Literal, NamedNode
+from rdflib import RDF, SH, Graph
+
+from kiprdf.interchange.formats.graphs import rdf_term
+from kiprdf.interchange.mapping.contexts import Mapping
+from kiprdf.kql.identities import exists
+from kiprdf.rdf import vocab
+from kiprdf.rdf.directions import read_value
+from kiprdf.rdf.literals import Json, canonical_json, to_json
+from kiprdf.shapes.shapes import Violation
+from kiprdf.store import Store
+
+_OWN = {
+    vocab.TYPE: "type",
+    vocab.LABEL: "name",
+    vocab.SUBJECT: "subject",
+    vocab.PREDICATE: "predicate",
+    vocab.OBJECT: "object",
+}
+_MARKS: dict[Any, str] = {SH.zeroOrMorePath: "*", SH.oneOrMorePath: "+", SH.zeroOrOnePath: "?"}
+_USES = (
+    *(SH.property, SH.node, SH["not"], SH.qualifiedValueShape, SH.sparql),
+    *(SH["and"], SH["or"], SH.xone, RDF.first, RDF.rest),
+)
+"""How a shape is a part of another."""
+_HINT = rdflib.URIRef(f"{SH}agentInstruction")
+"""A term of SHACL 1.2."""
+
+
+class Wording:
+    """Names what shapes name as the nexus in a store does."""
+
+    def __init__(self, graph: Graph, store: Store, mapping: Mapping | None) -> None:
+        self._graph = graph
+        self._store = store
+        self._iris = store.iris
+        self._mapping = mapping
+
+    def violation(self, result: dict[Any, Any]) -> Violation:
+        """The violation of a result, from its properties."""
+        shape, focus = result[SH.sourceShape], result[SH.focusNode]
+        source = result.get(SH.sourceConstraint, shape)
+        owners = list(self._owners(source))
+        texts = [self._text(self._graph.objects(one, SH.message)) for one in (source, shape)]
+        is_worded = any(texts)
+        hints = (self._text(self._graph.objects(one, _HINT)) for one in owners)
+        path = result.get(SH.resultPath)
+        severity = str(result[SH.resultSeverity])
+        named = next((one for one in owners if isinstance(one, rdflib.URIRef)), shape)
+        return Violation(
+            message=self._text(result[SH.resultMessage]) if is_worded else self._default(result),
+            path=None if path is None else self.path(path),
+            value=self.value(result.get(SH.value)),
+            hint=next(filter(None, hints), None),
+            severity=severity.removeprefix(str(SH)),
+            shape=str(named),
+            element=str(self.value(focus)),
+        )
+
+    def _owners(self, shape: Any) -> Iterable[Any]:
+        """A shape, and those that it is a part of, from the inside."""
+        seen, pending = set(), [shape]
+        while pending:
+            one = pending.pop(0)
+            if one not in seen:
+                seen.add(one)
+                yield one
+                for use in _USES:
+                    pending += sorted(self._graph.subjects(use, one))
+
+    def _text(self, literals: Iterable[Any]) -> str:
+        """The texts, those in English or in no language if there are any."""
+        texts = sorted({(str(one), getattr(one, "language", None) or "") for one in literals})
+        usual = [text for text, tag in texts if tag.partition("-")[0] in ("", "en")]
+        return " ".join(usual or [text for text, _ in texts])
+
+    def _default(self, result: dict[Any, Any]) -> str:
+        """What a constraint without a message demands."""
+        component = str(result[SH.sourceConstraintComponent]).removeprefix(str(SH))
+        name = component.removesuffix("ConstraintComponent")
+        name = name[:1].lower() + name[1:]
+        demanded = (
+            canonical_json(self.value(one))
+            for one in self._graph.objects(result[SH.sourceShape], SH[name])
+            if not isinstance(one, rdflib.BNode)
+        )
+        return " ".join([f"It does not satisfy sh:{name}", *sorted(demanded)]) + "."
+
+    def value(self, term: Any) -> Json:
+        """A value as FIND shows it, an element as its id."""
+        if term is None or isinstance(term, rdflib.BNode):
+            return None if term is None else str(term)
+        native = rdf_term(term)
+        if isinstance(native, Literal):
+            native = read_value(native)
+        if isinstance(native, NamedNode) and native != vocab.NULL:
+            own = self._iris.name(native.value) is not None
+            return self._iris.id(native) if own else native.value
+        return to_json(native)
+
+    def path(self, path: Any) -> str:
+        """A path in the words of KIP: ``attributes.dose``, ``^"treats"``, ``"a"/"b"``."""
+        graph = self._graph
+        if isinstance(path, rdflib.URIRef):
+            return self.property(NamedNode(str(path)))
+        for key, value in graph.predicate_objects(path):
+            if key == RDF.first:
+                return "/".join(map(self.path, graph.items(path)))
+            if key == SH.alternativePath:
+                return "|".join(map(self.path, graph.items(value)))
+            if key == SH.inversePath:
+                return f"^{self.path(value)}"
+            if key in _MARKS:
+                return f"{self.path(value)}{_MARKS[key]}"
+        return str(path)
+
+    def type(self, term: Any) -> str | None:
+        """The name of a type; None for what is none."""
+        iri = str(term)
+        if iri.startswith(self._iris.concept_types):
+            return self._iris.concept_name(iri)
+        return None if self._mapping is None else self._mapping.type_of(iri)
+
+    def property(self, node: NamedNode) -> str:
+        """A property in the words of KIP; an IRI that is none in angle brackets."""
+        iri = node.value
+        for space, name in ((vocab.ATTRIBUTE, "attributes"), (vocab.METADATA, "metadata")):
+            if iri.startswith(space):
+                return f"{name}.{iri[len(space) :]}"
+        if node in _OWN:
+            return _OWN[node]
+        if iri.startswith(self._iris.predicates):
+            return f'"{self._iris.concept_name(iri)}"'
+        return self._mapped(node) or f"<{iri}>"
+
+    def _mapped(self, node: NamedNode) -> str | None:
+        mapping, iri = self._mapping, node.value
+        if mapping is None:
+            return None
+        predicate, label = mapping.predicate_of(iri), mapping.label()
+        if predicate is not None and exists(self._iris.predicate(predicate), self._store):
+            return f'"{predicate}"'
+        if label is not None and label.iri == node:
+            return "name"
+        for named, name in (
+            (mapping.attribute_of, "attributes"),
+            (mapping.metadata_of, "metadata"),
+        ):
+            if (term := named(iri)) is not None:
+                return f"{name}.{term[0]}"
+        return None
