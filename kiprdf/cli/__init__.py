@@ -2,8 +2,8 @@
 
 ``root`` (the program itself) and the commands in ``commands``, ``why``, ``memory``, ``chunks``
 (with ``chunks_files``), ``snapshots``, ``imports``, ``linked``, ``history``, ``proposals``,
-``rejections``, ``serving``, ``principals``, ``scopes`` and ``maintenance``; where a nexus is and
-how it is opened (``opening``; a server: ``served``), shared options (``options``), files and
+``rejections``, ``serving``, ``principals``, ``scopes``, ``maintenance`` and ``gate``; where a nexus
+is and how it is opened (``opening``; a server: ``served``), shared options (``options``), files and
 parameters (``inputs``), answers (``answers``, ``tables``, ``output``), errors (``failures``),
 ``shell`` and ``demo``.
 """
@@ -11,12 +11,14 @@ parameters (``inputs``), answers (``answers``, ``tables``, ``output``), errors (
 # Imported in the order in which --help lists the commands.
 from kiprdf.cli import commands, why, memory, chunks, snapshots, imports, linked  # isort: skip
 from kiprdf.cli import history, proposals, rejections, serving, scopes, principals, maintenance  # isort: skip
+from kiprdf.cli import gate  # isort: skip
 from kiprdf.cli.root import app, main
 
 __all__ = [
     "app",
     "chunks",
     "commands",
+    "gate",
     "history",
     "imports",
     "linked",

@@ -116,6 +116,9 @@ def restore(
     base_iri: BaseOption = None,
     strict: StrictOption = None,
     history: HistoryOption = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Refuse what violates the shapes of the nexus.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Load a snapshot into a new nexus, including ids and metadata.
@@ -127,7 +130,8 @@ def restore(
 
     It checks that the file is the dataset of a nexus, and nothing that it says:
     who wrote, reviewed, retracted or rejected what, schemas, versions and times
-    are taken as they are. Restore what you trust.
+    are taken as they are. Restore what you trust; --check checks it against the
+    shapes of kiprdf gate.
 
     \b
     Examples:
@@ -152,6 +156,7 @@ def restore(
             format=source.format,
             mapping=names,
             history=history,
+            check=check,
         )
     line = f"{file}: {count} concepts and propositions restored into {place_of(ctx)}"
     report = {"file": str(file), "elements": count}

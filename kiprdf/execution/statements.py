@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from pyoxigraph import NamedNode
-
 from kiprdf.errors import KipError
 from kiprdf.kml.draft import Targets
 from kiprdf.kql import holes
-from kiprdf.kql.beliefs import kinds_of, refuse_marked
+from kiprdf.kql.beliefs import refuse_marked
 from kiprdf.kql.derivations import Rewriting
+from kiprdf.kql.entailment import Sight, sight_of
 from kiprdf.kql.find import FindResult, Prepared, prepare
 from kiprdf.kql.holes import PlanKey, Roles
 from kiprdf.kql.valid_at import with_moment
@@ -37,8 +36,8 @@ _OVER_BUDGET = ("KIP_4001", "KIP_4002")
 
 FindTargets: TypeAlias = Callable[[], Targets | None]
 """The targets of a statement; None where it must be checked and compiled for its own parameters."""
-Plans: TypeAlias = dict[tuple[PlanKey, frozenset[NamedNode]], Prepared | None]
-"""By the kinds of arguments, and of what is not believed; None where a command cannot be compiled
+Plans: TypeAlias = dict[tuple[PlanKey, Sight], Prepared | None]
+"""By the kinds of arguments, and what is seen of the store; None where a command cannot be compiled
 with holes."""
 
 
@@ -279,13 +278,13 @@ class Statements:
         self, statement: Statement, kind: PlanKey, parameters: Mapping[str, Any], store: Store
     ) -> Prepared | None:
         """The plan for parameters of some kinds, compiled once for each catalog, and for what is
-        not believed in the store."""
+        seen of the store."""
         catalog = self._catalog()
         checked_with, plans = statement.checked
         if checked_with is not catalog:
             plans = {}
             statement.checked = catalog, plans
-        key = kind, kinds_of(store)
+        key = kind, sight_of(store)
         if key not in plans:
             if len(plans) >= MOST_PLANS:
                 return None

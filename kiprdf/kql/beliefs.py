@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from itertools import islice
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from pyoxigraph import Literal, NamedNode, Triple, Variable
 
@@ -39,6 +39,9 @@ from kiprdf.semantics import periods
 from kiprdf.sparql.algebra import BGP, Condition, Filter, Pattern, Select, TriplePattern
 from kiprdf.store import NexusStore, Store, Written
 from kiprdf.store.base import Tests
+
+if TYPE_CHECKING:
+    from kiprdf.kql.entailment import Rules
 
 MARK = "// Believed "
 """What the first line of a marked command begins with: it is believed now, or at a time."""
@@ -168,12 +171,14 @@ class View:
 
 
 class BelievedStore:
-    """A store of which only what is believed is seen by a FIND; all else is that of the store."""
+    """A store of which only what is believed is seen by a FIND, or with what follows by ``rules``
+    (``kql.entailment``); all else is that of the store."""
 
-    def __init__(self, store: Store, view: View, name: str) -> None:
+    def __init__(self, store: Store, view: View | None, name: str) -> None:
         self.plain = store
         self.view = view
         self.name = name
+        self.rules: Rules | None = None
         # These are called for each triple.
         self.lookup, self.match, self.commit = store.lookup, store.match, store.commit
         self.iris = store.iris
@@ -187,14 +192,10 @@ def view_of(store: Store) -> View | None:
     return store.view if isinstance(store, BelievedStore) else None
 
 
-def kinds_of(store: Store) -> frozenset[NamedNode]:
-    """The types and predicates of what is not believed in a store."""
-    return store.view.kinds if isinstance(store, BelievedStore) else frozenset()
-
-
 def reasons_of(store: Store) -> Mapping[NamedNode, str]:
     """The elements that are not believed in a store, and why."""
-    return store.view.reasons if isinstance(store, BelievedStore) else {}
+    view = view_of(store)
+    return {} if view is None else view.reasons
 
 
 def name_of(store: Store) -> str:

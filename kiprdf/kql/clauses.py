@@ -10,6 +10,7 @@ from typing import TypeAlias, cast
 from pyoxigraph import NamedNode, Variable
 
 from kiprdf.kql.comparisons import FALSE, believed
+from kiprdf.kql.entailment import Rules
 from kiprdf.kql.holes import ElementOf, OpenPlaceholder, concept_term, value_term
 from kiprdf.kql.scopes import Binding, NameScope, Scope
 from kiprdf.language import ast
@@ -30,6 +31,7 @@ from kiprdf.sparql.algebra import (
     TripleTerm,
     Union,
     is_iri,
+    steps_of,
 )
 
 Node: TypeAlias = Variable | NamedNode | Hole
@@ -53,18 +55,20 @@ class Parts:
     conditions: list[Expression] = field(default_factory=list)
 
 
-def required(where: ast.Block, iris: Iris) -> dict[NamedNode | Hole, Clause]:
-    """The exact identities of the mandatory pattern of a WHERE, which must exist."""
+def required(
+    where: ast.Block, iris: Iris, rules: Rules | None = None
+) -> dict[tuple[NamedNode | Hole, ...], Clause]:
+    """The exact identities of the mandatory pattern of a WHERE: of each tuple, one must exist."""
     clauses = _exact_clauses(
         clause
         for clause in where.clauses
         if isinstance(clause, ast.ConceptClause | ast.PropositionClause)
     )
-    identities: dict[NamedNode | Hole, Clause] = {}
+    identities: dict[tuple[NamedNode | Hole, ...], Clause] = {}
     for clause in clauses:
-        node = exact_term(clause, iris)
-        if node is not None:
-            identities.setdefault(node, clause)
+        nodes = exact_terms(clause, iris, rules)
+        if nodes:
+            identities.setdefault(nodes, clause)
     return identities
 
 
@@ -100,6 +104,19 @@ def exact_term(clause: Clause, iris: Iris) -> NamedNode | Hole | None:
         return Hole(ElementOf(matcher.id.name), "iri")
     is_link = isinstance(matcher, ast.PropositionId)
     return node_of_id(checked_text(cast(ast.Value, matcher.id)), is_link, iris)
+
+
+def exact_terms(clause: Clause, iris: Iris, rules: Rules | None) -> tuple[NamedNode | Hole, ...]:
+    """The nodes of an exact identity: of a type and a name, one for each type below it."""
+    node = exact_term(clause, iris)
+    if node is None:
+        return ()
+    matcher = clause.matcher
+    if rules is None or not isinstance(matcher, ast.ConceptMatcher) or matcher.type is None:
+        return (node,)
+    assert matcher.name is not None
+    names = (iris.concept_name(t.value) for t in rules.types(iris.type(checked_text(matcher.type))))
+    return tuple(concept_term(cast(str, name), matcher.name, iris) for name in names)
 
 
 def node_of_id(id: str, is_link: bool, iris: Iris) -> NamedNode:
@@ -148,19 +165,20 @@ class _Builder:
         self._frame = frame
         self._iris = iris
         self._fresh = frame.namer.fresh
-        self._disbelieved = frame.disbelieved
+        self._disbelieved = frame.sight.disbelieved
+        self._rules = frame.sight.rules
         self._mentions = Counter(v.name for clause in clauses for v, _ in mentions(clause))
         self._name_constants(_exact_clauses(clauses))
 
     def _name_constants(self, clauses: Iterable[Clause]) -> None:
         """A new name with an exact identity is a constant in the whole group."""
         for clause in clauses:
-            node = exact_term(clause, self._iris)
+            nodes = exact_terms(clause, self._iris, self._rules)
             name = clause.variable.name if clause.variable else None
-            if node is None or name is None or name in self._scope:
+            if len(nodes) != 1 or name is None or name in self._scope:
                 continue
             if name not in self.result.constants:
-                binding = Binding(self._frame.carrier(name), node)
+                binding = Binding(self._frame.carrier(name), nodes[0])
                 self.result.bindings[name] = self.result.constants[name] = binding
 
     def _node(self, name: str, predicate: bool = False) -> Node:
@@ -174,6 +192,9 @@ class _Builder:
 
     def _add(self, *triples: TriplePattern) -> None:
         self.result.patterns.append(BGP(triples))
+
+    def _any(self, *branches: BGP) -> None:
+        self.result.patterns.append(branches[0] if len(branches) == 1 else Union(branches))
 
     def _believe(self, kinds: Iterable[NamedNode], *terms: Node) -> None:
         """Require that an element, or the fact of three terms, is believed, where not all of its
@@ -192,14 +213,16 @@ class _Builder:
 
     def _concept(self, clause: ast.ConceptClause) -> Node:
         matcher = clause.matcher
-        if exact_term(clause, self._iris) is not None:
+        if len(exact_terms(clause, self._iris, self._rules)) == 1:
             return self._exact(clause, vocab.TYPE)
         node = self._node(clause.variable.name) if clause.variable else self._fresh("concept")
-        definition = vocab.TYPE
+        definitions: tuple[NamedNode, ...] = (vocab.TYPE,)
         if matcher.type is not None:
-            definition = self._iris.type(checked_text(matcher.type))
-            self._add(TriplePattern(node, vocab.TYPE, definition))
-        self._believe((definition,), node)
+            definitions = (self._iris.type(checked_text(matcher.type)),)
+            if self._rules is not None:
+                definitions = self._rules.types(*definitions)
+            self._any(*(BGP((TriplePattern(node, vocab.TYPE, t),)) for t in definitions))
+        self._believe(definitions, node)
         if matcher.name is not None:
             self._add(TriplePattern(node, vocab.LABEL, value_term(matcher.name)))
         if matcher.type is None and matcher.name is None:
@@ -248,21 +271,20 @@ class _Builder:
             return link
         object_ = self._endpoint(matcher.object)
         linked = nested or (name is not None and self._is_used_elsewhere(name))
-        ranges = _ranges(matcher.predicate, self._iris, linked)
+        ranges = _ranges(matcher.predicate, self._iris, linked, self._rules)
         if any((hop.minimum, hop.maximum) != (1, 1) for hop in ranges):
             carrier = None if name is None else self._frame.carrier(name)
             if name is not None and carrier is not None:
                 self.result.bindings[name] = Binding(carrier, carrier, nullable=True)
             # No hop at all may be at any element.
-            kinds = [hop.predicate for hop in ranges]
+            kinds = [predicate for hop in ranges for predicate, _ in steps_of(hop.predicate)]
             kinds += vocab.IDENTITY * any(hop.minimum == 0 for hop in ranges)
             are_believed = not self._disbelieved.isdisjoint(kinds)
             self.result.patterns.append(Hops(subject, ranges, object_, carrier, are_believed))
             return self._fresh("none")
         link = self._node(name) if name else self._fresh("link")
-        self._one_hop(
-            subject, [hop.predicate for hop in ranges], object_, link, bool(name or nested)
-        )
+        steps = dict.fromkeys(step for hop in ranges for step in steps_of(hop.predicate))
+        self._one_hop(subject, list(steps), object_, link, bool(name or nested))
         return link
 
     def _is_used_elsewhere(self, name: str) -> bool:
@@ -272,23 +294,27 @@ class _Builder:
     def _one_hop(
         self,
         subject: Node,
-        predicates: list[NamedNode],
+        steps: list[tuple[NamedNode, bool]],
         object_: Node,
         link: Node,
         linked: bool,
     ) -> None:
+        """Add the facts of some predicates, each forward or reversed."""
+        predicates = [predicate for predicate, _ in steps]
         if not predicates:
             self.result.conditions.append(FALSE)
-        elif len(predicates) == 1:
+        elif len(steps) == 1 and steps[0][1]:
             triples = reified(subject, predicates[0], object_, link)
             self._add(*triples[: None if linked else 1])
             self._believe(predicates, subject, predicates[0], object_)
-        elif linked or not self._disbelieved.isdisjoint(predicates):
-            self._believe(predicates, link)
-            branches = (BGP(reified(subject, p, object_, link)) for p in predicates)
-            self.result.patterns.append(Union(tuple(branches)))
-        else:
+        elif not linked and all(f for _, f in steps) and self._disbelieved.isdisjoint(predicates):
             self._add(TriplePattern(subject, Alternative(tuple(predicates)), object_))
+        else:
+            linked = linked or not self._disbelieved.isdisjoint(predicates)
+            self._believe(predicates, link)
+            ends = (((subject, object_) if f else (object_, subject), p) for p, f in steps)
+            facts = (reified(one, p, other, link) for (one, other), p in ends)
+            self._any(*(BGP(fact[: None if linked else 1]) for fact in facts))
 
 
 def _exact_clauses(clauses: Iterable[ast.Endpoint]) -> Iterable[Clause]:
@@ -302,22 +328,38 @@ def _exact_clauses(clauses: Iterable[ast.Endpoint]) -> Iterable[Clause]:
             yield clause
 
 
-def _ranges(predicates: ast.Predicates, iris: Iris, linked: bool) -> tuple[HopRange, ...]:
-    """The predicates of a clause with their hop ranges; without one it is one hop.
+def _ranges(
+    predicates: ast.Predicates, iris: Iris, linked: bool, rules: Rules | None
+) -> tuple[HopRange, ...]:
+    """The predicates of a clause with their hop ranges; without one it is one hop, or a chain of
+    any length where one is transitive by the rules.
 
     A clause whose link must exist is direct where its range allows one hop, and never matches
     where it does not.
     """
     ranges: list[HopRange] = []
     for name in predicates.alternatives:
+        predicate = iris.predicate(name.name)
+        path = None if rules is None else rules.path(predicate)
+        steps = predicate if path is None else _alone(path.steps)
         hops = name.hops or ast.Hops(1, 1)
-        hop = HopRange(iris.predicate(name.name), hops.minimum, hops.maximum)
+        hop = HopRange(steps, hops.minimum, hops.maximum)
         if linked:
             if not contains_one(hop):
                 continue
-            hop = HopRange(hop.predicate, 1, 1)
+            hop = HopRange(steps, 1, 1)
+        elif path is not None and path.closures and name.hops is None:
+            ranges += (HopRange(_alone(each), 1, None, path.steps) for each in path.closures)
+            if path.steps in path.closures:
+                continue
         ranges.append(hop)
     return tuple(dict.fromkeys(ranges))
+
+
+def _alone(steps: Alternative) -> NamedNode | Alternative:
+    """The one predicate of some steps, or all of them."""
+    is_one = len(steps.predicates) == 1 and not steps.inverses
+    return steps.predicates[0] if is_one else steps
 
 
 def contains_one(hop: HopRange) -> bool:

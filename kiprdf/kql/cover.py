@@ -38,7 +38,6 @@ from kiprdf.sparql.algebra import (
     Filter,
     Group,
     Hole,
-    HopRange,
     Hops,
     Infix,
     Lateral,
@@ -283,7 +282,7 @@ class _Core:
         (hop, *others) = hops.alternatives
         if others or hop.maximum is not None or hops.link or self.optionals or self.nots:
             return False
-        if hops.are_believed:
+        if hops.are_believed or not isinstance(hop.predicate, NamedNode):
             return False
         groups = [part.triples if isinstance(part, BGP) else (None,) for part in self.parts]
         triples = [triple for group in groups for triple in group]
@@ -492,14 +491,17 @@ def _chains(hops: Hops, namer: Namer) -> Pattern | None:
     for hop in hops.alternatives:
         if hop.minimum < 1 or hop.maximum is None or hop.maximum > LONGEST_CHAIN:
             return None
-        chains += (_chain(hops, hop, n, namer) for n in range(hop.minimum, hop.maximum + 1))
+        if not isinstance(hop.predicate, NamedNode):
+            return None
+        lengths = range(hop.minimum, hop.maximum + 1)
+        chains += (_chain(hops, hop.predicate, length, namer) for length in lengths)
     return chains[0] if len(chains) == 1 else Union(tuple(chains))
 
 
-def _chain(hops: Hops, hop: HopRange, length: int, namer: Namer) -> BGP:
+def _chain(hops: Hops, predicate: NamedNode, length: int, namer: Namer) -> BGP:
     nodes = [hops.subject, *(namer.fresh("hop") for _ in range(length - 1)), hops.object]
     pairs = pairwise(nodes)
-    return BGP(tuple(TriplePattern(one, hop.predicate, other) for one, other in pairs))
+    return BGP(tuple(TriplePattern(one, predicate, other) for one, other in pairs))
 
 
 def _step(

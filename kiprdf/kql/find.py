@@ -12,10 +12,11 @@ from pyoxigraph import NamedNode, Variable
 from kiprdf.budget import WIDTH, Spending, check, current, without_row_limit
 from kiprdf.errors import KipError
 from kiprdf.kql import cursor, results
-from kiprdf.kql.beliefs import kinds_of, name_of, plain, view_of
+from kiprdf.kql.beliefs import name_of, plain, view_of
 from kiprdf.kql.clauses import required
 from kiprdf.kql.comparisons import TESTS
 from kiprdf.kql.cover import is_counted_alike
+from kiprdf.kql.entailment import rules_of, sight_of
 from kiprdf.kql.evaluate.reads import AllReads
 from kiprdf.kql.evaluate.steps import MOST_READS
 from kiprdf.kql.holes import Arguments, argument
@@ -71,14 +72,14 @@ class FindResult(NamedTuple):
 def run(find: ast.Find, store: Store, beside: tuple[ast.Expression, ...] = ()) -> FindResult:
     """Run a checked FIND; columns of what is shown ``beside`` follow those of its expressions."""
     offset = cursor.decode(find, name_of(store))
-    named: tuple[Term, ...] = ()
+    named: tuple[tuple[Term, ...], ...] = ()
     if store.abilities.lookups:
         check_identities(find.where, store)
     else:
         check_patterns(find.where)
-        named = tuple(required(find.where, store.iris))
+        named = tuple(required(find.where, store.iris, rules_of(store)))
     shown = replace(find, expressions=(*find.expressions, *beside)) if beside else find
-    plan = plan_find(shown, store.iris, offset, store.abilities, kinds_of(store))
+    plan = plan_find(shown, store.iris, offset, store.abilities, sight_of(store))
     result = Prepared(shown, Kinds(), plan, named).run({}, store, lambda: find, offset)
     if result is None:
         check_identities(find.where, store)
@@ -88,8 +89,8 @@ def run(find: ast.Find, store: Store, beside: tuple[ast.Expression, ...] = ()) -
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A compiled WHERE, which may have ``holes`` for its parameters; ``required`` elements must
-    exist.
+    """A compiled WHERE, which may have ``holes`` for its parameters; of each of the ``required``
+    tuples an element must exist.
 
     ``constants`` are those of the plan without the holes, ``kinds`` what its variables may be.
     """
@@ -97,7 +98,7 @@ class Prepared:
     command: ast.Find | ast.Targeted
     kinds: Kinds
     plan: Plan
-    required: tuple[Term, ...]
+    required: tuple[tuple[Term, ...], ...]
     holes: tuple[Hole, ...] = ()
     constants: frozenset[object] = frozenset()
 
@@ -153,10 +154,12 @@ class Prepared:
         if len(terms) < len(self.holes) or not self.constants.isdisjoint(terms):
             return None
 
-        def do_exist(terms: Iterable[Term]) -> bool:
-            nodes = [bindings[term] if isinstance(term, Hole) else term for term in terms]
-            store.prefetch(cast(list[NamedNode], nodes))
-            return all(exists(cast(NamedNode, node), store) for node in nodes)
+        def do_exist(required: Iterable[tuple[Term, ...]]) -> bool:
+            every: Any = [
+                [bindings[t] if isinstance(t, Hole) else t for t in terms] for terms in required
+            ]
+            store.prefetch(node for nodes in every for node in nodes)
+            return all(any(exists(node, store) for node in nodes) for nodes in every)
 
         # The rows of most answers show that these elements exist.
         try:
@@ -168,7 +171,7 @@ class Prepared:
         if not self.required:
             return selected
         shown = self.plan.shown_elements(selected)
-        unseen = [term for term in self.required if term not in shown]
+        unseen = [terms for terms in self.required if shown.isdisjoint(terms)]
         return selected if not unseen or do_exist(unseen) else None
 
 
@@ -179,7 +182,7 @@ def prepare(command: ast.Find | ast.Targeted, kinds: Kinds, store: Store) -> Pre
     the holes.
     """
     if isinstance(command, ast.Find):
-        plan = plan_find(command, store.iris, 0, store.abilities, kinds_of(store))
+        plan = plan_find(command, store.iris, 0, store.abilities, sight_of(store))
     else:
         plan = _plan_bindings((command.target,), command.where, store)
     if plan.where.is_open or plan.where.products:
@@ -188,7 +191,7 @@ def prepare(command: ast.Find | ast.Targeted, kinds: Kinds, store: Store) -> Pre
     mentioned = constants(plan.where.pattern)
     mentioned_holes = {term for term in mentioned if isinstance(term, Hole)}
     holes = set(map(argument, mentioned_holes))
-    named = tuple(required(command.where, store.iris))
+    named = tuple(required(command.where, store.iris, rules_of(store)))
     others = frozenset(mentioned - mentioned_holes)
     return Prepared(command, kinds, plan, named, tuple(holes), others)
 
@@ -372,7 +375,7 @@ def count_solutions(where: ast.Block, store: Store, most: int) -> int:
 
 def explain(find: ast.Find, store: Store) -> str:
     """The SPARQL of a checked FIND, without checks of its deadline."""
-    plan = plan_find(find, store.iris, 0, store.abilities, kinds_of(store))
+    plan = plan_find(find, store.iris, 0, store.abilities, sight_of(store))
     plan = from_rarest(suited(plan, store), store, NO_BINDINGS)
     query: Select | None = plan.select
     if not plan.abilities.lookups:
@@ -420,7 +423,7 @@ def bindings(
 
 
 def _plan_bindings(targets: Iterable[ast.Variable], where: ast.Block, store: Store) -> Plan:
-    return plan_bindings(targets, where, store.iris, store.abilities, kinds_of(store))
+    return plan_bindings(targets, where, store.iris, store.abilities, sight_of(store))
 
 
 def _bound_rows(

@@ -11,6 +11,7 @@ from pyoxigraph import Literal, NamedNode
 from kiprdf.errors import KipError, nearest, shown
 from kiprdf.kql.clauses import Clause, checked_text, exact_node, required
 from kiprdf.kql.comparisons import engine_matches
+from kiprdf.kql.entailment import rules_of
 from kiprdf.language import ast
 from kiprdf.language.names import META_TYPES, is_identifier, without_outer_blanks
 from kiprdf.language.parameters import foreign_placeholder
@@ -39,10 +40,10 @@ def check_identities(
     are not suggested.
     """
     check_patterns(where)
-    nodes = required(where, store.iris)
-    store.prefetch(node for node in nodes if isinstance(node, NamedNode))
-    for node, clause in nodes.items():
-        if not isinstance(node, NamedNode) or not exists(node, store):
+    identities = required(where, store.iris, rules_of(store))
+    store.prefetch(node for nodes in identities for node in nodes if isinstance(node, NamedNode))
+    for nodes, clause in identities.items():
+        if not any(isinstance(node, NamedNode) and exists(node, store) for node in nodes):
             raise missing_identity(clause, store, creates=creates, taken=taken)
 
 

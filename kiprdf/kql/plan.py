@@ -14,6 +14,7 @@ from kiprdf.kql import results
 from kiprdf.kql.clauses import names_only_elements
 from kiprdf.kql.comparisons import Datatypes, KeyDatatypes
 from kiprdf.kql.cover import Cover, SortedValue, cover, sorted_by
+from kiprdf.kql.entailment import STATED, Sight
 from kiprdf.kql.evaluate.by_value import ByValue, NewestPlan, plan_by_value, plan_newest
 from kiprdf.kql.evaluate.steps import LookupPlan, plan_lookup, plan_walk
 from kiprdf.kql.optimize.cardinality import (
@@ -377,18 +378,15 @@ def plan_find(
     iris: Iris,
     offset: int = 0,
     abilities: Abilities = EMBEDDED,
-    disbelieved: frozenset[NamedNode] = frozenset(),
+    sight: Sight = STATED,
 ) -> Plan:
-    """Compile a checked FIND for a store in which its exact identities exist.
-
-    Not all elements of the ``disbelieved`` types and predicates are believed.
-    """
+    """Compile a checked FIND for a store in which its exact identities exist."""
     if results.is_grouped(find):
-        return _plan_grouped(find, iris, abilities, disbelieved)
+        return _plan_grouped(find, iris, abilities, sight)
     names = _names((*find.expressions, *(key.expression for key in find.order_by)))
     # Of ordered rows only a page is shown: what it shows is read for the page.
     first = [key.expression for key in find.order_by] or find.expressions
-    translation = translate(find.where, iris, _paths(first), disbelieved)
+    translation = translate(find.where, iris, _paths(first), sight)
     cells = _cells(names, translation)
     where = Where(translation, iris, names, abilities)
     limit = page_size(find.limit)
@@ -407,24 +405,22 @@ def plan_bindings(
     where: ast.Block,
     iris: Iris,
     abilities: Abilities = EMBEDDED,
-    disbelieved: frozenset[NamedNode] = frozenset(),
+    sight: Sight = STATED,
 ) -> Plan:
     """Compile a checked WHERE whose solutions are needed for some variables only."""
     names = tuple(dict.fromkeys(target.name for target in targets))
-    translation = translate(where, iris, disbelieved=disbelieved)
+    translation = translate(where, iris, sight=sight)
     cells = _cells(names, translation)
     return Plan(Where(translation, iris, names, abilities), cells, len(names))
 
 
-def _plan_grouped(
-    find: ast.Find, iris: Iris, abilities: Abilities, disbelieved: frozenset[NamedNode]
-) -> Plan:
+def _plan_grouped(find: ast.Find, iris: Iris, abilities: Abilities, sight: Sight) -> Plan:
     """Aggregates read whole solutions: the store counts those that are alike in what they read
     (docs/decisions/102)."""
     plain = [e for e in find.expressions if not isinstance(e, ast.Aggregate)]
     aggregates = [e for e in find.expressions if isinstance(e, ast.Aggregate)]
     shown = [e.argument if isinstance(e, ast.Aggregate) else e for e in find.expressions]
-    translation = translate(find.where, iris, _paths(shown), disbelieved)
+    translation = translate(find.where, iris, _paths(shown), sight)
     width = len(translation.scope)
     where = Where(translation, iris, tuple(translation.scope), abilities)
     plan = Plan(where, _cells(translation.scope, translation), width, find=find)

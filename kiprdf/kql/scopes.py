@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from pyoxigraph import NamedNode, Variable
 
 from kiprdf.rdf import vocab
 from kiprdf.sparql.algebra import Hole
+
+if TYPE_CHECKING:
+    from kiprdf.kql.entailment import Sight
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +89,12 @@ class NameScope:
 
     A NOT opens a new frame, since its variables are private; so does, for the variables it shares
     with the outer solution, a UNION inside NOT or OPTIONAL. The ``existing`` elements were looked
-    up before; of the ``disbelieved`` kinds, not all are believed. Frames share their ``values``.
+    up before. Frames share their ``values``.
     """
 
     namer: Namer
-    existing: frozenset[NamedNode | Hole] = frozenset()
-    disbelieved: frozenset[NamedNode] = frozenset()
+    existing: frozenset[NamedNode | Hole]
+    sight: Sight
     values: dict[Variable, Value] = field(default_factory=dict)
     _carriers: dict[str, Variable] = field(default_factory=dict)
     _value_variables: dict[Value, Variable] = field(default_factory=dict)
@@ -105,7 +108,7 @@ class NameScope:
     def inner(self, kept: Iterable[str] = ()) -> NameScope:
         """A frame whose variables are new, except the kept ones."""
         carriers = {name: self.carrier(name) for name in kept}
-        shared = self.existing, self.disbelieved, self.values
+        shared = self.existing, self.sight, self.values
         return NameScope(self.namer, *shared, carriers, self._value_variables)
 
     def value(self, carrier: Variable, field: str, key: str | None) -> Variable:

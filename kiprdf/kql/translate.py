@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never, cast
 
-from pyoxigraph import NamedNode, Variable
+from pyoxigraph import Variable
 
 from kiprdf.kql import clauses, comparisons
+from kiprdf.kql.entailment import STATED, Sight
 from kiprdf.kql.scopes import PREDICATE_NAME, Binding, Namer, NameScope, Scope, Values
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
@@ -63,15 +64,16 @@ def translate(
     where: ast.Block,
     iris: Iris,
     projected: Iterable[Path] = (),
-    disbelieved: frozenset[NamedNode] = frozenset(),
+    sight: Sight = STATED,
 ) -> Translation:
     """The pattern of a WHERE for a store in which its exact identities exist.
 
     ``projected`` are values to be read with the elements; those of attributes and metadata are,
-    where their variable cannot be null. Of the ``disbelieved`` types and predicates, only elements
-    match that are believed.
+    where their variable cannot be null.
     """
-    frame = NameScope(Namer(), frozenset(clauses.required(where, iris)), disbelieved)
+    required = clauses.required(where, iris, sight.rules)
+    existing = frozenset(nodes[0] for nodes in required if len(nodes) == 1)
+    frame = NameScope(Namer(), existing, sight)
     block = _Block(iris, frame, {})
     pattern = block.translate(where)
     paths: dict[Path, Variable] = {}

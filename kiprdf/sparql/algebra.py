@@ -8,7 +8,7 @@ meant and not how it is computed; the passes of ``kql.optimize`` replace them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal as Literal_
 from typing import TypeAlias, TypeGuard
@@ -43,16 +43,23 @@ def is_iri(term: object) -> TypeGuard[NamedNode | Hole]:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """``p | q``."""
+    """``p | q | ^r``: triples of some predicates, and those of the ``inverses`` reversed."""
 
     predicates: tuple[NamedNode, ...]
+    inverses: tuple[NamedNode, ...] = ()
+
+    @property
+    def steps(self) -> Iterator[tuple[NamedNode, bool]]:
+        """The predicates, and whether each leads forward."""
+        yield from ((predicate, True) for predicate in self.predicates)
+        yield from ((predicate, False) for predicate in self.inverses)
 
 
 @dataclass(frozen=True, slots=True)
 class OneOrMore:
     """``p+``."""
 
-    predicate: NamedNode
+    predicate: NamedNode | Alternative
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +67,11 @@ class ZeroOrMore:
     """``p*``."""
 
     predicate: NamedNode
+
+
+def steps_of(predicate: NamedNode | Alternative) -> Iterator[tuple[NamedNode, bool]]:
+    """The predicates of one hop, and whether each leads forward."""
+    return iter(((predicate, True),)) if isinstance(predicate, NamedNode) else predicate.steps
 
 
 # Patterns -------------------------------------------------------------------------------------
@@ -171,11 +183,20 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class HopRange:
-    """``minimum`` to ``maximum`` hops along a predicate; no maximum means any number."""
+    """``minimum`` to ``maximum`` hops along a predicate; no maximum means any number.
 
-    predicate: NamedNode
+    A fact of ``direct``, or else of the predicate, links a pair.
+    """
+
+    predicate: NamedNode | Alternative
     minimum: int
     maximum: int | None
+    direct: Alternative | None = None
+
+    @property
+    def links(self) -> tuple[tuple[NamedNode, bool], ...]:
+        """The predicates of facts that link a pair, and whether each leads forward."""
+        return tuple(steps_of(self.direct or self.predicate))
 
 
 @dataclass(frozen=True, slots=True)

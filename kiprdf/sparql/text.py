@@ -244,9 +244,11 @@ class _Writer:
 
     def _predicate(self, predicate: _Path) -> None:
         if isinstance(predicate, algebra.Alternative):
-            self.write(f"({'|'.join(map(self._iri, predicate.predicates))})")
+            steps = (f"{'' if f else '^'}{self._iri(p)}" for p, f in predicate.steps)
+            self.write(f"({'|'.join(steps)})")
         elif isinstance(predicate, algebra.OneOrMore):
-            self.write(f"{self._iri(predicate.predicate)}+")
+            self._predicate(predicate.predicate)
+            self.write("+")
         elif isinstance(predicate, algebra.ZeroOrMore):
             self.write(f"{self._iri(predicate.predicate)}*")
         elif predicate == _TYPE:
@@ -364,13 +366,13 @@ class _Writer:
 
     def _hops(self, hops: algebra.Hops, indent: str) -> None:
         """SPARQL has no hop ranges: this is a notation for people, and is expanded before."""
-        ranges = []
-        for hop in hops.alternatives:
-            maximum = "" if hop.maximum is None else hop.maximum
-            ranges.append(f"{self._iri(hop.predicate)}{{{hop.minimum},{maximum}}}")
         self.write(indent)
         self._term(hops.subject)
-        self.write(f" {'|'.join(ranges)} ")
+        for number, hop in enumerate(hops.alternatives):
+            self.write("|" if number else " ")
+            self._predicate(hop.predicate)
+            self.write(f"{{{hop.minimum},{'' if hop.maximum is None else hop.maximum}}}")
+        self.write(" ")
         self._term(hops.object)
         self.write(" .\n" if hops.link is None else f" . # link {hops.link}\n")
 

@@ -15,6 +15,9 @@ from kiprdf.cli import app
 from .conftest import Invoke
 
 FIND = 'FIND(?d.name) WHERE { ?d {type: "Drug"} } ORDER BY ?d.name'
+SHAPES = """@prefix sh: <http://www.w3.org/ns/shacl#> .
+<urn:x:DrugShape> a sh:NodeShape ; sh:targetClass <urn:kip:nexus/$ConceptType/Drug> .
+"""
 NEW = 'UPSERT { CONCEPT { {type: "Drug", name: "New"} } }'
 PANELS = {
     "Everyday": "demo run shell load explain diagnose info why memory chunks",
@@ -22,7 +25,7 @@ PANELS = {
     "History": "at history changes undo forget refusals compact-history reject lift rejections "
     "erasures proposals",
     "Serve": "serve mcp instructions scopes principals",
-    "Maintain": "check rebuild embed optimize backup",
+    "Maintain": "check rebuild embed optimize backup gate",
 }
 # The commands that read, and what they print of a nexus with the small capsule.
 READING = {
@@ -41,6 +44,8 @@ READING = {
     ("changes",): "+ Drug:Aspirin",
     ("check",): "no faults",
     ("erasures", "export"): "kiprdf erasures 1",
+    ("gate", "show"): "",
+    ("gate", "check"): "",
     ("memory", "list"): "",
     ("memory", "stats"): "memories: 0",
 }
@@ -56,6 +61,8 @@ WRITING: dict[tuple[str, ...], str] = {
     ("optimize", "--json"): "before",
     ("publish", "site"): "site: ",
     ("backup", "copy"): "",
+    ("gate", "set", "shapes.ttl"): "Everything satisfies the shapes.",
+    ("gate", "remove"): "",
     ("rebuild",): "",
 }
 
@@ -68,6 +75,7 @@ def brain(loaded: Invoke, drugs: Path, tmp_path: Path) -> Invoke:
         "@prefix foaf: <http://xmlns.com/foaf/0.1/> . <urn:a> a foaf:Person ; foaf:name 'Ada' .",
         "utf-8",
     )
+    (tmp_path / "shapes.ttl").write_text(SHAPES, "utf-8")
     return loaded
 
 
@@ -231,10 +239,10 @@ SHOWN = {
     "--nexus --sync": "undo proposals/approve proposals/decline reject lift",
     "--nexus --token": "forget compact-history erasures/apply optimize backup",
     "--default-graph --nexus": "explain diagnose info why snapshot export schema context publish "
-    "instructions check memory/get memory/list memory/contradictions memory/stats memory/search "
-    "memory/neighbors memory/recall memory/context memory/export",
+    "instructions check gate/show gate/check memory/get memory/list memory/contradictions "
+    "memory/stats memory/search memory/neighbors memory/recall memory/context memory/export",
     "--default-graph --nexus --sync --update-url": "run shell load restore patch embed memory/add "
-    "memory/forget memory/merge memory/decay memory/import memory/rebuild",
+    "memory/forget memory/merge memory/decay memory/import memory/rebuild gate/set gate/remove",
     "--default-graph --nexus --sync --token --update-url": "import serve mcp",
 }
 

@@ -20,7 +20,7 @@ from kiprdf.kql.beliefs import view_of
 from kiprdf.kql.clauses import reified
 from kiprdf.kql.reader import Reader
 from kiprdf.rdf import vocab
-from kiprdf.sparql.algebra import BGP, Select, Table, Term, TriplePattern
+from kiprdf.sparql.algebra import BGP, Alternative, Select, Table, Term, TriplePattern
 from kiprdf.store import Store
 from kiprdf.store.base import Cell, Row, Statement
 
@@ -96,8 +96,13 @@ class Reads:
         """Whether an element, or the fact of three terms, is believed."""
         return (terms[0] if len(terms) == 1 else Triple(*terms)) not in self._hidden
 
-    def neighbours(self, node: Cell, predicate: NamedNode, forward: bool) -> dict[Cell, None]:
+    def neighbours(
+        self, node: Cell, predicate: NamedNode | Alternative, forward: bool
+    ) -> dict[Cell, None]:
         """The nodes one hop from a node, over facts that are believed."""
+        if isinstance(predicate, Alternative):
+            each = self.each(lambda step, _: self._along(node, step, forward), predicate.steps)
+            return {end: None for ends in each for end in ends}
         ends = self._neighbours.get((node, predicate, forward))
         if ends is None:
             facts = self(node, predicate, None) if forward else self(None, predicate, node)
@@ -106,6 +111,10 @@ class Reads:
             ends = dict.fromkeys(q.object if forward else q.subject for q in facts)
             self._neighbours[node, predicate, forward] = ends
         return ends
+
+    def _along(self, node: Cell, step: tuple[NamedNode, bool], forward: bool) -> dict[Cell, None]:
+        """The nodes one hop from a node along a predicate that may lead backward."""
+        return self.neighbours(node, step[0], step[1] == forward)
 
 
 class AllReads(Reads):

@@ -37,6 +37,7 @@ from kiprdf.sparql.algebra import (
     TriplePattern,
     TripleTerm,
     certain_variables,
+    steps_of,
     variables,
 )
 from kiprdf.store import Store
@@ -313,8 +314,11 @@ class _Planner:
             return self._one_of(subject, triple, triple.object)
         object_ = self.slot(triple.object)
         if isinstance(triple.predicate, algebra.Alternative):
-            slots = [self.slot(predicate) for predicate in triple.predicate.predicates]
-            return _union([[_match(subject, slot, object_)] for slot in slots])
+            branches = []
+            for predicate, forward in triple.predicate.steps:
+                ends = (subject, object_) if forward else (object_, subject)
+                branches.append([_match(ends[0], self.slot(predicate), ends[1])])
+            return _union(branches)
         assert isinstance(triple.predicate, NamedNode | Variable), triple
         is_open = isinstance(triple.predicate, Variable) and triple.predicate not in bound
         facts = self._iris.predicates if is_open else ""
@@ -505,11 +509,13 @@ def _starts(near: int, hops: Iterable[HopRange]) -> Step:
     """Every node from which a hop range may start, once."""
 
     def step(s: Solution, reads: Reads) -> Iterable[Solution]:
-        predicates = {hop.predicate for hop in hops}
+        starts = {step for hop in hops for step in steps_of(hop.predicate)}
         if any(hop.minimum == 0 for hop in hops):
-            predicates = {*vocab.IDENTITY}
-        read = (reads(None, predicate, None) for predicate in sorted(predicates, key=str))
-        nodes = dict.fromkeys(quad.subject for quads in read for quad in quads)
+            starts = {(predicate, True) for predicate in vocab.IDENTITY}
+        nodes: dict[Cell, None] = {}
+        for predicate, forward in sorted(starts, key=str):
+            some = reads(None, predicate, None)
+            nodes.update(dict.fromkeys(q.subject if forward else q.object for q in some))
         return [_with(s, (near, node)) for node in nodes]
 
     return step
@@ -526,18 +532,22 @@ def _pairs(near: int, hop: HopRange, far: int, forward: bool, link: int | None) 
 
         def linked(node: Cell, reads: Reads) -> Iterable[Solution]:
             ends = (start, node) if forward else (node, start)
-            fact = cast(tuple[NamedNode, NamedNode], ends)
-            return [_with(s, (far, node), (link, _link(*fact, hop, reads)))]
+            links = _links(*cast(tuple[NamedNode, NamedNode], ends), hop, reads)
+            return [_with(s, (far, node), (link, each)) for each in links or [None]]
 
         return [solution for pairs in reads.each(linked, nodes) for solution in pairs]
 
     return step
 
 
-def _link(subject: NamedNode, object_: NamedNode, hop: HopRange, reads: Reads) -> Cell:
-    """The reifier of a pair, None where it is more than one hop apart."""
-    statements = reads(None, vocab.REIFIES, Triple(subject, hop.predicate, object_))
-    return statements[0].subject if statements else None
+def _links(subject: NamedNode, object_: NamedNode, hop: HopRange, reads: Reads) -> list[Cell]:
+    """The reifiers of a pair, none where it is more than one hop apart."""
+    facts = [
+        Triple(subject, p, object_) if forward else Triple(object_, p, subject)
+        for p, forward in hop.links
+    ]
+    statements = reads.each(lambda f, reads: reads(None, vocab.REIFIES, f), facts)
+    return [quad.subject for some in statements for quad in some if reads.is_believed(quad.object)]
 
 
 def _within(start: Cell, hop: HopRange, forward: bool, reads: Reads) -> dict[Cell, None]:

@@ -15,6 +15,7 @@ from kiprdf.rdf import vocab
 from kiprdf.sparql.algebra import (
     BGP,
     UNIT,
+    Alternative,
     Call,
     Extend,
     Filter,
@@ -89,7 +90,11 @@ def _branch(
     if link is None or not contains_one(hop):
         return pairs
     subject, object_ = (near, far) if forward else (far, near)
-    return Lateral(pairs, LeftJoin(UNIT, BGP(reified(subject, hop.predicate, object_, link))))
+    links = [
+        BGP(reified(*((subject, p, object_) if is_forward else (object_, p, subject)), link))
+        for p, is_forward in hop.links
+    ]
+    return Lateral(pairs, LeftJoin(UNIT, links[0] if len(links) == 1 else Union(tuple(links))))
 
 
 def _pairs(near: Node, hop: HopRange, far: Variable, forward: bool, fresh: Fresh) -> Pattern:
@@ -107,7 +112,7 @@ def _pairs(near: Node, hop: HopRange, far: Variable, forward: bool, fresh: Fresh
 
 
 def _step(
-    start: Node, predicate: NamedNode | OneOrMore, end: Variable, forward: bool
+    start: Node, predicate: NamedNode | Alternative | OneOrMore, end: Variable, forward: bool
 ) -> TriplePattern:
     return TriplePattern(*((start, predicate, end) if forward else (end, predicate, start)))
 

@@ -172,8 +172,9 @@ def _isolated(part: Pattern) -> IsolatedUnit:
         return IsolatedUnit(part, (part.subject, part.object))
     first = part.branches[0] if isinstance(part, Union) else part
     assert isinstance(first, BGP)
-    # From a link, its fact is found, too.
-    return IsolatedUnit(part, (first.triples[0].object, *(t.subject for t in first.triples)))
+    # From a link, its fact is found, too; from a type too much.
+    ends = [t.object for t in first.triples[:1] if t.predicate != vocab.TYPE]
+    return IsolatedUnit(part, (*ends, *(t.subject for t in first.triples)))
 
 
 def _components(parts: Iterable[Pattern]) -> list[list[TriplePattern]]:

@@ -1,0 +1,309 @@
+"""What follows from the definitions, by rewriting (docs/decisions/202).
+
+``Rules`` are the closure over the definitions of a store: which types a type matches, and along
+which facts a predicate is found. A FIND that reads an ``entailed`` store is compiled by them;
+nothing is stored. ``explanation`` says by which rules a pattern matches two elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast
+from weakref import WeakKeyDictionary
+
+from pyoxigraph import NamedNode, Triple, Variable
+
+from kiprdf.errors import KipError
+from kiprdf.kql.beliefs import BelievedStore, plain, view_of
+from kiprdf.kql.queries import select
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import Iris
+from kiprdf.rdf.literals import to_json
+from kiprdf.sparql.algebra import BGP, Alternative, Select, Table, TriplePattern
+from kiprdf.store import Store, Written
+
+Entail: TypeAlias = bool | Literal["same_as"]
+"""Whether a FIND matches what follows from the definitions, and whether what is the same is one."""
+SUBCLASS_OF, SUBPROPERTY_OF = "subclass_of", "subproperty_of"
+IS_SYMMETRIC, IS_TRANSITIVE, INVERSE_OF = "is_symmetric", "is_transitive", "inverse_of"
+S = TypeVar("S", bound=Store)
+Step: TypeAlias = tuple[NamedNode, bool]
+"""A predicate, and whether its facts are read forward."""
+
+
+class Path(NamedTuple):
+    """How a predicate is found by its rules: along one fact of the ``steps``, or along a chain of
+    facts of one of the ``closures``."""
+
+    steps: Alternative
+    closures: tuple[Alternative, ...]
+
+
+class Applied(NamedTuple):
+    """A rule that leads from a predicate to another, or back, with what states it: the ``of`` is
+    the predicate that follows."""
+
+    by: str
+    of: NamedNode
+    fact: Triple | None
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """The rules that definitions state, and what follows from all of them together.
+
+    ``subtypes`` and ``subproperties`` have what is directly below a definition; ``inverses`` have
+    both sides.
+    """
+
+    iris: Iris
+    subtypes: Mapping[NamedNode, Sequence[NamedNode]]
+    subproperties: Mapping[NamedNode, Sequence[NamedNode]]
+    symmetric: frozenset[NamedNode]
+    transitive: frozenset[NamedNode]
+    inverses: Mapping[NamedNode, Sequence[NamedNode]]
+    _types: dict[NamedNode, tuple[NamedNode, ...]] = field(default_factory=dict)
+    _paths: dict[NamedNode, Path | None] = field(default_factory=dict)
+
+    def types(self, type: NamedNode) -> tuple[NamedNode, ...]:
+        """A type and all below it, itself first."""
+        types = self._types.get(type)
+        if types is None:
+            below = dict.fromkeys([type])
+            pending = [type]
+            while pending:
+                new = [t for t in self.subtypes.get(pending.pop(), ()) if t not in below]
+                below.update(dict.fromkeys(new))
+                pending += new
+            types = self._types[type] = (type, *sorted(list(below)[1:], key=str))
+        return types
+
+    def path(self, predicate: NamedNode) -> Path | None:
+        """How a predicate is found; None where only its own facts match."""
+        if predicate not in self._paths:
+            self._paths[predicate] = self._path(predicate)
+        return self._paths[predicate]
+
+    def _path(self, predicate: NamedNode) -> Path | None:
+        steps = self.steps((predicate, True))
+        chains = {frozenset(self.steps(s)) for s in steps if s[0] in self.transitive}
+        # A chain along more predicates has the others.
+        longest = [c for c in chains if not any(c < other for other in chains)]
+        if len(steps) == 1 and not longest:
+            return None
+        closures = sorted(map(_alternative, longest), key=str)
+        return Path(_alternative(steps), tuple(closures))
+
+    def steps(self, start: Step) -> dict[Step, tuple[Step, Applied] | None]:
+        """The facts that match a predicate as one step, each with the rule that leads to it."""
+        steps: dict[Step, tuple[Step, Applied] | None] = {start: None}
+        pending = [start]
+        for step in pending:  # which grows
+            for following, applied in self._applied(step):
+                if following not in steps:
+                    steps[following] = step, applied
+                    pending.append(following)
+        return steps
+
+    def _applied(self, step: Step) -> Iterator[tuple[Step, Applied]]:
+        """The rules for one predicate."""
+        predicate, forward = step
+        if predicate in self.symmetric:
+            yield (predicate, not forward), Applied(IS_SYMMETRIC, predicate, None)
+        for other in self.inverses.get(predicate, ()):
+            yield (other, not forward), Applied(INVERSE_OF, predicate, None)
+        above = self.iris.predicate(SUBPROPERTY_OF)
+        for below in self.subproperties.get(predicate, ()):
+            fact = Triple(below, above, predicate)
+            yield (below, forward), Applied(SUBPROPERTY_OF, predicate, fact)
+
+
+def _alternative(steps: Iterable[Step]) -> Alternative:
+    every = sorted(steps, key=lambda step: step[0].value)
+    return Alternative(
+        tuple(predicate for predicate, forward in every if forward),
+        tuple(predicate for predicate, forward in every if not forward),
+    )
+
+
+# Stores -------------------------------------------------------------------------------------------
+
+
+def entailed(store: S, entail: Entail) -> S:
+    """A store of which a FIND matches what follows; the store itself for ``False``.
+
+    KIP_1001 for what is not one of the three.
+    """
+    if entail is False:
+        return store
+    if entail is not True and entail != "same_as":
+        message = 'entail is true, false or "same_as".'
+        raise KipError("KIP_1001", message, "Leave it out for what is stated.")
+    name = store.name if isinstance(store, BelievedStore) else ""
+    seen = BelievedStore(plain(store), view_of(store), f"{name}// Entailed {entail}\n")
+    seen.rules = closure(store)
+    return cast(S, seen)
+
+
+def rules_of(store: Store) -> Rules | None:
+    """The rules by which a FIND matches more than is stated in a store; None where it does not.
+
+    ``closure`` has those of a store of which only what is stated is seen.
+    """
+    return store.rules if isinstance(store, BelievedStore) else None
+
+
+def closure(store: Store) -> Rules | None:
+    """The rules that the definitions of a store state, where there are any; the same object until a
+    commit changes them. Of a view of what is believed, those that are believed in it."""
+    base, view = plain(store), view_of(store)
+    definitions = _definitions.get(base)
+    if definitions is None:
+        definitions = _definitions[base] = _Definitions()
+        embedded = getattr(base, "embedded", None)
+        if embedded is not None:
+            embedded.follow(definitions)
+    stated = definitions.stated(base)
+    if view is not None:
+        stated = frozenset(s for s in stated if not view.hidden & {s, s.subject})
+    return definitions.rules(stated, base)
+
+
+class _Definitions:
+    """The triples of a store that state rules, kept until a commit changes one of them."""
+
+    def __init__(self) -> None:
+        self._read: tuple[int, frozenset[Triple]] | None = None
+        self._rules: dict[frozenset[Triple], Rules | None] = {}
+
+    def stated(self, store: Store) -> frozenset[Triple]:
+        """The triples of the commit that is being read."""
+        commit, read = store.commit(), self._read
+        if read is None or read[0] != commit:
+            self._read = read = commit, frozenset(_stated(store))
+        return read[1]
+
+    def rules(self, stated: frozenset[Triple], store: Store) -> Rules | None:
+        """The rules that some triples state; the same object for the same ones."""
+        if stated not in self._rules:
+            if len(self._rules) >= MOST_RULES:
+                self._rules.clear()
+            self._rules[stated] = _rules(stated, store) if stated else None
+        return self._rules[stated]
+
+    def note(self, number: int, removed: Iterable[Written], added: Iterable[Written]) -> None:
+        read, self._read = self._read, None
+        if read is None or read[0] != number - 1:
+            return
+        if not any(_states_rule(triple[1]) for triples in (removed, added) for triple in triples):
+            self._read = number, read[1]
+
+    def clear(self) -> None:
+        self._read = None
+
+    def close(self, number: int) -> None:
+        """Nothing: they are only in memory."""
+
+
+MOST_RULES = 8
+"""Of one store, for different views."""
+_definitions: WeakKeyDictionary[Any, _Definitions] = WeakKeyDictionary()
+_KEYS = tuple(NamedNode(vocab.ATTRIBUTE + key) for key in (IS_SYMMETRIC, IS_TRANSITIVE, INVERSE_OF))
+_SUBJECT, _PREDICATE, _OBJECT = map(Variable, "spo")
+
+
+def _states_rule(predicate: NamedNode) -> bool:
+    return predicate in _KEYS or predicate.value.endswith((f"/{SUBCLASS_OF}", f"/{SUBPROPERTY_OF}"))
+
+
+def _stated(store: Store) -> Iterator[Triple]:
+    """The triples of a store that state rules."""
+    iris = store.iris
+    keys = (*_KEYS, iris.predicate(SUBCLASS_OF), iris.predicate(SUBPROPERTY_OF))
+    if store.abilities.lookups:
+        read: Iterable[Any] = (triple for key in keys for triple in store.match(None, key, None))
+    else:
+        names = (_SUBJECT, _PREDICATE, _OBJECT)
+        table = Table((_PREDICATE,), tuple((key,) for key in keys))
+        rows = select(Select(names, BGP((TriplePattern(*names),)), table=table), store)
+        read = (Triple(*cast(Any, row)) for row in rows)
+    for triple in read:
+        ends = triple.subject.value, getattr(triple.object, "value", "")
+        if triple.predicate in _KEYS:
+            if ends[0].startswith(iris.predicates):
+                yield triple
+        elif all(end.startswith((iris.concept_types, iris.predicates)) for end in ends):
+            yield triple
+
+
+def _rules(stated: Iterable[Triple], store: Store) -> Rules:
+    iris = store.iris
+    by_key: dict[NamedNode, list[Triple]] = {}
+    for triple in sorted(stated, key=str):
+        by_key.setdefault(triple.predicate, []).append(triple)
+    symmetric, transitive, inverse = (by_key.get(key, []) for key in _KEYS)
+    inverses: dict[NamedNode, list[NamedNode]] = {}
+    for triple in inverse:
+        one = cast(NamedNode, triple.subject)
+        for other in _inverses(triple, store):
+            inverses.setdefault(one, []).append(other)
+            inverses.setdefault(other, []).append(one)
+    return Rules(
+        iris,
+        _below(by_key.get(iris.predicate(SUBCLASS_OF), []), iris.concept_types),
+        _below(by_key.get(iris.predicate(SUBPROPERTY_OF), []), iris.predicates),
+        _true(symmetric),
+        _true(transitive),
+        inverses,
+    )
+
+
+def _below(facts: Iterable[Triple], kind: str) -> dict[NamedNode, list[NamedNode]]:
+    """What is directly below each definition of a kind."""
+    below: dict[NamedNode, list[NamedNode]] = {}
+    for fact in facts:
+        lower, upper = cast(NamedNode, fact.subject), cast(NamedNode, fact.object)
+        if lower.value.startswith(kind) and upper.value.startswith(kind):
+            below.setdefault(upper, []).append(lower)
+    return below
+
+
+def _true(triples: Iterable[Triple]) -> frozenset[NamedNode]:
+    return frozenset(
+        cast(NamedNode, t.subject) for t in triples if to_json(cast(Any, t.object)) is True
+    )
+
+
+def _inverses(triple: Triple, store: Store) -> Iterator[NamedNode]:
+    """The predicates that an ``inverse_of`` names, as far as they are defined."""
+    value = to_json(cast(Any, triple.object))
+    defined = store.iris.type("$PropositionType")
+    for name in value if isinstance(value, list) else [value]:
+        if isinstance(name, str) and name:
+            predicate = store.iris.predicate(name)
+            if store.lookup(predicate, vocab.TYPE, defined, 1):
+                yield predicate
+
+
+# What a FIND is compiled for ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a FIND sees of a store: not all elements of the ``disbelieved`` types and predicates,
+    and what follows by the ``rules``."""
+
+    disbelieved: frozenset[NamedNode] = frozenset()
+    rules: Rules | None = None
+
+
+STATED = Sight()
+"""All that is stated, and nothing else."""
+
+
+def sight_of(store: Store) -> Sight:
+    """What a FIND sees of a store."""
+    if not isinstance(store, BelievedStore):
+        return STATED
+    return Sight(frozenset() if store.view is None else store.view.kinds, store.rules)
