@@ -58,6 +58,10 @@ def _is_binary(value: Any) -> bool:
     return _is_target(value) and not isinstance(value, io.TextIOBase)
 
 
+def _is_entail(value: Any) -> bool:
+    return isinstance(value, bool) or (isinstance(value, str) and value == "same_as")
+
+
 def _is_format(value: Any) -> bool:
     check_format(value)
     return True
@@ -101,6 +105,7 @@ KINDS = {
     **dict.fromkeys(("derived", "check"), _SWITCH),
     "on_violation": _one_of(("refuse", "propose"), is_optional=False),
     "strict_schema": _Kind(lambda value: isinstance(value, bool), "True or False"),
+    "entail": _Kind(_is_entail, 'True, False or "same_as"'),
     **dict.fromkeys(("advance", "loader"), _CALLABLE),
     "binary": _Kind(_is_binary, "a path or a file that is open in binary", is_optional=False),
     "metadata": _Kind(_is_metadata, "an object of JSON"),
@@ -109,9 +114,11 @@ KINDS = {
 }
 
 
-def check_opening(strict_schema: bool | None, embedder: Embedder | None) -> None:
+def check_opening(
+    strict_schema: bool | None, embedder: Embedder | None, entail: object = None
+) -> None:
     """Refuse arguments before a folder is created or a store is asked."""
-    check(strict_schema=strict_schema)
+    check(strict_schema=strict_schema, entail=entail)
     if embedder is not None:
         require_numpy()
 

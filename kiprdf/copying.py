@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, cast
 
 from kiprdf.errors import KipError
@@ -77,10 +78,10 @@ def _read(nexus: Nexus, id: str) -> Element:
     """An element as FIND shows it; the error for one that is not there has no place."""
     matcher = "(id: :id)" if id.startswith("P:") else "{id: :id}"
     try:
-        (element,) = nexus.find(f"FIND(?e) WHERE {{ ?e {matcher} }}", id=id).column("?e")
+        rows = nexus.find(f"FIND(?e) WHERE {{ ?e {matcher} }}", entail=False, id=id)
     except KipError as error:
         raise KipError(error.code, error.message, error.hint) from None
-    return dict(element)
+    return dict(rows.column("?e")[0])
 
 
 def _identity(nexus: Nexus, id: str, parts: dict[str, Identity], depth: int = 0) -> Identity:
@@ -110,14 +111,15 @@ def _in_target(
     tx: Transaction, identity: Identity, present: dict[Identity, Element | None]
 ) -> Element | None:
     """An element of the target as FIND shows it; None where it, or what it refers to, is absent."""
+    find = partial(tx.find, entail=False)
     if isinstance(identity, ConceptName):
-        rows = tx.find("FIND(?e) WHERE { OPTIONAL { ?e {id: :id} } }", id=identity.id)
+        rows = find("FIND(?e) WHERE { OPTIONAL { ?e {id: :id} } }", id=identity.id)
         return cast(Element | None, rows.column("?e")[0])
     subject, object = present[identity.subject], present[identity.object]
     is_defined = present[ConceptName(_PREDICATE, identity.predicate)] is not None
     if subject is None or object is None or not is_defined:
         return None
-    fact = fact_between(subject["id"], identity.predicate, object["id"], tx.find)
+    fact = fact_between(subject["id"], identity.predicate, object["id"], find)
     return cast(Element | None, fact)
 
 

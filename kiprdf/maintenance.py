@@ -15,6 +15,7 @@ from pyoxigraph import Store as Engine
 from kiprdf.errors import DamagedGraphError, ReplacedError, StoreError, without_folder
 from kiprdf.execution.bootstrap import LOST_COMMITS
 from kiprdf.execution.engine import CommandEngine
+from kiprdf.execution.find_options import ENTAIL
 from kiprdf.execution.history import BEGIN_AGAIN
 from kiprdf.execution.writer import STRICT_SCHEMA
 from kiprdf.interchange.dataset import faults
@@ -43,6 +44,8 @@ _LOST = (
     "while it was in use. Restore a backup; or begin the history at commit {last}: "
     "kiprdf compact-history --before {last} --nexus {folder}"
 )
+_SETTINGS = {STRICT_SCHEMA: ("true", "false"), ENTAIL: ("true", "false", "same_as")}
+"""The values of the records of settings."""
 _NOTES = (vocab.FORMAT, vocab.BASE)
 """The records with one value; the commit number may have two after a crash."""
 
@@ -251,10 +254,11 @@ def _faults_of_notes(store: NexusStore, engine: Engine) -> Iterator[str]:
         notes = list(_notes(engine, key))
         if len(notes) != 1:
             yield f"The record {key} has {len(notes)} values instead of one."
-    strict = [quad.object for quad in _notes(engine, record(STRICT_SCHEMA))]
-    if strict not in ([], [Literal("true")], [Literal("false")]):
-        noted = ", ".join(map(str, strict))
-        yield f'The record {STRICT_SCHEMA} is {noted}; it is either "true" or "false".'
+    for setting, values in _SETTINGS.items():
+        stored = [quad.object for quad in _notes(engine, record(setting))]
+        if stored and stored not in [[Literal(value)] for value in values]:
+            noted, allowed = ", ".join(map(str, stored)), " or ".join(f'"{v}"' for v in values)
+            yield f"The record {setting} is {noted}; it is either {allowed}."
     for quad in _notes(engine, vocab.BASE):
         if quad.object != Literal(store.iris.base):
             yield f"The noted base is {quad.object}, and the nexus has {store.iris.base}."

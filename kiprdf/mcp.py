@@ -201,7 +201,8 @@ class NexusServer:
             return None
         command = "FIND(?c) WHERE { ?c {type: :type, name: :name} }"
         parameters = {"type": unquote(type), "name": unquote(name)}
-        response = self._nexus.execute_kip_readonly({"command": command, "parameters": parameters})
+        request = {"command": command, "parameters": parameters, "entail": False}
+        response = self._nexus.execute_kip_readonly(request)
         return next(iter(response.get("result", [])), None)
 
     def _all(self, command: str) -> Any:

@@ -29,6 +29,7 @@ from kiprdf.execution.validity import validity
 from kiprdf.interchange import files, formats
 from kiprdf.kml.draft import Clock
 from kiprdf.kql.beliefs import Beliefs, marked, refuse_marked
+from kiprdf.kql.entailment import Entail
 from kiprdf.language.parameters import refuse_misspelt_options
 from kiprdf.loading import Lazy, load
 from kiprdf.meta.indexing import Indexer
@@ -81,7 +82,7 @@ else:
 
 T = TypeVar("T")
 P = ParamSpec("P")
-_OF_NEXUS = ("genesis", "strict_schema", "clock", "embedder", "budget")
+_OF_NEXUS = ("genesis", "strict_schema", "entail", "clock", "embedder", "budget")
 """The arguments that every way of opening a nexus passes on to it."""
 
 
@@ -137,6 +138,7 @@ class Nexus:
         *,
         genesis: bool = True,
         strict_schema: bool | None = None,
+        entail: Entail | None = None,
         clock: Clock | None = None,
         embedder: Embedder | None = None,
         budget: Budget | None = None,
@@ -149,7 +151,12 @@ class Nexus:
         self.erased = 0
         """The number of elements that opening erased, since an erasure list named them."""
         self._engine = CommandEngine(
-            store, strict_schema=strict_schema, clock=clock, embedder=embedder, budget=budget
+            store,
+            strict_schema=strict_schema,
+            entail=entail,
+            clock=clock,
+            embedder=embedder,
+            budget=budget,
         )
         self._member: Nexus | None = None
         if genesis:
@@ -169,6 +176,7 @@ class Nexus:
         erasures: files.Source | None = None,
         genesis: bool = True,
         strict_schema: bool | None = None,
+        entail: Entail | None = None,
         clock: Clock | None = None,
         embedder: Embedder | None = None,
         budget: Budget | None = None,
@@ -183,14 +191,15 @@ class Nexus:
         number of elements that the folder, such as a backup, still had.
         ``genesis=False`` loads no capsules.
         ``strict_schema`` enforces instance schemas on write; it is stored in the nexus, and without
-        it opening obeys what is stored (False in a new nexus). ``clock`` returns the time for
+        it opening obeys what is stored (False in a new nexus). ``entail`` is stored likewise: what
+        ``find`` does where it is not told. ``clock`` returns the time for
         engine-maintained metadata. ``embedder`` turns texts into vectors, for SEARCH by meaning;
         it needs numpy. ``budget`` limits what each request may spend. Raises ``StoreError`` with
         one sentence.
         """
         check(history=history)
         check_sync(sync, history)
-        check_opening(strict_schema, embedder)
+        check_opening(strict_schema, embedder, entail)
         given = locals()
         listed = None if erasures is None else read_erasures(files.text(erasures))
 
@@ -240,6 +249,7 @@ class Nexus:
         history: bool = False,
         genesis: bool = True,
         strict_schema: bool | None = None,
+        entail: Entail | None = None,
         clock: Clock | None = None,
         embedder: Embedder | None = None,
         budget: Budget | None = None,
@@ -263,7 +273,7 @@ class Nexus:
         True
         """
         given = locals()
-        check_opening(strict_schema, embedder)
+        check_opening(strict_schema, embedder, entail)
         connect = options.ConnectOptions.given(given)
         # HTTP and rdflib take longer to load than a nexus to open.
         if isinstance(target, str):
@@ -278,12 +288,13 @@ class Nexus:
         history: bool = False,
         genesis: bool = True,
         strict_schema: bool | None = None,
+        entail: Entail | None = None,
         clock: Clock | None = None,
         embedder: Embedder | None = None,
         budget: Budget | None = None,
     ) -> Nexus:
         """A nexus that lives as long as the process; parameters as in ``open``."""
-        check(strict_schema=strict_schema, history=history)
+        check(strict_schema=strict_schema, entail=entail, history=history)
         given = locals()
         return cls._on(OxigraphStore.memory(base_iri, history), given)
 
@@ -348,6 +359,14 @@ class Nexus:
         return self._engine.writer.strict_schema
 
     @property
+    def entail(self) -> Entail:
+        """What ``find`` does without its argument ``entail``, as it is stored in the nexus.
+
+        For a view it is that of the member that matches most.
+        """
+        return self._engine.entail
+
+    @property
     def search_modes(self) -> list[str]:
         """The modes of SEARCH that this nexus serves; another one degrades to ``keyword``."""
         return self._engine.indexer.modes
@@ -408,35 +427,70 @@ class Nexus:
         *,
         dry_run: bool = False,
         readonly: bool = False,
+        entail: Entail | None = None,
     ) -> Answer:
         """Run one command as ``execute_kip`` does; return its result, cursor and warnings.
 
         >>> Nexus.memory().answer("DESCRIBE CONCEPT TYPES LIMIT 1").result
         ['$ConceptType']
         """
-        return self._engine.answer(command, parameters or {}, dry_run=dry_run, readonly=readonly)
+        return self._engine.answer(
+            command, parameters or {}, dry_run=dry_run, readonly=readonly, entail=entail
+        )
 
     def execute(
-        self, command: str, /, *, dry_run: bool = False, readonly: bool = False, **parameters: Any
+        self,
+        command: str,
+        /,
+        *,
+        dry_run: bool = False,
+        readonly: bool = False,
+        entail: Entail | None = None,
+        **parameters: Any,
     ) -> Any:
         """Run one command and return its bare result.
 
         A dry run returns what the command would, and writes nothing; ``readonly`` refuses a
-        command that writes. Send parameters of these two names with ``answer``.
+        command that writes; ``entail`` is that of ``find``. Send parameters of these names with
+        ``answer``.
 
         >>> Nexus.memory().execute('FIND(COUNT(?d)) WHERE { ?d {type: "Domain"} }') > 0
         True
         """
         refuse_misspelt_options(command, parameters)
         return self._engine.answer(
-            command, parameters, dry_run=dry_run, readonly=readonly, bare=True
+            command, parameters, dry_run=dry_run, readonly=readonly, entail=entail, bare=True
         ).result
 
-    def find(self, command: str, /, **parameters: Any) -> Rows:
-        """Run a FIND and return its rows, one column for each expression."""
-        return self._engine.find(command, parameters)
+    def find(self, command: str, /, *, entail: Entail | None = None, **parameters: Any) -> Rows:
+        """Run a FIND and return its rows, one column for each expression.
 
-    def believed(self, command: str, /, at: str | date | None = None, **parameters: Any) -> Rows:
+        With ``entail`` its patterns also match what follows from the definitions: subtypes,
+        subproperties, the other direction of what is symmetric or has an inverse, and the steps of
+        what is transitive. ``"same_as"`` besides takes concepts that ``same_as`` links for one.
+        None is the default of the nexus. Only a FIND is asked so: KIP_1001 for another command.
+
+        >>> nexus = Nexus.memory()
+        >>> _ = nexus.execute('''UPSERT {
+        ...   CONCEPT ?place { {type: "$ConceptType", name: "Place"} }
+        ...   CONCEPT ?city { {type: "$ConceptType", name: "City"} }
+        ...   PROPOSITION { (?city, "subclass_of", ?place) }
+        ... }''')
+        >>> _ = nexus.execute('UPSERT { CONCEPT { {type: "City", name: "Turin"} } }')
+        >>> nexus.find('FIND(?p.name) WHERE { ?p {type: "Place"} }', entail=True).tuples
+        [('Turin',)]
+        """
+        return self._engine.find(command, parameters, entail=entail)
+
+    def believed(
+        self,
+        command: str,
+        /,
+        at: str | date | None = None,
+        *,
+        entail: Entail | None = None,
+        **parameters: Any,
+    ) -> Rows:
         """``find`` in what is believed ``at`` a time, else now; see ``kiprdf.believed``.
 
         >>> nexus = Nexus.memory()
@@ -446,7 +500,7 @@ class Nexus:
         Rows(columns=('?p.name',), rows=0)
         """
         refuse_marked(command)
-        return self._engine.find(marked(command, at), parameters)
+        return self._engine.find(marked(command, at), parameters, entail=entail)
 
     @timed_write
     def transaction(self, function: Callable[[Transaction], T], *, dry_run: bool = False) -> T:
@@ -474,12 +528,21 @@ class Nexus:
         """
         return transact(self._engine, function, dry_run)
 
-    def why(self, command: str, /, *, row: int | None = None, **parameters: Any) -> Explained:
+    def why(
+        self,
+        command: str,
+        /,
+        *,
+        row: int | None = None,
+        entail: Entail | None = None,
+        **parameters: Any,
+    ) -> Explained:
         """The answer to a FIND, and what each row of it, or one row, comes from.
 
         ``result`` is that of ``execute``. ``rows`` have the derivations: the propositions, concepts
         and values that a solution of WHERE has matched and read, and a shortest path for each range
-        of hops. ``evidence()`` says who stated them, ``to_turtle()`` writes the proof in PROV-O.
+        of hops. ``entail`` is that of ``find``. ``evidence()`` says who stated them,
+        ``to_turtle()`` writes the proof in PROV-O.
 
         >>> nexus = Nexus.memory()
         >>> _ = nexus.execute('''UPSERT {
@@ -489,23 +552,25 @@ class Nexus:
         >>> explained.result, explained.rows[0].derivations[0].concepts
         (['Be brief'], ('C:Insight/Be brief',))
         """
-        return self._engine.why(command, parameters, row)
+        return self._engine.why(command, parameters, row, entail)
 
-    def diagnose(self, command: str, /, **parameters: Any) -> Diagnosis:
+    def diagnose(
+        self, command: str, /, *, entail: Entail | None = None, **parameters: Any
+    ) -> Diagnosis:
         """What each clause of a WHERE leaves, without running the command.
 
         >>> Nexus.memory().diagnose('FIND(?d) WHERE { ?d {type: "Domain", name: "System"} }')
         1 solution after 1:18 ?d {type: "Domain", name: "System"}
         """
-        return self._engine.diagnose(command, parameters)
+        return self._engine.diagnose(command, parameters, entail)
 
-    def explain(self, command: str, /, **parameters: Any) -> str:
+    def explain(self, command: str, /, *, entail: Entail | None = None, **parameters: Any) -> str:
         """The SPARQL that a FIND becomes.
 
         Where it begins at a named element and finds little, the same is looked up by index
         (docs/decisions/041).
         """
-        return self._engine.explain(command, parameters)
+        return self._engine.explain(command, parameters, entail)
 
     def sparql(self, query: str) -> Rows | bool | list[Any]:
         """Run a read-only SPARQL 1.2 query on the dataset.
@@ -881,8 +946,10 @@ class Nexus:
         engine = self._engine
         store = engine.boundary.run(lambda: open_past(self.store, when))
         budget = engine.budgets.budget
-        own = (False, None, engine.clock, engine.embedder, budget)
-        return self._on(store, dict(zip(_OF_NEXUS, own, strict=True)))
+        own = (False, None, None, engine.clock, engine.embedder, budget)
+        past = self._on(store, dict(zip(_OF_NEXUS, own, strict=True)))
+        past._engine.inherited_entail = self.entail
+        return past
 
     def acting(
         self,
@@ -943,7 +1010,7 @@ class Nexus:
         >>> Nexus.memory().id_of("Domain:System")
         'C:Domain/System'
         """
-        return id_of(element, self.find, self.store)
+        return id_of(element, functools.partial(self.find, entail=False), self.store)
 
     @timed
     def changes(

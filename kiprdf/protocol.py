@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from kiprdf.request_models import Request
 
 BATCH_COMMANDS = 256
-_FIELDS = "The fields are command or commands, parameters, dry_run, as_of, view, why."
+_FIELDS = "The fields are command or commands, parameters, dry_run, as_of, view, why, entail."
 _FORMS = {
     "parameters": '`parameters` is an object, not a text: {"parameters": {"name": "Ada"}}.',
     "as_of": '`as_of` is {"time": "2026-01-31T12:00:00Z"} or {"seq": 12}.',
     "dry_run": "`dry_run` is true or false.",
     "why": "`why` is true or false.",
+    "entail": '`entail` is true, false or "same_as"; left out, the memory decides.',
     "view": '`view` is "believed", or left out to read all.',
 }
 """The hints for fields that callers often send in another form."""

@@ -47,6 +47,15 @@ Why: TypeAlias = Annotated[
     ),
 ]
 
+EntailField: TypeAlias = Annotated[
+    StrictBool | Literal["same_as"] | None,
+    Field(
+        description="True: a FIND also matches what follows from `subclass_of`, `subproperty_of`, "
+        "`is_symmetric`, `inverse_of` and `is_transitive` of the definitions; `same_as`: and takes "
+        "concepts that are linked by `same_as` for one. Left out: as the memory does by default."
+    ),
+]
+
 
 class CommandItem(BaseModel):
     """One command of a batch with its own parameters, which override the shared ones."""
@@ -63,6 +72,7 @@ class CommandItem(BaseModel):
     ] = None
     view: View = None
     why: Why = False
+    entail: EntailField = None
 
 
 class Request(BaseModel):
@@ -96,3 +106,4 @@ class Request(BaseModel):
     ] = None
     view: View = None
     why: Why = False
+    entail: EntailField = None

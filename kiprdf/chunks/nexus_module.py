@@ -133,7 +133,7 @@ class NexusModule:
         count = expressions.count("?")
         try:
             command = f"FIND({expressions}) WHERE {{ {where} }}"
-            columns = self._nexus.answer(command, parameters, readonly=True).result
+            columns = self._nexus.answer(command, parameters, readonly=True, entail=False).result
         except KipError as error:
             if error.code not in ABSENT:
                 raise

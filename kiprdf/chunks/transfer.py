@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kiprdf.chunks.graph import Graph
@@ -63,10 +64,11 @@ def _elements(nexus: Nexus, query: str | None) -> Iterator[dict[str, Any]]:
     if query is not None:
         yield from _in_result(nexus.execute(query))
         return
-    for element in nexus.execute("FIND(?x) WHERE { ?x {} }"):
+    find = partial(nexus.execute, entail=False)
+    for element in find("FIND(?x) WHERE { ?x {} }"):
         if not element["type"].startswith("$") and not _is_bootstrap(element):
             yield element
-    for element in nexus.execute("FIND(?x) WHERE { ?x (?subject, ?predicate, ?object) }"):
+    for element in find("FIND(?x) WHERE { ?x (?subject, ?predicate, ?object) }"):
         if not _is_bootstrap(element) and not element["subject"].startswith("C:$"):
             yield element
 
@@ -87,7 +89,8 @@ def _is_bootstrap(element: Mapping[str, Any]) -> bool:
 def _end(nexus: Nexus, id: str, ids: dict[str, Name]) -> Name:
     """The id of the chunk of an element; of one that is no chunk, its name."""
     if id not in ids:
-        concepts = nexus.execute("FIND(?x) WHERE { ?x {id: :id} }", id=id) if id[0] == "C" else []
+        find = partial(nexus.execute, entail=False)
+        concepts = find("FIND(?x) WHERE { ?x {id: :id} }", id=id) if id[0] == "C" else []
         ids[id] = Name(concepts[0]["name"] if concepts else id)
     return ids[id]
 
@@ -112,7 +115,7 @@ class _Elements:
     """The elements of chunks, each after those that it refers to."""
 
     def __init__(self, nexus: Nexus, chunks: list[Chunk]) -> None:
-        self._nexus = nexus
+        self._find = partial(nexus.execute, entail=False)
         self._concepts = {str(chunk.id): chunk for chunk in chunks if not _is_link(chunk)}
         self._links = {str(chunk.id): chunk for chunk in chunks if _is_link(chunk)}
         self._elements: dict[str, Concept[str] | Proposition[str]] = {}
@@ -149,7 +152,7 @@ class _Elements:
     def _end(self, name: str) -> str:
         """The key of an end: of an element here, or of a concept of the nexus."""
         if name not in self._elements and name not in self._links and not name.startswith("P:"):
-            concepts = self._nexus.execute("FIND(?x) WHERE { ?x {name: :name} }", name=name)
+            concepts = self._find("FIND(?x) WHERE { ?x {name: :name} }", name=name)
             if concepts:
                 id: str = concepts[0]["id"]
                 return id
@@ -159,7 +162,7 @@ class _Elements:
     def _definitions(self) -> Iterator[Concept[str]]:
         """Definitions of the types and predicates that the nexus has not."""
         for kind, part in (("$ConceptType", Concept), ("$PropositionType", Proposition)):
-            names = self._nexus.execute("FIND(?x.name) WHERE { ?x {type: :kind} }", kind=kind)
+            names = self._find("FIND(?x.name) WHERE { ?x {type: :kind} }", kind=kind)
             used = {
                 element.type if isinstance(element, Concept) else element.predicate: None
                 for element in self._elements.values()

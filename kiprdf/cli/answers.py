@@ -8,6 +8,7 @@ from typing import Any
 import kiprdf
 from kiprdf.cli import output, tables
 from kiprdf.errors import KipError
+from kiprdf.kql.entailment import Entail
 from kiprdf.language import ast
 from kiprdf.nexus import Nexus
 from kiprdf.source import NOWHERE, Span
@@ -16,15 +17,20 @@ _FIRST_WORD = re.compile(r"(?:\s|//[^\n]*\n)*(\w+)")
 
 
 def show_answer(
-    nexus: Nexus, parsed: ast.Command, text: str, parameters: dict[str, Any], dry_run: bool = False
+    nexus: Nexus,
+    parsed: ast.Command,
+    text: str,
+    parameters: dict[str, Any],
+    dry_run: bool = False,
+    entail: Entail | None = None,
 ) -> str | None:
     """Run a command and print its answer for people; returns the cursor of the next page."""
     if isinstance(parsed, ast.Find):
-        rows = nexus.find(text, **parameters)
+        rows = nexus._engine.find(text, parameters, entail=entail)
         tables.show_rows(rows)
         output.show_warnings(rows.warnings)
         return rows.next_cursor
-    answer = nexus.answer(text, parameters, dry_run=dry_run)
+    answer = nexus.answer(text, parameters, dry_run=dry_run, entail=entail)
     if isinstance(parsed, ast.Export):
         output.write_exactly(answer.result["capsule"])
         kinds = ("concept", "proposition")
@@ -39,10 +45,15 @@ def show_answer(
 
 
 def show_response(
-    nexus: Nexus, parsed: ast.Command, text: str, parameters: dict[str, Any], dry_run: bool = False
+    nexus: Nexus,
+    parsed: ast.Command,
+    text: str,
+    parameters: dict[str, Any],
+    dry_run: bool = False,
+    entail: Entail | None = None,
 ) -> str | None:
     """Run a command and print the KIP response as JSON; returns the cursor of the next page."""
-    answer = nexus.answer(text, parameters, dry_run=dry_run)
+    answer = nexus.answer(text, parameters, dry_run=dry_run, entail=entail)
     output.show_response(*answer)
     output.show_warnings(answer.warnings)
     return answer.next_cursor
@@ -60,10 +71,12 @@ def exported(
     return answer.result["capsule"], answer.next_cursor
 
 
-def show_sparql(nexus: Nexus, text: str, parameters: dict[str, Any]) -> None:
+def show_sparql(
+    nexus: Nexus, text: str, parameters: dict[str, Any], entail: Entail | None = None
+) -> None:
     """Print the SPARQL query that a FIND is translated to."""
     refuse_other_than_find(text)
-    output.show_code(nexus.explain(text, **parameters), "sparql")
+    output.show_code(nexus._engine.explain(text, parameters, entail), "sparql")
 
 
 def refuse_other_than_find(text: str) -> None:

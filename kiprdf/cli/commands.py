@@ -17,6 +17,7 @@ from kiprdf.cli.options import (
     EVERYDAY,
     BaseOption,
     DryRunOption,
+    EntailOption,
     FileOption,
     JsonOption,
     MemoryOption,
@@ -70,6 +71,7 @@ def run(
             "valid now.",
         ),
     ] = False,
+    entail: EntailOption = None,
     timeout: TimeoutOption = None,
     as_json: JsonOption = False,
     memory: MemoryOption = False,
@@ -86,6 +88,7 @@ def run(
       kiprdf run 'FIND(?d.name) WHERE { ?d {type: "Drug"} } LIMIT 5'
       kiprdf run --file question.kip --param name=Aspirin --param limit=5
       kiprdf run --believed 'FIND(?d.name) WHERE { ?d {type: "Drug"} }'
+      kiprdf run --entail 'FIND(?p.name) WHERE { ?p {type: "Place"} }'
       kiprdf run --file changes.kip --dry-run
       kiprdf run --file changes.kip --strict
       echo 'DESCRIBE PRIMER' | kiprdf run --json
@@ -119,9 +122,10 @@ def run(
                 with output.index_progress() as advance:
                     target.build_index(advance)
             if as_json:
-                answers.show_response(target, parsed, text, parameters, dry_run)
+                answers.show_response(target, parsed, text, parameters, dry_run, entail)
             else:
-                output.note_cursor(answers.show_answer(target, parsed, text, parameters, dry_run))
+                cursor = answers.show_answer(target, parsed, text, parameters, dry_run, entail)
+                output.note_cursor(cursor)
 
 
 @app.command(cls=Creates, rich_help_panel=EVERYDAY)
@@ -130,6 +134,7 @@ def shell(
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Refuse writes; works while another program writes.")
     ] = False,
+    entail: EntailOption = None,
     memory: MemoryOption = False,
     base_iri: BaseOption = None,
     strict: StrictOption = None,
@@ -153,7 +158,7 @@ def shell(
     else:
         opened = place_of(ctx).to_write(base_iri, strict)
     with opened:
-        Shell(opened).run()
+        Shell(opened, entail).run()
 
 
 @app.command(cls=Creates, rich_help_panel=EVERYDAY)
@@ -214,6 +219,7 @@ def explain(
     ] = None,
     param: ParamOption = None,
     params_file: ParamsFileOption = None,
+    entail: EntailOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show the SPARQL query that a FIND is translated to.
@@ -229,9 +235,10 @@ def explain(
         answers.refuse_other_than_find(text)
         with place_of(ctx).to_read() as opened:
             if as_json:
-                output.show_json({"sparql": opened.explain(text, **parameters)})
+                sparql = opened._engine.explain(text, parameters, entail)
+                output.show_json({"sparql": sparql})
             else:
-                answers.show_sparql(opened, text, parameters)
+                answers.show_sparql(opened, text, parameters, entail)
 
 
 @app.command(cls=Reads, rich_help_panel=EVERYDAY)
@@ -243,6 +250,7 @@ def diagnose(
     file: FileOption = None,
     param: ParamOption = None,
     params_file: ParamsFileOption = None,
+    entail: EntailOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show how many solutions each clause of a command leaves, and why an answer is empty.
@@ -257,7 +265,7 @@ def diagnose(
     text = inputs.command_text(command, file)
     parameters = inputs.parameters(param or (), params_file)
     with place_of(ctx).to_read() as opened, output.errors_as_json(as_json):
-        diagnosis = opened.diagnose(text, **parameters)
+        diagnosis = opened._engine.diagnose(text, parameters, entail)
     if as_json:
         steps = [asdict(step) for step in diagnosis.steps]
         output.show_response(steps, None, diagnosis.warnings)

@@ -19,6 +19,7 @@ from kiprdf.cli.opening import OfFolder, OfHistory, OfServer, place_of
 from kiprdf.cli.options import (
     HISTORY,
     DryRunOption,
+    EntailOption,
     JsonOption,
     ParamOption,
     TargetArgument,
@@ -46,6 +47,7 @@ def at(
         str, typer.Argument(metavar="COMMAND", help="A KIP command that reads; - for stdin.")
     ],
     param: ParamOption = None,
+    entail: EntailOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run a KIP command on an earlier state of the nexus.
@@ -64,7 +66,7 @@ def at(
         parsed = kiprdf.parse(text)
         with place_of(ctx).to_read() as opened, opened.at(_moment(when)) as past:
             show = answers.show_response if as_json else answers.show_answer
-            cursor = show(past, parsed, text, parameters)
+            cursor = show(past, parsed, text, parameters, entail=entail)
             if not as_json:
                 output.note_cursor(cursor)
 
@@ -387,7 +389,7 @@ def _names(nexus: Any, commits: Iterable[dict[str, Any]] = ()) -> Callable[[str]
             type, _, own = id.removeprefix("C:").partition("/")
             return shown(ConceptName(type, own))
         if id not in links:
-            links[id] = next(iter(nexus.execute(_LINK, id=id)), None)
+            links[id] = next(iter(nexus.execute(_LINK, entail=False, id=id)), None)
         link = links[id]
         if link is None or not depth:
             return id

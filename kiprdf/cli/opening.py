@@ -24,7 +24,7 @@ from typer.core import TyperArgument, TyperCommand
 from kiprdf.budget import Budget
 from kiprdf.cli import output
 from kiprdf.cli.failures import Failure, PlainHelp
-from kiprdf.cli.options import DEFAULT_NEXUS, Sync
+from kiprdf.cli.options import DEFAULT_NEXUS, Sync, with_entail_value
 from kiprdf.errors import KipError, StoreError
 from kiprdf.nexus import Nexus
 from kiprdf.search import Embedder, embedders
@@ -340,6 +340,10 @@ class Reads(PlainHelp, TyperCommand):
             added = [param for param in added if param.name != "named"]
         self._added = [param.name for param in added]
         super().__init__(*arguments, params=[*(params or ()), *added], **options)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; the value of --entail may be missing."""
+        return super().parse_args(ctx, with_entail_value(args))
 
     def invoke(self, ctx: Any) -> Any:
         """Make the place of what was given, and run the command."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
+from itertools import zip_longest
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -93,6 +95,34 @@ StrictOption = Annotated[
     typer.Option(
         "--strict/--no-strict",
         help="Enforce instance schemas, or stop; the nexus stores the setting.",
+    ),
+]
+_ENTAIL: dict[str, Any] = {"true": True, "false": False, "same_as": "same_as"}
+
+
+def _entail(value: str) -> Any:
+    """The argument of the library."""
+    if value not in _ENTAIL:
+        raise typer.BadParameter(f"{value!r} is none of {', '.join(_ENTAIL)}.")
+    return _ENTAIL[value]
+
+
+def with_entail_value(args: Sequence[str]) -> list[str]:
+    """Arguments in which --entail has a value: it is true where none of its values follows."""
+    return [
+        "--entail=true" if arg == "--entail" and following not in _ENTAIL else arg
+        for arg, following in zip_longest(args, args[1:])
+    ]
+
+
+EntailOption = Annotated[
+    Any,
+    typer.Option(
+        "--entail",
+        parser=_entail,
+        metavar="[=same_as|false]",
+        help="Let a FIND match what follows from the definitions; =same_as: and take concepts "
+        "that same_as links for one.",
     ),
 ]
 TimeoutOption = Annotated[

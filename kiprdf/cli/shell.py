@@ -12,6 +12,7 @@ import kiprdf
 from kiprdf.cli import answers, output
 from kiprdf.cli.failures import report
 from kiprdf.errors import KipError, StoreError
+from kiprdf.kql.entailment import Entail
 from kiprdf.language import ast
 from kiprdf.language.names import KEYWORDS
 from kiprdf.nexus import Nexus
@@ -40,8 +41,9 @@ _COMMANDS = (".explain ", ".help", ".json ", ".next", ".quit")
 class Shell:
     """Runs the commands on standard input until its end or ``.quit``."""
 
-    def __init__(self, nexus: Nexus) -> None:
+    def __init__(self, nexus: Nexus, entail: Entail | None = None) -> None:
         self._nexus = nexus
+        self._entail = entail
         self._json = False
         self._interactive = sys.stdin.isatty()
         self._next_line: str | None = None
@@ -143,7 +145,8 @@ class Shell:
         """Run a command, print its answer, and remember the command for its next page."""
         self._next_page = None
         show = answers.show_response if self._json else answers.show_answer
-        cursor = show(self._nexus, command, text, {})
+        entail = self._entail if isinstance(command, ast.Find) else None
+        cursor = show(self._nexus, command, text, {}, entail=entail)
         if cursor is not None and isinstance(command, ast.Find | ast.DescribeTypes | ast.Export):
             self._next_page = replace(command, cursor=ast.Scalar(cursor))
             output.note("There are more results: .next shows the next page.")
@@ -160,7 +163,7 @@ class Shell:
         if name in ("quit", "exit"):
             return False
         if name == "explain" and argument:
-            answers.show_sparql(self._nexus, argument.rstrip(";"), {})
+            answers.show_sparql(self._nexus, argument.rstrip(";"), {}, self._entail)
         elif name == "next" and not argument:
             self._show_next_page()
         elif name == "json" and argument in ("on", "off"):

@@ -11,7 +11,14 @@ import typer
 import kiprdf
 from kiprdf.cli import inputs, output
 from kiprdf.cli.opening import Reads, place_of
-from kiprdf.cli.options import EVERYDAY, FileOption, JsonOption, ParamOption, ParamsFileOption
+from kiprdf.cli.options import (
+    EVERYDAY,
+    EntailOption,
+    FileOption,
+    JsonOption,
+    ParamOption,
+    ParamsFileOption,
+)
 from kiprdf.cli.root import app
 
 if TYPE_CHECKING:
@@ -40,6 +47,7 @@ def why(
     believed: Annotated[
         bool, typer.Option("--believed", help="Ask for what is believed, as kiprdf run does.")
     ] = False,
+    entail: EntailOption = None,
     turtle: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the proof as PROV-O in Turtle.")
     ] = None,
@@ -59,7 +67,7 @@ def why(
     parameters = inputs.parameters(param or (), params_file)
     with place_of(ctx).to_read() as opened, output.errors_as_json(as_json):
         text = kiprdf.believed(text) if believed else text
-        explained = opened._engine.why(text, parameters, row)
+        explained = opened._engine.why(text, parameters, row, entail)
         evidence = explained.evidence()
         proof = None if turtle is None else explained.to_turtle(profile.value)
     if turtle is not None and proof is not None:

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from pyoxigraph import NamedNode
 
 from kiprdf.actors import acting_on
+from kiprdf.arguments import check as check_arguments
 from kiprdf.budget import Budget, Budgets
 from kiprdf.errors import KipError, KipWarning
 from kiprdf.execution import bootstrap
 from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.execution.empty_answers import Diagnosis, diagnose, is_empty, reasons
 from kiprdf.execution.error_boundary import ErrorBoundary
+from kiprdf.execution.find_options import FindOptions, default_of_view
 from kiprdf.execution.gate import ShapeViolation
 from kiprdf.execution.naming import node_of
 from kiprdf.execution.scoped_writer import ScopedWriter
@@ -28,8 +30,9 @@ from kiprdf.execution.writer import Writer, keyword
 from kiprdf.kml.draft import Clock, now
 from kiprdf.kql import find as kql
 from kiprdf.kql import results
-from kiprdf.kql.beliefs import Beliefs, Moment, is_marked, not_a_find, unmarked
+from kiprdf.kql.beliefs import Beliefs, is_marked, unmarked
 from kiprdf.kql.diagnosis import Question
+from kiprdf.kql.entailment import Entail, entailed
 from kiprdf.kql.find import FindResult
 from kiprdf.kql.results import Lack
 from kiprdf.kql.valid_at import with_moment
@@ -87,6 +90,7 @@ class CommandEngine:
         store: NexusStore,
         *,
         strict_schema: bool | None = None,
+        entail: Entail | None = None,
         clock: Clock | None = None,
         embedder: Embedder | None = None,
         budget: Budget | None = None,
@@ -108,6 +112,10 @@ class CommandEngine:
         self.refusals = Refusals(store.folder, store.read_only)
         if strict_schema is not None:
             self.writer.set_strict_schema(strict_schema)
+        if entail is not None:
+            self.writer.set_entail(entail)
+        self.inherited_entail = default_of_view(store)
+        """The default of a view, or of an earlier state; None where the nexus stores its own."""
 
     def write_to(self, member: CommandEngine) -> None:
         """Write to a member of the view that this engine reads."""
@@ -140,7 +148,15 @@ class CommandEngine:
     def past(self, when: int | str | datetime) -> CommandEngine:
         """An engine on the dataset as of a commit or a time, to read; close it."""
         store = self.boundary.run(lambda: open_past(self.store, when))
-        return CommandEngine(store, clock=self.clock, embedder=self.embedder)
+        past = CommandEngine(store, clock=self.clock, embedder=self.embedder)
+        past.inherited_entail = self.entail
+        return past
+
+    @property
+    def entail(self) -> Entail:
+        """Whether a FIND that does not say it matches what follows."""
+        inherited = self.inherited_entail
+        return self.writer.entail if inherited is None else inherited
 
     def request(self, function: Callable[[], T]) -> T:
         """Call a function as one request; it converts failures itself."""
@@ -157,22 +173,24 @@ class CommandEngine:
         dry_run: bool = False,
         readonly: bool = False,
         bare: bool = False,
+        entail: Entail | None = None,
     ) -> Answer:
         """Run one command as a request; ``readonly`` refuses a command that writes.
 
-        Of a ``bare`` answer only the result is wanted: the cursor may be missing, and no warning
-        explains an empty one.
+        ``entail`` is what a FIND is asked for, None the default of the nexus. Of a ``bare`` answer
+        only the result is wanted: the cursor may be missing, and no warning explains an empty one.
         """
 
         given = text
-        text, moment = self._unmarked(text)
-        seen = None if moment is None else partial(self._store_at, moment)
+        text, options = self._options(text, entail)
+        seen = None if options is None else partial(self._seen, options)
 
         def run() -> Answer:
             outcome = self.statements.find(text, parameters, seen)
             if outcome is not None:
-                return self._answer_of(outcome, text, bare, moment)
-            is_writable = not (readonly or self.writer.store.read_only or moment)
+                return self._answer_of(outcome, text, bare, options)
+            is_asked = options is not None and options.is_asked
+            is_writable = not (readonly or self.writer.store.read_only or is_asked)
             may_write = is_writable and acting_on(self.writer).may("propose")
             if may_write and isinstance(text, str):
                 write = self.statements.write_by_shape(text, parameters)
@@ -183,8 +201,8 @@ class CommandEngine:
                         # Every other error needs a place.
                         if error.code == "KIP_4001":
                             raise
-            command = self._bound(text, parameters, readonly, moment)
-            return self._run(command, text, parameters, dry_run, bare, moment)
+            command = self._bound(text, parameters, readonly, options)
+            return self._run(command, text, parameters, dry_run, bare, options)
 
         try:
             return self.boundary.request(run, text)
@@ -197,15 +215,24 @@ class CommandEngine:
         """Note that a write was refused."""
         self.refusals.note(acting_on(self.writer), error.code, text)
 
-    def _unmarked(self, text: str) -> tuple[str, Moment | None]:
-        """A command without the line of ``believed``, and the moment that this asks for."""
-        if not is_marked(text):
+    def _options(self, text: str, entail: Entail | None) -> tuple[str, FindOptions | None]:
+        """A command without the line of ``believed``, and what it sees; None for all as stated."""
+        if entail is not None:
+            check_arguments(entail=entail)
+        moment = None
+        if is_marked(text):
+            text, moment = unmarked(text, self.clock())
+        chosen = self.entail if entail is None else entail
+        if moment is None and entail is None and not chosen:
             return text, None
-        return unmarked(text, self.clock())
+        return text, FindOptions(moment, entail, chosen)
 
-    def _store_at(self, moment: Moment | None) -> NexusStore:
-        """The store as what is believed at a moment; without one, all of it."""
-        return self.store if moment is None else self.beliefs.store(moment)
+    def _seen(self, options: FindOptions | None) -> NexusStore:
+        """The store as a FIND sees it."""
+        if options is None:
+            return self.store
+        store = self.store if options.moment is None else self.beliefs.store(options.moment)
+        return entailed(store, options.entail)
 
     def prepare(
         self, text: str, parameters: Mapping[str, Any], readonly: bool = False
@@ -224,12 +251,12 @@ class CommandEngine:
         text: str,
         parameters: Mapping[str, Any],
         readonly: bool = False,
-        moment: Moment | None = None,
+        options: FindOptions | None = None,
     ) -> ast.Command:
         template = self._template(text)
         command = template.command
-        if moment is not None and not isinstance(command, ast.Find):
-            raise not_a_find(command)
+        if options is not None:
+            options.check(command, parameters)
         if isinstance(command, ast.Manipulation):
             if readonly:
                 message = "execute_kip_readonly runs no command that writes."
@@ -245,11 +272,11 @@ class CommandEngine:
         parameters: Mapping[str, Any],
         dry_run: bool = False,
         bare: bool = False,
-        moment: Moment | None = None,
+        options: FindOptions | None = None,
     ) -> Answer:
         """Run a command that was bound to parameters."""
         if isinstance(command, ast.Find):
-            return self._answer_of(self._run_find(command, moment), text, bare, moment)
+            return self._answer_of(self._run_find(command, options), text, bare, options)
         if isinstance(command, ast.Manipulation):
             write = self.statements.write(command, text, parameters)
             return self._write(write, text, parameters, dry_run, bare)
@@ -286,9 +313,9 @@ class CommandEngine:
         text: str,
         commit: int,
         lacks: Lack = "rows",
-        moment: Moment | None = None,
+        options: FindOptions | None = None,
     ) -> tuple[KipWarning, ...]:
-        store = self.store.read(lambda: self._store_at(moment))
+        store = self.store.read(lambda: self._seen(options))
         return reasons(command, text, commit, store, self.indexer, lacks)
 
     def _run_meta(self, command: ast.Meta) -> Answer:
@@ -305,103 +332,132 @@ class CommandEngine:
 
     # FIND -------------------------------------------------------------------------------------
 
-    def find(self, text: str, parameters: Mapping[str, Any], *, warn: bool = True) -> Rows:
+    def find(
+        self,
+        text: str,
+        parameters: Mapping[str, Any],
+        *,
+        entail: Entail | None = None,
+        warn: bool = True,
+    ) -> Rows:
         """The rows of a FIND, run as a request; ``warn`` explains that there are none."""
 
-        text, moment = self._unmarked(text)
-        seen = None if moment is None else partial(self._store_at, moment)
+        text, options = self._options(text, entail)
+        seen = None if options is None else partial(self._seen, options)
 
         def run() -> Rows:
             outcome = self.statements.find(text, parameters, seen)
             if outcome is None:
-                find = self._bound_one(ast.Find, "FIND", text, parameters)
-                outcome = self._run_find(find, moment)
+                find = self._bound_one(ast.Find, "FIND", text, parameters, options)
+                outcome = self._run_find(find, options)
             rows = tuple(zip(*outcome.columns, strict=True))
-            beside = self._beside(outcome, text, warn, moment)
+            beside = self._beside(outcome, text, warn, options)
             return Rows(outcome.rendering.names, rows, *beside)
 
         return self.boundary.request(run, text)
 
     def _answer_of(
-        self, outcome: FindResult, text: str, bare: bool, moment: Moment | None
+        self, outcome: FindResult, text: str, bare: bool, options: FindOptions | None
     ) -> Answer:
         result = results.shape(outcome.find, outcome.columns)
         return (
-            Answer(result) if bare else Answer(result, *self._beside(outcome, text, True, moment))
+            Answer(result) if bare else Answer(result, *self._beside(outcome, text, True, options))
         )
 
     def _beside(
-        self, outcome: FindResult, text: str, warn: bool, moment: Moment | None
+        self, outcome: FindResult, text: str, warn: bool, options: FindOptions | None
     ) -> tuple[str | None, tuple[KipWarning, ...]]:
         """The cursor of the next page, and why an answer lacks something."""
         token = None if outcome.next_cursor is None else outcome.next_cursor()
         if outcome.lacks is None or not warn:
             return token, ()
-        return token, self._reasons(outcome.find, text, outcome.commit, outcome.lacks, moment)
+        return token, self._reasons(outcome.find, text, outcome.commit, outcome.lacks, options)
 
-    def _run_find(self, find: ast.Find, moment: Moment | None) -> FindResult:
+    def _run_find(self, find: ast.Find, options: FindOptions | None) -> FindResult:
         def run() -> FindResult:
             check(find, self.catalogs.catalog())
-            return kql.run(find, self._store_at(moment))
+            return kql.run(find, self._seen(options))
 
         return self.store.read(run)
 
-    def why(self, text: str, parameters: Mapping[str, Any], row: int | None = None) -> Explained:
+    def why(
+        self,
+        text: str,
+        parameters: Mapping[str, Any],
+        row: int | None = None,
+        entail: Entail | None = None,
+    ) -> Explained:
         """The answer to a FIND and what its rows come from, as a request."""
-        text, moment = self._unmarked(text)
+        text, options = self._options(text, entail)
 
         def run() -> Explained:
             command = self._template(text).command
             if not isinstance(command, ast.Find):
                 hint = "Give a FIND, or leave why out."
                 raise KipError("KIP_1001", "Only a FIND says why.", hint, keyword(command))
+            if options is not None:
+                options.check(command, parameters)
             explained = self.store.read(
-                lambda: why.explain(self, text, parameters, self._store_at(moment), row)
+                lambda: why.explain(self, text, parameters, self._seen(options), row)
             )
-            explained.add(*self._beside(explained.outcome, text, True, moment))
+            explained.add(*self._beside(explained.outcome, text, True, options))
             return explained
 
         return self.boundary.request(run, text)
 
-    def diagnose(self, text: str, parameters: Mapping[str, Any]) -> Diagnosis:
+    def diagnose(
+        self, text: str, parameters: Mapping[str, Any], entail: Entail | None = None
+    ) -> Diagnosis:
         """What each clause of a command's WHERE leaves, as a request."""
 
-        text, moment = self._unmarked(text)
+        text, options = self._options(text, entail)
 
         def run() -> Diagnosis:
-            command = self.statements.template(text).bind(with_moment(text, parameters))
-            if moment is not None and not isinstance(command, ast.Find):
-                raise not_a_find(command)
+            template = self.statements.template(text)
+            if options is not None:
+                options.check(template.command, parameters)
+            command = template.bind(with_moment(text, parameters))
             if not isinstance(command, Question):
                 message = "Only a command with a WHERE is diagnosed."
                 raise KipError("KIP_1001", message, "Use execute().", keyword(command))
 
             def read() -> Diagnosis:
                 check(command, self.catalogs.catalog())
-                return diagnose(command, text, self._store_at(moment))
+                # A write matches what is stated, whatever the nexus reads by default.
+                seen = options if isinstance(command, ast.Find) else None
+                return diagnose(command, text, self._seen(seen))
 
             return self.store.read(read)
 
         return self.boundary.request(run, text)
 
-    def explain(self, text: str, parameters: Mapping[str, Any]) -> str:
+    def explain(
+        self, text: str, parameters: Mapping[str, Any], entail: Entail | None = None
+    ) -> str:
         """The SPARQL of a FIND, compiled as a request."""
-        text, moment = self._unmarked(text)
+        text, options = self._options(text, entail)
 
         def run() -> str:
-            find = self._bound_one(ast.Find, "FIND", text, parameters)
+            find = self._bound_one(ast.Find, "FIND", text, parameters, options)
 
             def compile() -> str:
                 check(find, self.catalogs.catalog())
-                return kql.explain(find, self._store_at(moment))
+                return kql.explain(find, self._seen(options))
 
             return self.store.read(compile)
 
         return self.boundary.request(run, text)
 
-    def _bound_one(self, kind: type[C], name: str, text: str, parameters: Mapping[str, Any]) -> C:
+    def _bound_one(
+        self,
+        kind: type[C],
+        name: str,
+        text: str,
+        parameters: Mapping[str, Any],
+        options: FindOptions | None = None,
+    ) -> C:
         """Parse and bind a command that must be of one kind, which is called ``name``."""
-        command = self._bound(text, parameters)
+        command = self._bound(text, parameters, options=options)
         if not isinstance(command, kind):
             message = f"This call takes {name} only."
             hint = "Use execute() for other commands."
@@ -509,6 +565,7 @@ class CommandEngine:
                 "read_only": self.writer.store.read_only,
                 "strict_schema": self.writer.strict_schema,
                 "gate": self.writer.gate.mode,
+                "entail": self.entail,
                 "commit": store.commit(),
                 "history": self._history(),
                 **self._sync(),

@@ -16,6 +16,7 @@ from kiprdf.actors import KINDS, Actor, acting_on
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.execution.authors import AUTHOR
+from kiprdf.execution.find_options import read_default
 from kiprdf.execution.forgetting import KIND as FORGET
 from kiprdf.execution.forgetting import ErasurePlan, named
 from kiprdf.execution.gate import GATE
@@ -95,6 +96,8 @@ def restore(
                 writer.keep({GATE: own_gate.record})
             writer.strict_schema = store.records().get(STRICT_SCHEMA) == "true"
             writer.set_strict_schema(is_strict or writer.strict_schema)
+            entail, writer.entail = writer.entail, read_default(store.records())
+            writer.set_entail(entail or writer.entail)
             return Restored(count - erased, erased)
 
         return store.write(write)

@@ -12,6 +12,7 @@ from kiprdf.budget import without_limit
 from kiprdf.errors import KipError
 from kiprdf.execution.engine import CommandEngine
 from kiprdf.kql.beliefs import is_marked, marked
+from kiprdf.kql.entailment import Entail
 from kiprdf.language import ast
 from kiprdf.semantics import check
 
@@ -23,14 +24,14 @@ def respond(engine: CommandEngine, arguments: Any, *, readonly: bool) -> dict[st
     """The response to a request; a failure is an error object in it (KIP 6.2)."""
     plain = protocol.plain_command(arguments)
     if plain is not None:
-        return _run(engine, *plain, False, readonly)
+        return _run(engine, _Asked(), *plain, False, readonly)
     try:
         request = protocol.read_request(arguments)
     except KipError as error:
         return protocol.error_response(error)
     if request.command is None:
         return _run_batch(engine, request, readonly)
-    asked = _Asked(request.as_of, request.view, request.why)
+    asked = _Asked(request.as_of, request.view, request.why, request.entail)
     return _run_as(engine, asked, request.command, request.parameters, request.dry_run, readonly)
 
 
@@ -54,10 +55,11 @@ def _run_batch(engine: CommandEngine, request: Request, readonly: bool) -> dict[
                 access = "write" if actor.access == "propose" else actor.access
                 stack.enter_context(acting_as(engine.writer, actor._replace(access=access)))
                 dry_run = False
-            asked = _Asked(request.as_of, request.view, request.why)
+            asked = _Asked(request.as_of, request.view, request.why, request.entail)
             if not isinstance(item, str):
-                as_of, view, is_why = asked
-                asked = _Asked(item.as_of or as_of, item.view or view, item.why or is_why)
+                as_of, view, is_why, entail = asked
+                entail = entail if item.entail is None else item.entail
+                asked = _Asked(item.as_of or as_of, item.view or view, item.why or is_why, entail)
             response = _run_as(engine, asked, text, parameters, dry_run, readonly)
             responses.append(response)
             error = response.get("error")
@@ -67,11 +69,13 @@ def _run_batch(engine: CommandEngine, request: Request, readonly: bool) -> dict[
 
 
 class _Asked(NamedTuple):
-    """What a command is asked for besides: an earlier state, what is believed, and why."""
+    """What a command is asked for besides: an earlier state, what is believed, why, and what
+    follows."""
 
-    as_of: AsOf | None
-    view: str | None
-    why: bool
+    as_of: AsOf | None = None
+    view: str | None = None
+    why: bool = False
+    entail: Entail | None = None
 
 
 def _run_as(
@@ -85,13 +89,13 @@ def _run_as(
     """The response to one command."""
     text = text if asked.view is None or is_marked(text) else marked(text)
     if asked.as_of is None:
-        return _run(engine, text, parameters, dry_run, readonly, asked.why)
+        return _run(engine, asked, text, parameters, dry_run, readonly)
     try:
         past = engine.past(asked.as_of.when)
     except KipError as error:
         return protocol.error_response(error)
     with closing(past):
-        response = _run(past, text, parameters, dry_run, readonly, asked.why)
+        response = _run(past, asked, text, parameters, dry_run, readonly)
         return {**response, "snapshot_seq": past.store.commit()}
 
 
@@ -120,17 +124,19 @@ def _writes(
 
 def _run(
     engine: CommandEngine,
+    asked: _Asked,
     text: str,
     parameters: Mapping[str, Any],
     dry_run: bool,
     readonly: bool,
-    why: bool = False,
 ) -> dict[str, Any]:
     """The response to one command on the state of an engine."""
     try:
-        if why:
-            return engine.why(text, parameters).response()
-        answer = engine.answer(text, parameters, dry_run=dry_run, readonly=readonly)
+        if asked.why:
+            return engine.why(text, parameters, entail=asked.entail).response()
+        answer = engine.answer(
+            text, parameters, dry_run=dry_run, readonly=readonly, entail=asked.entail
+        )
     except KipError as error:
         return protocol.error_response(error)
     return protocol.response_of(*answer)

@@ -16,6 +16,7 @@ from kiprdf.kml import statements
 from kiprdf.kml.erased import drop_erased
 from kiprdf.kml.rejections import Names
 from kiprdf.kml.trust import with_unreviewed
+from kiprdf.kql.entailment import Entail
 from kiprdf.language import ast
 from kiprdf.language.limits import NESTING
 from kiprdf.rdf.elements import Proposition
@@ -52,9 +53,9 @@ class Transaction:
         """
         return self._draft.unreviewed
 
-    def find(self, command: str, /, **parameters: Any) -> Rows:
+    def find(self, command: str, /, *, entail: Entail | None = None, **parameters: Any) -> Rows:
         """The rows of a FIND, as those of ``Nexus.find`` without the reasons of an empty answer."""
-        return self._engine.find(command, parameters, warn=False)
+        return self._engine.find(command, parameters, entail=entail, warn=False)
 
     def execute(self, command: str, /, **parameters: Any) -> dict[str, Any]:
         """Run a statement that writes; return its receipt.

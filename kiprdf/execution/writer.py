@@ -17,6 +17,7 @@ from kiprdf.actors import OWNER, Access, Actor, acting_on
 from kiprdf.errors import KipError, KipWarning, StoreError
 from kiprdf.execution.authors import Names
 from kiprdf.execution.catalog_cache import CatalogCache
+from kiprdf.execution.find_options import ENTAIL, read_default
 from kiprdf.execution.gate import Gate
 from kiprdf.execution.statements import FindTargets, Write
 from kiprdf.kml.delete import check_unused, delete
@@ -29,6 +30,7 @@ from kiprdf.kml.schema import check_schema
 from kiprdf.kml.trust import check_status, with_unreviewed
 from kiprdf.kml.update import update
 from kiprdf.kml.upsert import upsert
+from kiprdf.kql.entailment import Entail
 from kiprdf.kql.identities import exists
 from kiprdf.kql.reader import read_catalog
 from kiprdf.language import ast, bind, parse
@@ -98,6 +100,7 @@ class Writer:
         self.names = Names(records)
         self.gate = Gate(store, records)
         self.strict_schema = records.get(STRICT_SCHEMA) == "true"
+        self.entail = read_default(records)
         self._erasures: frozenset[str] | None = None
 
     @property
@@ -140,13 +143,21 @@ class Writer:
 
     def set_strict_schema(self, strict_schema: bool) -> None:
         """Store whether instance schemas are enforced; ``StoreError`` if that is not possible."""
-        if strict_schema == self.strict_schema:
-            return
+        if strict_schema != self.strict_schema:
+            is_strict = "strict" if self.strict_schema else "not strict"
+            self._set(STRICT_SCHEMA, strict_schema, f"The nexus is {is_strict}")
+            self.strict_schema = strict_schema
+
+    def set_entail(self, entail: Entail) -> None:
+        """Store what a FIND matches by default; ``StoreError`` if that is not possible."""
+        if entail != self.entail:
+            self._set(ENTAIL, entail, f"The default of the nexus is entail={self.entail!r}")
+            self.entail = entail
+
+    def _set(self, name: str, value: object, state: str) -> None:
         if self.store.read_only:
-            state = "strict" if self.strict_schema else "not strict"
-            raise StoreError(f"The nexus is {state}; open it for writing to change that.")
-        self.keep({STRICT_SCHEMA: str(strict_schema).lower()})
-        self.strict_schema = strict_schema
+            raise StoreError(f"{state}; open it for writing to change that.")
+        self.keep({name: str(value).lower()})
 
     def keep(self, records: dict[str, str]) -> None:
         """Write settings of the nexus as one commit; if it is empty, it stays so."""

@@ -188,8 +188,10 @@ class Graph:
 
     def column(self, command: str, **parameters: Any) -> list[Any]:
         """The values of a FIND with one column."""
+        if not self.is_ready:
+            return []
         # Unlike find(), execute() does not look for the reason of an empty answer.
-        values: list[Any] = self.nexus.execute(command, **parameters) if self.is_ready else []
+        values: list[Any] = self.nexus.execute(command, entail=False, **parameters)
         return values
 
     def rows(self, command: str, **parameters: Any) -> Iterable[tuple[Any, ...]]:

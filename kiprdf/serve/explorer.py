@@ -364,7 +364,7 @@ class Explorer:
         rows: list[tuple[Any, ...]] = []
         for pattern in ("?x {}", "?x (?s, ?p, ?o)"):
             order = "ORDER BY ?x.metadata._updated_at DESC LIMIT 60"
-            rows += self.nexus.find(f"{command} WHERE {{ {pattern} }} {order}").tuples
+            rows += self.nexus.find(f"{command} WHERE {{ {pattern} }} {order}", entail=False).tuples
         rows.sort(key=lambda row: (row[1] or "", row[0]), reverse=True)
         groups: dict[str, list[View]] = {}
         for identity, moment, version, author in rows[:60]:

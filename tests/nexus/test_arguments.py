@@ -191,7 +191,11 @@ def test_an_argument_that_is_no_number_of_a_commit_is_reported(
 
 # Each class of options has the arguments of its methods; these are the method's own.
 SIGNATURES = [
-    (options.ConnectOptions, [Nexus.connect], {"genesis", "strict_schema", "clock", "embedder"}),
+    (
+        options.ConnectOptions,
+        [Nexus.connect],
+        {"genesis", "strict_schema", "entail", "clock", "embedder"},
+    ),
     (options.SnapshotOptions, [Nexus.snapshot, Nexus.write_snapshot], {"target", "history"}),
     (options.PublishOptions, [Nexus.publish], {"folder"}),
     (options.ImportOptions, [Nexus.import_rdf], {"source"}),

@@ -105,7 +105,7 @@ def test_the_error_of_a_malformed_request_names_the_field(
         ),
         (
             {"dryrun": True},
-            "The fields are command or commands, parameters, dry_run, as_of, view, why.",
+            "The fields are command or commands, parameters, dry_run, as_of, view, why, entail.",
         ),
     ],
 )
