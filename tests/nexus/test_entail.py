@@ -87,7 +87,7 @@ def twice(nexus: kiprdf.Nexus, entail: Any) -> Any:
     return nexus.execute(PLACES, entail=entail)
 
 
-DOORS: dict[str, Callable[[kiprdf.Nexus, Any], Any]] = {
+CALLS: dict[str, Callable[[kiprdf.Nexus, Any], Any]] = {
     "find": lambda n, e: n.find(PLACES, entail=e).column("?p.name"),
     "find with a parameter": lambda n, e: n.find(
         "FIND(?p.name) WHERE { ?p {type: :type} } ORDER BY ?p.name", entail=e, type="Place"
@@ -131,12 +131,12 @@ DOORS: dict[str, Callable[[kiprdf.Nexus, Any], Any]] = {
 def test_every_call_asks_for_what_it_is_told_and_else_for_the_default(default: Any) -> None:
     nexus = filled(kiprdf.Nexus.memory(history=True, entail=default))
     wrong = []
-    for name, door in DOORS.items():
+    for name, call in CALLS.items():
         for value in VALUES:
             expected = ANSWERS[default if value is None else value]
             if name == "diagnose":
                 expected = FOLLOWS[: len(expected)]
-            given = door(nexus, value)
+            given = call(nexus, value)
             nexus.execute(FORGET_ZURICH)
             if given != expected:
                 wrong.append((name, value, given))
