@@ -192,7 +192,7 @@ class Nexus:
         ``genesis=False`` loads no capsules.
         ``strict_schema`` enforces instance schemas on write; it is stored in the nexus, and without
         it opening obeys what is stored (False in a new nexus). ``entail`` is stored likewise: what
-        ``find`` does where it is not told. ``clock`` returns the time for
+        ``find`` does without this argument. ``clock`` returns the time for
         engine-maintained metadata. ``embedder`` turns texts into vectors, for SEARCH by meaning;
         it needs numpy. ``budget`` limits what each request may spend. Raises ``StoreError`` with
         one sentence.

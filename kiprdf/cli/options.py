@@ -103,7 +103,7 @@ _ENTAIL: dict[str, Any] = {"true": True, "false": False, "same_as": "same_as"}
 def _entail(value: str) -> Any:
     """The argument of the library."""
     if value not in _ENTAIL:
-        raise typer.BadParameter(f"{value!r} is none of {', '.join(_ENTAIL)}.")
+        raise typer.BadParameter(f"{value!r} is not one of {', '.join(_ENTAIL)}.")
     return _ENTAIL[value]
 
 

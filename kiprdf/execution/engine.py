@@ -423,7 +423,7 @@ class CommandEngine:
 
             def read() -> Diagnosis:
                 check(command, self.catalogs.catalog())
-                # A write matches what is stated, whatever the nexus reads by default.
+                # A write matches what is stated, also where the nexus has a default.
                 seen = options if isinstance(command, ast.Find) else None
                 return diagnose(command, text, self._seen(seen))
 
