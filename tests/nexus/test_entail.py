@@ -128,7 +128,7 @@ CALLS: dict[str, Callable[[kiprdf.Nexus, Any], Any]] = {
 
 
 @pytest.mark.parametrize("default", [False, True, "same_as"])
-def test_every_call_asks_for_what_it_is_told_and_else_for_the_default(default: Any) -> None:
+def test_every_call_asks_as_its_argument_says_and_else_as_the_default_does(default: Any) -> None:
     nexus = filled(kiprdf.Nexus.memory(history=True, entail=default))
     wrong = []
     for name, call in CALLS.items():
