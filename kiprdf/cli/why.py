@@ -22,7 +22,8 @@ from kiprdf.cli.options import (
 from kiprdf.cli.root import app
 
 if TYPE_CHECKING:
-    from kiprdf.execution.why import Derivation, Explained
+    from kiprdf.execution.why import Explained
+    from kiprdf.kql.derivations import Derivation
 
 
 class ProofProfile(StrEnum):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +25,7 @@ from kiprdf.semantics import Catalog, check
 from kiprdf.semantics.patterns import Kinds, check_block
 from kiprdf.source import NOWHERE
 from kiprdf.store import NexusStore, Store
-from kiprdf.store.base import Cell
+from kiprdf.store.base import Cell, Row
 
 MOST_TEXTS = 256
 MOST_PLANS = 16
@@ -205,14 +205,24 @@ class Statements:
         self, text: str, parameters: Mapping[str, Any], store: Store
     ) -> list[dict[str, Cell]] | None:
         """What the variables that a FIND shows are bound to, by its plan; None as ``find`` says."""
+        plan = self._plan_of(text, parameters, store)
+        rows = None if plan is None else plan.rows(parameters, store)
+        return None if plan is None or rows is None else _named(plan, rows)
+
+    def solutions_of_each(
+        self, text: str, arguments: Sequence[Mapping[str, Any]], store: Store
+    ) -> list[dict[str, Cell]] | None:
+        """``solutions`` for some parameters together; None where each must be asked for alone."""
+        roles = self._statement(text).roles or {}
+        keys = {holes.plan_key(roles, one) for one in arguments}
+        plan = self._plan_of(text, arguments[0], store)
+        rows = None if plan is None or len(keys) > 1 else plan.rows_of_each(arguments, store)
+        return None if plan is None or rows is None else _named(plan, rows)
+
+    def _plan_of(self, text: str, parameters: Mapping[str, Any], store: Store) -> Prepared | None:
         statement = self._statement(text)
         key = holes.plan_key(statement.roles or {}, parameters)
-        plan = None if key is None else self._plan(statement, key, parameters, store)
-        rows = None if plan is None else plan.rows(parameters, store)
-        if plan is None or rows is None:
-            return None
-        names = plan.plan.cells.names
-        return [{name: row[index] for name, index in names.items()} for row in rows]
+        return None if key is None else self._plan(statement, key, parameters, store)
 
     # Writing ----------------------------------------------------------------------------------
 
@@ -310,6 +320,12 @@ class Statements:
             kinds = check_block(bound.where, catalog, Kinds())
             return prepare(holes.with_holes(command, statement.roles, key), kinds, store)
         return None
+
+
+def _named(plan: Prepared, rows: list[Row]) -> list[dict[str, Cell]]:
+    """Rows by the names of their variables."""
+    names = plan.plan.cells.names
+    return [{name: row[index] for name, index in names.items()} for row in rows]
 
 
 def _has_list(parameters: Mapping[str, Any]) -> bool:

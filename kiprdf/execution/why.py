@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from pyoxigraph import NamedNode, Triple
@@ -14,7 +14,7 @@ from kiprdf.budget import spend_half
 from kiprdf.errors import KipError, KipWarning
 from kiprdf.execution.histories import last_commits
 from kiprdf.execution.support import DERIVED_FROM, STATES
-from kiprdf.execution.trust import trust_of
+from kiprdf.execution.trust import Trusts, trust_of
 from kiprdf.execution.validity import validity_of
 from kiprdf.kml.trust import STATUSES
 from kiprdf.kql import derivations as kql
@@ -22,10 +22,10 @@ from kiprdf.kql.beliefs import name_of
 from kiprdf.kql.cursor import encode
 from kiprdf.kql.find import FindResult, count_solutions, run, solutions
 from kiprdf.kql.reader import Reader, link_of
-from kiprdf.kql.results import identity, shape
+from kiprdf.kql.results import identity as value_identity
+from kiprdf.kql.results import shape
 from kiprdf.kql.valid_at import with_moment
 from kiprdf.language import ast, to_text
-from kiprdf.language.values import is_number
 from kiprdf.loading import load
 from kiprdf.rdf.literals import Json
 from kiprdf.semantics import check
@@ -41,42 +41,8 @@ MOST_ROWS = 100
 """The rows of a page that are explained."""
 MOST_COUNTED = 1_000_000
 """Derivations of a row that are counted."""
-_ACTIVE = STATUSES.index("active")
 MOST_BESIDE = 20
 """Facts that are named beside one."""
-
-
-class Derivation(NamedTuple):
-    """One solution of a WHERE that gives a row, by the ids of what it matches.
-
-    ``values`` have ``of``, ``key`` and ``value``. ``paths`` are the propositions along each range
-    of hops, in the order of the text. ``absent`` says where a NOT, or an OPTIONAL that matches
-    nothing, is in the text, ``branch`` of which UNION the solution is.
-    """
-
-    propositions: tuple[str, ...]
-    concepts: tuple[str, ...]
-    values: tuple[Mapping[str, Json], ...]
-    paths: tuple[tuple[str, ...], ...]
-    absent: tuple[str, ...]
-    branch: str | None
-
-    @property
-    def cited(self) -> tuple[str, ...]:
-        """The ids of all propositions, those of paths included, each once."""
-        return tuple(dict.fromkeys((*self.propositions, *(id for p in self.paths for id in p))))
-
-    def to_json(self) -> dict[str, Json]:
-        """The derivation as an object of JSON."""
-        return {
-            "propositions": list(self.propositions),
-            "concepts": list(self.concepts),
-            "values": [dict(value) for value in self.values],
-            "paths": [list(path) for path in self.paths],
-            "absent": list(self.absent),
-            "branch": self.branch,
-            "inferred": [],
-        }
 
 
 class ExplainedRow(NamedTuple):
@@ -88,7 +54,7 @@ class ExplainedRow(NamedTuple):
     """
 
     row: int
-    derivations: tuple[Derivation, ...]
+    derivations: tuple[kql.Derivation, ...]
     more: int | None
     group: Mapping[str, int | None] | None
     confidence: float | None
@@ -243,9 +209,9 @@ class _Asking:
         self._engine, self._text, self._store = engine, text, store
         self._parameters = with_moment(text, parameters)
         self.rewriting = engine.statements.rewriting(text)
-        self._finder = kql.Finder(self.rewriting, store, self._parameters)
-        self._trust: dict[NamedNode, int] = {}
-        self._id = cache(store.iris.id)
+        self._finder = kql.Finder(self.rewriting, store, self._parameters, self._place)
+        self._trusts = Trusts(store)
+        self._sizes: dict[kql.Question, dict[kql.Key, int]] = {}
 
     # Rows -------------------------------------------------------------------------------------
 
@@ -281,8 +247,12 @@ class _Asking:
         return cast(ast.Find, self._engine.statements.template(text).bind(given))
 
     def _kept(self, text: str, parameters: Mapping[str, Any]) -> FindResult | None:
-        """The answer by a plan that is kept; None where there is none."""
-        return self._engine.statements.find(text, parameters, lambda: self._store)
+        """The answer by a plan that is kept; None where there is none, at the first time."""
+        statements = self._engine.statements
+        outcome = statements.find(text, parameters, lambda: self._store)
+        if outcome is None:
+            statements.template(text)
+        return outcome
 
     def command(self) -> str:
         """The command with its parameters."""
@@ -294,17 +264,16 @@ class _Asking:
         self, numbers: Sequence[int], keys: Sequence[kql.Key], is_whole: bool
     ) -> list[ExplainedRow]:
         """What rows come from, by their keys; where they are all rows, in one question each."""
-        identities = [tuple(map(identity, key)) for key in keys]
+        identities = [tuple(map(value_identity, key)) for key in keys]
         derived = {one: _Derived() for one in identities}
         for question in self.rewriting.questions:
-            possible = {
-                one: key
-                for one, key in zip(identities, keys, strict=True)
-                if question.is_possible(key)
-            }
-            if is_whole and possible and self._add_all(question, possible, derived):
+            pairs = zip(identities, keys, strict=True)
+            open_keys = {one: key for one, key in pairs if question.is_possible(key)}
+            if is_whole and len(open_keys) > 1 and self._add_all(question, open_keys, derived):
                 continue
-            for one, key in possible.items():
+            if len(open_keys) > 1:
+                self._add_together(question, open_keys, derived)
+            for one, key in open_keys.items():
                 self._add_row(question, one, key, derived[one])
         return [
             self._row(number, derived[one]) for number, one in zip(numbers, identities, strict=True)
@@ -317,105 +286,141 @@ class _Asking:
         derived: Mapping[kql.Key, _Derived],
     ) -> bool:
         """Add the solutions of a question for all rows; whether these are not too many."""
-        text = question.text((None,) * len(self.rewriting.key))
-        every = self._asked(question, text, {})
+        nulls = (None,) * len(self.rewriting.key)
+        text = question.text(nulls)
+        every = self._asked(question, text, self._arguments(text, nulls))
         if len(every) > text.most:
             return False
-        by_key: dict[kql.Key, list[kql.Cells]] = {}
-        for cells in every:
-            by_key.setdefault(self._finder.key(cells), []).append(cells)
+        by_key = self._by_key(every)
         for one in identities:
             of_row = by_key.get(one, [])
             derived[one].add(question, of_row, len(of_row))
         return True
+
+    def _add_together(
+        self,
+        question: kql.Question,
+        open_keys: dict[kql.Key, kql.Key],
+        derived: Mapping[kql.Key, _Derived],
+    ) -> None:
+        """Add the solutions of a question that the index has, and take their rows off the keys."""
+        alike: dict[kql.Restrictions, list[kql.Key]] = {}
+        for one, key in open_keys.items():
+            alike.setdefault(self.rewriting.restrictions(key), []).append(one)
+        for restrictions, identities in alike.items():
+            text = question.text(restrictions)
+            arguments = [self._arguments(text, open_keys[one]) for one in identities]
+            solved = self._engine.statements.solutions_of_each(text.command, arguments, self._store)
+            by_key = self._by_key(solved or ())
+            for one in identities if solved is not None else ():
+                of_row = by_key.get(one, [])
+                if len(of_row) <= text.most:
+                    derived[one].add(question, of_row, len(of_row))
+                    del open_keys[one]
+
+    def _by_key(self, solved: Iterable[kql.Cells]) -> dict[kql.Key, list[kql.Cells]]:
+        by_key: dict[kql.Key, list[kql.Cells]] = {}
+        for cells in solved:
+            by_key.setdefault(self._finder.key(cells), []).append(cells)
+        return by_key
 
     def _add_row(
         self, question: kql.Question, identity: kql.Key, key: kql.Key, derived: _Derived
     ) -> None:
         """Add the solutions of a question for one row."""
         text = question.text(self.rewriting.restrictions(key))
-        values = dict(zip(self.rewriting.parameters, key, strict=True))
-        solved = self._asked(question, text, values)
+        arguments = self._arguments(text, key)
+        solved = self._asked(question, text, arguments)
         own = solved
         if self.rewriting.is_grouped:
             own = [cells for cells in solved if self._finder.key(cells) == identity]
         number: int | None = len(own)
+        is_exact = len(own) == len(solved)
         if len(solved) > text.most:
-            number = self._counted(text, values) if len(own) == len(solved) else None
+            own = own[: kql.MOST_OF_ROW]
+            number = self._size(question, identity)
+            if number is None and is_exact:
+                number = self._counted(text, arguments)
         derived.add(question, own, number)
 
     def _asked(
-        self, question: kql.Question, text: kql.Text, values: Mapping[str, Any]
+        self, question: kql.Question, text: kql.Text, arguments: Mapping[str, Any]
     ) -> list[kql.Cells]:
         """The solutions of a question, one more than the most that it asks for if there are."""
-        parameters = self._of(text, values)
-        solved = self._engine.statements.solutions(text.command, parameters, self._store)
+        solved = self._engine.statements.solutions(text.command, arguments, self._store)
         if solved is None:
-            solved = solutions(question.names, self._bound(text.command, parameters), self._store)
+            solved = solutions(question.names, self._bound(text.command, arguments), self._store)
         return list(solved)
 
-    def _counted(self, text: kql.Text, values: Mapping[str, Any]) -> int | None:
+    def _size(self, question: kql.Question, identity: kql.Key) -> int | None:
+        """The number of solutions of a group, which are counted together with those of others."""
+        if question not in self._sizes:
+            self._sizes[question] = {}
+            if self.rewriting.is_grouped and identity and question.sizes is not None:
+                with suppress(KipError):
+                    self._sizes[question] = spend_half(partial(self._all_sizes, question.sizes))
+        return self._sizes[question].get(identity)
+
+    def _all_sizes(self, text: kql.Text) -> dict[kql.Key, int]:
+        parameters = {name: self._parameters[name] for name in text.placeholders}
+        outcome = self._kept(text.command, parameters)
+        if outcome is None:
+            outcome = run(self._bound(text.command, parameters), self._store)
+        *keys, numbers = outcome.columns
+        return {
+            tuple(map(value_identity, key)): cast(int, number)
+            for *key, number in zip(*keys, numbers, strict=True)
+        }
+
+    def _counted(self, text: kql.Text, arguments: Mapping[str, Any]) -> int | None:
         """The number of solutions; None where the budget does not suffice."""
-        where = self._bound(text.counted, self._of(text, values)).where
+        where = self._bound(text.counted, arguments).where
         with suppress(KipError):
             number = spend_half(lambda: count_solutions(where, self._store, MOST_COUNTED))
             return None if number == MOST_COUNTED else number
         return None
 
-    def _of(self, text: kql.Text, values: Mapping[str, Any]) -> dict[str, Any]:
+    def _arguments(self, text: kql.Text, key: kql.Key) -> dict[str, Any]:
         """The parameters of a text, some of which are the values of a row."""
-        every = {**self._parameters, **values}
+        every = {**self._parameters, **dict(zip(self.rewriting.parameters, key, strict=True))}
         return {name: every[name] for name in text.placeholders}
 
     # As it is shown ---------------------------------------------------------------------------
 
     def _row(self, number: int, derived: _Derived) -> ExplainedRow:
-        shown = self._finder.best(derived.solutions)
-        confidences = [c for c in map(self._confidence, shown) if c is not None]
-        trusted = max(map(self._lowest_trust, shown), default=None)
+        ranked = self._finder.ranked(derived.solutions)
+        shown = tuple(map(self._finder.derivation, ranked[: kql.SHOWN]))
+        trust = self._trust(ranked)
         return ExplainedRow(
             number,
-            tuple(map(self._derivation, shown)),
+            shown,
             None if derived.number is None else derived.number - len(shown),
             {"size": derived.number} if self.rewriting.is_grouped else None,
-            max(confidences, default=None),
-            None if trusted is None else STATUSES[trusted],
+            self._finder.confidence(ranked[0]) if ranked else None,
+            None if trust is None else STATUSES[trust],
         )
 
-    def _derivation(self, one: kql.Derivation) -> Derivation:
-        id = self._id
-        return Derivation(
-            tuple(map(id, one.propositions)),
-            tuple(map(id, one.concepts)),
-            tuple(map(self._value, one.values)),
-            tuple(tuple(map(id, path)) for path in one.paths),
-            tuple(f"{verb} at {self._place(span)}" for verb, span in one.absent),
-            None if one.branch is None else f"UNION at {self._place(one.branch)}",
-        )
-
-    def _value(self, value: kql.ReadValue) -> dict[str, Json]:
-        key = value.field if value.key is None else f"{value.field}.{value.key}"
-        return {"of": self._id(value.of), "key": key, "value": value.value}
+    def _trust(self, solutions: Iterable[kql.Solved]) -> int | None:
+        """The lowest place of the propositions of that solution where it is the highest."""
+        highest = None
+        for one in solutions:
+            lowest = min(map(self._trusts.of, self._finder.links(one)), default=None)
+            if lowest is not None:
+                highest = lowest if highest is None else max(lowest, highest)
+            if highest == self._trusts.most:
+                break
+        return highest
 
     def _place(self, span: Span) -> str:
         line, column = position(self._text, span.start)
         return f"{line}:{column}"
-
-    def _confidence(self, one: kql.Derivation) -> float | None:
-        return min(filter(is_number, map(self._finder.confidence, _cited(one))), default=None)
-
-    def _lowest_trust(self, one: kql.Derivation) -> int:
-        for node in _cited(one):
-            if node not in self._trust:
-                self._trust[node] = trust_of(self._store, node)
-        return min((self._trust[node] for node in _cited(one)), default=_ACTIVE)
 
 
 class _Derived:
     """Solutions that give a row, and how many there are; None if that is not known."""
 
     def __init__(self) -> None:
-        self.solutions: list[kql.Solution] = []
+        self.solutions: list[kql.Solved] = []
         self.number: int | None = 0
 
     def add(self, question: kql.Question, solved: list[kql.Cells], number: int | None) -> None:
@@ -424,12 +429,7 @@ class _Derived:
         self.number = None if number is None or self.number is None else self.number + number
 
 
-def _cited(one: kql.Derivation) -> dict[NamedNode, None]:
-    """All propositions of a derivation."""
-    return dict.fromkeys((*one.propositions, *(link for path in one.paths for link in path)))
-
-
-def _all_cited(derivations: Sequence[Derivation]) -> list[str]:
+def _all_cited(derivations: Sequence[kql.Derivation]) -> list[str]:
     """The ids of all elements of some derivations."""
     return list(dict.fromkeys(id for d in derivations for id in (*d.cited, *d.concepts)))
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from itertools import count, islice
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Literal as OneOf
 
-from pyoxigraph import NamedNode, Triple
+from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf import budget
 from kiprdf.kql.beliefs import view_of
@@ -21,7 +23,8 @@ from kiprdf.kql.reader import Reader, link_of
 from kiprdf.kql.results import identity, is_grouped, variable_of
 from kiprdf.language import ast, to_text
 from kiprdf.language.values import is_number
-from kiprdf.rdf.literals import Json
+from kiprdf.rdf import vocab
+from kiprdf.rdf.literals import Json, to_json
 from kiprdf.semantics import scope
 from kiprdf.source import Span
 from kiprdf.store import Store
@@ -34,34 +37,44 @@ MOST_OF_ALL = 1_000
 """Solutions of all rows that are read at once."""
 MOST_OF_ROW = 100
 """Solutions of a row that are read where those of all are too many."""
+_CONFIDENCE = vocab.metadata("confidence")
 Key: TypeAlias = tuple[Any, ...]
 """What makes a row: the ids of its elements, or the values that make a group."""
 Cells: TypeAlias = Mapping[str, Cell]
 """A solution: what the variables are bound to."""
 
 
-class ReadValue(NamedTuple):
-    """A value that a FILTER, an expression or ORDER BY has read of an element."""
-
-    of: NamedNode
-    field: str
-    key: str | None
-    value: Any
-
-
 class Derivation(NamedTuple):
-    """One solution: all that its patterns match.
+    """One solution of a WHERE that gives a row, by the ids of what it matches.
 
-    ``paths`` are the propositions along each range of hops. ``absent`` are the NOTs, and the
-    OPTIONALs that match nothing; ``branch`` is the UNION that the solution is of.
+    ``values`` have ``of``, ``key`` and ``value``. ``paths`` are the propositions along each range
+    of hops, in the order of the text. ``absent`` says where a NOT, or an OPTIONAL that matches
+    nothing, is in the text, ``branch`` of which UNION the solution is.
     """
 
-    propositions: tuple[NamedNode, ...]
-    concepts: tuple[NamedNode, ...]
-    values: tuple[ReadValue, ...]
-    paths: tuple[tuple[NamedNode, ...], ...]
-    absent: tuple[tuple[str, Span], ...]
-    branch: Span | None
+    propositions: tuple[str, ...]
+    concepts: tuple[str, ...]
+    values: tuple[Mapping[str, Json], ...]
+    paths: tuple[tuple[str, ...], ...]
+    absent: tuple[str, ...]
+    branch: str | None
+
+    @property
+    def cited(self) -> tuple[str, ...]:
+        """The ids of all propositions, those of paths included, each once."""
+        return tuple(dict.fromkeys((*self.propositions, *(id for p in self.paths for id in p))))
+
+    def to_json(self) -> dict[str, Json]:
+        """The derivation as an object of JSON."""
+        return {
+            "propositions": list(self.propositions),
+            "concepts": list(self.concepts),
+            "values": [dict(value) for value in self.values],
+            "paths": [list(path) for path in self.paths],
+            "absent": list(self.absent),
+            "branch": self.branch,
+            "inferred": [],
+        }
 
 
 # Blocks without UNION ---------------------------------------------------------------------------
@@ -328,7 +341,7 @@ class _Hops:
 
 # Questions ----------------------------------------------------------------------------------------
 
-Restriction: TypeAlias = Literal["concept", "link", "value", "null"]
+Restriction: TypeAlias = OneOf["concept", "link", "value", "null"]
 """What a row has for an expression of its key."""
 Restrictions: TypeAlias = tuple[Restriction | None, ...]
 
@@ -339,7 +352,12 @@ class Text(NamedTuple):
     command: str
     counted: str
     placeholders: frozenset[str]
-    most: int
+    most: int = 0
+
+
+def _text(find: ast.Find, counted: ast.Find | None = None) -> Text:
+    names = {node.name for node in walk(find) if isinstance(node, ast.Placeholder)}
+    return Text(to_text(find), to_text(counted or find), frozenset(names))
 
 
 class Question:
@@ -352,6 +370,8 @@ class Question:
         self.branch = alternative.branch
         self._absent = alternative.absent
         self._named = _Named(alternative.clauses, rewriting.names)
+        self._elements = tuple(self._named.elements)
+        self.has_hops = bool(self._named.ranges)
         self._key = rewriting.key
         bound = scope.exported(ast.Block(self._named.clauses))
         self._is_bound = [variable_of(one).name in bound for one in self._key]
@@ -384,21 +404,30 @@ class Question:
         items, and a map is not compared.
         """
         if restrictions not in self._texts:
-            is_of_row = any(restrictions) and not self._has_map
+            is_of_row = (any(restrictions) or not self._key) and not self._has_map
             most = MOST_OF_ROW if is_of_row else MOST_OF_ALL
             patterns, tests = self._restricted(restrictions)
-            find, counted = (
-                ast.Find(
-                    self._shown,
-                    ast.Block((*patterns, *clauses, *tests)),
-                    limit=ast.Scalar(most + 1),
-                )
+            block, counted = (
+                ast.Block((*patterns, *clauses, *tests))
                 for clauses in (self._named.clauses, self._named.counted)
             )
-            placeholders = (node for node in walk(find) if isinstance(node, ast.Placeholder))
-            names = frozenset(one.name for one in placeholders)
-            self._texts[restrictions] = Text(to_text(find), to_text(counted), names, most)
+            limit = ast.Scalar(most + 1)
+            find = ast.Find(self._shown, block, limit=limit)
+            text = _text(find, replace(find, where=counted))
+            self._texts[restrictions] = text._replace(most=most)
         return self._texts[restrictions]
+
+    @cached_property
+    def sizes(self) -> Text | None:
+        """The FIND of the keys of all rows and the numbers of their solutions; None without a
+        variable that each solution binds, or that makes a row."""
+        for clause in self._named.counted if all(self._is_bound) else ():
+            if isinstance(clause, ast.ConceptClause | ast.PropositionClause):
+                for variable, role in scope.mentions(clause):
+                    if role in ("concept", "endpoint"):
+                        shown = (*self._key, ast.Aggregate("COUNT", variable))
+                        return _text(ast.Find(shown, ast.Block(self._named.counted)))
+        return None
 
     def _restricted(self, restrictions: Restrictions) -> tuple[list[ast.Clause], list[ast.Clause]]:
         """The patterns before the clauses, and the FILTERs after them, that select a row."""
@@ -428,12 +457,9 @@ class Question:
         """The NOTs, and the OPTIONALs that match nothing."""
         return (*self._absent, *self._named.absences.of(cells))
 
-    def nodes(self, cells: Cells) -> Iterator[NamedNode]:
+    def nodes(self, cells: Cells) -> list[NamedNode]:
         """The elements of a solution, in the order of the text."""
-        for name in self._named.elements:
-            node = cells[name]
-            if isinstance(node, NamedNode):
-                yield node
+        return [cast(NamedNode, cells[name]) for name in self._elements if cells[name] is not None]
 
     def ranges(self, cells: Cells) -> Iterator[tuple[NamedNode, ast.Predicates, NamedNode]]:
         """The ranges of hops of a solution, with their ends."""
@@ -528,72 +554,100 @@ def _restriction(expression: ast.Variable | ast.Path, value: Json) -> Restrictio
 
 # Derivations --------------------------------------------------------------------------------------
 
-Solution: TypeAlias = tuple[Question, Cells]
+
+Solved: TypeAlias = tuple[Question, Cells]
+"""A solution, of its question."""
 
 
 class Finder:
     """Reads derivations from the solutions of questions."""
 
     def __init__(
-        self, rewriting: Rewriting, store: Store, parameters: Mapping[str, object]
+        self,
+        rewriting: Rewriting,
+        store: Store,
+        parameters: Mapping[str, object],
+        place: Callable[[Span], str],
     ) -> None:
         self._rewriting, self._store, self._parameters = rewriting, store, parameters
-        self.reader = Reader(store)
+        self._place = place
+        self._reader = Reader(store)
         self._walks: dict[tuple[NamedNode, NamedNode, int], _Hops] = {}
+        self._id = cache(store.iris.id)
+        self._confidences: dict[NamedNode, Json] = {}
+        self._keys = [
+            (variable_of(e).name, None if isinstance(e, ast.Variable) else (e.field, e.key))
+            for e in rewriting.key
+        ]
 
     def key(self, cells: Cells) -> Key:
         """The key of the row that a solution gives, as ``identity`` has its values."""
-        return tuple([self._value(cells.get(variable_of(e).name), e) for e in self._rewriting.key])
+        return tuple([self._key(cells.get(name), path) for name, path in self._keys])
 
-    def _value(self, cell: Cell, expression: ast.Variable | ast.Path) -> Any:
+    def _key(self, cell: Cell, path: tuple[str, str | None] | None) -> Any:
         if not isinstance(cell, NamedNode):
             return None
-        if isinstance(expression, ast.Variable):
-            return self.reader.predicate_name(cell)
-        return identity(self.reader.value(cell, expression.field, expression.key))
+        if path is None:
+            return self._reader.predicate_name(cell)
+        return self._id(cell) if path[0] == "id" else identity(self._reader.value(cell, *path))
 
-    def best(self, solutions: Sequence[Solution]) -> list[Derivation]:
-        """The derivations of the solutions with the highest confidence; ties by their elements."""
-        if len(solutions) > 1:
-            self.reader.prefetch(node for _, cells in solutions for node in cells.values())
-            solutions = sorted(solutions, key=self._rank)
-        shown = solutions[:SHOWN]
-        self.reader.prefetch(node for _, cells in shown for node in cells.values())
-        return [self._derivation(*solution) for solution in shown]
+    def ranked(self, solved: list[Solved]) -> list[Solved]:
+        """Solutions, the highest confidence first; ties by their elements."""
+        self._reader.prefetch(node for _, cells in solved for node in cells.values())
+        return sorted(solved, key=self._rank) if len(solved) > 1 else solved
 
-    def _rank(self, solution: Solution) -> tuple[float, int, list[str]]:
-        question, cells = solution
-        links = [node for node in question.nodes(cells) if self._is_link(node)]
-        links += (link for path in self._paths(question, cells) for link in path)
-        confidence = min(filter(is_number, map(self.confidence, links)), default=-math.inf)
-        names = [str(cell) for cell in cells.values()]
-        return -confidence, self._rewriting.questions.index(question), names
+    def _rank(self, solved: Solved) -> tuple[float, int, list[str]]:
+        question, cells = solved
+        confidence = self.confidence(solved)
+        number = self._rewriting.questions.index(question)
+        return (
+            -math.inf if confidence is None else -confidence,
+            number,
+            list(map(str, cells.values())),
+        )
 
-    def _is_link(self, node: NamedNode) -> bool:
-        return node.value.startswith(self._store.iris.propositions)
+    def links(self, solved: Solved) -> list[NamedNode]:
+        """The propositions that a solution cites."""
+        question, cells = solved
+        start = self._store.iris.propositions
+        links = [node for node in question.nodes(cells) if node.value.startswith(start)]
+        return links + [link for path in self._paths(question, cells) for link in path]
 
-    def confidence(self, link: NamedNode) -> Json:
+    def confidence(self, solved: Solved) -> float | None:
+        """The lowest confidence of the propositions of a solution that have one."""
+        return min(filter(is_number, map(self._confidence, self.links(solved))), default=None)
+
+    def _confidence(self, link: NamedNode) -> Json:
         """The confidence of a proposition, as its metadata has it."""
-        return self.reader.value(link, "metadata", "confidence")
+        if link not in self._confidences:
+            stated = self._store.lookup(link, _CONFIDENCE, None, 1)
+            self._confidences[link] = to_json(cast(Literal, stated[0].object)) if stated else None
+        return self._confidences[link]
 
-    def _derivation(self, question: Question, cells: Cells) -> Derivation:
-        nodes = dict.fromkeys(question.nodes(cells))
-        values = {}
+    def derivation(self, solved: Solved) -> Derivation:
+        """What a solution cites, by ids."""
+        question, cells = solved
+        values: dict[tuple[str, str], dict[str, Json]] = {}
         for path in question.read:
             node = cells.get(path.variable.name)
             if isinstance(node, NamedNode):
-                value = self.reader.value(node, path.field, path.key)
-                values[node, path.field, path.key] = ReadValue(node, path.field, path.key, value)
+                value = self._reader.value(node, path.field, path.key)
+                of = self._id(node)
+                key = path.field if path.key is None else f"{path.field}.{path.key}"
+                values[of, key] = {"of": of, "key": key, "value": value}
+        ids = [self._id(node) for node in dict.fromkeys(question.nodes(cells))]
         return Derivation(
-            tuple(filter(self._is_link, nodes)),
-            tuple(node for node in nodes if not self._is_link(node)),
+            tuple([id for id in ids if id.startswith("P:")]),
+            tuple([id for id in ids if id.startswith("C:")]),
             tuple(values.values()),
-            self._paths(question, cells),
-            question.absent(cells),
-            question.branch,
+            tuple([tuple(map(self._id, path)) for path in self._paths(question, cells)]),
+            tuple([f"{verb} at {self._place(at)}" for verb, at in question.absent(cells)]),
+            None if question.branch is None else f"UNION at {self._place(question.branch)}",
         )
 
     def _paths(self, question: Question, cells: Cells) -> tuple[tuple[NamedNode, ...], ...]:
+        if not question.has_hops:
+            return ()
         paths = (self._path(*ends) for ends in question.ranges(cells))
         return tuple(path for path in paths if path is not None)
 

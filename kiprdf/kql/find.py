@@ -17,7 +17,7 @@ from kiprdf.kql.clauses import required
 from kiprdf.kql.comparisons import TESTS
 from kiprdf.kql.cover import is_counted_alike
 from kiprdf.kql.entailment import rules_of, sight_of
-from kiprdf.kql.evaluate.reads import AllReads
+from kiprdf.kql.evaluate.reads import AllReads, BatchReads, Fallback, Reads
 from kiprdf.kql.evaluate.steps import MOST_READS
 from kiprdf.kql.holes import Arguments, argument
 from kiprdf.kql.identities import check_identities, check_patterns, exists
@@ -134,6 +134,23 @@ class Prepared:
         if lacks is None:
             return FindResult(find, rendering, columns, next_cursor)
         return FindResult(bound(), rendering, columns, next_cursor, lacks, store.commit())
+
+    def rows_of_each(
+        self, arguments: Sequence[Mapping[str, Any]], store: Store
+    ) -> list[Row] | None:
+        """The rows for some parameters together, all of them, read from the index; None where that
+        takes a query, or is too much. What is required exists."""
+        lookup, most = self.plan.anchored, MOST_READS * len(arguments)
+        spending = current()
+        if lookup is None or (spending is not None and not spending.budget.allows(most)):
+            return None
+        check()
+        starts = [lookup.filled(Arguments(one, store.iris)) for one in arguments]
+        reads = Reads(store, most) if store.abilities.lookups else BatchReads(store, most)
+        try:
+            return lookup.result(lookup.solve(starts, reads))
+        except Fallback:
+            return None
 
     def nodes(self, parameters: Mapping[str, Any], store: Store) -> list[NamedNode] | None:
         """The elements that are bound to the target of a statement, or None, as ``rows`` says."""

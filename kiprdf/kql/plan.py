@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from pyoxigraph import NamedNode, Variable
 
@@ -135,9 +135,20 @@ class Plan:
     @cached_property
     def walk(self) -> LookupPlan:
         """The rows without a query, however many are read; for hops over what is believed."""
+        return plan_walk(*self._without_values)
+
+    @cached_property
+    def anchored(self) -> LookupPlan | None:
+        """The rows by reads that begin at the elements that it names, on any store; None where
+        there are none, or some conditions need an engine."""
+        return plan_lookup(*self._without_values)
+
+    @cached_property
+    def _without_values(self) -> tuple[Any, ...]:
+        """What a lookup is made from, without a search for values."""
         where = replace(self.where, abilities=replace(self.abilities, lookups=False))
         distinct, values = where.carriers(where.names), self.translation.values
-        return plan_walk(where.pushed, self.variables, distinct, self.counts, values, where.iris)
+        return where.pushed, self.variables, distinct, self.counts, values, where.iris
 
     @cached_property
     def newest(self) -> NewestPlan | None:

@@ -416,3 +416,61 @@ def test_the_evidence_of_a_view_says_in_which_scope_it_was_written() -> None:
     assert explained.result == ["ada", "team"]
     cited = [row.derivations[0].propositions[0] for row in explained.rows]
     assert [evidence[id]["written"]["scope"] for id in cited] == ["ada", "team"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'FIND(?d.name, ?s.name) WHERE { ?d {type: "Drug"} (?d, "treats", ?s) } LIMIT 4',
+        'FIND(?s.name) WHERE { ?d {type: "Drug"} (?d, "treats", ?s) } ORDER BY ?s.name LIMIT 4',
+        'FIND(?d, ?d) WHERE { ?d {type: "Drug"} (?d, "treats", {name: "s1"}) } LIMIT 2',
+        'FIND(?s, ?t) WHERE { ?s {type: "Symptom"} (?s, "is_a"{0,}, ?t) } ORDER BY ?s.name LIMIT 4',
+        "FIND(?l) WHERE { ?l (?d, ?p, ?s) FILTER(?d.attributes.risk >= 2) } LIMIT 4",
+        'FIND(?d.name) WHERE { ?d {type: "Drug"} OPTIONAL { (?d, "is_a", ?e) } } LIMIT 4',
+        'FIND(?d.name) WHERE { ?d {type: "Drug"} NOT { (?d, "treats", {name: "s0"}) } } LIMIT 4',
+        'FIND(?s.name, COUNT(?d)) WHERE { (?d, "treats", ?s) } ORDER BY ?s.name LIMIT 4',
+        'FIND(?d, ?e) WHERE { ?d {type: "Drug"} (?d, "treats", ?s) UNION { ?e {type: "Drug"} } } '
+        "LIMIT 4",
+    ],
+)
+def test_a_page_comes_from_the_same_as_each_of_its_rows(command: str) -> None:
+    symptoms = " ".join(f'CONCEPT ?s{n} {{ {{type: "Symptom", name: "s{n}"}} }}' for n in range(7))
+    facts = " ".join(
+        f'CONCEPT ?d{n} {{ {{type: "Drug", name: "d{n}"}} SET ATTRIBUTES {{ risk: {n} }} }} '
+        + " ".join(
+            f'PROPOSITION {{ (?d{n}, "treats", ?s{(n + k) % 7}) }}'
+            f" WITH METADATA {{ confidence: 0.{n + k + 1} }}"
+            for k in range(3)
+        )
+        for n in range(6)
+    )
+    parts = " ".join(f'PROPOSITION {{ (?s{n}, "is_a", ?s{n + 1}) }}' for n in range(6))
+    for nexus in (kiprdf.Nexus.memory(), kiprdf.Nexus.connect(rdflib.Graph())):
+        with nexus:
+            nexus.execute(SCHEMA)
+            nexus.execute(f"UPSERT {{ {symptoms} {facts} {parts} }}")
+            for text in (command, kiprdf.believed(command)):
+                rows = nexus.why(text).rows
+                assert len(rows) == int(command[-1])
+                assert all(row.derivations for row in rows)
+                for number, row in enumerate(rows):
+                    assert nexus.why(text, row=number).rows == (row,)
+
+
+def test_the_rows_of_a_page_are_asked_for_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    with kiprdf.Nexus.connect(rdflib.Graph()) as nexus:
+        nexus.execute(SCHEMA)
+        facts = " ".join(
+            f'CONCEPT {{ {{type: "Drug", name: "d{n}"}} SET PROPOSITIONS {{ ("treats", ?s) }} }}'
+            for n in range(60)
+        )
+        nexus.execute(f'UPSERT {{ CONCEPT ?s {{ {{type: "Symptom", name: "s"}} }} {facts} }}')
+        asked: list[str] = []
+        select = nexus.store.select
+        monkeypatch.setattr(
+            nexus.store, "select", lambda text, *rest: (asked.append(text), select(text, *rest))[1]
+        )
+        command = 'FIND(?d.name) WHERE { ?d {type: "Drug"} (?d, "treats", ?s) } LIMIT 50'
+        rows = nexus.why(command).rows
+        assert len({row.derivations[0].propositions for row in rows}) == 50
+        assert len(asked) < 15

@@ -14,7 +14,8 @@ from typing import Any
 from hypothesis import given, note, settings
 
 import kiprdf
-from kiprdf.execution.why import Derivation, ExplainedRow
+from kiprdf.execution.why import ExplainedRow
+from kiprdf.kql.derivations import Derivation
 from kiprdf.language import ast, bind, parse, to_text
 from kiprdf.trees import replaced, walk
 from tests.long_runs import amount

@@ -147,10 +147,11 @@ class Missing(Exception):
 
 
 class BatchReads(Reads):
-    """What one lookup reads by queries."""
+    """What one lookup reads by queries; of one query or step at ``most`` so many rows."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, most: int | None = None) -> None:
         super().__init__(store, CHECKED_EVERY)
+        self._most = most
         self._read: dict[_Key, list[Statement]] = {}
         self._missing: dict[_Key, None] = {}
         self._is_inner = False
@@ -176,6 +177,7 @@ class BatchReads(Reads):
                         done[number] = list(function(item, self))
                         size += len(done[number])
                         _check_size(size)
+                        self._check_most(size)
                     except Missing:
                         missed.append((number, item))
                 if missed and is_inner:
@@ -276,7 +278,15 @@ class BatchReads(Reads):
         rows: list[Row],
     ) -> list[Row]:
         table = Table(given, cast(tuple[tuple[Term, ...], ...], tuple(rows))) if given else None
-        return queries.select(Select(names, pattern, distinct=False, table=table), self._store)
+        limit = None if self._most is None else self._most + 1
+        select = Select(names, pattern, limit, distinct=False, table=table)
+        rows_read = queries.select(select, self._store)
+        self._check_most(len(rows_read))
+        return rows_read
+
+    def _check_most(self, number: int) -> None:
+        if self._most is not None and number > self._most:
+            raise Fallback
 
 
 class _FactReader(Reader):
