@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
 from functools import cached_property, partial
 from typing import Any, TypeVar, cast
@@ -12,7 +13,6 @@ from pyshacl.pytypes import SHACLExecutor
 from pyshacl.shape import Shape
 from pyshacl.shapes_graph import ShapesGraph
 from rdflib import OWL, RDF, RDFS, SH, Graph
-from rdflib.paths import Path
 from rdflib.plugins.sparql.algebra import translateQuery
 from rdflib.plugins.sparql.parser import parseQuery
 from rdflib.plugins.sparql.parserutils import CompValue
@@ -25,7 +25,7 @@ from kiprdf.kql.identities import exists
 from kiprdf.kql.reader import read_catalog
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import normal
-from kiprdf.shapes.reads import Reads, members
+from kiprdf.shapes.reads import Reads, members, parts
 from kiprdf.shapes.shapes import Violation
 from kiprdf.shapes.view import View, changed
 from kiprdf.shapes.wording import Wording
@@ -36,6 +36,8 @@ DEPTH = 100
 """How deep shapes may refer to each other."""
 _NOT_EVALUATED = (SH.rule, SH.js, SH.target, SH.expression, SH.entailment)
 _NOTHING = rdflib.URIRef("urn:kip:nothing")
+_PREFIXES = {"rdf": RDF, "rdfs": RDFS, "owl": OWL}
+"""The prefixes that SPARQL of shapes need not declare."""
 _HINT = "Correct the shapes, or remove them."
 
 
@@ -45,7 +47,7 @@ class Checker:
     def __init__(self, text: str, vocabulary: Store, mapping: Mapping | None) -> None:
         self._mapping = mapping
         self._graph = _parsed(text)
-        self._queried = _evaluated(lambda: set(_queried(self._graph)))
+        self._queries = _evaluated(lambda: _queries(self._graph))
         shapes = ShapesGraph(self._graph)
         self._shapes: list[Shape] = _evaluated(lambda: list(shapes.shapes))
         if not self._shapes:
@@ -59,7 +61,13 @@ class Checker:
 
     @cached_property
     def _reads(self) -> Reads:
-        return Reads(self._graph, [shape.node for shape in self._shapes], self._queried)
+        return Reads(self._graph, [shape.node for shape in self._shapes], self._queries)
+
+    @cached_property
+    def _targets(self) -> list[tuple[Shape, list[set[Any]]]]:
+        """The shapes that have targets, with these."""
+        declared = ((one, list(map(set, one.target()))) for one in self._shapes)  # type: ignore[no-untyped-call]
+        return [(shape, targets) for shape, targets in declared if any(targets)]
 
     # Warnings ---------------------------------------------------------------------------------
 
@@ -138,8 +146,8 @@ class Checker:
     def _of(self, graph: Graph, nodes: Collection[Any]) -> list[dict[Any, Any]]:
         """The results of the shapes whose targets some nodes are."""
         results = []
-        for shape in self._shapes:
-            if targets := _targets(shape, graph, nodes):
+        for shape, declared in self._targets:
+            if targets := _among(nodes, declared, graph):
                 results += self._results(shape, graph, targets)
         return results
 
@@ -174,10 +182,9 @@ def _all_targets(shape: Shape, graph: Graph) -> set[Any]:
     return cast("set[Any]", shape.focus_nodes(graph))  # type: ignore[no-untyped-call]
 
 
-def _targets(shape: Shape, graph: Graph, nodes: Collection[Any]) -> set[Any]:
-    """Those of some nodes, and of their values that are literals, which a shape has as targets."""
-    declared = shape.target()  # type: ignore[no-untyped-call]
-    own, classes, implicit, objects_of, subjects_of = map(set, declared)
+def _among(nodes: Collection[Any], declared: list[set[Any]], graph: Graph) -> set[Any]:
+    """Those of some nodes, and of their values that are literals, which are targets of a shape."""
+    own, classes, implicit, objects_of, subjects_of = declared
     targets = own.intersection(nodes)
     types = {
         type
@@ -200,7 +207,7 @@ def _targets(shape: Shape, graph: Graph, nodes: Collection[Any]) -> set[Any]:
 
 
 def _parsed(text: str) -> Graph:
-    graph = Graph(bind_namespaces="none")
+    graph = Graph("SimpleMemory", bind_namespaces="none")
     for quad in quads(text, "turtle"):
         value = quad.object
         if isinstance(value, Triple) or isinstance(quad.subject, Triple):
@@ -243,45 +250,28 @@ def _require_no_recursion(graph: Graph, shapes: Collection[Any]) -> None:
                 path[following] = iter(members(graph, following))
 
 
-def _queried(graph: Graph) -> Iterator[Any]:
-    """The IRIs in the SPARQL of shapes; KIP_1001 for SPARQL that reads other data."""
+def _queries(graph: Graph) -> dict[Any, set[Any]]:
+    """The triple patterns of SPARQL in shapes; KIP_1001 for SPARQL that reads other data."""
     declared = [
         f"PREFIX {graph.value(one, SH.prefix)}: <{graph.value(one, SH.namespace)}>"
         for one in {*graph.objects(None, SH.declare)}
     ]
-    usual = [
-        f"PREFIX {name}: <{space}>" for name, space in (("rdf", RDF), ("rdfs", RDFS), ("owl", OWL))
-    ]
+    usual = [f"PREFIX {name}: <{space}>" for name, space in _PREFIXES.items()]
     prologue = "\n".join([*usual, *declared])
+    patterns: dict[Any, set[Any]] = defaultdict(set)
     for key in (SH.select, SH.ask):
-        for text in graph.objects(None, key):
+        for node, text in graph.subject_objects(key):
             query = str(text).replace("$PATH", "<urn:kip:path>").replace("?PATH", "<urn:kip:path>")
-            tree = translateQuery(parseQuery(f"{prologue}\n{query}")).algebra
-            for part in _parts(tree):
-                if isinstance(part, CompValue) and part.name in (
-                    "ServiceGraphPattern",
-                    "DatasetClause",
-                ):
-                    message = (
-                        "The SPARQL of a shape reads the nexus alone, without SERVICE and FROM."
-                    )
+            for part in parts(translateQuery(parseQuery(f"{prologue}\n{query}")).algebra):
+                if not isinstance(part, CompValue):
+                    continue
+                if part.name in ("ServiceGraphPattern", "DatasetClause"):
+                    message = "The SPARQL of a shape reads the nexus, without SERVICE and FROM."
                     raise KipError("KIP_1001", message, "Remove SERVICE and FROM from the query.")
-                if isinstance(part, rdflib.URIRef) and part != RDF.type:
-                    yield part
-
-
-def _parts(tree: Any) -> Iterator[Any]:
-    """The parts of a query of rdflib."""
-    pending = [tree]
-    while pending:
-        part = pending.pop()
-        yield part
-        if isinstance(part, CompValue):
-            pending += part.values()
-        elif isinstance(part, Path):
-            pending += vars(part).values()
-        elif isinstance(part, list | tuple | set):
-            pending += part
+                if part.name in ("BGP", "TriplesBlock"):
+                    for block in part.triples:
+                        patterns[node].update(zip(*[iter(block)] * 3, strict=True))
+    return patterns
 
 
 def _similar(name: str, names: Collection[str]) -> str:

@@ -8,16 +8,21 @@ elements that a shape is about.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
 import rdflib
 from rdflib import RDF, RDFS, SH, Graph
+from rdflib.paths import Path
+from rdflib.plugins.sparql.parserutils import CompValue
 
 from kiprdf import budget
 from kiprdf.shapes.view import Statement
 
 State: TypeAlias = Any
+Pattern: TypeAlias = tuple[Any, Any, Any]
+Queries: TypeAlias = Mapping[Any, Collection[Pattern]]
 _SHAPES = (SH.property, SH.node, SH["not"], SH.qualifiedValueShape)
 _LISTS = (SH["and"], SH["or"], SH.xone)
 _PAIRS = (SH.equals, SH.disjoint, SH.lessThan, SH.lessThanOrEquals)
@@ -25,6 +30,8 @@ TARGETS = (SH.targetNode, SH.targetClass, SH.targetSubjectsOf, SH.targetObjectsO
 _SILENT = object()
 """The predicate of a step that stays where it is."""
 _END = "end"
+SHARED = 1_000
+"""A value that more elements share does not lead from one to the others."""
 
 
 class _Step(NamedTuple):
@@ -44,23 +51,30 @@ def members(graph: Graph, shape: Any) -> Iterable[Any]:
 
 
 class Reads:
-    """The steps of all shapes of a graph; ``queried`` are the IRIs in their SPARQL."""
+    """The steps of all shapes of a graph.
 
-    def __init__(self, graph: Graph, shapes: Iterable[Any], queried: Collection[Any]) -> None:
+    ``queries`` are the triple patterns of their SPARQL by the node that has it.
+    """
+
+    def __init__(self, graph: Graph, shapes: Iterable[Any], queries: Queries) -> None:
         self._graph = graph
         self._into: dict[State, list[_Step]] = defaultdict(list)
         self._along: dict[Any, list[_Step]] = defaultdict(list)
         self._starts: set[State] = set()
         self._add(_END, RDFS.subClassOf, _END)
         for shape in shapes:
-            self._add_shape(shape, queried)
+            self._add_shape(shape)
+            for node, patterns in queries.items():
+                # A query that is not that of a shape is one of a constraint component.
+                if (None, SH.sparql, node) not in graph or (shape, SH.sparql, node) in graph:
+                    self._add_query(shape, (shape, node), patterns)
 
     def _add(self, start: State, predicate: Any, end: State, is_inverse: bool = False) -> None:
         step = _Step(start, predicate, is_inverse, end)
         self._into[end].append(step)
         self._along[predicate].append(step)
 
-    def _add_shape(self, shape: Any, queried: Collection[Any]) -> None:
+    def _add_shape(self, shape: Any) -> None:
         graph, values = self._graph, shape
         is_class = (shape, RDF.type, RDFS.Class) in graph
         if is_class or any((shape, target, None) in graph for target in TARGETS):
@@ -82,9 +96,36 @@ class Reads:
         for key in _PAIRS:
             for predicate in graph.objects(shape, key):
                 self._add(shape, predicate, _END)
-        for predicate in queried:
-            for is_inverse in (False, True):
-                self._add(shape, predicate, shape, is_inverse)
+
+    def _add_query(self, shape: Any, query: Any, patterns: Collection[Pattern]) -> None:
+        """Lead each pattern away from ``$this``, over the patterns that join it."""
+        reached = {"this", "value"}
+        for name in reached:
+            self._add(shape, _SILENT, (query, name))
+            self._add((shape, "values"), _SILENT, (query, name))
+        remaining = list(patterns)
+        while joined := [one for one in remaining if not reached.isdisjoint(_variables(one))]:
+            remaining = [one for one in remaining if one not in joined]
+            near = frozenset(reached)
+            for subject, predicate, value in joined:
+                reached |= _variables((subject, predicate, value))
+                is_inverse = _name(subject) not in near
+                ends = (value, subject) if is_inverse else (subject, value)
+                start, end = ((query, _name(one)) for one in ends)
+                self._add_predicate(predicate, start, end, is_inverse)
+
+    def _add_predicate(self, predicate: Any, start: State, end: State, is_inverse: bool) -> None:
+        if not isinstance(predicate, Path):
+            is_variable = isinstance(predicate, rdflib.Variable)
+            self._add(start, None if is_variable else predicate, end, is_inverse)
+            return
+        inside = (start, end, predicate)
+        self._add(start, _SILENT, inside)
+        self._add(inside, _SILENT, end)
+        for part in parts(predicate):
+            if isinstance(part, rdflib.URIRef):
+                self._add(inside, part, inside)
+                self._add(inside, part, inside, True)
 
     def _add_path(self, path: Any, start: State, end: State, is_inverse: bool) -> None:
         graph = self._graph
@@ -139,10 +180,43 @@ class Reads:
             for step in self._into.get(state, ()):
                 if step.predicate is _SILENT:
                     reach(step.start, node)
-                # A loop of a query does not lead through a value, which many elements may have.
-                elif not (step.start == state and isinstance(node, rdflib.Literal)):
+                else:
                     for graph in graphs:
-                        ends = (node, None) if step.is_inverse else (None, node)
-                        for triple in graph.triples((ends[0], step.predicate, ends[1])):
-                            reach(step.start, triple[2] if step.is_inverse else triple[0])
+                        for other in _before(step, node, graph):
+                            reach(step.start, other)
         return {node for state, node in seen if state in self._starts}
+
+
+def _before(step: _Step, node: Any, graph: Graph) -> list[Any]:
+    """The nodes from which a step leads to a node."""
+    if step.is_inverse:
+        nodes = (one[2] for one in graph.triples((node, step.predicate, None)))
+    else:
+        nodes = (one[0] for one in graph.triples((None, step.predicate, node)))
+    if not isinstance(node, rdflib.Literal):
+        return list(nodes)
+    some = list(islice(nodes, SHARED + 1))
+    return some if len(some) <= SHARED else []
+
+
+def _name(term: Any) -> str | None:
+    """The name of a variable; None for another term."""
+    return str(term) if isinstance(term, rdflib.Variable | rdflib.BNode) else None
+
+
+def _variables(pattern: Pattern) -> set[str]:
+    return {name for one in (pattern[0], pattern[2]) if (name := _name(one)) is not None}
+
+
+def parts(tree: Any) -> Iterator[Any]:
+    """The parts of a query, or of a path in it, of rdflib."""
+    pending = [tree]
+    while pending:
+        part = pending.pop()
+        yield part
+        if isinstance(part, CompValue):
+            pending += part.values()
+        elif isinstance(part, Path):
+            pending += vars(part).values()
+        elif isinstance(part, list | tuple | set):
+            pending += part

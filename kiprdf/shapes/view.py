@@ -7,7 +7,7 @@ store. Through a mapping, an element is mapped when it is first read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import rdflib
 from pyoxigraph import Literal, NamedNode, Quad, Triple
@@ -21,7 +21,8 @@ from kiprdf.interchange.formats.profiles import to_profile
 from kiprdf.interchange.mapped import applied
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.rdf import vocab
-from kiprdf.rdf.directions import read_value
+from kiprdf.rdf.directions import read_value, written
+from kiprdf.rdf.literals import normal
 from kiprdf.rdf.reification import to_rdf11
 from kiprdf.store import Delta, Store
 
@@ -66,13 +67,17 @@ class View(RdflibStore):
 
     def statements(self, triples: Iterable[Triple]) -> Iterator[Statement]:
         """Triples of one subject as shapes see them."""
-        mapped: Iterable[Triple] = normalized(triples)
         if self._mapping is not None:
-            mapped = applied(mapped, self._store.iris, self._mapping)
-        for triple in to_profile(mapped, "rdf11"):
-            parts = (triple.subject, triple.predicate, triple.object)
-            subject, predicate, value = map(rdflib_term, parts)
-            yield subject, predicate, value
+            triples = applied(normalized(triples), self._store.iris, self._mapping)
+        for triple in triples:
+            value = triple.object
+            if isinstance(value, Triple):
+                for part in to_profile([triple], "rdf11"):
+                    yield _statement(part, part.object)
+            elif isinstance(value, Literal):
+                yield _statement(triple, written(cast(Literal, normal(value)), directions=False))
+            else:
+                yield _statement(triple, value)
 
     def of(self, subject: Any) -> Iterator[Statement]:
         """What a subject has."""
@@ -175,6 +180,10 @@ def changed(store: Store, delta: Delta, mapping: Mapping | None) -> set[Statemen
         for side in (delta.removed, delta.added)
         for statement in before.statements(Triple(*triple) for triple in side)
     }
+
+
+def _statement(triple: Triple, value: Any) -> Statement:
+    return rdflib_term(triple.subject), rdflib_term(triple.predicate), rdflib_term(value)
 
 
 def _native(term: Any) -> Any:
