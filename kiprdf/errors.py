@@ -153,6 +153,9 @@ class KipError(_Located, Exception):
     KIP_2001 Concept type 'drug' is not defined. Hint: Did you mean 'Drug'?
     """
 
+    breaks_shape = False
+    """Whether a write was refused since it does not satisfy a shape of the nexus."""
+
     def __init__(
         self,
         code: str,

@@ -1307,7 +1307,8 @@ class Nexus:
 
     def shapes_set(self) -> str | None:
         """The shapes that every write must satisfy, as they were set; None where there are none."""
-        return self._engine.boundary.run(self._engine.writer.gate.text)
+        writer = self._engine.writer
+        return self._engine.boundary.run(lambda: writer.store.read(writer.gate.text))
 
     @timed
     def check_shapes(self) -> gating.ShapesReport:

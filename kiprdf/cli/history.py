@@ -372,6 +372,8 @@ def _commit_lines(commit: dict[str, Any], name: Callable[[str], str]) -> Iterato
     yield f"{_head(commit)}: {commit['kind']}"
     if "forgotten" in commit:
         yield f"    {output.counted(commit['forgotten'], 'element')} forgotten"
+    if "gate" in commit:
+        yield f"    shapes {'removed' if commit['gate'] is None else 'set'}"
     for title in ("concepts", "propositions"):
         for sign, kind in (("+", "added"), ("-", "removed"), ("~", "changed")):
             for element in commit[title][kind]:

@@ -22,7 +22,6 @@ from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.execution.empty_answers import Diagnosis, diagnose, is_empty, reasons
 from kiprdf.execution.error_boundary import ErrorBoundary
 from kiprdf.execution.find_options import FindOptions, default_of_view
-from kiprdf.execution.gate import ShapeViolation
 from kiprdf.execution.naming import node_of
 from kiprdf.execution.scoped_writer import ScopedWriter
 from kiprdf.execution.statements import Statements, Write
@@ -298,8 +297,8 @@ class CommandEngine:
         commit = self.store.commit()
         try:
             receipt, warnings = self.writer.run(write, dry_run=dry_run)
-        except ShapeViolation:
-            if dry_run or self.writer.gate.mode != "propose":
+        except KipError as error:
+            if dry_run or not error.breaks_shape or self.writer.gate.mode != "propose":
                 raise
             return Answer(proposals.propose(self, text, parameters))
         if bare or not is_empty(write.command, receipt):

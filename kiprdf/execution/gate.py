@@ -35,10 +35,6 @@ MOST_NAMED = 10
 _NOWHERE: Records[Any, Span] = {}
 
 
-class ShapeViolation(KipError):
-    """A write that the gate refuses."""
-
-
 class Kept(NamedTuple):
     """Shapes as they were set, with their mapping as one context of JSON-LD, or by its name."""
 
@@ -50,6 +46,11 @@ class Kept(NamedTuple):
     def record(self) -> str:
         """The record that keeps them."""
         return canonical_json(self._asdict())
+
+    @classmethod
+    def read(cls, record: str | None) -> Kept | None:
+        """What a record keeps."""
+        return cls(**json.loads(record)) if record else None
 
 
 class Gate:
@@ -83,9 +84,10 @@ class Gate:
 
     def kept(self) -> Kept | None:
         """The shapes as they were set."""
-        if self._seen is None or (self._store.is_shared and self._seen != self._store.commit()):
-            self._seen = self._store.commit()
-            kept = self._read(self._store.records())
+        store = self._store
+        if self._seen is None or (store.is_shared and self._seen != store.commit()):
+            self._seen = store.commit()
+            kept = self._read(store.records())
             self._kept = self._kept if kept == self._kept else kept
         return self._kept
 
@@ -111,7 +113,7 @@ class Gate:
             self._seen = commit
 
     def check(self, draft: Draft, span: Span) -> None:
-        """Raise ``ShapeViolation``, KIP_2002, if the dataset would violate the shapes after a
+        """Raise KIP_2002 if the dataset would violate the shapes after a
         draft; what has another severity becomes a warning of the draft."""
         if self.kept() is None:
             return
@@ -128,7 +130,7 @@ class Gate:
         span: Span = NOWHERE,
         spans: Records[NamedNode, Span] = _NOWHERE,
     ) -> tuple[KipWarning, ...]:
-        """Raise ``ShapeViolation`` if a dataset violates the shapes, after a delta of it.
+        """Raise KIP_2002 if a dataset violates the shapes, after a delta of it.
 
         Returns the violations of other severities. See ``kiprdf.shapes.violations``; the place of
         an element is that in ``spans``, or ``span``.
@@ -141,14 +143,13 @@ class Gate:
         return tuple(KipWarning(f"Shape{one.severity}", str(one), one.hint) for one in results)
 
     def _read(self, records: Records[str, str]) -> Kept | None:
-        record = records.get(GATE) if self._has_one else None
-        return Kept(**json.loads(record)) if record else None
+        return Kept.read(records.get(GATE)) if self._has_one else None
 
 
 def refuse(
     results: Iterable[Violation], span: Span = NOWHERE, spans: Records[str, Span] = _NOWHERE
 ) -> None:
-    """Raise ``ShapeViolation`` for the violations among the results of a validation.
+    """Raise KIP_2002 for the violations among the results of a validation.
 
     The hints are theirs, the place is that of the first one; ``spans`` are places by ids.
     """
@@ -163,4 +164,6 @@ def refuse(
     hints = dict.fromkeys(one.hint for one in faults[:MOST_NAMED] if one.hint)
     default = f"Write what the shape <{first.shape}> asks for; kiprdf gate show prints it."
     place = spans.get(first.element, span)
-    raise ShapeViolation("KIP_2002", message, " ".join(hints) or default, place)
+    error = KipError("KIP_2002", message, " ".join(hints) or default, place)
+    error.breaks_shape = True
+    raise error

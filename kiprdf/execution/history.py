@@ -19,6 +19,7 @@ from kiprdf.budget import paced
 from kiprdf.errors import KipError, StoreError, shown
 from kiprdf.execution.forgetting import FORGOTTEN
 from kiprdf.execution.forgetting import KIND as FORGET
+from kiprdf.execution.gate import GATE, Kept
 from kiprdf.execution.writer import Writer
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import read_object
@@ -152,7 +153,8 @@ def changes(
 ) -> dict[str, Any]:
     """The commits after one, in their order, each with what it added, removed and changed.
 
-    Without ``since``, from the earliest. A commit that forgets has the number of elements alone.
+    Without ``since``, from the earliest. A commit that forgets has the number of elements alone,
+    one that sets shapes what becomes of violations, as ``gate``.
     ``author`` and ``session`` select commits; ``type``, a concept type or a predicate, and
     ``source``, before or after, select elements. Commits without such an element are left out.
     Raises ``KipError`` as ``at``.
@@ -184,7 +186,7 @@ def changes(
                 node: states for node, states in step.elements.items() if matches(node, *states)
             }
             is_of_all = type is None and source is None
-            if elements or (is_of_all and origin.kind == FORGET):
+            if elements or (is_of_all and (origin.kind == FORGET or GATE in step.commit.records)):
                 commits.append(_envelope(store, step.commit, elements))
             if len(commits) > limit:
                 break
@@ -450,7 +452,17 @@ def _envelope(
         **groups,
         **_forgotten(commit),
         **_proposed(commit),
+        **_shapes_set(commit),
     }
+
+
+def _shapes_set(commit: Commit) -> dict[str, str | None]:
+    """What became of violations from a commit on that set shapes, null if it removed them; nothing
+    for another one."""
+    if GATE not in commit.records:
+        return {}
+    kept = Kept.read(commit.records[GATE][1])
+    return {GATE: None if kept is None else kept.on_violation}
 
 
 def _proposed(commit: Commit) -> dict[str, str]:

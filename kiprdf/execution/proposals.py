@@ -17,7 +17,6 @@ from pyoxigraph import Literal, NamedNode, Triple
 from kiprdf import collector
 from kiprdf.actors import OWNER, Actor, acting_as, acting_on
 from kiprdf.errors import KipError, shown
-from kiprdf.execution.gate import ShapeViolation
 from kiprdf.execution.rejecting import reject
 from kiprdf.interchange.differences.difference import Difference, difference
 from kiprdf.kml.draft import Draft, timestamp, version
@@ -65,10 +64,10 @@ def propose(engine: CommandEngine, text: str, parameters: Mapping[str, Any]) -> 
         refusal: dict[str, Any] = {}
         try:
             receipt, _ = writer.draft(command)
-        except ShapeViolation as error:
-            if writer.gate.mode != "propose":
+        except KipError as error:
+            if not error.breaks_shape or writer.gate.mode != "propose":
                 raise
-            refusal = {"reason": error.located_message, "hint": error.hint}
+            refusal = {"reason": error.message, "hint": error.hint}
             receipt, _ = writer.draft(command, gated=False)
         # A person will run it, for whom it may do more.
         with acting_as(writer, OWNER._replace(proposer=actor.author)):
@@ -259,10 +258,10 @@ def _again(engine: CommandEngine, proposal: Entry) -> _Effect:
         raise KipError("KIP_2002", message, "Approve it where it was proposed.")
     try:
         effect = _effect(engine, _bound(engine, text, proposal["parameters"]))
-    except ShapeViolation as error:
-        hint = "Decline it, or change the shapes: nobody writes past them."
-        raise KipError(error.code, f"{id} breaks a shape: {error.message}", hint) from None
     except KipError as error:
+        if error.breaks_shape:
+            hint = "Decline it, or change the shapes: nobody writes past them."
+            raise KipError(error.code, f"{id} breaks a shape: {error.message}", hint) from None
         if error.code in ("KIP_3004", "KIP_4001", "KIP_4003"):
             raise error.in_source(text) from None
         raise _stale(id, f"now it would fail: {error.message}") from None

@@ -30,7 +30,7 @@ from kiprdf.rdf.literals import is_value
 from kiprdf.search import INDEX_FILE
 from kiprdf.store import Delta, Origin, OxigraphStore, Written
 from kiprdf.store.base import Reading
-from kiprdf.store.bookkeeping import rebuild_texts
+from kiprdf.store.bookkeeping import RECORD, note, rebuild_texts
 from kiprdf.store.delta import UNKNOWN, difference
 from kiprdf.store.folder import checked_base, index_folder, notes_of
 from kiprdf.store.lock import FairLock
@@ -254,7 +254,12 @@ class RdflibStore(OxigraphStore):
             statements = set(self._graph)
         except Exception as fault:
             raise StoreError(f"The graph cannot be read: {fault}") from fault
+        last = self._notes.commit() if self._has_begun else 0
+        if last > self.commit():
+            self._take_over_records()
         if statements == self._statements:
+            if last > self.commit():  # it has changed records alone
+                self._last = self._last._replace(number=last)
             return
         removed, added = self._statements - statements, statements - self._statements
         links = {s for s, p, o in removed | added if p in _PARTS}
@@ -287,6 +292,14 @@ class RdflibStore(OxigraphStore):
         if last > self.commit():
             self._last = self._last._replace(number=last - 1)
         self._noted(super().apply(delta), delta)
+
+    def _take_over_records(self) -> None:
+        """Keep the records of another nexus in the graph, which are later ones."""
+        for _, key, value in map(_terms, self._notes()):
+            if key.value.startswith(RECORD):
+                for quad in self._quads(vocab.BOOKKEEPING, key, None, vocab.BOOKKEEPING):
+                    self._engine.remove(quad)
+                self._engine.add(note(key, value))
 
     def _reifying(self, link: Any) -> Triple | None:
         node = rdf_term(link)

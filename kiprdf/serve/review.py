@@ -84,6 +84,7 @@ def _view(
         "time": shown_time(proposal["at"]),
         "who": list(visible(" ".join(filter(None, (proposal["by"], proposal["session"]))))),
         "decided": list(visible(decided)),
+        "reason": list(visible("" if decided else proposal.get("reason", ""))),
         "lines": [_line(line) for line in shown],
         "more": "Not all of it is shown: review it" if is_cut else None,
         "is_alone": most is None,
