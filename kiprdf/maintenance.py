@@ -210,6 +210,9 @@ def _check_history(store: NexusStore, repair: bool) -> dict[str, Any] | None:
         raise
     except StoreError as fault:
         sentences.append(str(fault))
+    if sentences and store.embedded is not None:
+        # They may be about the history of the graph that a writer has put in the place of this one.
+        store.embedded.require_own_files()
     has_gap = journal.has_gap or journal.last < number
     if journal.faults or journal.missing:
         sentences.append(BEGIN_AGAIN.format(number=earliest))

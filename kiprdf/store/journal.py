@@ -133,11 +133,13 @@ class Journal:
             except FileNotFoundError:
                 if attempt == READ_ATTEMPTS - 1:
                     raise
-        if self.is_replaced():
-            raise ReplacedError("The nexus was rewritten meanwhile; open it again.")
 
     def _read(self) -> None:
-        """Read what files there are, and cut a torn tail off."""
+        """Read what files there are, and cut a torn tail off.
+
+        Raises ``ReplacedError``, and keeps what was read before, if they are those of another
+        graph.
+        """
         unreadable: dict[str, str] = {}
         segments: list[Sealed] = []
         # The logs come first: one that is sealed meanwhile is among the sealed files then.
@@ -152,7 +154,7 @@ class Journal:
             # A kill may leave files that this one replaces.
             segments = [segment] if segment.is_first else [*segments, segment]
         begin = segments[0].path.stem if segments and segments[0].is_first else ""
-        self.faults = [fault for stem, fault in unreadable.items() if stem > begin]
+        faults = [fault for stem, fault in unreadable.items() if stem > begin]
         done = {segment.path.stem for segment in segments}
         number = max((int(path.stem) for path in (*sealed, *logs)), default=0)
         # A kill between sealing a log and removing it leaves both.
@@ -161,17 +163,20 @@ class Journal:
         path = current or self._folder / f"{number + 1:06d}.klog"
         present = {int(file.stem) for file in (*sealed, path) if file.stem >= begin}
         numbers = range(int(begin or 1), max(present))
-        self.missing = [
-            f"The file {number:06d}.kseg of the history is missing."
-            for number in numbers
-            if number not in present
-        ]
         text = current.read_bytes() if current is not None else b""
         frames = frames_of(text)
         if frames.damaged:
             records = "1 record" if frames.damaged == 1 else f"{frames.damaged} records"
             verb = "is" if frames.damaged == 1 else "are"
-            self.faults.append(f"{records} of the file {path.name} of the history {verb} damaged.")
+            faults.append(f"{records} of the file {path.name} of the history {verb} damaged.")
+        if self.is_replaced():
+            raise ReplacedError("The nexus was rewritten meanwhile; open it again.")
+        self.faults = faults
+        self.missing = [
+            f"The file {number:06d}.kseg of the history is missing."
+            for number in numbers
+            if number not in present
+        ]
         runs = [run for segment in segments for run in segment.runs]
         self._runs = joined(runs, frames.spans)
         sealed_gaps = [gap for segment in segments for gap in segment.gaps]

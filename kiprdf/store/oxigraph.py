@@ -374,9 +374,13 @@ class OxigraphStore(OxigraphReads):
                 with suppress(FileNotFoundError):
                     shutil.copyfile(self._folder / PROPOSALS, copy / PROPOSALS)
                 refusals.copy(self._folder, copy)
-            if self._is_replaced():
-                message = f"The nexus in {self._folder} was rewritten meanwhile, or forgetting was"
-                raise ReplacedError(f"{message} interrupted: open it again, once for writing.")
+            self.require_own_files()
+
+    def require_own_files(self) -> None:
+        """Raise ``ReplacedError`` in a reader whose files a writer has replaced."""
+        if self._is_replaced():
+            message = f"The nexus in {self._folder} was rewritten meanwhile, or forgetting was"
+            raise ReplacedError(f"{message} interrupted: open it again, once for writing.")
 
     # Writing ----------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from multiprocessing.synchronize import Event
 from pathlib import Path
 
@@ -125,3 +125,35 @@ def test_openings_beside_a_writer_succeed(tmp_path: Path, others: list[Loop]) ->
         openings, _, faults = printed.read_text().partition("\n")
         assert (int(openings) > 0, faults) == (True, "")
     assert [process.exitcode for process in processes] == [0] * len(processes)
+
+
+@pytest.mark.parametrize("is_noticed", [True, False])
+def test_a_reader_never_checks_its_graph_with_the_history_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_noticed: bool
+) -> None:
+    """A writer forgets after the reader has read the saved counts, and before the history."""
+    with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
+        write_pair(nexus, 1)
+    with kiprdf.Nexus.open(tmp_path / "kb") as writer:
+        # The saved counts are those of an earlier commit: the history has what came after it.
+        writer.execute(PAIR, one="Jane", other="Joan", n=0, text="")
+        with kiprdf.Nexus.open(tmp_path / "kb", read_only=True) as reader:
+            journal = reader.store.journal
+            assert journal is not None
+            records, forgotten = journal.records, list[str]()
+
+            def records_after_the_writer(after: int, until: int) -> Iterator[bytes]:
+                if not forgotten:
+                    forgotten.extend(writer.forget(FORGET, name="Jane")["elements"])
+                return records(after, until)
+
+            monkeypatch.setattr(journal, "records", records_after_the_writer)
+            if not is_noticed:
+                monkeypatch.setattr(journal, "is_replaced", lambda: False)
+            # The files of its graph are open, and are read as before.
+            described = reader.execute('DESCRIBE CONCEPT TYPE "Person"')
+            assert (described["usage"]["count"], forgotten) == (6, ["C:Person/Jane"])
+            with pytest.raises(kiprdf.KipError, match="rewritten meanwhile"):
+                reader.check()
+        with kiprdf.Nexus.open(tmp_path / "kb", read_only=True) as reader:
+            assert reader.check()["history"]["faults"] == []
