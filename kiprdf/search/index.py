@@ -17,6 +17,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from kiprdf.checksums import drop_note, note
 from kiprdf.derived_file import DerivedFile, is_sound, remove, uri_to_read
+from kiprdf.language.names import META_TYPES
 from kiprdf.search.dates import date_tokens
 from kiprdf.search.ranking import (
     COUNT,
@@ -49,6 +50,7 @@ MERGED_PAGES = 500  # of the words, that one step of `merge` writes
 _TIME = re.compile(r"T(?<=\d{4}-\d\d-\d\dT)\d\d:\d\d(?:[:.\d]*)(?:Z|[+-]\d\d:?\d\d)?")
 """The time of day after a date: its numbers are in too many texts to find one."""
 CACHED_TEXT = 200  # characters of a text whose tokens are cached
+CACHED_DEFINITION = 4000  # characters of a definition whose tokens are cached
 CACHED_LINE = 40  # characters of a line whose dates are cached: most are a date or a name
 
 # Keys and types are BLOBs because they may hold what SQLite's TEXT cannot, a lone surrogate.
@@ -525,17 +527,23 @@ class _Words(NamedTuple):
 
 def _words(row: IndexRow) -> _Words:
     """The tokens of a row: of whole names, of its words with their counts, of their stems."""
+    row = row._replace(key="", text=_TIME.sub("", row.text))
+    # Each new nexus, and each one that is checked, has the same definitions.
+    is_repeated = row.type in META_TYPES and characters((row,)) <= CACHED_DEFINITION
+    return (_words_of_definition if is_repeated else _words_of)(row)
+
+
+def _words_of(row: IndexRow) -> _Words:
     # Lines keep two aliases apart: no pair of characters spans them.
     aliases = "\n".join(row.aliases)
-    row_text = _TIME.sub("", row.text)
-    both = row.description and row_text
-    body = f"{row.description}\n{row_text}" if both else row.description or row_text
+    both = row.description and row.text
+    body = f"{row.description}\n{row.text}" if both else row.description or row.text
     # Names and descriptions of predicates repeat; those of concepts do not.
     is_common = row.kind == "proposition" and len(body) <= CACHED_TEXT
     segments, stems_in = (_segments, _stems) if is_common else (segment, stems)
     length, counts = 0, dict[str, int]()
     count_of = counts.get
-    fields = row.name, aliases, row.description, row_text
+    fields = row.name, aliases, row.description, row.text
     for field, weight in zip(fields, WEIGHTS.values(), strict=True):
         words = segments(field) if field else ()
         length += len(words)
@@ -580,6 +588,7 @@ def _whole(role: str, name: str) -> tuple[str, ...]:
 
 
 _ENGLISH = len(stem_token("", "en"))
+_words_of_definition = lru_cache(maxsize=128)(_words_of)
 _segments = lru_cache(maxsize=1024)(segment)
 _stems = lru_cache(maxsize=1024)(stems)
 _dates = lru_cache(maxsize=1024)(date_tokens)
