@@ -30,6 +30,9 @@ settings.load_profile("kiprdf")
 # A loaded machine may take longer than the time in which an empty answer is explained.
 empty_answers.SECONDS = 60.0
 
+# The objects of fifteen thousand tests stay, and are looked at again each time.
+gc.set_threshold(20_000, 20, 100)
+
 # Tests start hundreds of processes, each of which would compile the library again.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -14,6 +14,7 @@ from kiprdf.errors import KipError, StoreError
 from kiprdf.execution.writer import BOOTSTRAP, RESTORED, read_capsule, run_in
 from kiprdf.kml.draft import Draft, timestamp
 from kiprdf.kql.identities import exists
+from kiprdf.language.printer import outline
 from kiprdf.meta.indexing import Indexer
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import to_term
@@ -71,12 +72,14 @@ def apply_bundled(engine: CommandEngine) -> None:
         if exists(store.iris.concept("Person", "$self"), store):
             # The agent has developed $self; a new capsule must not reset it.
             changed = [capsule for capsule in changed if capsule.name != _SELF]
-        text = "\n".join(capsule.text for capsule in changed)
+        text, statement = "\n".join(capsule.text for capsule in changed), None
         if store.commit() == 0:
             delta = _dated(_first_delta(text, store.iris.base), timestamp(engine.clock()))
+            if store.journal is not None:
+                statement = _first_statement(text, store.iris.base)
         else:
             delta = writer.draft(read_capsule(text), privileged=True)[1].delta()
-        writer.commit(replace(delta, records=records))
+        writer.commit(replace(delta, records=records), statement=statement)
 
     if not store.is_shared:
         store.write(write)
@@ -93,6 +96,12 @@ def _first_delta(text: str, base_iri: str) -> Delta:
     draft = Draft(OxigraphStore.memory(base_iri), lambda: _EPOCH)
     run_in(draft, read_capsule(text))
     return draft.delta()
+
+
+@lru_cache(maxsize=8)
+def _first_statement(text: str, base_iri: str) -> str:
+    """The outline of these capsules in the history, which takes as long as writing them."""
+    return "\n\n".join(map(outline, _first_delta(text, base_iri).commands))
 
 
 def _dated(delta: Delta, time: str) -> Delta:
