@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any, Final, Protocol
 
 from kiprdf.chunks.graph import Graph
-from kiprdf.chunks.model import Chunk, ChunksError, Name, Rule, Value
+from kiprdf.chunks.model import Chunk, ChunksError, Name, Rule, Sources, Value
 from kiprdf.chunks.module import DEFAULT_PRIORITY, ChunkStore, Module, Tasks
 
 STATUSES = ("okay", "pending", "nomatch", "forbidden", "failed")
@@ -31,11 +31,16 @@ LATER: Final = _Later.LATER
 
 @dataclass(frozen=True, slots=True)
 class Firing:
-    """One rule that fired: the rule, its bindings by name without ``?``, its place in the rules."""
+    """One rule that fired: the rule, its bindings by name without ``?``, its place in the rules.
+
+    ``sources`` are the ids of the elements of a nexus that its conditions match, or that the values
+    come from which they match.
+    """
 
     rule: Rule
     bindings: Mapping[str, Value]
     index: int
+    sources: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +88,8 @@ class Host(Protocol):
 class Call:
     """The call of an operation by an action whose variables are replaced by their values.
 
-    ``name`` is the operation, ``module`` the name of the action's module, ``tag`` its ``@tag``.
+    ``name`` is the operation, ``module`` the name of the action's module, ``tag`` its ``@tag``;
+    ``sources`` are those of the values, by property.
     """
 
     engine: Host
@@ -93,6 +99,7 @@ class Call:
     values: dict[str, Value]
     bindings: dict[str, Value]
     task: str | None
+    sources: Sources
 
     def __repr__(self) -> str:
         return f"<Call {self.name} in {self.module}: {self.action}>"
@@ -106,6 +113,12 @@ class Call:
     def properties(self) -> dict[str, Value]:
         """The properties whose names do not begin with ``@``."""
         return {name: value for name, value in self.values.items() if name[0] != "@"}
+
+    def answered(self, response: Chunk) -> Chunk:
+        """A response, with what the values of the call come from."""
+        sources = frozenset().union(*self.sources.values())
+        own = response.sources or (dict.fromkeys(response.properties, sources) if sources else {})
+        return Chunk._make(response.type, response._properties, response.id, response.line, own)
 
     @property
     def tag(self) -> Value | None:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from kiprdf.chunks.calls import LATER, ActionError, Call, Event, Firing, Operation
 from kiprdf.chunks.graph import Graph
-from kiprdf.chunks.model import Chunk, ChunksError, Document, RuleError
+from kiprdf.chunks.model import NO_SOURCES, Chunk, ChunksError, Document, RuleError, Sources
 from kiprdf.chunks.module import (
     DEFAULT_PRIORITY,
     ChunkStore,
@@ -210,7 +210,10 @@ class Engine:
         If the actions wrote neither the goal nor a buffer of the conditions, the goal is done:
         its buffer is cleared, and its queue popped.
         """
-        firing = Firing(rule.rule, bindings, rule.index)
+        sources, of_variables = rule.sources(self._modules)
+        for nexus in self._nexuses.values():
+            sources = nexus.resolved(sources)
+        firing = Firing(rule.rule, bindings, rule.index, sources)
         self._fired += 1
         self.activate(self.rules, rule.rule.id)
         self._emit("fired", GOAL, firing)
@@ -220,11 +223,11 @@ class Engine:
         responses: list[tuple[Module, Call, Chunk]] = []
         try:
             for action in rule.actions:
-                self._run_action(action, bindings, task, responses)
+                self._run_action(action, bindings, of_variables, task, responses)
         except ChunksError as error:
             raise ChunksError(error.message, line=rule.rule.line or None) from None
         finally:
-            self._commit()
+            self._commit(rule, sources)
         changed = writes != [module.writes for module in watched]
         for module, call, chunk in responses:
             module.push(chunk, call.priority, tag=call.tag, task=task)
@@ -236,6 +239,7 @@ class Engine:
         self,
         action: Action,
         bindings: Bindings,
+        of_variables: Sources,
         task: str | None,
         responses: list[tuple[Module, Call, Chunk]],
     ) -> None:
@@ -243,7 +247,8 @@ class Engine:
         values = action.values(bindings)
         name = str(fill(action.operation, bindings))
         place = str(values.get("@module", GOAL))
-        call = Call(self, place, name, action.chunk.type, values, bindings, task)
+        sources = action.sources(of_variables) if of_variables else NO_SOURCES
+        call = Call(self, place, name, action.chunk.type, values, bindings, task, sources)
         module = self._modules.get(place)
         if module is None:
             self._fail(call, self._modules[GOAL], ActionError(f"There is no module {place}."))
@@ -274,7 +279,7 @@ class Engine:
                 module.status = "pending"
                 self._pending.add(call)
             elif response is not None:
-                responses.append((module, call, one_chunk(response)))
+                responses.append((module, call, call.answered(one_chunk(response))))
         except Exception as error:
             self._fail(call, module, error)
         else:
@@ -284,11 +289,11 @@ class Engine:
         module.status = "failed"
         self._emit("operation", module.name, error, call)
 
-    def _commit(self) -> None:
+    def _commit(self, rule: CompiledRule, sources: frozenset[str]) -> None:
         """Write what the firing has changed in a nexus, as one transaction."""
         for nexus in self._nexuses.values():
             try:
-                nexus.commit()
+                nexus.commit(rule, sources)
             except KipError as error:
                 status = "forbidden" if error.code == PROTECTED else "failed"
                 for module in self._modules.values():
@@ -300,7 +305,8 @@ class Engine:
 
     def receive(self, call: Call, chunk: Chunk | str | None, status: str) -> None:
         """Accept the reply to a call, from any thread; the next cycle delivers it."""
-        self._replies.append((call, None if chunk is None else one_chunk(chunk), status))
+        reply = None if chunk is None else call.answered(one_chunk(chunk))
+        self._replies.append((call, reply, status))
 
     def _deliver(self) -> None:
         while self._replies:

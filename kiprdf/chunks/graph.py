@@ -138,7 +138,7 @@ class Graph:
             id = Name(f"_:{number}")
             if id not in self._chunks and id not in reserved:
                 break
-        return Chunk._make(chunk.type, chunk._properties, id, chunk.line)
+        return Chunk._make(chunk.type, chunk._properties, id, chunk.line, chunk.sources)
 
     def _forget_derived(self, chunk: Chunk) -> None:
         self._vocabulary = None

@@ -272,22 +272,28 @@ def identical(one: Any, other: Any) -> bool:
 # Chunks ---------------------------------------------------------------------------------------
 
 
+Sources: TypeAlias = Mapping[str, frozenset[str]]
+NO_SOURCES: Sources = {}
+
+
 class Chunk:
     """A type, an optional identifier and properties.
 
     ``properties`` maps names to values; ``to_value`` converts them. ``line`` is the line of the
-    document in which the chunk begins, or 0, and does not count for ``==``.
+    document in which the chunk begins, or 0. ``sources`` are the ids of the elements of a nexus
+    that each property comes from. Neither counts for ``==``.
 
     >>> chunk = Chunk("dog", {"name": "Fido", "age": 4}, id="dog1")
     >>> chunk["age"], chunk.get("owner"), "name" in chunk
     (4, None, True)
     """
 
-    __slots__ = ("_properties", "id", "line", "type")
+    __slots__ = ("_properties", "id", "line", "sources", "type")
 
     type: Name
     id: Name | None
     line: int
+    sources: Sources
     _properties: dict[str, Value]
 
     def __init__(
@@ -302,14 +308,21 @@ class Chunk:
             raise ChunksError("'*' is not an identifier.")
         identifier = None if id is None else _to_name(id, "an identifier")
         self._set(_to_name(type, "a type"), values, identifier, 0)
+        object.__setattr__(self, "sources", NO_SOURCES)
 
     @classmethod
     def _make(
-        cls, type: Name, properties: dict[str, Value], id: Name | None, line: int = 0
+        cls,
+        type: Name,
+        properties: dict[str, Value],
+        id: Name | None,
+        line: int = 0,
+        sources: Sources = NO_SOURCES,
     ) -> Chunk:
         """A chunk of parts that are known to be valid; the dictionary is not copied."""
         chunk = cls.__new__(cls)
         chunk._set(type, properties, id, line)
+        object.__setattr__(chunk, "sources", sources)
         return chunk
 
     def _set(self, type: Name, properties: dict[str, Value], id: Name | None, line: int) -> None:
@@ -357,6 +370,7 @@ class Chunk:
             id=self.id if id is None else id,
         )
         object.__setattr__(chunk, "line", self.line)
+        object.__setattr__(chunk, "sources", self.sources)
         return chunk
 
     def __eq__(self, other: object) -> bool:
@@ -378,7 +392,7 @@ class Chunk:
         return f"Chunk({str(self.type)!r}, {self._properties!r}{identifier})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Chunk._make, (self.type, self._properties, self.id, self.line)
+        return Chunk._make, (self.type, self._properties, self.id, self.line, self.sources)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from kiprdf.chunks import matching
-from kiprdf.chunks.model import Chunk, Name, Text, Value, to_value
+from kiprdf.chunks.model import Chunk, Name, Sources, Text, Value, to_value
 from kiprdf.errors import KipError
 
 if TYPE_CHECKING:
+    from kiprdf.chunks.rules import CompiledRule
     from kiprdf.execution.transaction import Transaction
     from kiprdf.nexus import Nexus
 
@@ -26,6 +28,9 @@ ABSENT = ("KIP_2001", "KIP_3002")
 """The errors of a query that names what is not there: it finds nothing."""
 _KEY = re.compile("[a-zA-Z_][a-zA-Z0-9_]*")
 LINK_ENDS = ("@subject", "@object")
+DERIVED_BY = "derived_by"
+DERIVED_FROM = "derived_from"
+_DEFINITION = {"type": "$PropositionType", "name": DERIVED_FROM}
 _ANY = Name("*")
 _LINK = "?l (?s, ?p, ?o)"
 
@@ -39,6 +44,8 @@ class NexusModule:
     def __init__(self, nexus: Nexus) -> None:
         self._nexus = nexus
         self._written: dict[Name, Chunk | None] = {}
+        self._origins: dict[Name, frozenset[str]] = {}
+        self._patterns: dict[str, tuple[str, dict[str, str]]] = {}
         self._types: dict[Name, Name] = {}
         self._counts: dict[Name, int] = {}
 
@@ -150,24 +157,36 @@ class NexusModule:
     def add(self, chunk: Chunk) -> Chunk:
         """Write a chunk; one without an id gets a name made of its type and a number."""
         id = self._new_name(chunk.type) if chunk.id is None else chunk.id
-        chunk = Chunk._make(chunk.type, dict(chunk.properties), id)
+        self._origins[id] = frozenset().union(*chunk.sources.values())
+        properties = dict(chunk.properties)
+        sources = _own_sources(properties, id, "@subject" in properties)
         self._types[id] = chunk.type
-        self._written[id] = chunk
+        self._written[id] = chunk = Chunk._make(chunk.type, properties, id, 0, sources)
         return chunk
 
     def remove(self, id: str) -> None:
         """Delete a concept with its propositions, or a proposition."""
         self._written[Name(id)] = None
 
-    def commit(self) -> None:
-        """Write what was added and removed, in one transaction; raises ``KipError``.
+    def commit(self, rule: CompiledRule, sources: frozenset[str]) -> None:
+        """Write what a rule added and removed, in one transaction; raises ``KipError``.
 
-        Afterwards nothing is left to write, even if it was not possible.
+        What is new, or derived by rules before, is noted as derived by this one, from ``sources``
+        and those of the values (docs/decisions/206). Afterwards nothing is left to write, even if
+        it was not possible.
         """
         written, self._written = self._written, {}
         new = {chunk.id: chunk.type for chunk in written.values() if chunk is not None}
         stored = {id: self.get(id) for id in written}
-        elements = [self._element(chunk, new) for chunk in written.values() if chunk is not None]
+        elements, derived = [], []
+        for name, chunk in written.items():
+            if chunk is not None:
+                elements.append(element := self._element(chunk, new))
+                self._patterns[name] = _where(element)
+                id = self._note_rule(element, rule)
+                if id is not None:
+                    origins = self.resolved(sources | self._origins[name]) - {id}
+                    derived.append((element, origins))
 
         def write(transaction: Transaction) -> None:
             for id, chunk in written.items():
@@ -176,10 +195,43 @@ class NexusModule:
                     _delete(transaction, before)
                 elif before is not None and chunk is not None and before.type == chunk.type:
                     _delete_values(transaction, before, chunk)
-            transaction.write(elements)
+            links = [
+                {"subject": element, "predicate": DERIVED_FROM, "object": id}
+                for element, ids in derived
+                for id in sorted(filter(transaction.exists, ids))
+            ]
+            definitions = [_DEFINITION] if links and not self._defines_derived_from else []
+            transaction.write([*definitions, *elements, *links])
 
         if elements or any(stored.values()):
             self._nexus.transaction(write)
+
+    def _note_rule(self, element: dict[str, Any], rule: CompiledRule) -> str | None:
+        """Note the rule of an element, and return its id, "" for a new one.
+
+        None for what is there and was not derived: it is known from elsewhere.
+        """
+        where, parameters = _where(element)
+        ids, noted = self._columns("?x.id, ?x.metadata.derived_by", where, **parameters)
+        if ids and noted[0] is None:
+            return None
+        rules = noted[0] if ids and isinstance(noted[0], list) else noted
+        rules = [*dict.fromkeys([*rules, rule.reference])]
+        element["metadata"][DERIVED_BY] = rules[0] if len(rules) == 1 else rules
+        return ids[0] if ids else ""
+
+    def resolved(self, ids: Iterable[str]) -> frozenset[str]:
+        """The ids of elements, of which those that rules wrote are named by their chunks."""
+        found = set[str]()
+        for id in ids:
+            where, parameters = self._patterns.get(id, ("", {}))
+            found.update(self._columns("?x.id", where, **parameters)[0] if where else (id,))
+        return frozenset(found)
+
+    @cached_property
+    def _defines_derived_from(self) -> bool:
+        where, parameters = _where(_DEFINITION)
+        return bool(self._columns("?x", where, **parameters)[0])
 
     def _element(self, chunk: Chunk, new: Mapping[Name | None, Name]) -> dict[str, Any]:
         values = {
@@ -214,6 +266,20 @@ class NexusModule:
                 return name
 
 
+def _where(element: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+    """A pattern of the element ``?x``, and its parameters."""
+    if "name" in element:
+        return "?x {type: :type, name: :name}", {key: element[key] for key in ("type", "name")}
+    parameters, ends = {"predicate": element["predicate"]}, []
+    for end in ("subject", "object"):
+        value = element[end]
+        keys = {"id": value} if isinstance(value, str) else value
+        parameters |= {f"{end}_{key}": one for key, one in keys.items()}
+        matcher = ", ".join(f"{key}: :{end}_{key}" for key in keys)
+        ends.append(f"({matcher})" if "id" in keys else f"{{{matcher}}}")
+    return f"?x ({ends[0]}, :predicate, {ends[1]})", parameters
+
+
 def _type(pattern: Chunk) -> Value:
     """The type that a pattern asks for; ``*`` for any."""
     return _ANY if "@kindof" in pattern else pattern.get("@type", pattern.type)
@@ -241,7 +307,16 @@ def element_chunk(
     context = metadata.get("context")
     if _is_value(context):
         properties["@context"] = to_value(context)
-    return Chunk._make(Name(type), properties, name)
+    sources = _own_sources(properties, element["id"], "predicate" in element)
+    return Chunk._make(Name(type), properties, name, 0, sources)
+
+
+def _own_sources(properties: Iterable[str], id: str, is_link: bool) -> Sources:
+    """What the properties of an element come from: it.
+
+    Whoever matches a proposition uses that it is stated, also without a property.
+    """
+    return dict.fromkeys((*properties, "@id") if is_link else properties, frozenset((id,)))
 
 
 def element_metadata(chunk: Chunk, keys: Iterable[str]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from kiprdf.chunks.model import (
     Date,
     Name,
     Negated,
+    Sources,
     Value,
     Variable,
     cited_in,
@@ -39,12 +40,13 @@ def update(call: Call, module: Module) -> None:
     before, target = module.buffer, _type(call, module)
     same = before is not None and before.type == target
     properties = dict(before.properties) if before is not None and same else {}
-    _overlay(properties, call.properties)
-    _change_lists(properties, call.values)
+    sources = dict(before.sources) if before is not None and same else {}
+    _overlay(properties, call.properties, sources, call.sources)
+    _change_lists(properties, call.values, sources, call.sources)
     identifier = _name(call.values.get("@id")) or (
         before.id if before is not None and same else None
     )
-    module.write(Chunk._make(target, properties, identifier), call.task)
+    module.write(Chunk._make(target, properties, identifier, 0, sources), call.task)
 
 
 def clear(call: Call, module: Module) -> None:
@@ -54,9 +56,10 @@ def clear(call: Call, module: Module) -> None:
 
 def queue(call: Call, module: Module) -> None:
     """Push the action's chunk to the queue ("@do queue")."""
-    properties: dict[str, Value] = {}
-    _overlay(properties, _select(call.values, LINK_PROPERTIES))
-    chunk = Chunk._make(_type(call, module), properties, _name(call.values.get("@id")))
+    properties, sources = dict[str, Value](), dict[str, frozenset[str]]()
+    _overlay(properties, _select(call.values, LINK_PROPERTIES), sources, call.sources)
+    name = _name(call.values.get("@id"))
+    chunk = Chunk._make(_type(call, module), properties, name, 0, sources)
     module.push(chunk, call.priority, tag=call.tag, task=call.task)
 
 
@@ -99,11 +102,13 @@ def next_(call: Call, module: Module) -> None:
 def put(call: Call, module: Module) -> None:
     """Save the buffer, overlaid by the action, as a chunk of the graph ("@do put")."""
     target = _type(call, module)
-    properties: dict[str, Value] = {}
-    if module.buffer is not None and module.buffer.type == target:
-        _overlay(properties, _select(module.buffer.properties, LINK_PROPERTIES))
-    _overlay(properties, _select(call.values, LINK_PROPERTIES))
-    _write_graph(call, module, Chunk._make(target, properties, _name(call.values.get("@id"))))
+    properties, sources = dict[str, Value](), dict[str, frozenset[str]]()
+    if (buffer := module.buffer) is not None and buffer.type == target:
+        saved = _select(buffer.properties, LINK_PROPERTIES)
+        _overlay(properties, saved, sources, buffer.sources)
+    _overlay(properties, _select(call.values, LINK_PROPERTIES), sources, call.sources)
+    name = _name(call.values.get("@id"))
+    _write_graph(call, module, Chunk._make(target, properties, name, 0, sources))
 
 
 def patch(call: Call, module: Module) -> None:
@@ -114,10 +119,10 @@ def patch(call: Call, module: Module) -> None:
     if saved is None or buffer is None:
         module.status = "nomatch"
         return
-    properties = dict(saved.properties)
-    _overlay(properties, _select(buffer.properties))
-    _overlay(properties, call.properties)
-    _write_graph(call, module, Chunk._make(saved.type, properties, saved.id))
+    properties, sources = dict(saved.properties), dict(saved.sources)
+    _overlay(properties, _select(buffer.properties), sources, buffer.sources)
+    _overlay(properties, call.properties, sources, call.sources)
+    _write_graph(call, module, Chunk._make(saved.type, properties, saved.id, 0, sources))
 
 
 def delete(call: Call, module: Module) -> None:
@@ -160,7 +165,8 @@ def for_(call: Call, module: Module) -> None:
         {"value": all_items[index], "@index": index}
         for index in range(first, min(last + 1, len(all_items)))
     ]
-    module.iterate(_iteration(call, contents), call.task)
+    of_items = [call.sources.get("@for")] * len(contents)
+    module.iterate(_iteration(call, contents, of_items), call.task)
 
 
 def properties(call: Call, module: Module) -> None:
@@ -175,16 +181,21 @@ def properties(call: Call, module: Module) -> None:
     contents: list[dict[str, Value]] = [
         {"name": Name(name), "value": value} for name, value in plain.items()
     ]
-    target.iterate(_iteration(call, contents), call.task)
+    of_items = [] if chunk is None else [chunk.sources.get(name) for name in plain]
+    target.iterate(_iteration(call, contents, of_items), call.task)
     if not contents:
         module.status = "nomatch"
 
 
-def _iteration(call: Call, contents: Sequence[dict[str, Value]]) -> Iterator[Chunk]:
+def _iteration(
+    call: Call, contents: Sequence[dict[str, Value]], of_items: Sequence[frozenset[str] | None]
+) -> Iterator[Chunk]:
     """The chunks of an iteration, each with the action's properties and ``@more``."""
     own = {name: value for name, value in call.properties.items() if not _is_open(value)}
-    for number, item in enumerate(contents, 1):
-        yield Chunk._make(call.type, {**own, **item, "@more": number < len(contents)}, None)
+    for number, (item, ids) in enumerate(zip(contents, of_items, strict=True), 1):
+        sources = {**call.sources, **(dict.fromkeys(item, ids) if ids else {})}
+        properties: dict[str, Value] = {**own, **item, "@more": number < len(contents)}
+        yield Chunk._make(call.type, properties, None, 0, sources)
 
 
 def _is_index(value: Value) -> TypeGuard[int]:
@@ -194,7 +205,12 @@ def _is_index(value: Value) -> TypeGuard[int]:
 # Lists ----------------------------------------------------------------------------------------
 
 
-def _change_lists(properties: dict[str, Value], values: dict[str, Value]) -> None:
+def _change_lists(
+    properties: dict[str, Value],
+    values: dict[str, Value],
+    sources: dict[str, frozenset[str]],
+    origins: Sources,
+) -> None:
     """The list operations of an update, in the order in which they are written."""
     target = _name(values.get("@to"))
     for name, value in values.items():
@@ -202,9 +218,11 @@ def _change_lists(properties: dict[str, Value], values: dict[str, Value]) -> Non
             taken = _take(properties, str(value), -1 if name == "@pop" else 0)
             if taken is not None and target is not None:
                 properties[target] = taken
+                sources[target] = sources.get(str(value), frozenset())
         elif name in ("@push", "@unshift") and target is not None and not _is_open(value):
             old, new = items(properties.get(target, ())), items(value)
             properties[target] = _value(old + new if name == "@push" else new + old)
+            sources[target] = sources.get(target, frozenset()) | origins.get(name, frozenset())
 
 
 def _take(properties: dict[str, Value], name: str, place: int) -> Value | None:
@@ -275,7 +293,7 @@ def _copy(call: Call) -> Chunk:
         for name, value in call.values.items()
         if name not in ENGINE_PROPERTIES and not isinstance(value, Variable)
     }
-    return Chunk._make(call.type, properties, None)
+    return Chunk._make(call.type, properties, None, 0, call.sources)
 
 
 # Chunks as rules, rules as chunks (docs/decisions/070) ------------------------------------------
@@ -362,11 +380,22 @@ def _is_open(value: Value) -> bool:
     return isinstance(value, Variable | Negated)
 
 
-def _overlay(properties: dict[str, Value], changes: dict[str, Value]) -> None:
-    """Set properties; ``!`` removes one, a variable without a value leaves it as it is."""
+def _overlay(
+    properties: dict[str, Value],
+    changes: dict[str, Value],
+    sources: dict[str, frozenset[str]],
+    origins: Sources,
+) -> None:
+    """Set properties, and what they come from.
+
+    ``!`` removes one, a variable without a value leaves it as it is.
+    """
     for name, value in changes.items():
         if not _is_open(value):
             properties[name] = value
+            sources.pop(name, None)
+            if name in origins:
+                sources[name] = origins[name]
         elif isinstance(value, Negated):
             properties.pop(name, None)
 

@@ -78,15 +78,16 @@ def _statements(graph: Graph) -> Iterator[Chunk | Link | Rule]:
     in_rules = {part.id for rule in rules.values() for part in rule.chunks}
     for chunk in graph:
         if chunk.id in rules:
-            rule = rules[chunk.id]
-            conditions = [
-                Condition(_without_id(condition.chunk), condition.negated)
-                for condition in rule.conditions
-            ]
-            yield Rule(tuple(conditions), tuple(map(_without_id, rule.actions)))
+            yield without_ids(rules[chunk.id])
         elif chunk.id not in in_rules:
             is_anonymous = _is_given(chunk.id) and not cited[chunk.id]
             yield _shortest(_without_id(chunk)) if is_anonymous else chunk
+
+
+def without_ids(rule: Rule) -> Rule:
+    """A rule without the identifiers of its parts, and of itself."""
+    conditions = [Condition(_without_id(one.chunk), one.negated) for one in rule.conditions]
+    return Rule(tuple(conditions), tuple(map(_without_id, rule.actions)))
 
 
 def _compact_rule(chunk: Chunk, chunks: Mapping[str | None, Chunk]) -> Rule | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from kiprdf.chunks.model import (
     Negated,
     Rule,
     RuleError,
+    Sources,
     Text,
     Value,
     Variable,
@@ -21,7 +23,9 @@ from kiprdf.chunks.model import (
     items,
 )
 from kiprdf.chunks.module import Module
+from kiprdf.chunks.nexus_module import NexusModule
 from kiprdf.chunks.operations import BUILT_INS, BY_PROPERTY, BuiltIn
+from kiprdf.chunks.printer import to_text, without_ids
 
 Bindings = dict[str, Value]
 
@@ -53,6 +57,9 @@ class Guard:
             (COMPARISONS[name], _operands(chunk, name)) for name in COMPARISONS if name in chunk
         ]
         self._needs_chunk = not self._asks_for_status_alone()
+        compared = [name for _, names in self._comparisons for name in names]
+        named = ("@id", *(name for name in compared if isinstance(name, Name)), *chunk.properties)
+        self.reads = {name: {*_variables(chunk.get(name))} for name in named}
 
     def _asks_for_status_alone(self) -> bool:
         """``* {@module facts; @status nomatch}`` holds for an empty buffer, too.
@@ -148,15 +155,24 @@ class Action:
         self.operation, self.built_in = _operation(chunk)
         self._constants = dict(chunk.properties)
         self._open = [
-            (name, value) for name, value in chunk.properties.items() if _variables(value)
+            (name, value, variables)
+            for name, value in chunk.properties.items()
+            if (variables := [*_variables(value)])
         ]
 
     def values(self, bindings: Bindings) -> dict[str, Value]:
         """The properties; a variable without a value stays a variable."""
         values = dict(self._constants)
-        for name, value in self._open:
+        for name, value, _ in self._open:
             values[name] = fill(value, bindings)
         return values
+
+    def sources(self, of_variables: Sources) -> dict[str, frozenset[str]]:
+        """What each property comes from, by what its variables come from."""
+        return {
+            name: frozenset().union(*(of_variables.get(one, ()) for one in variables))
+            for name, _, variables in self._open
+        }
 
 
 def _with_quoted_names(chunk: Chunk) -> Chunk:
@@ -219,6 +235,35 @@ class CompiledRule:
         self.guards = [Guard(condition.chunk, condition.negated) for condition in rule.conditions]
         self.actions = [Action(chunk) for chunk in rule.actions]
         self.watched = {GOAL, *(guard.module for guard in self.guards)}
+
+    @property
+    def reference(self) -> str:
+        """The name that the rule was given, or else its text."""
+        id = self.rule.id
+        is_named = id is not None and not id.startswith("_:")
+        return str(id) if is_named else to_text(without_ids(self.rule), compact=True)
+
+    def sources(self, modules: dict[str, Module]) -> tuple[frozenset[str], Sources]:
+        """The ids of what the conditions match in a nexus, and of what each variable comes from.
+
+        A value that a rule has put into another buffer, as the goal, comes from what it was read
+        from; that counts unless a condition finds it in the nexus again.
+        """
+        read = [
+            (buffer.sources[name], variables, isinstance(module.graph, NexusModule))
+            for guard in self.guards
+            if (buffer := (module := modules[guard.module]).buffer) and not guard.negated
+            for name, variables in guard.reads.items()
+            if name in buffer.sources
+        ]
+        found = {name for _, variables, is_stored in read if is_stored for name in variables}
+        every, of_variables = frozenset[str](), defaultdict[str, frozenset[str]](frozenset)
+        for ids, variables, is_stored in read:
+            if is_stored or not variables or variables - found:
+                every |= ids
+                for name in variables:
+                    of_variables[name] |= ids
+        return every, of_variables
 
     @property
     def key(self) -> tuple[str, str] | None:

@@ -98,6 +98,11 @@ class Transaction:
         self._written -= set(map(self._draft.shown_id, self._draft.erased))
         return len(self._draft.erased)
 
+    def exists(self, id: str) -> bool:
+        """Whether there is an element, after what was written and deleted so far."""
+        draft, node = self._draft.shown, node_of(id, self._engine.store.iris)
+        return draft.exists(node) and node not in draft.deleted
+
     def was_erased(self, id: str) -> bool:
         """Whether the erasure list names an id."""
         return self._engine.writer.lists(node_of(id, self._engine.writer.store.iris))
