@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from kiprdf.chunks import matching
 from kiprdf.chunks.model import Chunk, Name, Sources, Text, Value, to_value
 from kiprdf.errors import KipError
+from kiprdf.language.names import DERIVED_BY, DERIVED_FROM
 
 if TYPE_CHECKING:
     from kiprdf.chunks.rules import CompiledRule
@@ -28,8 +29,6 @@ ABSENT = ("KIP_2001", "KIP_3002")
 """The errors of a query that names what is not there: it finds nothing."""
 _KEY = re.compile("[a-zA-Z_][a-zA-Z0-9_]*")
 LINK_ENDS = ("@subject", "@object")
-DERIVED_BY = "derived_by"
-DERIVED_FROM = "derived_from"
 _DEFINITION = {"type": "$PropositionType", "name": DERIVED_FROM}
 _ANY = Name("*")
 _LINK = "?l (?s, ?p, ?o)"

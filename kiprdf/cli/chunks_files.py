@@ -132,7 +132,12 @@ def run_rules(
 ) -> None:
     """Run rules on modules, which are files or folders by name, beginning with a goal."""
     with ExitStack() as stack:
-        opened = {name: _module(path, stack) for name, path in modules.items()}
+        # A nexus that is several modules is opened once: a rule may compare its facts.
+        places = {path.resolve(): path for path in modules.values()}
+        sources = {place: _module(path, stack) for place, path in places.items() if path.is_dir()}
+        opened = {
+            name: sources.get(path.resolve()) or _read(path) for name, path in modules.items()
+        }
         document, beginning = _read(rules), _goal(goal)
         try:
             engine = Engine(document, opened, seed=seed)
@@ -248,6 +253,7 @@ class _Report:
                 {
                     "index": firing.index,
                     "bindings": {name: _json(value) for name, value in firing.bindings.items()},
+                    "sources": sorted(firing.sources),
                 }
                 for firing in firings
             ],
@@ -265,7 +271,12 @@ class _Report:
 def _firing_line(firing: Firing) -> str:
     line = f" (line {firing.rule.line})" if firing.rule.line else ""
     values = ", ".join(f"{name} = {words(value)}" for name, value in firing.bindings.items())
-    return f"Rule {firing.index + 1}{line} fires" + (f" with {values}" if values else "")
+    sources = ", ".join(sorted(firing.sources))
+    return (
+        f"Rule {firing.index + 1}{line} fires"
+        + (f" with {values}" if values else "")
+        + (f", from {sources}" if sources else "")
+    )
 
 
 def _action_text(action: Chunk) -> str:

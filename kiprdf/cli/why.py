@@ -104,17 +104,31 @@ def _is_element(value: Any) -> bool:
 
 def _derivation(derivation: Derivation, evidence: dict[str, Any]) -> list[str]:
     """The lines of a derivation, the first of which has a dash."""
-    lines = [_fact(evidence[id]) for id in derivation.propositions]
-    lines += [
-        f"by {len(path)} hops: " + "; ".join(_fact(evidence[id]) for id in path)
-        for path in derivation.paths
-    ]
+    known = set[str]()
+    lines = [line for id in derivation.propositions for line in _lineage(id, evidence, known)]
+    for path in derivation.paths:
+        lines.append(f"by {len(path)} hops: " + "; ".join(_fact(evidence[id]) for id in path))
+        lines += [line for id in path for line in _lineage(id, evidence, known)[1:]]
     if not lines:
         lines += [_element(id) for id in derivation.concepts]
     lines += [f"{_element(v['of'])} has {v['key']} {v['value']!r}" for v in derivation.values]
     lines += [f"nothing for {place}" for place in derivation.absent]
     lines += [f"by {derivation.branch}"] if derivation.branch else []
     return [f"{'- ' if number == 0 else '  '}{line}" for number, line in enumerate(lines)]
+
+
+def _lineage(id: str, evidence: dict[str, Any], known: set[str]) -> list[str]:
+    """An element, and below it what it is derived from, each shown once with what is below it."""
+    lines, pending = [], [(id, 0)]
+    while pending:
+        id, depth = pending.pop()
+        one = evidence[id]
+        text = _fact(one) if "subject" in one else f"{one['type']}:{one['name']}"
+        lines.append(f"{'  ' * depth}from {text}" if depth else text)
+        if id not in known:
+            known.add(id)
+            pending += [(source, depth + 1) for source in reversed(one["derived_from"])]
+    return lines
 
 
 def _fact(one: dict[str, Any]) -> str:
@@ -124,6 +138,8 @@ def _fact(one: dict[str, Any]) -> str:
         for name in ("source", "author", "confidence", "status")
         if one[name] is not None
     ]
+    rules = one["derived_by"] or []
+    remarks += [f"derived by {rule}" for rule in (rules if isinstance(rules, list) else [rules])]
     fact = f"({_element(one['subject'])}, {one['predicate']}, {_element(one['object'])})"
     return f"{fact}  {', '.join(remarks)}".rstrip()
 

@@ -9,15 +9,13 @@ from pyoxigraph import NamedNode
 from kiprdf.kml.draft import Draft
 from kiprdf.kml.protection import is_actor, is_system
 from kiprdf.kql.identities import exists
-from kiprdf.language.names import META_TYPES
+from kiprdf.language.names import DERIVED_FROM, META_TYPES
 from kiprdf.rdf.elements import Concept, Element, Proposition, attribute, metadata
 
 STATES = "states"
 """From a note to a proposition."""
 MENTIONS = "mentions"
 """From a note to an entity."""
-DERIVED_FROM = "derived_from"
-"""From a conclusion to what it was drawn from."""
 
 
 def unsupported(draft: Draft, nodes: Iterable[NamedNode]) -> list[NamedNode]:

@@ -10,9 +10,10 @@ from pyoxigraph import Literal, NamedNode
 from kiprdf import budget
 from kiprdf.errors import KipError
 from kiprdf.execution.naming import node_of
-from kiprdf.execution.support import DERIVED_FROM, STATES
+from kiprdf.execution.support import STATES
 from kiprdf.kml.trust import ACTIVE, REVIEWED, STATUS, STATUSES, statuses
 from kiprdf.kql.identities import exists
+from kiprdf.language.names import DERIVED_FROM
 from kiprdf.rdf import vocab
 from kiprdf.store import Store
 

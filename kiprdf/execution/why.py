@@ -13,7 +13,7 @@ from kiprdf import protocol
 from kiprdf.budget import spend_half
 from kiprdf.errors import KipError, KipWarning
 from kiprdf.execution.histories import last_commits
-from kiprdf.execution.support import DERIVED_FROM, STATES
+from kiprdf.execution.support import STATES
 from kiprdf.execution.trust import Trusts, trust_of
 from kiprdf.execution.validity import validity_of
 from kiprdf.kml.trust import STATUSES
@@ -26,6 +26,7 @@ from kiprdf.kql.results import identity as value_identity
 from kiprdf.kql.results import shape
 from kiprdf.kql.valid_at import with_moment
 from kiprdf.language import ast, to_text
+from kiprdf.language.names import DERIVED_BY, DERIVED_FROM
 from kiprdf.loading import load
 from kiprdf.rdf.literals import Json
 from kiprdf.semantics import check
@@ -128,8 +129,9 @@ class Explained:
         """What the cited propositions rest on, by id; what they come from follows them.
 
         Each has ``subject``, ``predicate`` and ``object``, or ``type`` and ``name``; ``source``,
-        ``author``, ``confidence``, ``status`` and ``evidence`` of its metadata; the ids of what it
-        is ``derived_from``, and of what ``states`` it; ``trust``; ``valid``, its intervals;
+        ``author``, ``confidence``, ``status`` and ``evidence`` of its metadata, and ``derived_by``,
+        the rule that it follows from; the ids of what it is ``derived_from``, and of what
+        ``states`` it; ``trust``; ``valid``, its intervals;
         ``superseded_by``; ``beside``, the other facts with its subject and predicate; and
         ``written``, the last commit that changed it, where there is a history.
 
@@ -469,7 +471,7 @@ def _of_one(id: str, reader: Reader, store: NexusStore) -> dict[str, Any]:
     }
 
 
-_METADATA = ("source", "author", "confidence", "status", "evidence")
+_METADATA = ("source", "author", "confidence", "status", "evidence", DERIVED_BY)
 
 
 def _ends(node: NamedNode, predicate: str, store: NexusStore, *, is_subject: bool) -> list[str]:

@@ -14,6 +14,8 @@ from kiprdf.interchange.formats import Profile
 from kiprdf.interchange.formats.writing import Serializer
 from kiprdf.interchange.knowledge import Knowledge
 from kiprdf.interchange.vocabularies.standards import dcterms, prov, rdf, xsd
+from kiprdf.kql.reader import link_of
+from kiprdf.language.names import DERIVED_FROM
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json, canonical_json
 from kiprdf.store import Store
@@ -45,10 +47,15 @@ def turtle(store: Store, text: str, commit: int, rows: Sequence[Row], profile: P
 
 
 def _described(store: Store, nodes: Iterable[NamedNode]) -> Iterator[Triple]:
-    """The triples of some elements, and of the ends of those that are propositions."""
+    """The triples of some elements, of the ends of propositions, and of what they derive from."""
+    derived_from = store.iris.predicate(DERIVED_FROM)
     pending = list(dict.fromkeys(nodes))
     visited = set(pending)
     for node in pending:
+        derivations = (link_of(store, fact) for fact in store.match(node, derived_from, None))
+        links = [link for link in derivations if link is not None and link not in visited]
+        pending += links
+        visited.update(links)
         for triple in store.describe(node):
             yield triple
             if triple.predicate == vocab.REIFIES:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import date
 from typing import TypeAlias
+from uuid import NAMESPACE_URL, uuid5
 
 from pyoxigraph import Literal, NamedNode, Triple
 
@@ -22,10 +23,11 @@ from kiprdf.interchange.knowledge import (
     text_of,
 )
 from kiprdf.interchange.vocabularies.standards import dc, dcterms, prov, skos, xsd
+from kiprdf.language.names import DERIVED_BY, DERIVED_FROM
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Element, Proposition, attribute, json_map, metadata
 from kiprdf.rdf.iris import ConceptName
-from kiprdf.rdf.literals import Json
+from kiprdf.rdf.literals import Json, canonical_json
 from kiprdf.semantics import periods
 
 PREFIXES: dict[str, str] = {"prov": prov, "dcterms": dcterms, "dc": dc, "skos": skos}
@@ -192,7 +194,20 @@ def _succession(knowledge: Knowledge, node: NamedNode, element: Element) -> Iter
             yield Triple(node, dcterms("replaces"), former)
 
 
-_TERMS: tuple[_Terms, ...] = (_source, _author, _times, _validity, _succession)
+def _derivation(knowledge: Knowledge, node: NamedNode, element: Element) -> Iterator[Triple]:
+    """What an element is ``derived_from``; the rule that it is ``derived_by``: an activity."""
+    for fact in knowledge.facts_from.get(node, ()):
+        if fact.predicate == DERIVED_FROM:
+            yield Triple(node, prov("wasDerivedFrom"), fact.object)
+    for rule in dict.fromkeys(_texts(metadata(element, DERIVED_BY))):
+        name = uuid5(NAMESPACE_URL, canonical_json([knowledge.iris.base, DERIVED_BY, rule]))
+        activity = NamedNode(name.urn)
+        yield Triple(node, prov("wasGeneratedBy"), activity)
+        yield Triple(activity, vocab.TYPE, prov("Activity"))
+        yield Triple(activity, dcterms("description"), Literal(rule))
+
+
+_TERMS: tuple[_Terms, ...] = (_source, _author, _times, _validity, _succession, _derivation)
 
 
 # Terms and values -----------------------------------------------------------------------------

@@ -10,6 +10,10 @@ from typing import get_args
 from kiprdf.language import ast, limits
 
 META_TYPES = ("$ConceptType", "$PropositionType")
+DERIVED_FROM = "derived_from"
+"""The predicate from a conclusion to what it was drawn from."""
+DERIVED_BY = "derived_by"
+"""The metadata key that names the rule of a conclusion."""
 
 KEYWORDS = frozenset(
     (
