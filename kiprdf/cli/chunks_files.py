@@ -253,7 +253,7 @@ class _Report:
                 {
                     "index": firing.index,
                     "bindings": {name: _json(value) for name, value in firing.bindings.items()},
-                    "sources": sorted(firing.sources),
+                    **({"sources": sorted(firing.sources)} if firing.sources else {}),
                 }
                 for firing in firings
             ],
