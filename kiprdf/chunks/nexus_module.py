@@ -221,11 +221,11 @@ class NexusModule:
 
     def resolved(self, ids: Iterable[str]) -> frozenset[str]:
         """The ids of elements, of which those that rules wrote are named by their chunks."""
-        found = set[str]()
+        elements = set[str]()
         for id in ids:
             where, parameters = self._patterns.get(id, ("", {}))
-            found.update(self._columns("?x.id", where, **parameters)[0] if where else (id,))
-        return frozenset(found)
+            elements.update(self._columns("?x.id", where, **parameters)[0] if where else (id,))
+        return frozenset(elements)
 
     @cached_property
     def _defines_derived_from(self) -> bool:

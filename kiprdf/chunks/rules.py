@@ -256,10 +256,10 @@ class CompiledRule:
             for name, variables in guard.reads.items()
             if name in buffer.sources
         ]
-        found = {name for _, variables, is_stored in read if is_stored for name in variables}
+        stored = {name for _, variables, is_stored in read if is_stored for name in variables}
         every, of_variables = frozenset[str](), defaultdict[str, frozenset[str]](frozenset)
         for ids, variables, is_stored in read:
-            if is_stored or not variables or variables - found:
+            if is_stored or not variables or variables - stored:
                 every |= ids
                 for name in variables:
                     of_variables[name] |= ids

@@ -104,11 +104,11 @@ def _is_element(value: Any) -> bool:
 
 def _derivation(derivation: Derivation, evidence: dict[str, Any]) -> list[str]:
     """The lines of a derivation, the first of which has a dash."""
-    known = set[str]()
-    lines = [line for id in derivation.propositions for line in _lineage(id, evidence, known)]
+    printed = set[str]()
+    lines = [line for id in derivation.propositions for line in _lineage(id, evidence, printed)]
     for path in derivation.paths:
         lines.append(f"by {len(path)} hops: " + "; ".join(_fact(evidence[id]) for id in path))
-        lines += [line for id in path for line in _lineage(id, evidence, known)[1:]]
+        lines += [line for id in path for line in _lineage(id, evidence, printed)[1:]]
     if not lines:
         lines += [_element(id) for id in derivation.concepts]
     lines += [f"{_element(v['of'])} has {v['key']} {v['value']!r}" for v in derivation.values]
@@ -117,7 +117,7 @@ def _derivation(derivation: Derivation, evidence: dict[str, Any]) -> list[str]:
     return [f"{'- ' if number == 0 else '  '}{line}" for number, line in enumerate(lines)]
 
 
-def _lineage(id: str, evidence: dict[str, Any], known: set[str]) -> list[str]:
+def _lineage(id: str, evidence: dict[str, Any], printed: set[str]) -> list[str]:
     """An element, and below it what it is derived from, each shown once with what is below it."""
     lines, pending = [], [(id, 0)]
     while pending:
@@ -125,8 +125,8 @@ def _lineage(id: str, evidence: dict[str, Any], known: set[str]) -> list[str]:
         one = evidence[id]
         text = _fact(one) if "subject" in one else f"{one['type']}:{one['name']}"
         lines.append(f"{'  ' * depth}from {text}" if depth else text)
-        if id not in known:
-            known.add(id)
+        if id not in printed:
+            printed.add(id)
             pending += [(source, depth + 1) for source in reversed(one["derived_from"])]
     return lines
 
