@@ -185,7 +185,7 @@ def test_a_concept_is_a_source_if_an_attribute_was_read(nexus: kiprdf.Nexus) -> 
     assert nexus.execute(f'FIND(?i.name) WHERE {{ ?i {{type: "Insight"}} {about} }}') == ["On age"]
 
 
-def test_what_somebody_stated_keeps_its_provenance(nexus: kiprdf.Nexus) -> None:
+def test_what_a_writer_stated_keeps_its_provenance(nexus: kiprdf.Nexus) -> None:
     nexus.execute(
         'UPSERT { PROPOSITION { ({type: "Person", name: "ann"}, "grandparent", '
         '{type: "Person", name: "cid"}) } } WITH METADATA { source: "Ann", author: "ann" }'
