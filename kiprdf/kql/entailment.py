@@ -2,11 +2,12 @@
 
 ``Rules`` are the closure over the definitions of a store: which types a type matches, and along
 which facts a predicate is found. A FIND that reads an ``entailed`` store is compiled by them;
-nothing is stored. ``explanation`` says by which rules a pattern matches two elements.
+nothing is stored. ``Explanations`` say by which rules a pattern matches.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast
@@ -14,13 +15,15 @@ from weakref import WeakKeyDictionary
 
 from pyoxigraph import NamedNode, Triple, Variable
 
+from kiprdf import budget
 from kiprdf.errors import KipError
 from kiprdf.kql.beliefs import BelievedStore, plain, view_of
 from kiprdf.kql.queries import select
+from kiprdf.kql.reader import link_of
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import to_json
-from kiprdf.sparql.algebra import BGP, Alternative, Select, Table, TriplePattern
+from kiprdf.sparql.algebra import BGP, Alternative, Select, Table, TriplePattern, steps_of
 from kiprdf.store import Store, Written
 
 Entail: TypeAlias = bool | Literal["same_as"]
@@ -307,3 +310,203 @@ def sight_of(store: Store) -> Sight:
     if not isinstance(store, BelievedStore):
         return STATED
     return Sight(frozenset() if store.view is None else store.view.kinds, store.rules)
+
+
+# Why a pattern matches ----------------------------------------------------------------------------
+
+
+class Inferred(NamedTuple):
+    """A rule, the type or predicate that it is applied to, and the propositions it is applied to:
+    those between definitions, too."""
+
+    by: str
+    of: NamedNode
+    sources: tuple[NamedNode, ...]
+
+
+class Explanation(NamedTuple):
+    """The propositions that a pattern matches, in their order from its subject to its object, and
+    the rules that lead from them to the pattern; none where it is stated as it is."""
+
+    links: tuple[NamedNode, ...]
+    inferred: tuple[Inferred, ...]
+
+
+class Explanations:
+    """Says why patterns of a FIND match in a store, with the fewest propositions.
+
+    >>> from kiprdf import Nexus
+    >>> nexus = Nexus.memory()
+    >>> _ = nexus.execute('''UPSERT {
+    ...     CONCEPT ?bo { {type: "Person", name: "Bo"} }
+    ...     CONCEPT { {type: "Person", name: "Al"} SET PROPOSITIONS {
+    ...         ("collaborates_with", ?bo) } } }''')
+    >>> store = entailed(nexus.store, True)
+    >>> iris = store.iris
+    >>> ends = iris.concept("Person", "Bo"), iris.concept("Person", "Al")
+    >>> why = Explanations(store).of_fact(iris.predicate("collaborates_with"), *ends)
+    >>> [(each.by, iris.id(each.of), len(each.sources)) for each in why.inferred]
+    [('is_symmetric', 'C:$PropositionType/collaborates_with', 1)]
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store, self._rules = store, rules_of(store)
+        self._walks: dict[tuple[NamedNode, NamedNode | Alternative, int], Walk] = {}
+
+    def of_type(self, type: NamedNode, concept: NamedNode) -> Explanation | None:
+        """Why ``{type: …}`` matches a concept; None where it does not.
+
+        ``type`` is the definition, as ``iris.type(name)``.
+        """
+        own, rules = self._store.iris.type_of(concept), self._rules
+        if own == type:
+            return Explanation((), ())
+        if own is None or rules is None or own not in rules.types(type):
+            return None
+        above = self._store.iris.predicate(SUBCLASS_OF)
+        facts = self._walk(own, above, 1).to(type)
+        assert facts is not None, (own, type)
+        return Explanation((), (Inferred(SUBCLASS_OF, type, self._links(facts)),))
+
+    def of_fact(
+        self,
+        predicate: NamedNode,
+        subject: NamedNode,
+        object: NamedNode,
+        hops: tuple[int, int | None] | None = None,
+    ) -> Explanation | None:
+        """Why ``(subject, "predicate", object)`` matches; None where it does not.
+
+        ``hops`` are the bounds of ``"predicate"{m,n}``, which counts facts; None where the pattern
+        has none, and a transitive predicate is a chain of any length.
+        """
+        rules = self._rules
+        path = None if rules is None else rules.path(predicate)
+        ends = subject, object
+        if rules is None or path is None:
+            facts = self._shortest(predicate, ends, hops or (1, 1))
+            return None if facts is None else Explanation(self._links(facts), ())
+        start = (predicate, True)
+        steps = rules.steps(start)
+        facts = self._shortest(path.steps, ends, hops or (1, 1))
+        if facts is not None:
+            at = [subject, *self._ends(facts, subject)]
+            inferred = [
+                rule
+                for fact, node in zip(facts, at, strict=False)
+                for rule in self._applied(steps, self._step(fact, node, steps), fact)
+            ]
+            return Explanation(self._links(facts), tuple(dict.fromkeys(inferred)))
+        found: list[tuple[list[Triple], Step]] = []
+        for step in steps if hops is None else ():
+            if step[0] in rules.transitive:
+                chain = self._shortest(_alternative(rules.steps(step)), ends, (1, None))
+                if chain is not None:
+                    found.append((chain, step))
+        if not found:
+            return None
+        chain, transitive = min(found, key=lambda each: len(each[0]))
+        links = self._links(chain)
+        inferred = [*self._applied(steps, transitive, *chain)]
+        inferred.append(Inferred(IS_TRANSITIVE, transitive[0], links))
+        own = rules.steps(transitive)
+        for fact, node in zip(chain, [subject, *self._ends(chain, subject)], strict=False):
+            inferred += self._applied(own, self._step(fact, node, own), fact)
+        return Explanation(links, tuple(dict.fromkeys(inferred)))
+
+    def _shortest(
+        self,
+        steps: NamedNode | Alternative,
+        ends: tuple[NamedNode, NamedNode],
+        hops: tuple[int, int | None],
+    ) -> list[Triple] | None:
+        """The facts of a shortest chain, with numbers of hops that are allowed."""
+        least, most = hops
+        facts = self._walk(ends[0], steps, least).to(ends[1], most)
+        return None if facts is None or (most is not None and len(facts) > most) else facts
+
+    def _walk(self, start: NamedNode, steps: NamedNode | Alternative, least: int) -> Walk:
+        key = start, steps, least
+        if key not in self._walks:
+            self._walks[key] = Walk(*key, self._store)
+        return self._walks[key]
+
+    def _links(self, facts: Iterable[Triple]) -> tuple[NamedNode, ...]:
+        links = (link_of(self._store, fact) for fact in facts)
+        return tuple(link for link in links if link is not None)
+
+    @staticmethod
+    def _ends(facts: Iterable[Triple], start: NamedNode) -> Iterator[NamedNode]:
+        """The nodes that a chain of facts leads to, one after the other."""
+        at = start
+        for fact in facts:
+            at = cast(NamedNode, fact.object if fact.subject == at else fact.subject)
+            yield at
+
+    @staticmethod
+    def _step(fact: Triple, start: NamedNode, steps: Mapping[Step, object]) -> Step:
+        """The step that a fact is, read from one of its ends."""
+        forward = (fact.predicate, True)
+        return forward if fact.subject == start and forward in steps else (fact.predicate, False)
+
+    def _applied(
+        self, steps: Mapping[Step, tuple[Step, Applied] | None], step: Step, *facts: Triple
+    ) -> list[Inferred]:
+        """The rules that lead from a predicate to a step, for some facts of it."""
+        rules: list[Inferred] = []
+        before = steps[step]
+        while before is not None:
+            at, (by, of, stated) = before
+            sources = (stated, *facts) if stated is not None else facts
+            rules.append(Inferred(by, of, self._links(sources)))
+            before = steps[at]
+        return rules[::-1]
+
+
+_State: TypeAlias = tuple[NamedNode, int]
+"""A node, and the hops to it; beyond the least number of a walk more make no difference."""
+
+
+class Walk:
+    """The shortest walks from a node along some facts that are believed, with a least number of
+    hops."""
+
+    def __init__(
+        self, start: NamedNode, steps: NamedNode | Alternative, least: int, store: Store
+    ) -> None:
+        self._steps, self._least, self._store = tuple(steps_of(steps)), least, store
+        view = view_of(store)
+        self._hidden: frozenset[object] = frozenset() if view is None else view.hidden
+        self._before: dict[_State, tuple[_State, Triple] | None] = {(start, 0): None}
+        self._hops: dict[_State, int] = {(start, 0): 0}
+        self._pending = deque([(start, 0)])
+
+    def to(self, end: NamedNode, most: int | None = None) -> list[Triple] | None:
+        """The facts of a shortest walk to a node; None if there is none, or none so short."""
+        reached = end, self._least
+        while reached not in self._before and self._pending:
+            if most is not None and self._hops[self._pending[0]] >= most:
+                return None
+            budget.check()
+            self._step(self._pending.popleft())
+        if reached not in self._before:
+            return None
+        facts = []
+        at = self._before[reached]
+        while at is not None:
+            facts.append(at[1])
+            at = self._before[at[0]]
+        return facts[::-1]
+
+    def _step(self, state: _State) -> None:
+        node, hops = state
+        for predicate, forward in self._steps:
+            ends = (node, None) if forward else (None, node)
+            for fact in self._store.match(ends[0], predicate, ends[1]):
+                end = cast(NamedNode, fact.object if forward else fact.subject)
+                stated = Triple(fact.subject, fact.predicate, fact.object)
+                following = end, min(hops + 1, self._least)
+                if following not in self._before and not {end, stated} & self._hidden:
+                    self._before[following] = state, stated
+                    self._hops[following] = self._hops[state] + 1
+                    self._pending.append(following)
