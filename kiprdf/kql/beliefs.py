@@ -41,7 +41,7 @@ from kiprdf.store import NexusStore, Store, Written
 from kiprdf.store.base import Tests
 
 if TYPE_CHECKING:
-    from kiprdf.kql.entailment import Rules
+    from kiprdf.kql.entailment import Clusters, Rules
 
 MARK = "// Believed "
 """What the first line of a marked command begins with: it is believed now, or at a time."""
@@ -172,13 +172,14 @@ class View:
 
 class BelievedStore:
     """A store of which only what is believed is seen by a FIND, or with what follows by ``rules``
-    (``kql.entailment``); all else is that of the store."""
+    and as ``clusters`` (``kql.entailment``); all else is that of the store."""
 
     def __init__(self, store: Store, view: View | None, name: str) -> None:
         self.plain = store
         self.view = view
         self.name = name
         self.rules: Rules | None = None
+        self.clusters: Clusters | None = None
         # These are called for each triple.
         self.lookup, self.match, self.commit = store.lookup, store.match, store.commit
         self.iris = store.iris

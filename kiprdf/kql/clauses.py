@@ -10,7 +10,7 @@ from typing import TypeAlias, cast
 from pyoxigraph import NamedNode, Variable
 
 from kiprdf.kql.comparisons import FALSE, believed
-from kiprdf.kql.entailment import Rules
+from kiprdf.kql.entailment import STANDS_FOR, Rules
 from kiprdf.kql.holes import ElementOf, OpenPlaceholder, concept_term, value_term
 from kiprdf.kql.scopes import Binding, NameScope, Scope
 from kiprdf.language import ast
@@ -193,8 +193,9 @@ class _Builder:
     def _add(self, *triples: TriplePattern) -> None:
         self.result.patterns.append(BGP(triples))
 
-    def _any(self, *branches: BGP) -> None:
-        self.result.patterns.append(branches[0] if len(branches) == 1 else Union(branches))
+    def _any(self, *branches: BGP, disjoint: bool = False) -> None:
+        pattern = branches[0] if len(branches) == 1 else Union(branches, disjoint)
+        self.result.patterns.append(pattern)
 
     def _believe(self, kinds: Iterable[NamedNode], *terms: Node) -> None:
         """Require that an element, or the fact of three terms, is believed, where not all of its
@@ -213,15 +214,21 @@ class _Builder:
 
     def _concept(self, clause: ast.ConceptClause) -> Node:
         matcher = clause.matcher
-        if len(exact_terms(clause, self._iris, self._rules)) == 1:
+        exact = exact_terms(clause, self._iris, self._rules)
+        if len(exact) == 1:
             return self._exact(clause, vocab.TYPE)
         node = self._node(clause.variable.name) if clause.variable else self._fresh("concept")
+        if self._frame.sight.merges and exact:
+            # One element has the type and the name.
+            self._any(*(BGP((TriplePattern(each, STANDS_FOR, node),)) for each in exact))
+            return node
         definitions: tuple[NamedNode, ...] = (vocab.TYPE,)
         if matcher.type is not None:
             definitions = (self._iris.type(checked_text(matcher.type)),)
             if self._rules is not None:
                 definitions = self._rules.types(*definitions)
-            self._any(*(BGP((TriplePattern(node, vocab.TYPE, t),)) for t in definitions))
+            types = (BGP((TriplePattern(node, vocab.TYPE, t),)) for t in definitions)
+            self._any(*types, disjoint=True)
         self._believe(definitions, node)
         if matcher.name is not None:
             self._add(TriplePattern(node, vocab.LABEL, value_term(matcher.name)))

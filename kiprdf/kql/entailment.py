@@ -8,7 +8,7 @@ nothing is stored. ``Explanations`` say by which rules a pattern matches.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary
@@ -30,6 +30,8 @@ Entail: TypeAlias = bool | Literal["same_as"]
 """Whether a FIND matches what follows from the definitions, and whether what is the same is one."""
 SUBCLASS_OF, SUBPROPERTY_OF = "subclass_of", "subproperty_of"
 IS_SYMMETRIC, IS_TRANSITIVE, INVERSE_OF = "is_symmetric", "is_transitive", "inverse_of"
+SAME_AS = "same_as"
+T = TypeVar("T")
 S = TypeVar("S", bound=Store)
 Step: TypeAlias = tuple[NamedNode, bool]
 """A predicate, and whether its facts are read forward."""
@@ -146,6 +148,8 @@ def entailed(store: S, entail: Entail) -> S:
     name = store.name if isinstance(store, BelievedStore) else ""
     seen = BelievedStore(plain(store), view_of(store), f"{name}// Entailed {entail}\n")
     seen.rules = closure(store)
+    if entail == "same_as":
+        seen.clusters = _derived(store, 1, lambda stated, base: _clusters(stated, base.iris))
     return cast(S, seen)
 
 
@@ -157,50 +161,81 @@ def rules_of(store: Store) -> Rules | None:
     return store.rules if isinstance(store, BelievedStore) else None
 
 
+def clusters_of(store: Store) -> Clusters | None:
+    """What is the same in a store; None where each element stands for itself."""
+    return store.clusters if isinstance(store, BelievedStore) else None
+
+
 def closure(store: Store) -> Rules | None:
     """The rules that the definitions of a store state, where there are any; the same object until a
     commit changes them. Of a view of what is believed, those that are believed in it."""
+    return _derived(store, 0, _rules)
+
+
+def _derived(
+    store: Store, kind: int, make: Callable[[Iterable[Triple], Store], T | None]
+) -> T | None:
+    """What is made from the triples of a store that state rules (0), or what is the same (1)."""
     base, view = plain(store), view_of(store)
-    definitions = _definitions.get(base)
-    if definitions is None:
-        definitions = _definitions[base] = _Definitions()
+    both = _kept.get(base)
+    if both is None:
+        rules = IS_SYMMETRIC, IS_TRANSITIVE, INVERSE_OF, SUBCLASS_OF, SUBPROPERTY_OF
+        both = _kept[base] = (_Kept(rules), _Kept((SAME_AS,)))
         embedded = getattr(base, "embedded", None)
         if embedded is not None:
-            embedded.follow(definitions)
-    stated = definitions.stated(base)
+            embedded.follow(both[0])
+            embedded.follow(both[1])
+    kept = both[kind]
+    stated = kept.stated(base)
     if view is not None:
-        stated = frozenset(s for s in stated if not view.hidden & {s, s.subject})
-    return definitions.rules(stated, base)
+        stated = frozenset(s for s in stated if view.hidden.isdisjoint((s, s.subject)))
+    if stated not in kept.made:
+        if len(kept.made) >= MOST_MADE:
+            kept.made.clear()
+        kept.made[stated] = make(stated, base) if stated else None
+    return cast("T | None", kept.made[stated])
 
 
-class _Definitions:
-    """The triples of a store that state rules, kept until a commit changes one of them."""
+class _Kept:
+    """The triples of a store with some names, kept until a commit changes one of them, and what was
+    ``made`` from them or a part of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._names = names
+        self._endings = tuple(f"/{name}" for name in names)
         self._read: tuple[int, frozenset[Triple]] | None = None
-        self._rules: dict[frozenset[Triple], Rules | None] = {}
+        self.made: dict[frozenset[Triple], object] = {}
 
     def stated(self, store: Store) -> frozenset[Triple]:
         """The triples of the commit that is being read."""
         commit, read = store.commit(), self._read
         if read is None or read[0] != commit:
-            self._read = read = commit, frozenset(_stated(store))
+            self._read = read = commit, frozenset(self._stated(store))
         return read[1]
 
-    def rules(self, stated: frozenset[Triple], store: Store) -> Rules | None:
-        """The rules that some triples state; the same object for the same ones."""
-        if stated not in self._rules:
-            if len(self._rules) >= MOST_RULES:
-                self._rules.clear()
-            self._rules[stated] = _rules(stated, store) if stated else None
-        return self._rules[stated]
+    def _stated(self, store: Store) -> Iterator[Triple]:
+        """Attributes of predicates, and facts: what else they are about is left to their use."""
+        facts = map(store.iris.predicate, self._names)
+        keys = (*facts, *(NamedNode(vocab.ATTRIBUTE + name) for name in self._names))
+        if store.abilities.lookups:
+            read: Iterable[Any] = (t for key in keys for t in store.match(None, key, None))
+        else:
+            names = (_SUBJECT, _PREDICATE, _OBJECT)
+            table = Table((_PREDICATE,), tuple((key,) for key in keys))
+            pattern = BGP((TriplePattern(*names),))
+            rows = select(Select(names, pattern, distinct=False, table=table), store)
+            read = (Triple(*cast(Any, row)) for row in rows)
+        for triple in read:
+            is_fact = triple.predicate.value.startswith(store.iris.predicates)
+            if is_fact or triple.subject.value.startswith(store.iris.predicates):
+                yield Triple(triple.subject, triple.predicate, triple.object)
 
     def note(self, number: int, removed: Iterable[Written], added: Iterable[Written]) -> None:
         read, self._read = self._read, None
-        if read is None or read[0] != number - 1:
-            return
-        if not any(_states_rule(triple[1]) for triples in (removed, added) for triple in triples):
-            self._read = number, read[1]
+        if read is not None and read[0] == number - 1:
+            keys = (triple[1].value for triples in (removed, added) for triple in triples)
+            if not any(key.endswith(self._endings) for key in keys):
+                self._read = number, read[1]
 
     def clear(self) -> None:
         self._read = None
@@ -209,35 +244,10 @@ class _Definitions:
         """Nothing: they are only in memory."""
 
 
-MOST_RULES = 8
+MOST_MADE = 8
 """Of one store, for different views."""
-_definitions: WeakKeyDictionary[Any, _Definitions] = WeakKeyDictionary()
-_KEYS = tuple(NamedNode(vocab.ATTRIBUTE + key) for key in (IS_SYMMETRIC, IS_TRANSITIVE, INVERSE_OF))
+_kept: WeakKeyDictionary[Any, tuple[_Kept, _Kept]] = WeakKeyDictionary()
 _SUBJECT, _PREDICATE, _OBJECT = map(Variable, "spo")
-
-
-def _states_rule(predicate: NamedNode) -> bool:
-    return predicate in _KEYS or predicate.value.endswith((f"/{SUBCLASS_OF}", f"/{SUBPROPERTY_OF}"))
-
-
-def _stated(store: Store) -> Iterator[Triple]:
-    """The triples of a store that state rules."""
-    iris = store.iris
-    keys = (*_KEYS, iris.predicate(SUBCLASS_OF), iris.predicate(SUBPROPERTY_OF))
-    if store.abilities.lookups:
-        read: Iterable[Any] = (triple for key in keys for triple in store.match(None, key, None))
-    else:
-        names = (_SUBJECT, _PREDICATE, _OBJECT)
-        table = Table((_PREDICATE,), tuple((key,) for key in keys))
-        rows = select(Select(names, BGP((TriplePattern(*names),)), table=table), store)
-        read = (Triple(*cast(Any, row)) for row in rows)
-    for triple in read:
-        ends = triple.subject.value, getattr(triple.object, "value", "")
-        if triple.predicate in _KEYS:
-            if ends[0].startswith(iris.predicates):
-                yield triple
-        elif all(end.startswith((iris.concept_types, iris.predicates)) for end in ends):
-            yield triple
 
 
 def _rules(stated: Iterable[Triple], store: Store) -> Rules:
@@ -245,7 +255,10 @@ def _rules(stated: Iterable[Triple], store: Store) -> Rules:
     by_key: dict[NamedNode, list[Triple]] = {}
     for triple in sorted(stated, key=str):
         by_key.setdefault(triple.predicate, []).append(triple)
-    symmetric, transitive, inverse = (by_key.get(key, []) for key in _KEYS)
+    symmetric, transitive, inverse = (
+        by_key.get(NamedNode(vocab.ATTRIBUTE + key), [])
+        for key in (IS_SYMMETRIC, IS_TRANSITIVE, INVERSE_OF)
+    )
     inverses: dict[NamedNode, list[NamedNode]] = {}
     for triple in inverse:
         one = cast(NamedNode, triple.subject)
@@ -289,27 +302,74 @@ def _inverses(triple: Triple, store: Store) -> Iterator[NamedNode]:
                 yield predicate
 
 
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Concepts that are connected by ``same_as``: the one with the smallest id stands for all."""
+
+    representatives: Mapping[NamedNode, NamedNode]
+    members: Mapping[NamedNode, Sequence[NamedNode]]
+
+    def of(self, node: Any) -> Sequence[Any]:
+        """The elements that a representative stands for; another term is alone."""
+        return self.members.get(node) or (node,)
+
+    def representative(self, term: Any) -> Any:
+        """What stands for a term; of a fact, one with what stands for its ends."""
+        if isinstance(term, Triple):
+            ends = (self.representative(end) for end in (term.subject, term.object))
+            subject, object_ = ends
+            return Triple(subject, term.predicate, object_)
+        return self.representatives.get(term, term)
+
+
+def _clusters(stated: Iterable[Triple], iris: Iris) -> Clusters | None:
+    """The clusters of concepts that some facts connect; None for none."""
+    beside: dict[NamedNode, set[NamedNode]] = {}
+    for fact in stated:
+        one, other = cast(NamedNode, fact.subject), cast(NamedNode, fact.object)
+        if iris.type_of(one) is not None and iris.type_of(other) is not None:
+            beside.setdefault(one, set()).add(other)
+            beside.setdefault(other, set()).add(one)
+    representatives: dict[NamedNode, NamedNode] = {}
+    members: dict[NamedNode, Sequence[NamedNode]] = {}
+    for start in beside:
+        if start not in representatives:
+            cluster = [start]
+            reached = {start}
+            for node in cluster:  # which grows
+                cluster += sorted(beside[node] - reached, key=iris.id)
+                reached |= beside[node]
+            first = min(cluster, key=iris.id)
+            representatives.update(dict.fromkeys(cluster, first))
+            members[first] = cluster
+    return Clusters(representatives, members) if members else None
+
+
 # What a FIND is compiled for ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Sight:
     """What a FIND sees of a store: not all elements of the ``disbelieved`` types and predicates,
-    and what follows by the ``rules``."""
+    and what follows by the ``rules``; where it ``merges``, what is the same is one element."""
 
     disbelieved: frozenset[NamedNode] = frozenset()
     rules: Rules | None = None
+    merges: bool = False
 
 
 STATED = Sight()
 """All that is stated, and nothing else."""
+STANDS_FOR = NamedNode(vocab.FUNCTION + "stands_for")
+"""Leads, where what is the same is one, from an element to the one that stands for it."""
 
 
 def sight_of(store: Store) -> Sight:
     """What a FIND sees of a store."""
     if not isinstance(store, BelievedStore):
         return STATED
-    return Sight(frozenset() if store.view is None else store.view.kinds, store.rules)
+    disbelieved = frozenset() if store.view is None else store.view.kinds
+    return Sight(disbelieved, store.rules, store.clusters is not None)
 
 
 # Why a pattern matches ----------------------------------------------------------------------------

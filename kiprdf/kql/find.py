@@ -16,8 +16,8 @@ from kiprdf.kql.beliefs import name_of, plain, view_of
 from kiprdf.kql.clauses import required
 from kiprdf.kql.comparisons import TESTS
 from kiprdf.kql.cover import is_counted_alike
-from kiprdf.kql.entailment import rules_of, sight_of
-from kiprdf.kql.evaluate.reads import AllReads, BatchReads, Fallback, Reads
+from kiprdf.kql.entailment import clusters_of, rules_of, sight_of
+from kiprdf.kql.evaluate.reads import BatchReads, Fallback, Reads, all_reads
 from kiprdf.kql.evaluate.steps import MOST_READS
 from kiprdf.kql.holes import Arguments, argument
 from kiprdf.kql.identities import check_identities, check_patterns, exists
@@ -142,6 +142,8 @@ class Prepared:
         takes a query, or is too much. What is required exists."""
         lookup, most = self.plan.anchored, MOST_READS * len(arguments)
         spending = current()
+        if clusters_of(store) is not None:
+            return None
         if lookup is None or (spending is not None and not spending.budget.allows(most)):
             return None
         check()
@@ -218,6 +220,8 @@ def rows(plan: Plan, store: Store, bindings: Bindings = NO_BINDINGS) -> list[Row
 
     Of an ordered FIND, rows that cannot be on its page may be missing.
     """
+    if clusters_of(store) is not None:
+        return _walked(plan, store, bindings)
     plan = suited(plan, store)
     is_chosen = plan.where.has_choice
     if is_chosen:
@@ -257,9 +261,7 @@ def _queried(plan: Plan, store: Store, bindings: Bindings) -> list[Row]:
     if not plan.abilities.lookups:
         return _covered(plan, store, bindings)
     if plan.where.is_walked:
-        start = plan.walk.filled(bindings)
-        walked = plan.walk.result(plan.walk.solve([start], AllReads(store)))
-        return _page(walked, plan)
+        return _walked(plan, store, bindings)
     if spending is not None and plan.where.products:
         _check_product(plan, spending, store)
     view = view_of(store)
@@ -278,6 +280,14 @@ def _queried(plan: Plan, store: Store, bindings: Bindings) -> list[Row]:
     if plan.counts:
         _check_rows(selected, plan)
     return selected
+
+
+def _walked(plan: Plan, store: Store, bindings: Bindings) -> list[Row]:
+    """The rows by steps of a lookup alone."""
+    start, clusters = plan.walk.filled(bindings), clusters_of(store)
+    if clusters is not None:
+        start = list(map(clusters.representative, start))
+    return _page(plan.walk.result(plan.walk.solve([start], all_reads(store))), plan)
 
 
 def _covered(plan: Plan, store: Store, bindings: Bindings) -> list[Row]:
@@ -383,8 +393,9 @@ def _check_product(plan: Plan, spending: Spending, store: Store) -> None:
 def count_solutions(where: ast.Block, store: Store, most: int) -> int:
     """How many solutions a checked WHERE has; counting stops at ``most``."""
     plan = _plan_bindings(map(ast.Variable, exported(where)), where, store)
-    if not plan.abilities.lookups or plan.where.is_walked:
-        return len(_queried(replace(plan, limit=most), store, NO_BINDINGS))
+    is_walked = plan.where.is_walked or clusters_of(store) is not None
+    if not plan.abilities.lookups or is_walked:
+        return len(rows(replace(plan, limit=most), store))
     plan = from_rarest(suited(plan, store), store, NO_BINDINGS)
     distinct = plan.variables if most > 1 and plan.is_ambiguous else ()
     return _count(plan.where.pattern, most, store, distinct)
@@ -392,13 +403,15 @@ def count_solutions(where: ast.Block, store: Store, most: int) -> int:
 
 def explain(find: ast.Find, store: Store) -> str:
     """The SPARQL of a checked FIND, without checks of its deadline."""
-    plan = plan_find(find, store.iris, 0, store.abilities, sight_of(store))
+    sight = sight_of(store)
+    plan = plan_find(find, store.iris, 0, store.abilities, replace(sight, merges=False))
     plan = from_rarest(suited(plan, store), store, NO_BINDINGS)
     query: Select | None = plan.select
     if not plan.abilities.lookups:
         query = plan.question(key_datatypes(plan.needed_keys, plain(store))).select
     query = Select((), UNIT, distinct=False) if query is None else query
     note = "# The hops are walked over facts that are believed.\n" if plan.where.is_walked else ""
+    note = "# It is walked over what is the same as one element.\n" if sight.merges else note
     return note + render(
         as_kept(query, plan.abilities), query_prefixes(store.iris.base), store.abilities
     )

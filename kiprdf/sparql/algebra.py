@@ -157,7 +157,10 @@ class AntiJoin:
 
 @dataclass(frozen=True, slots=True)
 class Union:
+    """Of some types, no element has two: such branches are ``disjoint``."""
+
     branches: tuple[Pattern, ...]
+    disjoint: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,7 +403,8 @@ def map_patterns(pattern: Pattern, visit: Visit) -> Pattern:
             left = visit(pattern.left, UNIT, pattern.right)
             return replace(pattern, left=left, right=visit(pattern.right, left, left))
         case Union():
-            return Union(tuple(visit(branch, UNIT, ()) for branch in pattern.branches))
+            branches = tuple(visit(branch, UNIT, ()) for branch in pattern.branches)
+            return replace(pattern, branches=branches)
         case Filter():
             return replace(pattern, pattern=visit(pattern.pattern, UNIT, pattern.condition))
         case Extend():

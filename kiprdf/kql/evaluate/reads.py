@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Iterable
 from functools import cached_property, partial
+from itertools import product
 from typing import Any, TypeAlias, TypeVar, cast
 
 from pyoxigraph import NamedNode, Triple, Variable
@@ -18,6 +19,7 @@ from kiprdf import budget
 from kiprdf.kql import queries
 from kiprdf.kql.beliefs import view_of
 from kiprdf.kql.clauses import reified
+from kiprdf.kql.entailment import STANDS_FOR, clusters_of
 from kiprdf.kql.reader import Reader
 from kiprdf.rdf import vocab
 from kiprdf.sparql.algebra import BGP, Alternative, Select, Table, Term, TriplePattern
@@ -287,6 +289,70 @@ class BatchReads(Reads):
     def _check_most(self, number: int) -> None:
         if self._most is not None and number > self._most:
             raise Fallback
+
+
+class _MergedReads(Reads):
+    """Reads of which what is the same is one element, whose values are those of the one that
+    stands for it."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)  # type: ignore[call-arg]
+        clusters = clusters_of(store)
+        assert clusters is not None
+        self._clusters = clusters
+
+    def __call__(
+        self, subject: Cell, predicate: Cell, object: Cell, graph: NamedNode | None = None
+    ) -> list[Statement]:
+        if isinstance(predicate, NamedNode) and predicate.value.startswith(_VALUES):
+            return super().__call__(subject, predicate, object, graph)
+        if predicate == STANDS_FOR:
+            one = cast(NamedNode, self._clusters.representative(subject))
+            is_it = object in (None, one) and self(one, vocab.TYPE, None)
+            return [Triple(one, STANDS_FOR, one)] if is_it else []
+        merged: dict[Statement, None] = {}
+        missing = None
+        for key in product(self._of(subject), self._of(object)):
+            try:
+                for statement in super().__call__(key[0], predicate, key[1]):
+                    s, p, o = statement.subject, statement.predicate, statement.object
+                    fact: Any = o if p == vocab.REIFIES else Triple(s, p, o)
+                    if fact not in self._hidden:
+                        of = self._clusters.representative
+                        merged[Triple(of(s), p, of(o))] = None
+            except Missing as more:
+                missing = more
+        if missing is not None:
+            raise missing
+        return list(merged)
+
+    def _of(self, term: Cell) -> Iterable[Cell]:
+        """The terms that a term may stand for."""
+        of = self._clusters.of
+        if not isinstance(term, Triple):
+            return of(term)
+        pairs = product(of(term.subject), of(term.object))
+        return [Triple(one, term.predicate, other) for one, other in pairs]
+
+    def is_believed(self, *terms: Any) -> bool:
+        """Whether an element is believed; facts that are not are not read."""
+        return len(terms) > 1 or isinstance(terms[0], Triple) or super().is_believed(*terms)
+
+
+class _AllMergedReads(_MergedReads, AllReads):
+    pass
+
+
+class _MergedBatchReads(_MergedReads, BatchReads):
+    pass
+
+
+def all_reads(store: Store) -> Reads:
+    """What a lookup of any size reads of a store, as a FIND sees it."""
+    is_merged = clusters_of(store) is not None
+    if store.abilities.lookups:
+        return _AllMergedReads(store) if is_merged else AllReads(store)
+    return _MergedBatchReads(store) if is_merged else BatchReads(store)
 
 
 class _FactReader(Reader):

@@ -258,9 +258,12 @@ def _end_of_link(value: Value, parts: tuple[Pattern, ...]) -> Value:
 def _ends_of_link(link: Variable, parts: tuple[Pattern, ...]) -> Iterator[tuple[Any, Any]]:
     for part in parts:
         if isinstance(part, Hops) and part.link == link:
-            yield part.subject, part.object
+            # A fact that is read reversed has the ends of the other place.
+            if all(forward for hop in part.alternatives for _, forward in hop.links):
+                yield part.subject, part.object
         elif isinstance(part, Union):
-            yield from _ends_of_link(link, part.branches[:1])
+            ends = {tuple(_ends_of_link(link, (branch,))) for branch in part.branches}
+            yield from ends.pop() if len(ends) == 1 else ()
         elif isinstance(part, BGP):
             for triple in part.triples:
                 if triple.subject == link and isinstance(triple.object, TripleTerm):

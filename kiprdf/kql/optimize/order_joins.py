@@ -48,10 +48,14 @@ def order_joins(pattern: Pattern, needed: set[Variable], values: Values, namer: 
 
 @dataclass(frozen=True, slots=True)
 class IsolatedUnit:
-    """A part that needs its own group; from its ``ends`` it is cheap to start."""
+    """A part that needs its own group; from its ``ends`` it is cheap to start.
+
+    It ``is_typed`` where it is the elements of some types.
+    """
 
     part: Pattern
     ends: tuple[object, ...]
+    is_typed: bool = False
 
     def is_ready(self, bound: set[Variable]) -> bool:
         """Whether it can start from a constant or from what is bound."""
@@ -105,7 +109,12 @@ class _Order:
                     conditions.drop(start.condition)
                     components = [_without_facts(c, bound) for c in components]
                     continue
-                unit = isolated[0] if component is None else None
+                typed = next((u for u in isolated if u.is_typed), None)
+                # The elements of some types are fewer than those of a fact.
+                if typed and (component is None or _best_selectivity(component) > 2):
+                    component, unit = None, typed
+                elif component is None:
+                    unit = isolated[0]
             if component is not None:
                 components.remove(component)
                 pattern = _join_triples(pattern, component, bound)
@@ -173,8 +182,9 @@ def _isolated(part: Pattern) -> IsolatedUnit:
     first = part.branches[0] if isinstance(part, Union) else part
     assert isinstance(first, BGP)
     # From a link, its fact is found, too; from a type too much.
-    ends = [t.object for t in first.triples[:1] if t.predicate != vocab.TYPE]
-    return IsolatedUnit(part, (*ends, *(t.subject for t in first.triples)))
+    is_typed = isinstance(part, Union) and part.disjoint
+    ends = [] if is_typed else [first.triples[0].object]
+    return IsolatedUnit(part, (*ends, *(t.subject for t in first.triples)), is_typed)
 
 
 def _components(parts: Iterable[Pattern]) -> list[list[TriplePattern]]:
