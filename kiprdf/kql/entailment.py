@@ -411,7 +411,7 @@ class Explanations:
 
     def __init__(self, store: Store) -> None:
         self._store, self._rules = store, rules_of(store)
-        self._walks: dict[tuple[NamedNode, NamedNode | Alternative, int], Walk] = {}
+        self._paths: dict[tuple[NamedNode, NamedNode | Alternative, int], ShortestPaths] = {}
 
     def of_type(self, type: NamedNode, concept: NamedNode) -> Explanation | None:
         """Why ``{type: …}`` matches a concept; None where it does not.
@@ -424,7 +424,7 @@ class Explanations:
         if own is None or rules is None or own not in rules.types(type):
             return None
         above = self._store.iris.predicate(SUBCLASS_OF)
-        facts = self._walk(own, above, 1).to(type)
+        facts = self._paths_from(own, above, 1).to(type)
         assert facts is not None, (own, type)
         return Explanation((), (Inferred(SUBCLASS_OF, type, self._links(facts)),))
 
@@ -457,15 +457,15 @@ class Explanations:
                 for rule in self._applied(steps, self._step(fact, node, steps), fact)
             ]
             return Explanation(self._links(facts), tuple(dict.fromkeys(inferred)))
-        found: list[tuple[list[Triple], Step]] = []
+        chains: list[tuple[list[Triple], Step]] = []
         for step in steps if hops is None else ():
             if step[0] in rules.transitive:
                 chain = self._shortest(_alternative(rules.steps(step)), ends, (1, None))
                 if chain is not None:
-                    found.append((chain, step))
-        if not found:
+                    chains.append((chain, step))
+        if not chains:
             return None
-        chain, transitive = min(found, key=lambda each: len(each[0]))
+        chain, transitive = min(chains, key=lambda each: len(each[0]))
         links = self._links(chain)
         inferred = [*self._applied(steps, transitive, *chain)]
         inferred.append(Inferred(IS_TRANSITIVE, transitive[0], links))
@@ -482,14 +482,16 @@ class Explanations:
     ) -> list[Triple] | None:
         """The facts of a shortest chain, with numbers of hops that are allowed."""
         least, most = hops
-        facts = self._walk(ends[0], steps, least).to(ends[1], most)
+        facts = self._paths_from(ends[0], steps, least).to(ends[1], most)
         return None if facts is None or (most is not None and len(facts) > most) else facts
 
-    def _walk(self, start: NamedNode, steps: NamedNode | Alternative, least: int) -> Walk:
+    def _paths_from(
+        self, start: NamedNode, steps: NamedNode | Alternative, least: int
+    ) -> ShortestPaths:
         key = start, steps, least
-        if key not in self._walks:
-            self._walks[key] = Walk(*key, self._store)
-        return self._walks[key]
+        if key not in self._paths:
+            self._paths[key] = ShortestPaths(*key, self._store)
+        return self._paths[key]
 
     def _links(self, facts: Iterable[Triple]) -> tuple[NamedNode, ...]:
         links = (link_of(self._store, fact) for fact in facts)
@@ -527,7 +529,7 @@ _State: TypeAlias = tuple[NamedNode, int]
 """A node, and the hops to it; beyond the least number of a walk more make no difference."""
 
 
-class Walk:
+class ShortestPaths:
     """The shortest walks from a node along some facts that are believed, with a least number of
     hops."""
 

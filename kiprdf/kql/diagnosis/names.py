@@ -8,6 +8,7 @@ from typing import cast
 from pyoxigraph import Literal, NamedNode
 
 from kiprdf.errors import KipWarning, nearest
+from kiprdf.kql.entailment import rules_of
 from kiprdf.kql.identities import (
     NEAR_NAMES,
     exists,
@@ -92,7 +93,10 @@ def _hint(name: str, type_name: str | None, store: Store, taken: Collection[str]
 
 def _is_used(name: str, type_name: str | None, store: Store) -> bool:
     if type_name is not None:
-        return exists(store.iris.concept(type_name, name), store)
+        rules, type = rules_of(store), store.iris.type(type_name)
+        types = (type,) if rules is None else rules.types(type)
+        names = (cast(str, store.iris.concept_name(each.value)) for each in types)
+        return any(exists(store.iris.concept(each, name), store) for each in names)
     return bool(store.lookup(None, vocab.LABEL, Literal(name), 1))
 
 

@@ -11,6 +11,7 @@ from pyoxigraph import NamedNode
 
 from kiprdf.errors import KipWarning
 from kiprdf.kql.beliefs import END, View, plain
+from kiprdf.kql.entailment import STATED, Sight, closure, rules_of
 from kiprdf.kql.find import rows
 from kiprdf.kql.plan import plan_bindings
 from kiprdf.language import ast
@@ -28,7 +29,8 @@ def explain_unbelieved(find: ast.Find, view: View, store: Store) -> KipWarning |
     """The elements that match a FIND and are not believed, by the reason; None where none do."""
     where = _Naming(find.where).block(find.where)
     names = map(ast.Variable, scope.exported(where))
-    plan = plan_bindings(names, where, store.iris, store.abilities)
+    sight = STATED if rules_of(store) is None else Sight(rules=closure(plain(store)))
+    plan = plan_bindings(names, where, store.iris, store.abilities, sight)
     selected = rows(replace(plan, limit=READ), plain(store))
     if not selected:
         return None
