@@ -99,6 +99,9 @@ class AsyncNexus:
     forget = as_coroutine(Nexus.forget)
     erasures = as_coroutine(Nexus.erasures)
     apply_erasures = as_coroutine(Nexus.apply_erasures)
+    set_shapes = as_coroutine(Nexus.set_shapes)
+    shapes_set = as_coroutine(Nexus.shapes_set)
+    check_shapes = as_coroutine(Nexus.check_shapes)
 
     @asynccontextmanager
     async def at(self, when: int | str | datetime) -> AsyncIterator[AsyncNexus]:
