@@ -84,15 +84,23 @@ class Wording:
 
     def _default(self, result: dict[Any, Any]) -> str:
         """What a constraint without a message demands."""
-        component = str(result[SH.sourceConstraintComponent]).removeprefix(str(SH))
+        component = result[SH.sourceConstraintComponent].removeprefix(str(SH))
         name = component.removesuffix("ConstraintComponent")
-        name = name[:1].lower() + name[1:]
-        demanded = (
-            canonical_json(self.value(one))
-            for one in self._graph.objects(result[SH.sourceShape], SH[name])
-            if not isinstance(one, rdflib.BNode)
-        )
-        return " ".join([f"It does not satisfy sh:{name}", *sorted(demanded)]) + "."
+        key = rdflib.URIRef(f"{SH}{name[:1].lower()}{name[1:]}")
+        demanded = list(self._graph.objects(result[SH.sourceShape], key))
+        if not demanded:
+            # A query, or a component of others, which may have a message.
+            text = self._text(result[SH.resultMessage])
+            return text or "It does not satisfy the SPARQL of the shape."
+        values = [", ".join(map(self._shown, self._items(one))) for one in demanded]
+        text = " ".join([f"It does not satisfy sh:{key[len(str(SH)) :]}", *sorted(values)])
+        return f"{text.strip()}."
+
+    def _shown(self, term: Any) -> str:
+        return canonical_json(self.value(term))
+
+    def _items(self, term: Any) -> Iterable[Any]:
+        return self._graph.items(term) if isinstance(term, rdflib.BNode) else [term]
 
     def value(self, term: Any) -> Json:
         """A value as FIND shows it, an element as its id."""
