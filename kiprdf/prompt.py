@@ -18,6 +18,7 @@ from kiprdf.errors import ERROR_CODES
 from kiprdf.kql.beliefs import ALWAYS
 from kiprdf.kql.reader import read_catalog
 from kiprdf.language import ast
+from kiprdf.meta.consequences import gate_line
 from kiprdf.meta.describe import describe
 from kiprdf.rdf.iris import Iris
 from kiprdf.store.totals import Use, kind
@@ -33,6 +34,8 @@ _ATTRIBUTES_OF_TYPE = 8
 _RELATIONS_OF_TYPE = 8
 _LONGEST = 120
 """Characters of a description or an example; the rest is cut off."""
+_LONGEST_DEMAND = 400
+"""Characters of what shapes demand of a type."""
 _HEADER = 5
 """Lines of the schema before its first type."""
 _OMITTED = "Left out to save space: {}."
@@ -145,6 +148,13 @@ def _schema(nexus: Nexus) -> Iterator[str]:
         count = domain["concept_count"]
         yield f"- {_named(domain['name'])} ({count} concepts){_described(domain)}"
     yield ""
+    demands = nexus._engine.writer.gate.demands()
+    if "follows" in primer:
+        yield primer["follows"]
+        yield ""
+    if demands:
+        yield gate_line(demands, demands, lambda text: quoted(text, _LONGEST_DEMAND))
+        yield ""
     yield "Attributes and relations of the types:"
     # A crowded primer shortens names.
     for name in [name for name in types if "…" not in name][:_TYPES_IN_DETAIL]:
@@ -183,7 +193,8 @@ def _primer(nexus: Nexus) -> Any:
     """The primer, with what follows from the dataset only: not from the clock, or what is
     installed."""
     command, store = ast.DescribePrimer(), nexus.store
-    return describe(command, store, read_catalog(store), [], lambda: _NEVER, nexus.beliefs)[0]
+    never, demands = lambda: _NEVER, nexus._engine.writer.gate.demands()
+    return describe(command, store, read_catalog(store), [], never, nexus.beliefs, demands)[0]
 
 
 def _left_out(primer: dict[str, Any], key: str) -> Iterator[str]:

@@ -326,7 +326,15 @@ class CommandEngine:
         if isinstance(command, ast.Export):
             return Answer(*export(command, self.store, bootstrap.is_bundled(self.store)))
         return Answer(
-            *describe(command, self.store, catalog, self.indexer.modes, self.clock, self.beliefs)
+            *describe(
+                command,
+                self.store,
+                catalog,
+                self.indexer.modes,
+                self.clock,
+                self.beliefs,
+                self.writer.gate.demands(),
+            )
         )
 
     # FIND -------------------------------------------------------------------------------------

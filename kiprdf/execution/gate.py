@@ -12,8 +12,10 @@ from pyoxigraph import NamedNode
 from kiprdf.errors import KipError, KipWarning
 from kiprdf.kml.draft import Draft
 from kiprdf.loading import Lazy
+from kiprdf.meta.consequences import Demands
 from kiprdf.rdf.literals import canonical_json
 from kiprdf.shapes import Shapes, Violation, require_validator, violations
+from kiprdf.shapes.demands import demands
 from kiprdf.source import NOWHERE, Span
 from kiprdf.store import Delta, NexusStore, Store
 from kiprdf.store.view import ViewStore
@@ -102,6 +104,20 @@ class Gate:
             mapping = None if given is None else contexts.Mapping.load(given)
             self._parsed = kept, Shapes.parsed(kept.text, self._store, mapping)
         return self._parsed[1]
+
+    def demands(self) -> Demands:
+        """What the shapes demand, in their words, by the names of types."""
+        kept, iris = self.kept(), self._store.iris
+        if kept is None:
+            return {}
+        mapping = None if kept.mapping is None else contexts.Mapping.load(kept.mapping)
+
+        def type_name(iri: str) -> str | None:
+            if iri.startswith(iris.concept_types):
+                return iris.concept_name(iri)
+            return None if mapping is None else mapping.type_of(iri)
+
+        return demands(kept.text, type_name)
 
     def expire(self) -> None:
         """Read the record again: a commit may have changed it."""

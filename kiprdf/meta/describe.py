@@ -11,10 +11,12 @@ from kiprdf.errors import KipError, nearest, shown
 from kiprdf.kml.draft import Clock, timestamp
 from kiprdf.kql import cursor
 from kiprdf.kql.beliefs import ALWAYS, Beliefs, Moment, name_of
+from kiprdf.kql.entailment import closure
 from kiprdf.kql.identities import exists
 from kiprdf.kql.reader import Reader, link_of
 from kiprdf.language import ast
 from kiprdf.language.names import META_TYPES
+from kiprdf.meta.consequences import Demands, consequences_of, gate_line
 from kiprdf.meta.counts import count_uses, find_recent
 from kiprdf.meta.primer import domain_names, primer
 from kiprdf.meta.usage import usage_of_predicate, usage_of_type
@@ -33,21 +35,25 @@ def describe(
     search_modes: list[str],
     clock: Clock,
     beliefs: Beliefs,
+    demands: Demands,
 ) -> tuple[Json, str | None]:
-    """The result of a DESCRIBE and the cursor of the next page of a list."""
+    """The result of a DESCRIBE and the cursor of the next page of a list.
+
+    ``demands`` are the messages of shapes by the types that they are for.
+    """
     match command:
         case ast.DescribePrimer():
             count_uses(store)
             find_recent(store)
             now = clock()
             believed = beliefs.store(Moment(instant(now, "now")))
-            return primer(store, believed, catalog, search_modes, timestamp(now)), None
+            return primer(store, believed, catalog, search_modes, timestamp(now), demands), None
         case ast.DescribeDomains():
             return list(domain_names(store).values()), None
         case ast.DescribeTypes():
             return _types(command, store, catalog)
         case ast.DescribeType():
-            return _type(command, store, catalog, beliefs), None
+            return _type(command, store, catalog, beliefs, demands), None
         case _:
             assert_never(command)
 
@@ -64,7 +70,13 @@ def _types(
     return ordered[start:end], following
 
 
-def _type(command: ast.DescribeType, store: Store, catalog: Catalog, beliefs: Beliefs) -> Json:
+def _type(
+    command: ast.DescribeType,
+    store: Store,
+    catalog: Catalog,
+    beliefs: Beliefs,
+    demands: Demands,
+) -> Json:
     """The definition node, and how it is used; an unknown name is KIP_3002."""
     name = text_of(command.name, "The name of a type")
     concept = command.kind == "CONCEPT"
@@ -76,7 +88,13 @@ def _type(command: ast.DescribeType, store: Store, catalog: Catalog, beliefs: Be
             usage = usage_of_type(name, store, beliefs.view(ALWAYS).reasons)
         else:
             usage = usage_of_predicate(name, store)
-        return {**Reader(store).object(node), "usage": usage}
+        follows = consequences_of(node, closure(store))
+        return {
+            **Reader(store).object(node),
+            "usage": usage,
+            **({} if follows is None else {"follows": follows}),
+            **({"gate": gate_line([name], demands)} if concept and name in demands else {}),
+        }
     what = "concept type" if concept else "predicate"
     close = nearest(name, catalog.concept_types if concept else catalog.predicates)
     hint = f"DESCRIBE {command.kind} TYPES lists them."

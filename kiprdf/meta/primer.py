@@ -19,9 +19,11 @@ from kiprdf import budget
 from kiprdf.budget import paced
 from kiprdf.kql import find as kql
 from kiprdf.kql import results
+from kiprdf.kql.entailment import closure
 from kiprdf.kql.identities import exists
 from kiprdf.kql.reader import Reader
 from kiprdf.language import Template, ast, parse
+from kiprdf.meta.consequences import INTRODUCTION, Demands, consequences, gate_line
 from kiprdf.meta.counts import VALUE, X, concepts_by_type, grouped, largest, total
 from kiprdf.meta.excerpts import excerpt, text
 from kiprdf.meta.recency import Changes, recent_changes
@@ -57,14 +59,19 @@ Ranking: TypeAlias = tuple[dict[str, int], int]
 
 
 def primer(
-    store: Store, believed: Store, catalog: Catalog, search_modes: list[str], now: str
+    store: Store,
+    believed: Store,
+    catalog: Catalog,
+    search_modes: list[str],
+    now: str,
+    demands: Demands,
 ) -> dict[str, Any]:
     """The identity of the agent and a map of its memory, small enough for a context window.
 
     ``now`` is the present as a timestamp: promises that fall due by it are counted. What changed
-    last, and what waits, is what is ``believed`` in the store.
+    last, and what waits, is what is ``believed`` in the store. ``demands`` are those of shapes.
     """
-    survey = budget.without_row_limit(lambda: _survey(store, believed, catalog, now))
+    survey = budget.without_row_limit(lambda: _survey(store, believed, catalog, now, demands))
     size = 1.0
     while True:
         page = {**_shape(survey, size), "search_modes": search_modes, "protocol": PROTOCOL}
@@ -100,9 +107,11 @@ class Survey:
     domains: list[Domain]
     changes: Changes
     waiting: Waiting
+    follows: list[str]
+    demands: Demands
 
 
-def _survey(store: Store, believed: Store, catalog: Catalog, now: str) -> Survey:
+def _survey(store: Store, believed: Store, catalog: Catalog, now: str, demands: Demands) -> Survey:
     types = concepts_by_type(store)
     types.update(dict.fromkeys(catalog.concept_types, 0))
     if types.pop(REJECTION, None) is not None:  # they are no knowledge, nor is their definition
@@ -117,6 +126,8 @@ def _survey(store: Store, believed: Store, catalog: Catalog, now: str) -> Survey
             links.update(_count_links(predicate, domains, store))
     filed = _count_members(members, links, types, predicates, store)
     unfiled = types - filed
+    counts = {store.iris.type(name): number for name, number in types.items()}
+    counts |= {store.iris.predicate(name): number for name, number in predicates.items()}
     # Domains are not filed themselves.
     del unfiled["Domain"]
     return Survey(
@@ -127,6 +138,8 @@ def _survey(store: Store, believed: Store, catalog: Catalog, now: str) -> Survey
         list(domains.values()),
         recent_changes(believed, KEY_ITEMS),
         _what_waits(believed, catalog, KEY_ITEMS, now),
+        consequences(closure(store), counts),
+        demands,
     )
 
 
@@ -345,7 +358,7 @@ def _shape(survey: Survey, size: float) -> dict[str, Any]:
     kept = sorted(survey.domains, key=lambda domain: (-domain.size, domain.name))
     kept = kept[: page.most(MOST_NAMES)]
     page.leave_out("domain_map", len(survey.domains) - len(kept))
-    shown = {
+    shown: dict[str, Any] = {
         "identity": identity,
         "totals": totals,
         "domain_map": [_domain(domain, size) for domain in survey.domains if domain in kept],
@@ -353,6 +366,14 @@ def _shape(survey: Survey, size: float) -> dict[str, Any]:
         "recent_changes": _recent(survey.changes, page),
         "waiting": _waiting(survey.waiting, page),
     }
+    if survey.follows:
+        follows = survey.follows[: page.most(2 * KEY_ITEMS)]
+        page.leave_out("follows", len(survey.follows) - len(follows))
+        shown["follows"] = f"{INTRODUCTION}{'; '.join(map(page.name, follows))}."
+    if survey.demands:
+        names = list(survey.demands)[: page.most(KEY_ITEMS)]
+        page.leave_out("gate", len(survey.demands) - len(names))
+        shown["gate"] = gate_line(names, survey.demands, page.name)
     return {**shown, "left_out": page.left_out} if page.left_out else shown
 
 
