@@ -7,5 +7,6 @@
 nexus and ``histories`` (those of a view), ``why`` (what rows come from), ``requests`` (the JSON
 protocol), ``bootstrap`` (what opening writes), ``statements`` (parsed commands and compiled
 WHEREs), ``catalog_cache`` (types and predicates), ``error_boundary`` (failures become located
-errors), ``empty_answers`` (when one is explained), ``summary`` (what ``repr`` shows).
+errors), ``find_options`` (what a FIND sees), ``empty_answers`` (when one is explained), ``summary``
+(what ``repr`` shows).
 """

@@ -22,14 +22,14 @@ def demands(text: str, type_name: Callable[[str], str | None]) -> dict[str, tupl
 
     ``type_name`` has the name of the type of an IRI. What is for no type is left out.
     """
-    found: dict[str, set[str]] = {}
+    messages: dict[str, set[str]] = {}
     graph = _read(text)
     for shape, properties in graph.items():
         for target in (shape, *properties.get(_TARGET, ())):  # a class may be its own shape
             name = type_name(target.value) if isinstance(target, NamedNode) else None
             if name is not None:
-                found.setdefault(name, set()).update(_messages(shape, graph))
-    return {name: tuple(sorted(found[name])) for name in sorted(found)}
+                messages.setdefault(name, set()).update(_messages(shape, graph))
+    return {name: tuple(sorted(messages[name])) for name in sorted(messages)}
 
 
 @lru_cache(maxsize=2)
