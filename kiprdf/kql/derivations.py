@@ -22,6 +22,7 @@ from kiprdf.kql.beliefs import view_of
 from kiprdf.kql.reader import Reader, link_of
 from kiprdf.kql.results import identity, is_grouped, variable_of
 from kiprdf.language import ast, to_text
+from kiprdf.language.names import DERIVED_BY, DERIVED_FROM
 from kiprdf.language.values import is_number
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json, to_json
@@ -49,7 +50,8 @@ class Derivation(NamedTuple):
 
     ``values`` have ``of``, ``key`` and ``value``. ``paths`` are the propositions along each range
     of hops, in the order of the text. ``absent`` says where a NOT, or an OPTIONAL that matches
-    nothing, is in the text, ``branch`` of which UNION the solution is.
+    nothing, is in the text, ``branch`` of which UNION the solution is. ``inferred`` are the rules
+    ``by`` which something follows, the element ``of`` which it is so, and what it follows ``from``.
     """
 
     propositions: tuple[str, ...]
@@ -58,6 +60,7 @@ class Derivation(NamedTuple):
     paths: tuple[tuple[str, ...], ...]
     absent: tuple[str, ...]
     branch: str | None
+    inferred: tuple[Mapping[str, Json], ...]
 
     @property
     def cited(self) -> tuple[str, ...]:
@@ -73,7 +76,7 @@ class Derivation(NamedTuple):
             "paths": [list(path) for path in self.paths],
             "absent": list(self.absent),
             "branch": self.branch,
-            "inferred": [],
+            "inferred": [dict(one) for one in self.inferred],
         }
 
 
@@ -635,15 +638,33 @@ class Finder:
                 of = self._id(node)
                 key = path.field if path.key is None else f"{path.field}.{path.key}"
                 values[of, key] = {"of": of, "key": key, "value": value}
-        ids = [self._id(node) for node in dict.fromkeys(question.nodes(cells))]
+        paths = self._paths(question, cells)
+        nodes = dict.fromkeys(question.nodes(cells))
+        ids = [self._id(node) for node in nodes]
+        cited = {**nodes, **{link: None for path in paths for link in path}}
         return Derivation(
             tuple([id for id in ids if id.startswith("P:")]),
             tuple([id for id in ids if id.startswith("C:")]),
             tuple(values.values()),
-            tuple([tuple(map(self._id, path)) for path in self._paths(question, cells)]),
+            tuple([tuple(map(self._id, path)) for path in paths]),
             tuple([f"{verb} at {self._place(at)}" for verb, at in question.absent(cells)]),
             None if question.branch is None else f"UNION at {self._place(question.branch)}",
+            tuple([one for node in cited for one in self._derived(node)]),
         )
+
+    def _derived(self, node: NamedNode) -> list[Mapping[str, Json]]:
+        """The rules of chunks that an element is derived by (docs/decisions/206)."""
+        rules = self._reader.value(node, "metadata", DERIVED_BY) if self._has_rules else None
+        if rules is None:
+            return []
+        facts = self._store.match(node, self._store.iris.predicate(DERIVED_FROM), None)
+        sources: list[Json] = sorted(self._id(cast(NamedNode, fact.object)) for fact in facts)
+        by = rules if isinstance(rules, list) else [rules]
+        return [{"by": rule, "of": self._id(node), "from": sources} for rule in by]
+
+    @cached_property
+    def _has_rules(self) -> bool:
+        return bool(self._store.lookup(None, vocab.metadata(DERIVED_BY), None, 1))
 
     def _paths(self, question: Question, cells: Cells) -> tuple[tuple[NamedNode, ...], ...]:
         if not question.has_hops:

@@ -96,6 +96,10 @@ def test_why_follows_a_derived_fact_back_over_several_levels(nexus: kiprdf.Nexus
         (BOB_CID, None, []),
     ]
     assert evidence[BOB_CID]["source"] == "a register"
+    (derivation,) = explained.to_json()[0]["derivations"]
+    assert derivation["inferred"] == [{"by": "old-people", "of": ELDER, "from": [GRAND]}]
+    stated = nexus.why('FIND(?x.name) WHERE { (?x, "parent", {name: "cid"}) }')
+    assert stated.to_json()[0]["derivations"][0]["inferred"] == []
 
 
 def test_the_proof_has_the_rules_as_activities_and_all_that_the_fact_is_derived_from(
@@ -181,6 +185,11 @@ def test_a_concept_is_a_source_if_an_attribute_was_read(nexus: kiprdf.Nexus) -> 
     )
     assert derivations(nexus, "elder")[0][1] == ["C:Person/bob"]
     assert derivations(nexus, "grandparent")[0][1] == []
+    command = 'FIND(?i.name) WHERE { ?i {type: "Insight"} }'
+    request = {"command": command, "why": True}
+    (derivation,) = nexus.execute_kip(request)["why"][0]["derivations"]
+    (rule,) = derivation["inferred"]
+    assert (rule["of"], rule["from"]) == ("C:Insight/On age", ["C:Person/bob"])
     about = '(?i, "derived_from", {name: "bob"}) FILTER(IS_NOT_NULL(?i.metadata.derived_by))'
     assert nexus.execute(f'FIND(?i.name) WHERE {{ ?i {{type: "Insight"}} {about} }}') == ["On age"]
 
