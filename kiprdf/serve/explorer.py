@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from heapq import nsmallest
 from http import HTTPStatus
 from itertools import islice
@@ -30,7 +31,7 @@ from kiprdf.pages.page import Page, Paths, Site, View, count, render, words
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Element, Proposition, read_element
 from kiprdf.rdf.literals import to_json
-from kiprdf.serve import review, time_pages
+from kiprdf.serve import review, time_pages, why_page
 from kiprdf.serve.drawing import DRAWN, Arrow, Node, drawing
 from kiprdf.serve.routes.linked import no_element
 from kiprdf.serve.time_pages import Moment, label, shown_time
@@ -420,10 +421,28 @@ class Explorer:
             "result": "table",
             "number": count(len(tuples), "row") + (", more follow" if rows.next_cursor else ""),
             "columns": columns,
-            "rows": [[self._cell(page, value) for value in row] for row in tuples],
+            "rows": [
+                ([self._cell(page, value) for value in row], why_page.href(page, command, number))
+                for number, row in enumerate(tuples)
+            ],
             "sparql": self.nexus.explain(command),
             "json": json.dumps(response, indent=2, ensure_ascii=False),
         }
+
+    def why(self, command: str, row: int) -> str:
+        """The page of a row of an answer: what it comes from."""
+        page = self._page(why_page.PATH, command=command, row=str(row))
+        view: View = {"command": command, "number": row, "query": _query_href(page, command)}
+        try:
+            explained = self.nexus.why(command, row=row)
+        except KipError as error:
+            view["problems"] = [_problem(page, error)]
+        else:
+            values = (column[row] for column in explained.outcome.columns)
+            cells = [self._cell(page, value) for value in values]
+            view["cells"] = list(zip(explained.outcome.rendering.names, cells, strict=False))
+            view |= why_page.view(page, partial(self._link, page), explained)
+        return page.html("explorer/why.html", "Why", **view)
 
     def _cell(self, page: ExplorerPage, value: Any) -> View:
         """A value of an answer; an element is a link to its page."""

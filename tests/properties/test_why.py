@@ -32,7 +32,7 @@ from tests.properties.test_engine_equals_oracle import build
 
 QUESTIONS_EACH = 100
 """About one graph."""
-ANSWERS = 25
+ANSWERS = 50
 """Of so many questions, one is a whole FIND, with aggregates and pages."""
 ASKED_AGAIN = 20
 """Of so many questions, one is also asked of a nexus that holds only what was cited."""

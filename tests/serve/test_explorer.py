@@ -32,6 +32,7 @@ PAGES = [
     "/page/Drug/Aspirin?as_of=5",
     "/explore/?q=aspirin&as_of=5",
     "/explore/history/Drug/Aspirin",
+    "/explore/why?command=FIND(?d)WHERE{(?d,%22treats%22,?s)}&row=0",
 ]
 FIND = 'FIND(?d, ?s.name) WHERE { (?d, "treats", ?s) }'
 
@@ -111,6 +112,39 @@ def test_queries_are_answered_as_a_table(server: RunningServer) -> None:
     assert "SELECT" in text
     form = server.client.post("/explore/kql", data={"command": FIND})
     assert '<a href="/page/Drug/Aspirin">' in form.text
+
+
+def test_each_row_leads_to_what_it_comes_from(server: RunningServer) -> None:
+    command = 'FIND(?s.name) WHERE { ({name: "Aspirin"}, "treats", ?s {name: "Headache"}) }'
+    text = page(server, f"/explore/kql?command={quote(command)}")
+    links = [html.unescape(one) for one in re.findall('<a href="([^"]*)">why</a>', text)]
+    assert links
+    assert links[0] == "/explore/why?" + urlencode({"command": command, "row": 0})
+    text = page(server, links[0])
+    assert re.search(r"<dt><code>\?s.name</code></dt><dd><span[^>]*>Headache</span>", text)
+    (fact,) = re.findall('<ul class="facts"><li><a href="(/page/[$]proposition/[^"]*)"', text)
+    shown = re.sub("<[^>]*>", " ", text)
+    assert "Aspirin treats Headache" in " ".join(shown.split())
+    assert "source textbook" in " ".join(shown.split())
+    assert "Aspirin" in page(server, fact)
+    (back,) = re.findall('<a href="([^"]*)">Back to the query</a>', text)
+    assert "Headache" in page(server, html.unescape(back))
+
+
+@pytest.mark.parametrize(
+    ("command", "row", "shown"),
+    [
+        (FIND, "999", "The answer has no row 999"),
+        (FIND, "x", "The answer has no row -1"),
+        ("DESCRIBE PRIMER", "0", "Only a FIND says why."),
+        ("FIND(<script>", "0", "FIND(&lt;script&gt;"),
+    ],
+)
+def test_what_has_no_row_is_said(server: RunningServer, command: str, row: str, shown: str) -> None:
+    text = page(server, "/explore/why?" + urlencode({"command": command, "row": row}))
+    assert "KIP_1001" in text
+    assert shown in text
+    assert "<script>" not in text
 
 
 @pytest.mark.parametrize(
@@ -663,3 +697,35 @@ def test_a_click_follows_the_correction_of_a_query(server: RunningServer, window
     area = window.find_element("css selector", "textarea")
     assert area.get_attribute("value") == command.replace("Asprin", "Aspirin")
     assert window.get_log("browser") == []
+
+
+@needs_browser
+def test_a_click_says_why_a_row_is_there(tmp_path: Path, window: Any) -> None:
+    hostile = '<img src=x onerror="document.title=1">'
+    with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
+        nexus.execute(
+            """
+            UPSERT {
+              CONCEPT { {type: "$ConceptType", name: "Drug"} }
+              CONCEPT { {type: "$PropositionType", name: "treats"} }
+              CONCEPT ?a { {type: "Drug", name: "a"} }
+              CONCEPT ?b { {type: "Drug", name: :hostile} SET ATTRIBUTES { note: :hostile } }
+              PROPOSITION { (?b, "treats", ?a) } WITH METADATA {
+                source: :hostile, author: :hostile, status: :hostile, evidence: [:hostile]
+              }
+            }
+            """,
+            hostile=hostile,
+        )
+    command = 'FIND(?b.attributes.note) WHERE { (?b, "treats", ?a) FILTER(?b.name != "\'") }'
+    with serving(tmp_path / "kb") as server:
+        window.get(f"{server.address}explore/kql?command={quote(command)}")
+        window.find_element("link text", "why").click()
+        until(lambda: "/explore/why?" in window.current_url)
+        text = window.find_element("tag name", "main").text
+        assert text.count(hostile) >= 8
+        assert window.find_elements("css selector", "img") == []
+        assert window.title.startswith("Why")
+        window.find_element("css selector", ".facts a").click()
+        until(lambda: "/page/$proposition/" in window.current_url)
+        assert window.get_log("browser") == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import unescape
-from urllib.parse import quote, urljoin
+from urllib.parse import quote, urlencode, urljoin
 
 import httpx
 import pytest
@@ -49,6 +49,25 @@ def test_all_links_of_pages_stay_below_their_path(scoped: ScopedServer, path: st
                     waiting.append(target)
     kinds = {target.removeprefix(path).split("/")[1] for target in seen}
     assert {"explore", "page", "static"} <= kinds
+
+
+def test_a_view_says_why_a_row_is_there(scoped: ScopedServer) -> None:
+    command = 'FIND(?p.name) WHERE { ?p {type: "Person"} FILTER(STARTS_WITH(?p.name, "of ")) }'
+    query = urlencode({"command": command})
+    html = {"Accept": "text/html"}
+    listed = scoped.send("zoe", "GET", f"/memory/explore/kql?{query}", headers=html)
+    links = [unescape(one) for one in re.findall('<a href="([^"]*)">why</a>', listed.text)]
+    assert links == [f"/memory/explore/why?{query}&row={row}" for row in range(2)]
+    shown = [scoped.send("zoe", "GET", link, headers=html).text for link in links]
+    assert all("Derivation 1" in text for text in shown)
+    assert {name for name in ("of team", f"of {NAME}") for text in shown if name in text} == {
+        "of team",
+        f"of {NAME}",
+    }
+    in_scope = links[0].replace("/memory/", "/memory/scopes/team/")
+    assert "of team" in scoped.send("zoe", "GET", in_scope, headers=html).text
+    nobody = scoped.send(None, "GET", links[0], headers=html)
+    assert nobody.headers["location"].startswith("/memory/login?")
 
 
 def test_addresses_have_the_path(scoped: ScopedServer) -> None:

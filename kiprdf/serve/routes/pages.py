@@ -110,6 +110,15 @@ async def queries(server: Server, request: Request) -> Response:
     return await _page(server, request, lambda explorer: explorer.queries(command))
 
 
+async def why(server: Server, request: Request) -> Response:
+    """/explore/why: what a row of an answer comes from."""
+    command = request.query_params.get("command", "")
+    row = _commit(request.query_params.get("row", ""))
+    return await _page(
+        server, request, lambda explorer: explorer.why(command, -1 if row is None else row)
+    )
+
+
 async def static(server: Server, request: Request) -> Response:
     """/static/{name}: style and script of the pages."""
     asset = ASSETS.get(request.path_params["name"])
@@ -131,7 +140,7 @@ async def refuse(server: Server, request: Request, error: Any) -> Response:
 
 
 def _commit(text: str) -> int | None:
-    """The number of a commit in a query; None for another text."""
+    """The number of a commit, or of a row, in a query; None for another text."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else None
 
 
@@ -143,5 +152,6 @@ ROUTES: Routes = (
     ("/explore/log", ("GET",), changes),
     ("/explore/history/{path:path}", ("GET",), history),
     ("/explore/kql", ("GET", "POST"), queries),
+    ("/explore/why", ("GET",), why),
     ("/static/{name}", ("GET",), static),
 )
