@@ -23,7 +23,7 @@ from kiprdf.kql.reader import link_of
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import to_json
-from kiprdf.sparql.algebra import BGP, Alternative, Select, Table, TriplePattern, steps_of
+from kiprdf.sparql.algebra import BGP, Alternative, Select, Table, TriplePattern
 from kiprdf.store import Store, Written
 
 Entail: TypeAlias = bool | Literal["same_as"]
@@ -411,7 +411,7 @@ class Explanations:
 
     def __init__(self, store: Store) -> None:
         self._store, self._rules = store, rules_of(store)
-        self._paths: dict[tuple[NamedNode, NamedNode | Alternative, int], ShortestPaths] = {}
+        self._paths: dict[tuple[NamedNode, tuple[Step, ...], int], ShortestPaths] = {}
 
     def of_type(self, type: NamedNode, concept: NamedNode) -> Explanation | None:
         """Why ``{type: …}`` matches a concept; None where it does not.
@@ -424,7 +424,7 @@ class Explanations:
         if own is None or rules is None or own not in rules.types(type):
             return None
         above = self._store.iris.predicate(SUBCLASS_OF)
-        facts = self._paths_from(own, above, 1).to(type)
+        facts = self._paths_from(own, ((above, True),), 1).to(type)
         assert facts is not None, (own, type)
         return Explanation((), (Inferred(SUBCLASS_OF, type, self._links(facts)),))
 
@@ -444,11 +444,11 @@ class Explanations:
         path = None if rules is None else rules.path(predicate)
         ends = subject, object
         if rules is None or path is None:
-            facts = self._shortest(predicate, ends, hops or (1, 1))
+            facts = self._shortest([(predicate, True)], ends, hops or (1, 1))
             return None if facts is None else Explanation(self._links(facts), ())
         start = (predicate, True)
         steps = rules.steps(start)
-        facts = self._shortest(path.steps, ends, hops or (1, 1))
+        facts = self._shortest(steps, ends, hops or (1, 1))
         if facts is not None:
             at = [subject, *self._ends(facts, subject)]
             inferred = [
@@ -460,7 +460,7 @@ class Explanations:
         chains: list[tuple[list[Triple], Step]] = []
         for step in steps if hops is None else ():
             if step[0] in rules.transitive:
-                chain = self._shortest(_alternative(rules.steps(step)), ends, (1, None))
+                chain = self._shortest(rules.steps(step), ends, (1, None))
                 if chain is not None:
                     chains.append((chain, step))
         if not chains:
@@ -476,18 +476,16 @@ class Explanations:
 
     def _shortest(
         self,
-        steps: NamedNode | Alternative,
+        steps: Iterable[Step],
         ends: tuple[NamedNode, NamedNode],
         hops: tuple[int, int | None],
     ) -> list[Triple] | None:
         """The facts of a shortest chain, with numbers of hops that are allowed."""
         least, most = hops
-        facts = self._paths_from(ends[0], steps, least).to(ends[1], most)
+        facts = self._paths_from(ends[0], tuple(steps), least).to(ends[1], most)
         return None if facts is None or (most is not None and len(facts) > most) else facts
 
-    def _paths_from(
-        self, start: NamedNode, steps: NamedNode | Alternative, least: int
-    ) -> ShortestPaths:
+    def _paths_from(self, start: NamedNode, steps: tuple[Step, ...], least: int) -> ShortestPaths:
         key = start, steps, least
         if key not in self._paths:
             self._paths[key] = ShortestPaths(*key, self._store)
@@ -530,13 +528,11 @@ _State: TypeAlias = tuple[NamedNode, int]
 
 
 class ShortestPaths:
-    """The shortest walks from a node along some facts that are believed, with a least number of
-    hops."""
+    """The shortest walks from a node along some steps over facts that are believed, with a least
+    number of hops; of walks that are equally short, along the first steps."""
 
-    def __init__(
-        self, start: NamedNode, steps: NamedNode | Alternative, least: int, store: Store
-    ) -> None:
-        self._steps, self._least, self._store = tuple(steps_of(steps)), least, store
+    def __init__(self, start: NamedNode, steps: tuple[Step, ...], least: int, store: Store) -> None:
+        self._steps, self._least, self._store = steps, least, store
         view = view_of(store)
         self._hidden: frozenset[object] = frozenset() if view is None else view.hidden
         self._before: dict[_State, tuple[_State, Triple] | None] = {(start, 0): None}
