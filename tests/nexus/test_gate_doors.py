@@ -530,3 +530,95 @@ def test_what_is_no_statement_is_refused(world: World, way: str) -> None:
         WAYS[way](world)
     assert caught.value.code == "KIP_2002"
     assert world.nexus.proposals() == []
+
+
+# Other rules ----------------------------------------------------------------------------------
+
+
+DRY_RUNS: dict[str, Callable[[Nexus], object]] = {
+    "patch": lambda nexus: nexus.apply_patch(PATCH, dry_run=True),
+    "transaction": lambda nexus: nexus.transaction(lambda tx: tx.execute(WRONG), dry_run=True),
+    "copy": lambda nexus: copy_element("Drug:Bad", World().other, nexus, "x", dry_run=True),
+}
+
+
+@pytest.mark.parametrize("way", DRY_RUNS)
+def test_a_dry_run_of_more_than_a_statement_reports_the_violation(world: World, way: str) -> None:
+    with pytest.raises(KipError) as caught:
+        DRY_RUNS[way](world.nexus)
+    assert caught.value.code == "KIP_2002"
+    world.nexus.set_shapes(None)
+    DRY_RUNS[way](world.nexus)
+
+
+def test_a_value_that_must_be_there_is_rejected_after_a_right_one_is_written(world: World) -> None:
+    risk = ("C:Drug/Aspirin", "attributes.risk", 2)
+    with pytest.raises(KipError, match="at most 5"):
+        world.nexus.reject(risk, reason="Wrong.")
+    world.nexus.execute(LOWER)
+    world.nexus.reject(risk, reason="Wrong.")
+    assert world.nexus.check_shapes().conforms
+
+
+def test_a_refused_write_is_noted_once(world: World) -> None:
+    with world.nexus.acting(author="bot"), pytest.raises(KipError):
+        world.nexus.execute(WRONG)
+    assert [(one["principal"], one["code"]) for one in world.nexus.refusals()] == [
+        ("model/bot", "KIP_2002")
+    ]
+
+
+def test_shapes_that_are_set_while_an_import_is_prepared_hold_for_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.nexus.set_shapes(None)
+    writer = world.nexus._engine.writer
+    check = writer.check
+
+    def check_then_set(*arguments: Any, **options: Any) -> None:
+        check(*arguments, **options)
+        monkeypatch.undo()
+        world.nexus.set_shapes(SHAPES)
+
+    monkeypatch.setattr(writer, "check", check_then_set)
+    with pytest.raises(KipError, match="No name begins with E"):
+        world.nexus.import_rdf(FOAF, mapping="foaf")
+    assert world.nexus.execute(NAMES, type="Person", name="Eve") == []
+
+
+def test_bundled_definitions_need_not_satisfy_shapes(tmp_path: Path) -> None:
+    demanding = """@prefix sh: <http://www.w3.org/ns/shacl#> .
+<urn:shape:Any> a sh:NodeShape ; sh:targetClass <urn:kip:nexus/$ConceptType/$ConceptType> ;
+  sh:property [ sh:path <urn:kip:attribute/owner> ; sh:minCount 1 ; sh:message "No owner." ] .
+"""
+    with Nexus.open(tmp_path / "brain", genesis=False) as nexus:
+        assert nexus.set_shapes(demanding).conforms
+    with Nexus.open(tmp_path / "brain") as nexus:
+        assert "Person" in nexus.execute("DESCRIBE CONCEPT TYPES")
+        assert len(nexus.check_shapes().violations) > 10
+        with pytest.raises(KipError, match="No owner"):
+            nexus.execute(SCHEMA)
+
+
+def test_an_earlier_state_has_its_shapes_and_takes_no_others(world: World) -> None:
+    number = world.nexus.info()["commit"]
+    world.nexus.set_shapes(None)
+    with world.nexus.at(number) as past:
+        assert past.shapes_set() == SHAPES
+        assert past.check_shapes().conforms
+        with pytest.raises(KipError, match="as of commit"):
+            past.set_shapes(None)
+
+
+def test_setting_shapes_is_no_part_of_a_transaction_and_is_not_undone(world: World) -> None:
+    with pytest.raises(KipError, match="another commit"):
+        world.nexus.transaction(lambda tx: world.nexus.set_shapes(None))
+    assert world.nexus.undo(seq=world.nexus.info()["commit"])["reverted"] == []
+    assert world.nexus.shapes_set() == SHAPES
+
+
+def test_a_batch_goes_on_after_a_proposal(reviewed: Nexus) -> None:
+    with reviewed.acting(author="bot"):
+        first, second = reviewed.execute_kip({"commands": [WRONG, RIGHT]})["result"]
+    assert first["result"]["proposed"] == "prop-1"
+    assert second["result"]["upsert_concept_nodes"] == ["C:Drug/Good"]

@@ -7,11 +7,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+from starlette.testclient import TestClient
+
+import kiprdf.serve
 from kiprdf import Nexus
 from tests.cli.test_gate import RIGHT, SHAPES, WRONG
 from tests.serve.running import RunningServer, serving
 from tests.serve.test_mcp import over_http
 
+HTML = {"Accept": "text/html"}
 SCHEMA = 'UPSERT { CONCEPT { {type: "$ConceptType", name: "Drug"} } }'
 
 
@@ -44,3 +48,20 @@ async def over_mcp(server: RunningServer, command: str) -> Any:
         await session.initialize()
         answer = await session.call_tool("execute_kip", {"command": command})
         return json.loads(answer.content[0].text)  # type: ignore[union-attr]
+
+
+def test_the_page_of_a_proposal_shows_why_it_was_refused() -> None:
+    with Nexus.memory() as nexus:
+        nexus.execute(SCHEMA)
+        nexus.set_shapes(SHAPES, on_violation="propose")
+        nexus.execute(WRONG)
+        nexus.set_shapes(None)
+        with nexus.acting(author="bot", access="propose"):
+            nexus.execute(RIGHT)
+        with TestClient(kiprdf.serve.app(nexus), base_url="http://localhost") as client:
+            first, second = (
+                client.get(f"/explore/proposals/prop-{number}", headers=HTML).text
+                for number in (1, 2)
+            )
+    assert "It was refused: C:Drug/Bad, attributes.risk_level: At most 5." in first
+    assert "was refused" not in second
