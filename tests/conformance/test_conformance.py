@@ -44,7 +44,7 @@ def _width(command: str | None) -> int:
 def _request(step: dict[str, Any]) -> dict[str, Any]:
     if "request" in step:
         return dict(step["request"])
-    names = ("command", "parameters", "dry_run")
+    names = ("command", "parameters", "dry_run", "entail")
     return {name: step[name] for name in names if name in step}
 
 

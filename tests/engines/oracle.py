@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.strategies import SearchStrategy
 
 from kiprdf import Nexus
 from tests.engines.filling import fill
 from tests.engines.servers import Engine
-from tests.oracle import TooManySolutions
-from tests.properties.comparison import difference, expected
+from tests.properties.comparison import difference
+from tests.properties.entailed import Case as RuledCase
 from tests.properties.strategies import Case, cases
 from tests.properties.test_engine_equals_oracle import build
+from tests.properties.test_entailed import answer_of
+
+AnyCase: TypeAlias = Case | RuledCase
 
 ASKED = 3
 PAIRS = 500
@@ -28,7 +33,9 @@ class Comparison:
     wrong: list[str] = field(default_factory=list)
 
 
-def compare(engine: Engine, pairs: int = PAIRS) -> Comparison:
+def compare(
+    engine: Engine, pairs: int = PAIRS, graphs: SearchStrategy[AnyCase] | None = None
+) -> Comparison:
     """Ask an engine about so many pairs of a random graph and a query on it, always the same."""
     comparison = Comparison()
 
@@ -40,8 +47,8 @@ def compare(engine: Engine, pairs: int = PAIRS) -> Comparison:
         deadline=None,
         suppress_health_check=list(HealthCheck),
     )
-    @given(case=cases())
-    def each(case: Case) -> None:
+    @given(case=graphs or cases())
+    def each(case: AnyCase) -> None:
         if comparison.pairs < pairs:
             _compare(engine, case, comparison)
 
@@ -49,7 +56,8 @@ def compare(engine: Engine, pairs: int = PAIRS) -> Comparison:
     return comparison
 
 
-def _compare(engine: Engine, case: Case, comparison: Comparison) -> None:
+def _compare(engine: Engine, case: AnyCase, comparison: Comparison) -> None:
+    entail = case.entail if isinstance(case, RuledCase) else None
     engine.clear()
     embedded = build(case.graph)
     if engine.update_url is not None:
@@ -59,16 +67,16 @@ def _compare(engine: Engine, case: Case, comparison: Comparison) -> None:
             for request in case.graph.requests():
                 nexus.execute_kip(request)
         for query in case.queries:
-            try:
-                answer = expected(query, case.graph)
-            except TooManySolutions:
+            answer = answer_of(query, case.graph, entail)
+            if answer is None:
                 continue
+            request = {"command": query} | ({"entail": entail} if entail else {})
             # Asked again, a query may be answered by a plan that is filled with its constants.
-            asked = [nexus.execute_kip_readonly({"command": query}) for _ in range(ASKED)]
+            asked = [nexus.execute_kip_readonly(request) for _ in range(ASKED)]
             comparison.pairs += 1
             faults = ((difference(query, answer, response), response) for response in asked)
             fault, response = next((each for each in faults if each[0] is not None), (None, {}))
             if fault is not None:
                 code = response.get("error", {}).get("code")
                 faults = comparison.refused if code == "KIP_4002" else comparison.wrong
-                faults.append(f"{query}\n{fault[:300]}")
+                faults.append(f"{request}\n{fault[:300]}")

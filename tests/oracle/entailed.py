@@ -109,10 +109,13 @@ class Entailed(Graph):
 
     def _inverses(self) -> set[Pair]:
         """Rule: "``is_symmetric``: both directions; ``inverse_of`` (attribute of either side): the
-        inverse predicate, reversed, both ways"."""
+        inverse predicate, reversed, both ways"; an array names several."""
         names = self._predicates()
-        inverses = {name: self._attribute(name, "inverse_of") for name in names}
-        stated = {(one, other) for one, other in product(names, names) if inverses[one] == other}
+        stated = set()
+        for one, other in product(names, names):
+            named = self._attribute(one, "inverse_of")
+            if other == named or (isinstance(named, list) and other in named):
+                stated.add((one, other))
         symmetric = {(n, n) for n in names if self._attribute(n, "is_symmetric") is True}
         return stated | _reversed(stated) | symmetric
 

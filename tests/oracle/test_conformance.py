@@ -17,6 +17,7 @@ from kiprdf.errors import KipError
 from kiprdf.language import ast, bind, parse
 from tests.conformance.compare import verdict
 from tests.oracle import Answer, Graph, evaluate
+from tests.oracle.entailed import Entailed
 from tests.oracle.statements import execute
 from tests.oracle.upsert import upsert
 from tests.properties.comparison import frozen
@@ -62,6 +63,8 @@ def _fault(setup: list[str], case: Case) -> str | None:
         command = parse(text)
         assert isinstance(command, ast.Upsert)
         upsert(graph, command)
+    if entail := case.get("entail"):
+        graph = Entailed(graph, same_as=entail == "same_as")
     answer = _answer(case, graph)
     if "error" in case["expect"]:
         return None if answer == case["expect"]["error"] else f"answered {answer}"

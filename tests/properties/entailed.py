@@ -23,7 +23,7 @@ KEYS = ("is_symmetric", "is_transitive", "inverse_of")
 VALUES: dict[str, tuple[Any, ...]] = {
     "is_symmetric": (True, True, False, None, "true", 1, [True]),
     "is_transitive": (True, True, False, None, "true", 1),
-    "inverse_of": (*PREDICATES, *PREDICATES, "nowhere", None, True, ["knows"]),
+    "inverse_of": (*PREDICATES, *PREDICATES, "later", None, True, ["knows", 1, "says"]),
 }
 WORDS = Words(predicates=(*PREDICATES, *PREDICATES, *RULES))
 

@@ -40,7 +40,7 @@ MOMENTS = ("2019-06-01", "2021-01-01", "2022-06-01", "2024-01-01")
 _GERMAN = {"@value": "retracted", "@language": "de"}
 _status = st.sampled_from(("draft", "deprecated", "retracted", "active", "reviewed", "old"))
 _time = st.sampled_from(TIMES)
-_marks: st.SearchStrategy[dict[str, Any]] = st.one_of(
+marks: st.SearchStrategy[dict[str, Any]] = st.one_of(
     st.just({}),
     st.just({}),
     st.just({}),
@@ -66,7 +66,7 @@ def marked_cases(draw: Draw[Any]) -> Case:
     """A graph of which some elements are not believed, queries, and a change of one element."""
     graph = draw(graphs())
     for identifier in list(graph.elements()):
-        graph.element(identifier)["metadata"] |= draw(_marks)
+        graph.element(identifier)["metadata"] |= draw(marks)
     graph.define(types=("Period",), predicates=("valid_during",))
     for fact in list(graph.propositions):
         for _ in range(draw(st.sampled_from((0, 0, 0, 1, 2)))):
@@ -75,10 +75,10 @@ def marked_cases(draw: Draw[Any]) -> Case:
                 name, ends = f"{start}/{end}", {"from": start, "until": end}
                 period = graph.concept("Period", name, ends)
                 if proposition_id(fact, "valid_during", period) not in graph:
-                    graph.proposition(fact, "valid_during", period, {}, draw(_marks))
+                    graph.proposition(fact, "valid_during", period, {}, draw(marks))
     asked = draw(st.lists(queries(graph), min_size=4, max_size=8))
     changed = draw(st.sampled_from(list(graph.elements())))
-    return Case(graph, asked, changed, draw(_marks) or {"status": "retracted"})
+    return Case(graph, asked, changed, draw(marks) or {"status": "retracted"})
 
 
 class Believed(Graph):
@@ -138,10 +138,14 @@ def _is_valid(graph: Graph, identifier: str, gone: set[str], at: str) -> bool:
 
 
 def expected(query: str, graph: Graph, at: str) -> Answer | str:
-    """The answer on what is believed; named elements must exist, believed or not."""
+    """The answer on what is believed."""
+    return answer_in(query, Believed(graph, at), graph)
+
+
+def answer_in(query: str, left: Graph, graph: Graph) -> Answer | str:
+    """The answer on what is left of a graph; named elements must exist in the graph."""
     find = bind(parse(query), {})
     assert isinstance(find, ast.Find)
-    left = Believed(graph, at)
     try:
         check(find, left)
         _check_identities(find.where, graph)

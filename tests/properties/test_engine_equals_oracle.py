@@ -22,9 +22,9 @@ from tests.shortcuts import no_lookups, no_shortcuts
 EXAMPLES = amount("EXAMPLES", 4)
 
 
-def build(graph: Graph) -> Any:
+def build(graph: Graph, *, history: bool = False) -> Any:
     """An engine in memory that holds the graph."""
-    nexus = kiprdf.Nexus.memory(genesis=False)
+    nexus = kiprdf.Nexus.memory(genesis=False, history=history)
     for request in graph.requests():
         response = _as_json(nexus.execute_kip(request))
         assert "error" not in response, (request, response)
