@@ -35,9 +35,9 @@ Ways = Sequence[Callable[[], AbstractContextManager[Any]]]
 @given(case=ruled_cases())
 def test_answers_are_those_of_the_closure(case: Case) -> None:
     nexus = build(case.graph)
-    compare_all(nexus, case, (nullcontext, nullcontext, nullcontext, no_lookups, no_shortcuts))
+    compare_all(nexus, case, (nullcontext, nullcontext, no_lookups, no_shortcuts))
     change(nexus, case)
-    compare_all(nexus, case, (nullcontext, nullcontext))
+    compare_all(nexus, case, (nullcontext,))
 
 
 @EACH
@@ -83,7 +83,7 @@ def test_what_is_not_believed_has_no_consequences(case: Case, data: st.DataObjec
     for identifier in case.graph.elements():
         case.graph.element(identifier)["metadata"] |= data.draw(marks)
     nexus = build(case.graph)
-    compare_all(nexus, case, (nullcontext, nullcontext, no_lookups, no_shortcuts), at)
+    compare_all(nexus, case, (nullcontext, no_lookups, no_shortcuts), at)
     with standard_sparql():
         compare_all(nexus, case, (nullcontext,), at)
 
@@ -120,7 +120,7 @@ def compare_all(nexus: kiprdf.Nexus, case: Case, ways: Ways, at: str | None = No
                 continue
             command = query if at is None else kiprdf.believed(query, at=at)
             request = {"command": command} | ({"entail": entail} if entail else {})
-            for way in ways:
+            for way in ways if entail else ways[:1]:
                 if way is not nullcontext:
                     nexus._engine.statements.clear()
                 with way():
