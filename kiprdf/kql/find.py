@@ -335,6 +335,8 @@ def _pushed(
         return selected
     rows = []
     for row in selected:
+        if plan.counts and not results.count(row[-1]):
+            continue  # A query without a variable to group by counts no solutions as a row.
         cells = iter(row)
         shown = [fixed[name] if name in fixed else next(cells) for name in plan.variables]
         rows.append((*cast(Row, tuple(shown)), *cells))

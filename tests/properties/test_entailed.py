@@ -27,7 +27,7 @@ from tests.properties.test_why import part
 from tests.shortcuts import no_lookups, no_shortcuts
 from tests.standard_sparql import standard_sparql
 
-EACH = settings(max_examples=amount("ENTAIL", 4))
+EACH = settings(max_examples=amount("ENTAIL", 2))
 Ways = Sequence[Callable[[], AbstractContextManager[Any]]]
 
 
