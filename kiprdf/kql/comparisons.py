@@ -459,14 +459,16 @@ def _matches(cell: Cell, pattern: Cell) -> bool:
     )
 
 
-def engine_matches(text: str, pattern: str) -> bool | None:
+def engine_matches(text: str, pattern: str, flags: str = "") -> bool | None:
     """Whether a text matches a pattern in the engine's syntax; None for an invalid pattern.
+
+    The engine needs a time in proportion to the text, for each pattern.
 
     >>> engine_matches("Aspirin", "^asp"), engine_matches("", "(")
     (False, None)
     """
     result = Variable("result")
-    call = Call("REGEX", (Literal(text), Literal(pattern)))
+    call = Call("REGEX", tuple(map(Literal, (text, pattern, flags))))
     query = render(Select((result,), Extend(UNIT, result, call), distinct=False))
     ((matches,),) = cast(Any, Engine().query(query))
     return None if matches is None else bool(matches == TRUE)

@@ -9,6 +9,8 @@ from typing import Any, TypeVar, cast
 
 import rdflib
 from pyoxigraph import Literal, NamedNode, Triple
+from pyshacl.constraints import CONSTRAINT_PARAMETERS_MAP
+from pyshacl.constraints.core.string_based_constraints import PatternConstraintComponent
 from pyshacl.pytypes import SHACLExecutor
 from pyshacl.shape import Shape
 from pyshacl.shapes_graph import ShapesGraph
@@ -21,6 +23,7 @@ from kiprdf.errors import KipError, nearest, shown
 from kiprdf.interchange.formats.graphs import rdflib_term
 from kiprdf.interchange.formats.parsing import quads
 from kiprdf.interchange.mapping.contexts import Mapping
+from kiprdf.kql.comparisons import engine_matches
 from kiprdf.kql.identities import exists
 from kiprdf.kql.reader import read_catalog
 from kiprdf.rdf import vocab
@@ -41,6 +44,42 @@ _PREFIXES = {"rdf": RDF, "rdfs": RDFS, "owl": OWL}
 _HINT = "Correct the shapes, or remove them."
 
 
+class _GateShapes(ShapesGraph):
+    """Shapes that this module evaluates, unlike those of others in the same process."""
+
+
+class _Pattern(PatternConstraintComponent):
+    """``sh:pattern`` by the engine: Python's ``re`` may need years for a text."""
+
+    def __init__(self, shape: Shape) -> None:
+        if not isinstance(shape.sg, _GateShapes):
+            super().__init__(shape)
+            return
+        super(PatternConstraintComponent, self).__init__(shape)
+        patterns: Any = list(shape.objects(SH.pattern))  # type: ignore[no-untyped-call]
+        self.flags: Any = next(shape.objects(SH.flags), None)  # type: ignore[no-untyped-call]
+        self.string_rules = patterns
+        self.compiled_cache: Any = {one: _Matcher(one, self.flags or "") for one in patterns}
+
+
+class _Matcher:
+    """A pattern, with the methods of one of ``re`` that pySHACL calls."""
+
+    def __init__(self, pattern: str, flags: str) -> None:
+        self._pattern, self._flags = str(pattern), str(flags)
+        if engine_matches("", self._pattern, self._flags) is None:
+            raise ValueError(f"{self._pattern!r} is no regular expression of SPARQL")
+
+    def match(self, text: str) -> None:
+        """Nothing: pySHACL then searches."""
+
+    def search(self, text: str) -> bool | None:
+        return engine_matches(text, self._pattern, self._flags)
+
+
+CONSTRAINT_PARAMETERS_MAP[SH.pattern] = _Pattern
+
+
 class Checker:
     """The shapes of a text, ready to be evaluated; raises KIP_1001 for those that cannot be."""
 
@@ -48,7 +87,7 @@ class Checker:
         self._mapping = mapping
         self._graph = _parsed(text)
         self._queries = _evaluated(lambda: _queries(self._graph))
-        shapes = ShapesGraph(self._graph)
+        shapes = _GateShapes(self._graph)
         self._shapes: list[Shape] = _evaluated(lambda: list(shapes.shapes))
         if not self._shapes:
             hint = "A shape is of the type sh:NodeShape, or has a target such as sh:targetClass."
@@ -138,7 +177,8 @@ class Checker:
                 old = {_key(one) for one in self._of(before, focus)}
                 results += [one for one in new if _key(one) not in old]
         wording = Wording(self._graph, store, self._mapping)
-        violations = dict.fromkeys(map(wording.violation, results))
+        # A shape that another one uses, and that has targets, gives a result twice.
+        violations = map(wording.violation, {_key(one): one for one in results}.values())
         return sorted(
             violations, key=lambda one: (one.element, one.path or "", one.shape, str(one))
         )
