@@ -66,6 +66,8 @@ def why(
     """
     text = inputs.command_text(command, file)
     parameters = inputs.parameters(param or (), params_file)
+    if as_json and turtle == inputs.STDIN:
+        raise typer.BadParameter("Both are printed: give --turtle a file, or leave --json out.")
     with place_of(ctx).to_read() as opened, output.errors_as_json(as_json):
         text = kiprdf.believed(text) if believed else text
         explained = opened._engine.why(text, parameters, row, entail)
@@ -73,6 +75,8 @@ def why(
         proof = None if turtle is None else explained.to_turtle(profile.value)
     if turtle is not None and proof is not None:
         inputs.write_document(turtle, proof)
+    if turtle == inputs.STDIN:
+        return
     if as_json:
         output.show_json({**explained.response(), "evidence": evidence})
     else:

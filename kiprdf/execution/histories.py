@@ -58,10 +58,12 @@ def history(
     return {"id": id, **page}
 
 
-def last_commits(store: NexusStore, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """The newest entry of the history of each element that has one."""
+def last_commits(
+    store: NexusStore, ids: Sequence[str], until: int | None = None
+) -> dict[str, dict[str, Any]]:
+    """The newest entry of the history of each element that has one, in a nexus up to a commit."""
     if not isinstance(store, ViewStore):
-        return of_one.last_commits(store, ids)
+        return of_one.last_commits(store, ids, until)
     newest: dict[str, dict[str, Any]] = {}
     for member, own in _members(store, ids).items():
         entries = of_one.last_commits(member, own)

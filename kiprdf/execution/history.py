@@ -112,8 +112,10 @@ def history(
     return store.read(run)
 
 
-def last_commits(store: NexusStore, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """The newest entry of the history of each element that has one; each commit is read once."""
+def last_commits(
+    store: NexusStore, ids: Iterable[str], until: int | None = None
+) -> dict[str, dict[str, Any]]:
+    """The newest entry, up to a commit, of the history of each element that has one."""
 
     def run() -> dict[str, dict[str, Any]]:
         log = Log(store)
@@ -123,7 +125,7 @@ def last_commits(store: NexusStore, ids: Iterable[str]) -> dict[str, dict[str, A
         for id in paced(ids):
             node = store.iris.from_id(id)
             assert node is not None, id
-            for number in log.numbers(element=node, newest_first=True):
+            for number in log.numbers(until=until, element=node, newest_first=True):
                 step = log.step(number, {node})
                 if node in step.elements:
                     entries[id] = _entry(step.commit, *step.elements[node], texts)

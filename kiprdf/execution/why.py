@@ -138,7 +138,8 @@ class Explained:
         Raises ``KipError``: KIP_1001 if the nexus has changed, and has no history.
         """
         cited = dict.fromkeys(id for row in self.rows for d in row.derivations for id in d.cited)
-        return self._at_commit(lambda store: _evidence(list(cited), store))
+        history = self._engine.store
+        return self._at_commit(lambda store: _evidence(list(cited), store, history, self.commit))
 
     def to_turtle(self, profile: Profile = "rdf11") -> str:
         """The answer with its proof, in PROV-O: the answer and its rows, each derived from what it
@@ -439,7 +440,9 @@ def _all_cited(derivations: Sequence[kql.Derivation]) -> list[str]:
 # Evidence -----------------------------------------------------------------------------------------
 
 
-def _evidence(ids: list[str], store: NexusStore) -> dict[str, dict[str, Json]]:
+def _evidence(
+    ids: list[str], store: NexusStore, history: NexusStore, commit: int
+) -> dict[str, dict[str, Json]]:
     evidence: dict[str, dict[str, Json]] = {}
     pending = ids[::-1]
     reader = Reader(store)
@@ -448,7 +451,7 @@ def _evidence(ids: list[str], store: NexusStore) -> dict[str, dict[str, Json]]:
         if id not in evidence:
             evidence[id] = of_one = _of_one(id, reader, store)
             pending += [*of_one["derived_from"], *of_one["states"]][::-1]
-    written = _written(list(evidence), store)
+    written = _written(list(evidence), history, commit)
     return {id: {**one, "written": written.get(id)} for id, one in evidence.items()}
 
 
@@ -502,10 +505,10 @@ def _beside(node: NamedNode, reader: Reader, store: NexusStore) -> list[dict[str
     ][:MOST_BESIDE]
 
 
-def _written(ids: Sequence[str], store: NexusStore) -> dict[str, dict[str, Json]]:
-    """The last commit that changed each element; none where there is no history."""
+def _written(ids: Sequence[str], store: NexusStore, commit: int) -> dict[str, dict[str, Json]]:
+    """The last commit that changed each element, as of one; none where there is no history."""
     try:
-        entries = last_commits(store, ids)
+        entries = last_commits(store, ids, commit)
     except KipError as error:
         if error.code != "KIP_1001":
             raise

@@ -13,6 +13,7 @@ import rdflib
 import kiprdf
 from kiprdf import KipError
 from kiprdf.execution import why
+from tests.cli.runner import invoke
 
 SCHEMA = """
 UPSERT {
@@ -215,6 +216,18 @@ def test_a_proof_is_part_of_the_snapshot(nexus: kiprdf.Nexus, profile: Any) -> N
     assert cited <= snapshot
 
 
+def test_a_proof_that_is_printed_is_all_that_is_printed(tmp_path: Path) -> None:
+    folder, command = str(tmp_path / "kb"), 'FIND(?d.name) WHERE { (?d, "treats", ?s) }'
+    with kiprdf.Nexus.open(folder) as opened:
+        opened.execute(SCHEMA)
+        opened.execute(FACTS)
+        proof = opened.why(command).to_turtle()
+    assert invoke("why", "--nexus", folder, command, "--turtle", "-").stdout == proof
+    both = invoke("why", "--nexus", folder, command, "--turtle", "-", "--json")
+    assert (both.exit_code, both.stdout) == (2, "")
+    assert "give --turtle a file" in both.stderr
+
+
 def lines(turtle: str) -> set[str]:
     """The triples of a document by the parser of the engine, as N-Triples."""
     quads = pyoxigraph.parse(turtle.encode(), format=pyoxigraph.RdfFormat.TURTLE)
@@ -231,7 +244,8 @@ def test_a_later_commit_is_not_mixed_in(tmp_path: Path) -> None:
         before = [nexus.why(command) for nexus in (kept, other)]
         for nexus in (kept, other):
             nexus.execute('UPDATE ?l SET METADATA { source: "x" } WHERE { ?l (?d, "treats", ?s) }')
-        assert before[0].evidence()[TREATS]["source"] == "leaflet"
+        fact = before[0].evidence()[TREATS]
+        assert (fact["source"], fact["written"]["seq"]) == ("leaflet", 3)
         assert '"leaflet"' in before[0].to_turtle()
         with pytest.raises(KipError, match="keeps no history"):
             before[1].evidence()
