@@ -142,4 +142,4 @@ def _lines(report: ShapesReport) -> Iterator[str]:
     if more > 0:
         yield f"… {more} more; --json shows all of them."
     if not report.violations:
-        yield "Everything satisfies the shapes."
+        yield str(report)

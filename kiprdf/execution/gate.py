@@ -38,7 +38,7 @@ _NOWHERE: Records[Any, Span] = {}
 
 
 class Kept(NamedTuple):
-    """Shapes as they were set, with their mapping as one context of JSON-LD, or by its name."""
+    """Shapes as they were set, with their mapping as one context of JSON-LD."""
 
     text: str
     mapping: Any
@@ -48,6 +48,15 @@ class Kept(NamedTuple):
     def record(self) -> str:
         """The record that keeps them."""
         return canonical_json(self._asdict())
+
+    def loaded_mapping(self) -> contexts.Mapping | None:
+        """The mapping in whose words the shapes are."""
+        return None if self.mapping is None else contexts.Mapping.load(self.mapping)
+
+    def parsed(self, store: Store) -> Shapes:
+        """The shapes to validate with, which warn of what the nexus in a store lacks by now."""
+        require_validator()
+        return Shapes.parsed(self.text, store, self.loaded_mapping())
 
     @classmethod
     def read(cls, record: str | None) -> Kept | None:
@@ -99,10 +108,7 @@ class Gate:
         if kept is None:
             return None
         if self._parsed is None or self._parsed[0] is not kept:
-            require_validator()
-            given = kept.mapping
-            mapping = None if given is None else contexts.Mapping.load(given)
-            self._parsed = kept, Shapes.parsed(kept.text, self._store, mapping)
+            self._parsed = kept, kept.parsed(self._store)
         return self._parsed[1]
 
     def demands(self) -> Demands:
@@ -110,7 +116,7 @@ class Gate:
         kept, iris = self.kept(), self._store.iris
         if kept is None:
             return {}
-        mapping = None if kept.mapping is None else contexts.Mapping.load(kept.mapping)
+        mapping = kept.loaded_mapping()
 
         def type_name(iri: str) -> str | None:
             if iri.startswith(iris.concept_types):

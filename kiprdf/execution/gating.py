@@ -11,6 +11,7 @@ from kiprdf.errors import KipError
 from kiprdf.execution.gate import GATE, VIOLATION, Kept, OnViolation
 from kiprdf.execution.writer import Writer
 from kiprdf.shapes import Shapes, Violation, require_validator, violations
+from kiprdf.store import Store
 
 if TYPE_CHECKING:
     from kiprdf.interchange.mapping.contexts import Mapping
@@ -43,8 +44,11 @@ class ShapesReport:
         }
 
     def __str__(self) -> str:
+        if not self.violations:
+            return "Everything satisfies the shapes."
+        parts = (f"<{shape}>: {number}" for shape, number in self.counts.items())
         number = len(self.violations)
-        return f"{number} violation{'' if number == 1 else 's'} of {len(self.counts)} shapes"
+        return f"{number} violation{'s' if number > 1 else ''}: {', '.join(parts)}"
 
 
 def set_shapes(
@@ -60,26 +64,26 @@ def set_shapes(
         message = "A nexus in a SPARQL store keeps no proposals."
         raise KipError("KIP_1001", message, 'Set the shapes with on_violation="refuse".')
 
-    kept = None
+    kept, report = None, ShapesReport()
     if text is not None:
         require_validator()
-        Shapes.parsed(text, writer.store, mapping)
-        given: Any = mapping
-        if mapping is not None:
-            given = "original" if mapping.is_original else {"@context": mapping.context()}
-        kept = Kept(text, given, on_violation)
+        # Before anything is written: it may take too long.
+        report = _report(Shapes.parsed(text, writer.store, mapping), writer.store)
+        context = None if mapping is None else {"@context": mapping.context()}
+        kept = Kept(text, context, on_violation)
     if kept != writer.gate.kept():
         writer.keep({GATE: "" if kept is None else kept.record})
-    return check_shapes(writer)
+    return report
 
 
 def check_shapes(writer: Writer) -> ShapesReport:
     """Where a nexus does not satisfy the shapes that are kept."""
 
-    def read() -> ShapesReport:
-        shapes = writer.gate.shapes()
-        if shapes is None:
-            return ShapesReport()
-        return ShapesReport(tuple(violations(shapes, writer.store, None)), shapes.warnings)
+    store = writer.store
+    kept = store.read(writer.gate.kept)
+    return ShapesReport() if kept is None else _report(kept.parsed(store), store)
 
-    return writer.store.read(read)
+
+def _report(shapes: Shapes, store: Store) -> ShapesReport:
+    results = store.read(lambda: tuple(violations(shapes, store, None)))
+    return ShapesReport(results, shapes.warnings)

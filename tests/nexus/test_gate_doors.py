@@ -364,11 +364,33 @@ def test_setting_shapes_that_are_violated_reports_how_many() -> None:
         nexus.execute(text)
     report = nexus.set_shapes(SHAPES)
     assert report.counts == {"urn:shape:Drug": 2, "urn:shape:Name": 1}
-    assert (report.conforms, str(report)) == (False, "3 violations of 2 shapes")
+    assert report.conforms is False
+    assert str(report) == "3 violations: <urn:shape:Drug>: 2, <urn:shape:Name>: 1"
     assert report == nexus.check_shapes()
     assert {one.element for one in report.violations} == {"C:Drug/Bad", "C:Drug/Else"}
     assert json.loads(json.dumps(report.to_json()))["counts"] == report.counts
     nexus.execute(RIGHT)  # what nobody touches may stay
+
+
+def test_a_check_warns_of_what_the_nexus_lacks_by_now() -> None:
+    nexus = Nexus.memory()
+    lacking = nexus.set_shapes(SHAPES).warnings
+    assert "The nexus has no type 'Drug'." in lacking
+    for text in (SCHEMA, DRUGS):
+        nexus.execute(text)
+    assert nexus.check_shapes().warnings == ("The nexus has no type 'Tool'.",)
+
+
+def test_shapes_whose_check_takes_too_long_are_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    nexus = Nexus.memory()
+
+    def too_long(*arguments: Any) -> None:
+        raise KipError("KIP_4001", "It took longer than its time.")
+
+    monkeypatch.setattr("kiprdf.execution.gating.violations", too_long)
+    with pytest.raises(KipError) as caught:
+        nexus.set_shapes(SHAPES)
+    assert (caught.value.code, nexus.shapes_set()) == ("KIP_4001", None)
 
 
 def test_shapes_come_as_a_text_a_path_or_an_open_file(tmp_path: Path) -> None:
