@@ -20,6 +20,7 @@ from kiprdf.errors import KipError
 from kiprdf.kql.beliefs import BelievedStore, plain, view_of
 from kiprdf.kql.queries import select
 from kiprdf.kql.reader import link_of
+from kiprdf.language.names import is_identifier
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import to_json
@@ -262,7 +263,7 @@ def _rules(stated: Iterable[Triple], store: Store) -> Rules:
     inverses: dict[NamedNode, list[NamedNode]] = {}
     for triple in inverse:
         one = cast(NamedNode, triple.subject)
-        for other in _inverses(triple, store):
+        for other in _inverses(triple, iris):
             inverses.setdefault(one, []).append(other)
             inverses.setdefault(other, []).append(one)
     return Rules(
@@ -291,15 +292,12 @@ def _true(triples: Iterable[Triple]) -> frozenset[NamedNode]:
     )
 
 
-def _inverses(triple: Triple, store: Store) -> Iterator[NamedNode]:
-    """The predicates that an ``inverse_of`` names, as far as they are defined."""
+def _inverses(triple: Triple, iris: Iris) -> Iterator[NamedNode]:
+    """The predicates that an ``inverse_of`` names, also those that are defined later."""
     value = to_json(cast(Any, triple.object))
-    defined = store.iris.type("$PropositionType")
     for name in value if isinstance(value, list) else [value]:
-        if isinstance(name, str) and name:
-            predicate = store.iris.predicate(name)
-            if store.lookup(predicate, vocab.TYPE, defined, 1):
-                yield predicate
+        if isinstance(name, str) and is_identifier(name):
+            yield iris.predicate(name)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,6 @@ then matches it as it matches what is stated. So nothing here knows of questions
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 from typing import Any
 
 from tests.oracle.graph import Graph, Pair, concept_id
@@ -111,17 +110,21 @@ class Entailed(Graph):
         """Rule: "``is_symmetric``: both directions; ``inverse_of`` (attribute of either side): the
         inverse predicate, reversed, both ways"; an array names several."""
         names = self._predicates()
-        stated = set()
-        for one, other in product(names, names):
-            named = self._attribute(one, "inverse_of")
-            if other == named or (isinstance(named, list) and other in named):
-                stated.add((one, other))
+        stated = {(one, other) for one in names for other in self._named_inverses(one)}
         symmetric = {(n, n) for n in names if self._attribute(n, "is_symmetric") is True}
         return stated | _reversed(stated) | symmetric
 
+    def _named_inverses(self, predicate: str) -> list[str]:
+        named = self._attribute(predicate, "inverse_of")
+        return [
+            one for one in (named if isinstance(named, list) else [named]) if isinstance(one, str)
+        ]
+
     def _predicates(self) -> list[str]:
+        """The predicates that are defined, and those that are only named."""
         concepts = self.concepts.values()
-        return [one["name"] for one in concepts if one["type"] == "$PropositionType"]
+        defined = [one["name"] for one in concepts if one["type"] == "$PropositionType"]
+        return [*defined, *(one for name in defined for one in self._named_inverses(name))]
 
     def _attribute(self, predicate: str, key: str) -> Any:
         definition = self.concepts.get(concept_id("$PropositionType", predicate))
