@@ -29,7 +29,15 @@ ABSENT = ("KIP_2001", "KIP_3002")
 """The errors of a query that names what is not there: it finds nothing."""
 _KEY = re.compile("[a-zA-Z_][a-zA-Z0-9_]*")
 LINK_ENDS = ("@subject", "@object")
-_DEFINITION = {"type": "$PropositionType", "name": DERIVED_FROM}
+_DEFINITION: dict[str, Any] = {
+    "type": "$PropositionType",
+    "name": DERIVED_FROM,
+    "attributes": {
+        "description": "The subject rests on the object.",
+        "subject_types": ["*"],
+        "object_types": ["*"],
+    },
+}
 _ANY = Name("*")
 _LINK = "?l (?s, ?p, ?o)"
 
