@@ -297,6 +297,8 @@ def test_a_nexus_without_the_predicate_gets_its_definition(nexus: kiprdf.Nexus) 
     assert "derived_from" not in bare.names()["predicates"]
     run(bare, GRANDPARENTS)
     assert derivations(bare, "grandparent") == [(JOIN, [ANN_BOB, BOB_CID])]
+    where = '?p {type: "$PropositionType", name: "derived_from"}'
+    assert bare.execute(f"FIND(?p.attributes.object_types) WHERE {{ {where} }}") == [["*"]]
 
 
 def test_the_command_line_shows_what_a_rule_matched_and_why_what_it_derived(
