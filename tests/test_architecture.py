@@ -71,7 +71,10 @@ def _unloaded_imports(path: Path) -> Iterator[str]:
         if not isinstance(function, ast.FunctionDef):
             continue
         loaded: set[str] = set()
-        for node in sorted(ast.walk(function), key=lambda node: getattr(node, "lineno", 0)):
+        nodes = [*ast.walk(function)]
+        if not any(isinstance(node, ast.Import | ast.ImportFrom) for node in nodes):
+            continue
+        for node in sorted(nodes, key=lambda node: getattr(node, "lineno", 0)):
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "load":
                 loaded |= {ast.unparse(name).strip("'") for name in node.args}
             elif isinstance(node, ast.Import | ast.ImportFrom):
