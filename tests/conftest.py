@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from kiprdf.execution import empty_answers
+from kiprdf.store.cancellation import is_any_abandoned
 from tests.long_runs import amount
 
 # A slow machine is no fault of the code, and graphs are large.
@@ -44,6 +45,8 @@ MEMORY = Path("/dev/shm")
 if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 4 << 30:
     tempfile.tempdir = os.environ["TMPDIR"] = str(MEMORY)
 
+PATIENCE = [0.05] * 1200
+"""Seconds for which tests wait in turns until queries end that earlier tests have left."""
 LONG = 60.0
 """Seconds after which a running test is named, and again each time they have doubled."""
 
@@ -80,6 +83,12 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     named = any(Path(argument.split("::")[0]).is_file() for argument in config.args)
     alone = named or option.keyword or option.capture == "no"
     return 0 if alone else (os.cpu_count() or 1) + 1
+
+
+def pytest_runtest_setup() -> None:
+    """Wait for queries that earlier tests have left: beside them no empty answer is explained."""
+    while PATIENCE and is_any_abandoned():
+        time.sleep(PATIENCE.pop())
 
 
 def pytest_configure(config: pytest.Config) -> None:

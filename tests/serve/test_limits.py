@@ -183,7 +183,8 @@ def test_slow_requests_of_one_client_hold_up_nobody(patient: RunningServer, lang
         begun = time.monotonic()
         assert patient.client.get("/health").status_code == 200
         assert patient.kip(READ).status_code == 200
-        assert time.monotonic() - begun < 10
+        # Half of what they would take if they waited for one of the slow requests.
+        assert time.monotonic() - begun < 25
     finally:
         for connection in slow:
             connection.close()
