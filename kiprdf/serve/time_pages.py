@@ -108,17 +108,25 @@ def _end(iris: Iris, node: NamedNode | None) -> View:
 
 
 def _commit(page: Page, commit: dict[str, Any]) -> View:
-    forgotten = commit.get("forgotten")
-    rows = [] if forgotten is not None else list(_rows(page, commit))
+    rows = [] if "forgotten" in commit else list(_rows(page, commit))
     return {
         "seq": commit["seq"],
         "href": page.href("explore/") + "?" + urlencode({"as_of": commit["seq"]}),
         "time": shown_time(commit["at"]),
         "who": _who(commit),
-        "forgot": None if forgotten is None else f"Forgot {count(forgotten, 'element')}.",
+        "note": _note(commit),
         "rows": rows[:SHOWN],
         "more": f"and {count(len(rows) - SHOWN, 'more element')}" if len(rows) > SHOWN else None,
     }
+
+
+def _note(commit: dict[str, Any]) -> str | None:
+    """What a commit did that is no change of elements."""
+    if "forgotten" in commit:
+        return f"Forgot {count(commit['forgotten'], 'element')}."
+    if "gate" in commit:
+        return "Removed the shapes." if commit["gate"] is None else "Set shapes."
+    return None
 
 
 def _who(commit: dict[str, Any]) -> str:

@@ -50,8 +50,8 @@ async def over_mcp(server: RunningServer, command: str) -> Any:
         return json.loads(answer.content[0].text)  # type: ignore[union-attr]
 
 
-def test_the_page_of_a_proposal_shows_why_it_was_refused() -> None:
-    with Nexus.memory() as nexus:
+def test_pages_show_why_a_statement_was_refused_and_that_shapes_were_set() -> None:
+    with Nexus.memory(history=True) as nexus:
         nexus.execute(SCHEMA)
         nexus.set_shapes(SHAPES, on_violation="propose")
         nexus.execute(WRONG)
@@ -63,5 +63,7 @@ def test_the_page_of_a_proposal_shows_why_it_was_refused() -> None:
                 client.get(f"/explore/proposals/prop-{number}", headers=HTML).text
                 for number in (1, 2)
             )
+            log = client.get("/explore/log", headers=HTML).text
+    assert log.count("Set shapes.") == log.count("Removed the shapes.") == 1
     assert "It was refused: C:Drug/Bad, attributes.risk_level: At most 5." in first
     assert "was refused" not in second
