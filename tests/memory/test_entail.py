@@ -40,7 +40,11 @@ def remembered(entail: Any) -> tuple[Any, ...]:
     recalled = [(hit.excerpt, hit.score) for hit in memory.recall("which python").notes]
     contexts = [re.sub("mem_[0-9a-f]+", "", memory.context(word)) for word in ("python", "mesh")]
     facts = nexus.find("FIND(?s.name, ?p, ?o.name) WHERE { (?s, ?p, ?o) }", entail=False).tuples
-    return contexts, recalled, sorted(re.sub("mem_[0-9a-f]+", "", str(fact)) for fact in facts)
+    entities = [entity.name for entity in memory.entities()]
+    names = {entity.id: entity.name for entity in memory.entities()}
+    edges = [(names[e.subject_id], e.predicate, names[e.object_id]) for e in memory.edges()]
+    stated = sorted(re.sub("mem_[0-9a-f]+", "", str(fact)) for fact in facts)
+    return contexts, recalled, entities, sorted(edges), memory.stats(), stated
 
 
 def test_a_memory_answers_and_grows_alike_with_any_default() -> None:
