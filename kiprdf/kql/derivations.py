@@ -604,7 +604,7 @@ class Finder:
         confidence = self.confidence(solved)
         number = self._rewriting.questions.index(question)
         return (
-            -math.inf if confidence is None else -confidence,
+            math.inf if confidence is None else -confidence,
             number,
             list(map(str, cells.values())),
         )

@@ -96,6 +96,19 @@ def test_a_derivation_has_what_is_matched_and_read(nexus: kiprdf.Nexus) -> None:
     }
 
 
+def test_a_derivation_without_a_confidence_is_not_the_best_one(nexus: kiprdf.Nexus) -> None:
+    nexus.execute(
+        'UPSERT { CONCEPT ?a { {type: "Symptom", name: "A"} } '
+        'PROPOSITION { ({type: "Drug", name: "Aspirin"}, "treats", ?a) } }'
+    )
+    (row,) = nexus.why('FIND(?d.name) WHERE { (?d, "treats", ?s) }').rows
+    objects = [one.concepts[1] for one in row.derivations]
+    assert objects == ["C:Symptom/Headache", "C:Symptom/Pain", "C:Symptom/A"]
+    assert row.confidence == 0.8
+    (row,) = nexus.why('FIND(COUNT(?s)) WHERE { (?d, "treats", ?s) }').rows
+    assert row.confidence == 0.8
+
+
 def test_the_best_derivation_comes_first_and_makes_the_confidence(nexus: kiprdf.Nexus) -> None:
     (row,) = nexus.why('FIND(?d) WHERE { ?d {name: "Aspirin"} (?d, "treats", ?s) }').rows
     assert [one.propositions for one in row.derivations] == [(TREATS,), (TREATS_PAIN,)]
