@@ -25,6 +25,7 @@ from kiprdf.sparql.algebra import (
     Hole,
     HopRange,
     Hops,
+    OneOf,
     Pattern,
     Term,
     TriplePattern,
@@ -193,9 +194,8 @@ class _Builder:
     def _add(self, *triples: TriplePattern) -> None:
         self.result.patterns.append(BGP(triples))
 
-    def _any(self, *branches: BGP, disjoint: bool = False) -> None:
-        pattern = branches[0] if len(branches) == 1 else Union(branches, disjoint)
-        self.result.patterns.append(pattern)
+    def _any(self, *branches: BGP) -> None:
+        self.result.patterns.append(branches[0] if len(branches) == 1 else Union(branches))
 
     def _believe(self, kinds: Iterable[NamedNode], *terms: Node) -> None:
         """Require that an element, or the fact of three terms, is believed, where not all of its
@@ -227,8 +227,9 @@ class _Builder:
             definitions = (self._iris.type(checked_text(matcher.type)),)
             if self._rules is not None:
                 definitions = self._rules.types(*definitions)
-            types = (BGP((TriplePattern(node, vocab.TYPE, t),)) for t in definitions)
-            self._any(*types, disjoint=True)
+            is_one = len(definitions) == 1
+            types = definitions[0] if is_one else OneOf(definitions, (), vocab.TEXTS)
+            self._add(TriplePattern(node, vocab.TYPE, types))
         self._believe(definitions, node)
         if matcher.name is not None:
             self._add(TriplePattern(node, vocab.LABEL, value_term(matcher.name)))

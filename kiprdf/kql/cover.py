@@ -59,6 +59,8 @@ from kiprdf.store.base import Row
 
 LONGEST_CHAIN = 3
 """Hops of a range that is asked as alternatives of triples; longer ones have too many paths."""
+MOST_TYPES = 64
+"""Types that are asked as alternatives."""
 MOST_VALUES = 8
 """Values that come with the rows; planning takes longer the more OPTIONALs there are."""
 
@@ -463,7 +465,7 @@ def _is_plain(group: Pattern) -> bool:
         and group.before == UNIT
         and bool(group.parts)
         and not (group.constants or group.conditions)
-        and all(isinstance(part, BGP) and _read_alike(part, None) for part in group.parts)
+        and all(isinstance(part, BGP) and _read_alike(part, None) is part for part in group.parts)
     )
 
 
@@ -475,6 +477,10 @@ def _triples(group: Pattern) -> BGP:
 def _read_alike(part: Pattern, namer: Namer | None) -> Pattern | None:
     """A part of a group as every engine reads it; None for what it may confuse."""
     match part:
+        case BGP((TriplePattern(predicate=vocab.TYPE, object=OneOf(terms=types)) as triple,)):
+            if len(types) > MOST_TYPES:
+                return None
+            return Union(tuple(BGP((replace(triple, object=type),)) for type in types))
         case BGP():
             is_odd = any(t.subject == t.object or isinstance(t.object, OneOf) for t in part.triples)
             return None if is_odd else part

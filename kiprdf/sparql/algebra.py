@@ -96,7 +96,7 @@ class OneOf:
     """In the place of an object, a value that FILTER reads as one of some; each is found once.
 
     It is one of the ``terms``, or holds one that is ``held`` in the ``graph`` of what other values
-    hold.
+    hold. With ``rdf:type``, one of some types.
     """
 
     terms: tuple[Term, ...]
@@ -157,10 +157,7 @@ class AntiJoin:
 
 @dataclass(frozen=True, slots=True)
 class Union:
-    """Of some types, no element has two: such branches are ``disjoint``."""
-
     branches: tuple[Pattern, ...]
-    disjoint: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,8 +400,7 @@ def map_patterns(pattern: Pattern, visit: Visit) -> Pattern:
             left = visit(pattern.left, UNIT, pattern.right)
             return replace(pattern, left=left, right=visit(pattern.right, left, left))
         case Union():
-            branches = tuple(visit(branch, UNIT, ()) for branch in pattern.branches)
-            return replace(pattern, branches=branches)
+            return Union(tuple(visit(branch, UNIT, ()) for branch in pattern.branches))
         case Filter():
             return replace(pattern, pattern=visit(pattern.pattern, UNIT, pattern.condition))
         case Extend():

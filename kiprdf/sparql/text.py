@@ -148,6 +148,7 @@ class _Writer:
         )
         self._used: dict[str, str] = {}
         self._is_repeated = False
+        self._lists = 0
         self.pieces: list[_Piece] = []
         self.write = self.pieces.append
 
@@ -231,7 +232,9 @@ class _Writer:
         self.write("{ ")
         object_ = terms[0]
         if len(terms) > 1:
-            object_ = Variable("one_of_")
+            # Another list must not join with this one.
+            object_ = Variable(f"one_of_{self._lists or ''}")
+            self._lists += 1
             self.write(f"VALUES {object_} {{ ")
             self._separated(terms, " ", self._term)
             self.write(" } ")

@@ -310,6 +310,8 @@ class _Planner:
             fact = triple.object
             parts = (self.slot(fact.subject), self.slot(fact.predicate), self.slot(fact.object))
             return _reifier(subject, parts, variables(fact) <= bound)
+        if isinstance(triple.object, algebra.OneOf) and triple.predicate == vocab.TYPE:
+            return _of_types(subject, cast(tuple[NamedNode, ...], triple.object.terms))
         if isinstance(triple.object, algebra.OneOf):
             return self._one_of(subject, triple, triple.object)
         object_ = self.slot(triple.object)
@@ -473,6 +475,20 @@ def _match(subject: int, predicate: int, object_: int, facts: str = "") -> Step:
                 copy[subject], copy[object_] = quad.subject, quad.object
                 copy[predicate] = quad.predicate
                 yield copy
+
+    return step
+
+
+def _of_types(element: int, types: tuple[NamedNode, ...]) -> Step:
+    """The elements of some types."""
+    every = frozenset(types)
+
+    def step(s: Solution, reads: Reads) -> Iterable[Solution]:
+        if s[element] is not None:
+            statements = reads(s[element], vocab.TYPE, None)
+            return [s] if any(quad.object in every for quad in statements) else []
+        each = reads.each(lambda type, reads: reads(None, vocab.TYPE, type), types)
+        return [_with(s, (element, q.subject)) for statements in each for q in statements]
 
     return step
 

@@ -337,8 +337,6 @@ def _parts(
             yield from _parts(pattern.pattern, before, outer)
         case Project():
             yield pattern.variables, outer
-        case Union(disjoint=True):
-            yield from _parts(pattern.branches[0], before, outer)
         case _:
             raise _Unknown
 

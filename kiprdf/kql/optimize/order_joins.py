@@ -9,8 +9,8 @@ triples go together, every other part is isolated, and each comes when what it l
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 from pyoxigraph import Variable
 
@@ -28,6 +28,8 @@ from kiprdf.sparql.algebra import (
     Filter,
     Group,
     Hops,
+    In,
+    OneOf,
     Pattern,
     TriplePattern,
     TripleTerm,
@@ -132,7 +134,13 @@ class _Order:
     def _join_isolated(self, pattern: Pattern, part: Pattern, bound: set[Variable]) -> Pattern:
         if isinstance(part, Hops):
             return expand_hops(pattern, part, bound, self._fresh)
-        return lateral(pattern, part)
+        triple = _types(part)
+        if triple is None or not (is_iri(triple.subject) or triple.subject in bound):
+            return lateral(pattern, part)
+        # The one type of an element is compared faster than it is looked for.
+        definition = self._fresh("type")
+        checked = lateral(pattern, BGP((replace(triple, object=definition),)))
+        return Filter(checked, In(definition, cast(OneOf, triple.object).terms))
 
     def _where_exists(self, pattern: Pattern, component: list[TriplePattern]) -> Pattern:
         """A pattern where a component has a match at all: not without one."""
@@ -172,8 +180,17 @@ class _Conditions:
 def _is_plain(part: Pattern) -> bool:
     """Whether the triples of a part may share a BGP with others."""
     return isinstance(part, BGP) and not any(
-        isinstance(triple.predicate, Alternative | Variable) for triple in part.triples
+        isinstance(triple.predicate, Alternative | Variable) or isinstance(triple.object, OneOf)
+        for triple in part.triples
     )
+
+
+def _types(part: Pattern) -> TriplePattern | None:
+    """The triple of a part that is the elements of some types."""
+    match part:
+        case BGP((TriplePattern(predicate=vocab.TYPE, object=OneOf()) as triple,)):
+            return triple
+    return None
 
 
 def _isolated(part: Pattern) -> IsolatedUnit:
@@ -181,9 +198,10 @@ def _isolated(part: Pattern) -> IsolatedUnit:
         return IsolatedUnit(part, (part.subject, part.object))
     first = part.branches[0] if isinstance(part, Union) else part
     assert isinstance(first, BGP)
-    # From a link, its fact is found, too; from a type too much.
-    is_typed = isinstance(part, Union) and part.disjoint
-    ends = [] if is_typed else [first.triples[0].object]
+    # From a link, its fact is found, too.
+    # From a type, too much is found.
+    ends = [t.object for t in first.triples[:1] if t.predicate != vocab.TYPE]
+    is_typed = _types(part) is not None
     return IsolatedUnit(part, (*ends, *(t.subject for t in first.triples)), is_typed)
 
 
