@@ -119,6 +119,7 @@ RULES = {
     'the end of a link: ?a.name) WHERE { ?l (?a, "near", ?b)'
     ' FILTER(?l.subject == "C:Port/Brest") }': [
         ("Brest",), ("Paris",)],
+    'two lists of types: COUNT(?x)) WHERE { ?x {type: "Place"} ?y {type: "Place"} }': [(16,)],
     'no inverse that is undefined: ?x.name) WHERE { (?x, "says", ?y) }': [("Brest",)],
 }  # fmt: skip
 
@@ -155,6 +156,23 @@ def test_one_path_for_each_predicate(nexus: kiprdf.Nexus) -> None:
     path = "(pred:capital_of|pred:within|^pred:contains)+"
     command = 'FIND(?x) WHERE { (?x, "within", {type: "Place", name: "Earth"}) }'
     assert path in nexus.explain(command, entail=True)
+
+
+def test_a_type_with_many_below_it_is_a_list() -> None:
+    nexus = kiprdf.Nexus.memory()
+    nexus.execute(DEFINED)
+    below = [f'{{type: "$ConceptType", name: "T{number}"}}' for number in range(200)]
+    concepts = "".join(f"CONCEPT {{ {one} }}" for one in below)
+    facts = "".join(f'PROPOSITION {{ ({one}, "subclass_of", {below[0]}) }}' for one in below[1:])
+    nexus.execute(f"UPSERT {{ {concepts} {facts} }}")
+    nexus.execute("""UPSERT {
+      CONCEPT ?one { {type: "T7", name: "one"} }
+      CONCEPT { {type: "T199", name: "other"} SET PROPOSITIONS { ("knows", ?one) } } }""")
+    assert rows(nexus, '?x.name) WHERE { ?x {type: "T0"} }') == [("one",), ("other",)]
+    assert rows(nexus, '?x.id) WHERE { ?x {type: "T0", name: "other"} }') == [("C:T199/other",)]
+    known = '?y.name) WHERE { ?x {type: "T0"} (?x, "knows", ?y) ?y {type: "T0"} }'
+    assert rows(nexus, known) == [("one",)]
+    assert nexus.explain(f"FIND({known}", entail=True).count("type:T199") == 2
 
 
 def test_cycles_and_a_predicate_that_is_its_own_inverse() -> None:
