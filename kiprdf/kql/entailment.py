@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary
 
@@ -408,7 +409,7 @@ class Explanations:
     """
 
     def __init__(self, store: Store) -> None:
-        self._store, self._rules = store, rules_of(store)
+        self._store, self._rules, self._clusters = store, rules_of(store), clusters_of(store)
         self._paths: dict[tuple[NamedNode, tuple[Step, ...], int], ShortestPaths] = {}
 
     def of_type(self, type: NamedNode, concept: NamedNode) -> Explanation | None:
@@ -416,15 +417,18 @@ class Explanations:
 
         ``type`` is the definition, as ``iris.type(name)``.
         """
-        own, rules = self._store.iris.type_of(concept), self._rules
-        if own == type:
-            return Explanation((), ())
-        if own is None or rules is None or own not in rules.types(type):
-            return None
-        above = self._store.iris.predicate(SUBCLASS_OF)
-        facts = self._paths_from(own, ((above, True),), 1).to(type)
-        assert facts is not None, (own, type)
-        return Explanation((), (Inferred(SUBCLASS_OF, type, self._links(facts)),))
+        types = (type,) if self._rules is None else self._rules.types(type)
+        for member in (concept, *self._members(concept)):
+            own = self._store.iris.type_of(member)
+            if own in types:
+                inferred = self._same(member)
+                if own is not None and own != type:
+                    above = self._store.iris.predicate(SUBCLASS_OF)
+                    facts = self._paths_from(own, ((above, True),), 1).to(type)
+                    assert facts is not None, (own, type)
+                    inferred.append(Inferred(SUBCLASS_OF, type, self._links(facts)))
+                return Explanation((), tuple(inferred))
+        return None
 
     def of_fact(
         self,
@@ -443,7 +447,7 @@ class Explanations:
         ends = subject, object
         if rules is None or path is None:
             facts = self._shortest([(predicate, True)], ends, hops or (1, 1))
-            return None if facts is None else Explanation(self._links(facts), ())
+            return None if facts is None else self._explanation(facts, [])
         start = (predicate, True)
         steps = rules.steps(start)
         facts = self._shortest(steps, ends, hops or (1, 1))
@@ -454,7 +458,7 @@ class Explanations:
                 for fact, node in zip(facts, at, strict=False)
                 for rule in self._applied(steps, self._step(fact, node, steps), fact)
             ]
-            return Explanation(self._links(facts), tuple(dict.fromkeys(inferred)))
+            return self._explanation(facts, inferred)
         chains: list[tuple[list[Triple], Step]] = []
         for step in steps if hops is None else ():
             if step[0] in rules.transitive:
@@ -470,7 +474,30 @@ class Explanations:
         own = rules.steps(transitive)
         for fact, node in zip(chain, [subject, *self._ends(chain, subject)], strict=False):
             inferred += self._applied(own, self._step(fact, node, own), fact)
-        return Explanation(links, tuple(dict.fromkeys(inferred)))
+        return self._explanation(chain, inferred)
+
+    def _explanation(self, facts: list[Triple], inferred: list[Inferred]) -> Explanation:
+        ends = (end for fact in facts for end in (fact.subject, fact.object))
+        same = [rule for end in ends for rule in self._same(cast(NamedNode, end))]
+        return Explanation(self._links(facts), tuple(dict.fromkeys((*same, *inferred))))
+
+    def _members(self, node: NamedNode) -> Sequence[NamedNode]:
+        return () if self._clusters is None else self._clusters.members.get(node, ())
+
+    def _one(self, node: Any) -> NamedNode:
+        """What stands for an element."""
+        one = node if self._clusters is None else self._clusters.representative(node)
+        return cast(NamedNode, one)
+
+    def _same(self, member: NamedNode) -> list[Inferred]:
+        """Why an element is the one that stands for it; nothing where it stands for itself."""
+        one = self._one(member)
+        if one == member:
+            return []
+        same = self._store.iris.predicate(SAME_AS)
+        steps = ((same, True), (same, False))
+        facts = ShortestPaths(member, steps, 1, self._store, merges=False).to(one)
+        return [Inferred(SAME_AS, one, self._links(facts or ()))]
 
     def _shortest(
         self,
@@ -493,19 +520,19 @@ class Explanations:
         links = (link_of(self._store, fact) for fact in facts)
         return tuple(link for link in links if link is not None)
 
-    @staticmethod
-    def _ends(facts: Iterable[Triple], start: NamedNode) -> Iterator[NamedNode]:
+    def _ends(self, facts: Iterable[Triple], start: NamedNode) -> Iterator[NamedNode]:
         """The nodes that a chain of facts leads to, one after the other."""
         at = start
         for fact in facts:
-            at = cast(NamedNode, fact.object if fact.subject == at else fact.subject)
+            subject, object_ = self._one(fact.subject), self._one(fact.object)
+            at = object_ if subject == at else subject
             yield at
 
-    @staticmethod
-    def _step(fact: Triple, start: NamedNode, steps: Mapping[Step, object]) -> Step:
+    def _step(self, fact: Triple, start: NamedNode, steps: Mapping[Step, object]) -> Step:
         """The step that a fact is, read from one of its ends."""
         forward = (fact.predicate, True)
-        return forward if fact.subject == start and forward in steps else (fact.predicate, False)
+        is_forward = self._one(fact.subject) == start and forward in steps
+        return forward if is_forward else (fact.predicate, False)
 
     def _applied(
         self, steps: Mapping[Step, tuple[Step, Applied] | None], step: Step, *facts: Triple
@@ -529,8 +556,16 @@ class ShortestPaths:
     """The shortest walks from a node along some steps over facts that are believed, with a least
     number of hops; of walks that are equally short, along the first steps."""
 
-    def __init__(self, start: NamedNode, steps: tuple[Step, ...], least: int, store: Store) -> None:
+    def __init__(
+        self,
+        start: NamedNode,
+        steps: tuple[Step, ...],
+        least: int,
+        store: Store,
+        merges: bool = True,
+    ) -> None:
         self._steps, self._least, self._store = steps, least, store
+        self._clusters = clusters_of(store) if merges else None
         view = view_of(store)
         self._hidden: frozenset[object] = frozenset() if view is None else view.hidden
         self._before: dict[_State, tuple[_State, Triple] | None] = {(start, 0): None}
@@ -556,10 +591,14 @@ class ShortestPaths:
 
     def _step(self, state: _State) -> None:
         node, hops = state
-        for predicate, forward in self._steps:
-            ends = (node, None) if forward else (None, node)
+        clusters = self._clusters
+        members = (node,) if clusters is None else clusters.of(node)
+        for (predicate, forward), member in product(self._steps, members):
+            ends = (member, None) if forward else (None, member)
             for fact in self._store.match(ends[0], predicate, ends[1]):
                 end = cast(NamedNode, fact.object if forward else fact.subject)
+                if clusters is not None:
+                    end = clusters.representative(end)
                 stated = Triple(fact.subject, fact.predicate, fact.object)
                 following = end, min(hops + 1, self._least)
                 if following not in self._before and not {end, stated} & self._hidden:

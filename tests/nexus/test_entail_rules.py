@@ -301,3 +301,21 @@ def test_an_explanation_names_the_rules_and_the_propositions(nexus: kiprdf.Nexus
     assert shown(why.of_type(iris.type("Place"), brest)) == (
         [], [("subclass_of", "Place", ["subclass_of"])])  # fmt: skip
     assert why.of_type(iris.type("Port"), paris) is None
+
+
+def test_an_explanation_names_what_is_the_same(same: kiprdf.Nexus) -> None:
+    store = entailed(same.store, "same_as")
+    iris, why = store.iris, Explanations(store)
+    paris, brest = iris.concept("City", "Paris"), iris.concept("Port", "Brest")
+    (link,) = same.execute('FIND(?l.id) WHERE { ?l (?a, "same_as", ?b) }')
+    near = why.of_fact(iris.predicate("near"), paris, iris.concept("Place", "Earth"))
+    assert [(r.by, r.of, list(map(iris.id, r.sources))) for r in near.inferred] == [
+        ("same_as", paris, [link])
+    ]
+    port = why.of_type(iris.type("Port"), paris)
+    assert [(rule.by, list(map(iris.id, rule.sources))) for rule in port.inferred] == [
+        ("same_as", [link])
+    ]
+    assert [r.by for r in why.of_fact(iris.predicate("near"), paris, brest).inferred] == [
+        "is_symmetric"
+    ]
