@@ -170,9 +170,9 @@ def test_a_type_with_many_below_it_is_a_list() -> None:
       CONCEPT { {type: "T199", name: "other"} SET PROPOSITIONS { ("knows", ?one) } } }""")
     assert rows(nexus, '?x.name) WHERE { ?x {type: "T0"} }') == [("one",), ("other",)]
     assert rows(nexus, '?x.id) WHERE { ?x {type: "T0", name: "other"} }') == [("C:T199/other",)]
-    known = '?y.name) WHERE { ?x {type: "T0"} (?x, "knows", ?y) ?y {type: "T0"} }'
-    assert rows(nexus, known) == [("one",)]
-    assert nexus.explain(f"FIND({known}", entail=True).count("type:T199") == 2
+    checked = '?y.name) WHERE { ?x {type: "T0"} (?x, "knows", ?y) ?y {type: "T0"} }'
+    assert rows(nexus, checked) == [("one",)]
+    assert nexus.explain(f"FIND({checked}", entail=True).count("type:T199") == 2
 
 
 def test_cycles_and_a_predicate_that_is_its_own_inverse() -> None:
