@@ -30,14 +30,17 @@ from kiprdf.semantics.protected import ACTORS, SYSTEM
 from kiprdf.source import NOWHERE
 from kiprdf.store import Delta, Origin, OxigraphStore
 from kiprdf.store.bookkeeping import commit_note, note, record
+from kiprdf.store.chain import FORGOTTEN_TEXTS
 from kiprdf.store.erasures import digest, digests, listed, noted
-from kiprdf.store.journal_files import Commit, decoded, encoded
-from kiprdf.store.past import base_record, require_embedded
+from kiprdf.store.journal_files import Commit, decoded, encoded, number_of, rewritten
+from kiprdf.store.past import base_of, require_embedded
 
 KIND = "FORGET"
 """What the history calls the commit that forgets."""
 FORGOTTEN = "forgotten"
 """The record of how many elements a commit has forgotten."""
+REWRITTEN = "rewritten"
+"""The record of how many records of the history it has written again without them."""
 
 _LINK = re.compile(r"\b([0-9a-f]{16})[:/](\w+)")
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
@@ -240,7 +243,14 @@ class ErasurePlan:
     def records(self) -> dict[str, str]:
         """What the nexus notes in the commit that forgets."""
         number = self.store.commit() + 1
-        return {FORGOTTEN: str(len(self.draft.deleted)), **noted(number, self.unlisted)}
+        texts = set() if self._journal is None else {*self._journal.statements().values()}
+        counts = {
+            FORGOTTEN: len(self.draft.deleted),
+            REWRITTEN: len(self.commits),
+            FORGOTTEN_TEXTS: sum(map(self._has_name, texts)),
+        }
+        counted = {key: str(count) for key, count in counts.items()}
+        return {**counted, **noted(number, self.unlisted)}
 
     def apply(self, origin: Origin, records: dict[str, str]) -> None:
         """Forget, as one commit with these records; the lock is held."""
@@ -251,7 +261,7 @@ class ErasurePlan:
         self.store.rewrite(self._quads(number, records), lambda: self._prepare(stub))
 
     def _quads(self, number: int, records: dict[str, str]) -> Iterator[Quad]:
-        replaced = {vocab.COMMIT, *map(record, records)}
+        replaced = {vocab.COMMIT, vocab.CHAIN, vocab.REWRITTEN, *map(record, records)}
         links = (link for link in self.draft.deleted.values() if isinstance(link, Proposition))
         facts = set(map(self.draft.fact, links))
         for quad in paced(iter(self.store.engine)):
@@ -261,6 +271,8 @@ class ErasurePlan:
                 yield quad
         yield commit_note(number)
         yield from (note(record(key), Literal(value)) for key, value in records.items())
+        if self._journal is not None:
+            yield from self._journal.prepared.notes()
 
     def _prepare(self, stub: Commit) -> None:
         journal = self._journal
@@ -269,21 +281,25 @@ class ErasurePlan:
         has_base = self._begin > 0 or journal.base is not None
         journal.prepare(
             self._records(stub),
-            lambda digest, text: not any(name in text for name in self._names),
+            lambda digest, text: not self._has_name(text),
             has_base=has_base,
         )
+
+    def _has_name(self, text: str) -> bool:
+        """Whether the text of a statement has a name of what is forgotten."""
+        return any(name in text for name in self._names)
 
     def _records(self, stub: Commit) -> Iterator[bytes]:
         journal = self._journal
         assert journal is not None
         if self._begin:
-            yield encoded(self._without(base_record(self.store, journal, self._begin)))
+            yield base_of(self.store, journal, self._begin, self._without)
         affected = set(self.commits)
         for data in journal.records(self._begin):
-            commit = decoded(data)
-            yield encoded(self._without(commit)) if commit.number in affected else data
+            is_affected = number_of(data) in affected
+            yield rewritten(self._without(decoded(data)), data) if is_affected else data
         if self.store.journal is not None:
-            yield encoded(stub)
+            yield encoded(stub, previous=journal.head)
 
     def _without(self, commit: Commit) -> Commit:
         """A commit without the erased elements; a fact is there as long as a link states it."""

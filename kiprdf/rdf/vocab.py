@@ -67,6 +67,8 @@ MANY = NamedNode(KIP + "many")
 FORMAT = NamedNode(KIP + "format")
 BASE = NamedNode(KIP + "base")
 COMMIT = NamedNode(KIP + "commit")
+CHAIN = NamedNode(KIP + "chain")
+REWRITTEN = NamedNode(KIP + "rewritten")
 
 VERSION = "_version"
 CREATED_AT = "_created_at"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from itertools import starmap
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -20,6 +19,8 @@ from kiprdf.sparql.algebra import BGP, Call, Filter, In, Negation, Select, Tripl
 from kiprdf.sparql.text import render
 from kiprdf.store.delta import Written
 
+MOST_NOTES = 64
+"""The notes of earlier commits that remain in a graph: removing many together takes less time."""
 KEPT_BYTES = 4 * 1024**2
 """The size of a change that is kept for others, who follow a dataset."""
 KEPT_COMMITS = 256
@@ -30,7 +31,8 @@ ENGINE_FAULTS = (OSError, RuntimeError)
 
 
 class CommitNumber(NamedTuple):
-    """The number of the last commit, kept in memory, and the quads of the graph that note it.
+    """The number of the last commit, kept in memory, and the quads of the graph that note it and its
+    record, those of earlier commits among them.
 
     Reading it from the graph takes longer with each commit: the engine skips removed quads.
     """
@@ -46,19 +48,8 @@ def read_commit_number(engine: Engine) -> CommitNumber:
     graph = vocab.BOOKKEEPING
     notes = tuple(readable(engine, graph, vocab.COMMIT, None, graph))
     texts = (cast(Literal, quad.object).value for quad in notes)
-    return CommitNumber(max((int(text) for text in texts if text.isdecimal()), default=0), notes)
-
-
-def remove_earlier_number(engine: Engine) -> None:
-    """Remove the number of an earlier commit, which a crash may have left."""
-    noted = read_commit_number(engine)
-    last = commit_note(noted.number)
-    if last not in noted.notes:
-        return
-    with suppress(*ENGINE_FAULTS):
-        for quad in noted.notes:
-            if quad != last:
-                engine.remove(quad)
+    number = max((int(text) for text in texts if text.isdecimal()), default=0)
+    return CommitNumber(number, (*notes, *readable(engine, graph, vocab.CHAIN, None, graph)))
 
 
 def note(key: NamedNode, value: Literal) -> Quad:
@@ -70,6 +61,16 @@ def commit_note(number: int) -> Quad:
     """The quad that notes the number of a commit."""
     # pyoxigraph converts an integer itself, and ignores an interrupt while it does.
     return note(vocab.COMMIT, Literal(str(number), datatype=vocab.INTEGER))
+
+
+def head_note(number: int, digest: str) -> Quad:
+    """The quad that notes the last commit of the history, with the digest of its record."""
+    return note(vocab.CHAIN, Literal(f"{number} {digest}"))
+
+
+def rewritten_note(digest: str) -> Quad:
+    """The quad that notes the digest of all records that were written in the place of others."""
+    return note(vocab.REWRITTEN, Literal(digest))
 
 
 def record(key: str) -> NamedNode:

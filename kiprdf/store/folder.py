@@ -491,17 +491,17 @@ def write_afresh(
 ) -> Engine:
     """Write the graph to the other folder, which the manifest names from then on.
 
-    ``prepare`` prepares the journal before that.
+    ``prepare`` prepares the journal first: the quads note its last record.
     """
     graph = other_graph(folder)
     try:
+        if prepare is not None:
+            prepare()
         shutil.rmtree(graph, ignore_errors=True)
         engine = Engine(str(graph))
         engine.bulk_extend(quads)
         engine.flush()
         FileSums(graph).note()
-        if prepare is not None:
-            prepare()
         write_manifest(folder, base, graph.name, erasing=prepare is not None)
     except BaseException as fault:
         shutil.rmtree(graph, ignore_errors=True)

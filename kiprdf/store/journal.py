@@ -24,27 +24,38 @@ import os
 import shutil
 import sys
 from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Literal, NamedTuple
+
+from pyoxigraph import Quad
 
 from kiprdf.checksums import NOTE, drop_note, is_as_noted, note
 from kiprdf.errors import ReplacedError, StoreError
 from kiprdf.rdf.iris import Iris
+from kiprdf.store.bookkeeping import head_note, rewritten_note
 from kiprdf.store.commit_index import CommitIndex, remove_index
 from kiprdf.store.delta import Written
 from kiprdf.store.journal_files import (
     FRAME_HEADER,
+    NOTHING,
     Commit,
     Sealed,
     decoded,
+    digest_of,
     encoded,
+    extended,
     framed,
     frames_of,
     joined,
+    link_of,
+    links_of,
+    number_of,
+    records_in,
     seal,
     sync_folder,
     time_of,
@@ -70,8 +81,41 @@ _TEXTS_LOST = f"The file {STATEMENTS} of the history is damaged: texts of statem
 _REPAIR_TEXTS = (
     "Restore a backup; or show the others without them: kiprdf check --repair --nexus FOLDER"
 )
-_NO_HASH = "0" * 64
 _log = logging.getLogger("kiprdf")
+
+
+class Anchor(NamedTuple):
+    """What the graph notes of the records: the number and the digest of the last one, and a digest
+    of all that were written in the place of others; "" without any."""
+
+    number: int
+    head: str
+    rewritten: str
+
+    def notes(self) -> list[Quad]:
+        """The quads that note it."""
+        quads = [head_note(self.number, self.head)] if self.number else []
+        return [*quads, rewritten_note(self.rewritten)] if self.rewritten else quads
+
+
+class _Anchoring:
+    """The anchor of records while they pass."""
+
+    def __init__(self) -> None:
+        self._last = b""
+        self._rewritten = ""
+
+    def seen(self, records: Iterable[bytes]) -> Iterator[bytes]:
+        for data in records:
+            self._last = data
+            if links_of(data).replaced:
+                self._rewritten = extended(self._rewritten, data)
+            yield data
+
+    def anchor(self) -> Anchor:
+        if not self._last:
+            return Anchor(0, NOTHING, "")
+        return Anchor(number_of(self._last), link_of(self._last), self._rewritten)
 
 
 @dataclass(slots=True)
@@ -107,6 +151,9 @@ class Journal:
         self._broken = self._syncs = False
         self._unsealed: Path | None = None
         """The log that could not be sealed, which is said once."""
+        self._head: str | None = None
+        self.prepared = Anchor(0, NOTHING, "")
+        """What anchors the files that were prepared last."""
         self._begun = 0
         """The first commit of the record that was appended last, or was not finished."""
         self._time = ""
@@ -185,6 +232,7 @@ class Journal:
         offsets = [start - FRAME_HEADER for start, _ in frames.places]
         # Read as one, since a writer may seal the log meanwhile.
         self._files = segments, _Log(path, frames.numbers, offsets, frames.end)
+        self._head = None
         last = [text[start:end] for start, end in frames.places[-1:]]
         self._time = time_of(*last) if last else self._time_of_sealed()
         if self._read_only:
@@ -201,7 +249,7 @@ class Journal:
 
     def refresh(self) -> None:
         """Read the files again, which a writer has changed."""
-        with _reading():
+        with reading():
             self._read_again()
 
     def has_writer(self) -> bool:
@@ -214,6 +262,20 @@ class Journal:
         """The time of the last record in a sealed file."""
         *_, last = b"", *self.records(self.last - 1)
         return time_of(last) if last else ""
+
+    @property
+    def head(self) -> str:
+        """What the next record has as ``previous``."""
+        if self._head is None:
+            *_, last = b"", *self.records(self.last - 1)
+            self._head = link_of(last) if last else NOTHING
+        return self._head
+
+    def anchor(self) -> Anchor:
+        """What anchors the records; each of them is read."""
+        anchoring = _Anchoring()
+        deque(anchoring.seen(self.records()), maxlen=0)
+        return anchoring.anchor()
 
     @property
     def last(self) -> int:
@@ -283,7 +345,8 @@ class Journal:
         log = self._files[1]
         if commit.origin.at < self._time:
             commit = replace(commit, origin=commit.origin._replace(at=self._time))
-        frame = framed(encoded(commit, rows))
+        data = encoded(commit, rows, self.head)
+        frame = framed(data)
         self._begun = commit.first
         try:
             if self._file is None:
@@ -300,6 +363,7 @@ class Journal:
             log.numbers.append(commit.number)
             log.size += len(frame)
             self._time = commit.origin.at
+            self._head = digest_of(data)
             if commit.since is not None:
                 self.gaps = [*self.gaps, (commit.first, commit.number)]
             self._runs = joined(self._runs, [(commit.first, commit.number)])
@@ -326,25 +390,27 @@ class Journal:
 
         Nothing depends on it, so a full disk is not an error.
         """
-        digest = digest_of(text)
+        digest = digest_of_text(text)
         statements = self.statements()
         if digest not in statements:
             # The break comes first: it ends a line that an earlier fault has left incomplete.
             line = b"\n" + json.dumps(text, ensure_ascii=False).encode()
             with suppress(OSError), io.FileIO(self._folder / STATEMENTS, "ab") as file:
                 if file.write(line) == len(line):
-                    statements[digest] = text
+                    _keep(statements, text)
         return digest
 
     def statements(self) -> dict[str | None, str]:
-        """The outlines of statements by their digests; lines that are damaged are left out."""
+        """The outlines of statements by their digests; lines that are damaged are left out.
+
+        In records that were written before there was a chain, a digest has 16 digits.
+        """
         if self._statements is None or self._read_only:
             self._statements = {}
             with suppress(FileNotFoundError):
                 for line in (self._folder / STATEMENTS).read_bytes().split(b"\n"):
                     with suppress(ValueError):
-                        text = str(json.loads(line))
-                        self._statements[digest_of(text)] = text
+                        _keep(self._statements, str(json.loads(line)))
         return self._statements
 
     def drop(self, number: int) -> None:
@@ -354,6 +420,7 @@ class Journal:
         """
         if number != self._begun:
             return
+        self._head = None
         log = self._files[1]
         kept = bisect_left(log.numbers, number)
         log.size = log.offsets[kept] if kept < len(log.offsets) else log.size
@@ -379,7 +446,7 @@ class Journal:
         sealed = log.path.with_suffix(".kseg")
         try:
             text = log.path.read_bytes()[: log.size]
-            previous = segments[-1].hash() if segments else _NO_HASH
+            previous = segments[-1].hash() if segments else NOTHING
             frames = frames_of(text)
             seal(sealed, (text[start:end] for start, end in frames.places), previous)
             segment = Sealed(sealed)
@@ -417,9 +484,12 @@ class Journal:
         """
         self.require_statements()
         sealed = self._path_after(self._files[1]).with_suffix(f".kseg{NEXT}")
+        anchoring = _Anchoring()
         try:
-            seal(sealed, records, _NO_HASH, is_first=True, has_base=has_base)
-            texts = [text for digest, text in self.statements().items() if keeps(digest, text)]
+            seal(sealed, anchoring.seen(records), NOTHING, is_first=True, has_base=has_base)
+            self.prepared = anchoring.anchor()
+            kept = [text for digest, text in self.statements().items() if keeps(digest, text)]
+            texts = dict.fromkeys(kept)
             lines = "".join(f"\n{json.dumps(text, ensure_ascii=False)}" for text in texts)
             (self._folder / f"{STATEMENTS}{NEXT}").write_text(lines, "utf-8")
         except BaseException as fault:
@@ -479,13 +549,13 @@ class Journal:
 
         ``sources`` are the triples of the dataset that name a source.
         """
-        with _reading():
+        with reading():
             self.index.catch_up(self.records, self.earliest(until), until, iris, sources)
         return self.index
 
     def is_indexed(self, until: int) -> bool:
         """Whether the index has the commits up to a number already."""
-        with _reading():
+        with reading():
             return self.index.is_current(self.records, until)
 
     def commit(self, number: int) -> Commit:
@@ -504,12 +574,12 @@ class Journal:
 
         Raises ``StoreError`` for a damaged record.
         """
-        with _reading():
+        with reading():
             yield from map(decoded, self.records(after, until))
 
     def size(self, after: int, until: int) -> int:
         """The bytes of the records above a number, up to another."""
-        with _reading():
+        with reading():
             return sum(map(len, self.records(after, until)))
 
     def records(self, after: int = 0, until: int = sys.maxsize) -> Iterator[bytes]:
@@ -538,6 +608,14 @@ class Journal:
                 continue
             yield from (text[start:end] for start, end in frames_of(text).places)
             return
+
+    def walk(self) -> Iterator[bytes | None]:
+        """Each record in its place, up to one that is damaged, which is None."""
+        segments, log = self._files
+        for segment in segments:
+            yield from segment.walk()
+        with suppress(FileNotFoundError):
+            yield from records_in(log.path.read_bytes())
 
     def copy(self, folder: Path, until: int = sys.maxsize) -> None:
         """Copy the records up to a commit into a new folder, while a writer may replace files.
@@ -583,7 +661,7 @@ class Journal:
     def verify(self) -> list[str]:
         """Sentences about what is damaged; every record is read."""
         sentences = list(self.faults)
-        previous = _NO_HASH
+        previous = NOTHING
         for segment in self._files[0]:
             if segment.previous != previous:
                 sentences.append(f"A file of the history before {segment.path.name} is missing.")
@@ -626,7 +704,7 @@ def _lock(file: IO[bytes], *, exclusive: bool) -> bool:
 
 
 @contextmanager
-def _reading() -> Iterator[None]:
+def reading() -> Iterator[None]:
     """Raise ``StoreError`` for files that are damaged or missing."""
     try:
         yield
@@ -676,6 +754,12 @@ def discard_prepared(folder: Path) -> None:
         path.unlink()
 
 
-def digest_of(text: str) -> str:
+def digest_of_text(text: str) -> str:
     """The digest of the outline of a statement."""
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _keep(statements: dict[str | None, str], text: str) -> None:
+    """Note an outline by its digest, in both lengths."""
+    digest = digest_of_text(text)
+    statements[digest] = statements[digest[:16]] = text

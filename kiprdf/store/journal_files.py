@@ -14,9 +14,9 @@ import re
 import struct
 import zlib
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,6 +35,8 @@ _FRAME = struct.Struct("<II")
 FRAME_HEADER = _FRAME.size
 """The bytes of a frame before its record."""
 _MAGIC = b"kipseg1\n"
+NOTHING = "0" * 64
+"""The ``previous`` of a first record."""
 _START = re.compile(rb'\[(?:\[(\d+), )?(\d+)\]?, "([^"]*)"')
 
 
@@ -43,6 +45,8 @@ class Commit:
     """One commit: the triples that it removed and added, and the records with both values.
 
     With ``since`` it is what all commits after that one changed, which were not recorded.
+    ``previous`` is the digest of the record before, ``replaced`` that of the record in the place of
+    which this one was written later; None in what was recorded before there was a chain.
     """
 
     number: int
@@ -51,6 +55,8 @@ class Commit:
     added: Sequence[Written] = ()
     records: dict[str, tuple[str | None, str]] = field(default_factory=dict)
     since: int | None = None
+    previous: str | None = None
+    replaced: str | None = None
 
     @property
     def first(self) -> int:
@@ -63,16 +69,21 @@ class Commit:
         return Delta(self.removed, self.added, records=after, origin=self.origin)
 
 
-def encoded(commit: Commit, rows: Sequence[str] | None = None) -> bytes:
+def encoded(
+    commit: Commit, rows: Sequence[str] | None = None, previous: str | None = None
+) -> bytes:
     """The text of a record: one line of JSON, then N-Triples, the removed ones first.
 
-    ``rows`` are its triples, where they are written already.
+    ``rows`` are its triples, where they are written already, ``previous`` is the digest of the
+    record before it.
     """
     *origin, digest, kind_of_author = commit.origin
     number = commit.number if commit.since is None else [commit.first, commit.number]
     head: list[Any] = [number, *origin, len(commit.removed), commit.records, digest]
-    if kind_of_author is not None:
-        head.append(kind_of_author)
+    rest = [kind_of_author, previous or commit.previous, commit.replaced]
+    while rest and rest[-1] is None:
+        rest.pop()
+    head += rest
     if rows is None:
         rows = rows_of(itertools.chain(commit.removed, commit.added))
     data = "\n".join([_JSON.encode(head), *rows]).encode()
@@ -98,17 +109,66 @@ def decoded(data: bytes) -> Commit:
     """The inverse of ``encoded``."""
     text = data if data[:1] == b"[" else zlib.decompress(data)
     first, _, rows = text.partition(b"\n")
-    numbers, at, kind, author, session, undoes, removed, records, *digest = json.loads(first)
+    numbers, at, kind, author, session, undoes, removed, records, *rest = json.loads(first)
+    digest, kind_of_author, previous, replaced = (*rest, None, None, None, None)[:4]
     number, since = (numbers, None) if isinstance(numbers, int) else (numbers[1], numbers[0] - 1)
     triples = [quad.triple for quad in ox.parse(rows, format=ox.RdfFormat.N_TRIPLES)]
-    origin = Origin(at, kind, author, session, tuple(undoes), *digest)
+    origin = Origin(at, kind, author, session, tuple(undoes), digest, kind_of_author)
     both = {key: (before, after) for key, (before, after) in records.items()}
     sides = triples[:removed], triples[removed:]
-    return Commit(number, origin, *sides, both, since)
+    return Commit(number, origin, *sides, both, since, previous, replaced)
 
 
 def number_of(data: bytes) -> int:
     return span_of(data)[1]
+
+
+class Links(NamedTuple):
+    """The kind of a record's commit, what it notes, and the digests in it: of the outline of its
+    statement, and those of ``Commit``."""
+
+    kind: str
+    records: dict[str, list[str | None]]
+    statement: str | None
+    previous: str | None
+    replaced: str | None
+
+
+def links_of(data: bytes) -> Links:
+    """What a record says besides its triples; ``ValueError`` if it is damaged."""
+    text = data if data[:1] == b"[" else zlib.decompress(data)
+    head = json.loads(text.partition(b"\n")[0])
+    digest, _, previous, replaced = (*head[8:], None, None, None, None)[:4]
+    return Links(head[2], head[7], digest, previous, replaced)
+
+
+def extended(digest: str, data: bytes) -> str:
+    """The digest of records in their order, with one more; that of none is ""."""
+    return hashlib.sha256(digest.encode() + data).hexdigest()
+
+
+def link_of(data: bytes) -> str:
+    """What the next record has as ``previous``: the digest of a record as it was first written."""
+    return links_of(data).replaced or digest_of(data)
+
+
+def digest_of(data: bytes) -> str:
+    """The SHA-256 of a record."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def chained(commits: Iterable[Commit]) -> Iterator[bytes]:
+    """The records of commits that begin a chain."""
+    previous = NOTHING
+    for commit in commits:
+        data = encoded(replace(commit, replaced=None), previous=previous)
+        previous = digest_of(data)
+        yield data
+
+
+def rewritten(commit: Commit, data: bytes) -> bytes:
+    """The record of a commit in the place of another record."""
+    return encoded(replace(commit, previous=links_of(data).previous, replaced=link_of(data)))
 
 
 def span_of(data: bytes) -> tuple[int, int]:
@@ -169,10 +229,14 @@ def frames_of(text: bytes) -> Frames:
         if at > len(text):
             break
         data = text[start:at]
-        if zlib.crc32(data) != checksum or length == 0:
+        try:
+            is_sound = zlib.crc32(data) == checksum and length > 0
+            span, is_gap = _span_and_kind(data) if is_sound else ((0, 0), False)
+        except (ValueError, zlib.error):
+            is_sound = False
+        if not is_sound:
             skipped += 1
             continue
-        span, is_gap = _span_and_kind(data)
         spans.append(span)
         if is_gap:
             gaps.append(span)
@@ -219,6 +283,22 @@ class Sealed:
         firsts = [first for first, _, _ in self._blocks]
         return range(max(0, bisect_right(firsts, after + 1) - 1), bisect_right(firsts, until))
 
+    def walk(self) -> Iterator[bytes | None]:
+        """The records in their order, up to one that is damaged, which is None."""
+        spans: list[tuple[int, int]] = []
+        with self.path.open("rb") as file:
+            is_sound = file.read(len(_MAGIC)) == _MAGIC
+            for _, offset, length in self._blocks if is_sound else ():
+                file.seek(offset)
+                # What comes before a fault can be read.
+                for data in records_in(_inflated(file.read(length))):
+                    yield data
+                    if data is None:
+                        return
+                    spans.append(span_of(data))
+        if joined([], spans) != self.runs:
+            yield None
+
     def block(self, place: int) -> list[tuple[int, bytes]]:
         """The records of a block with their numbers, in their order."""
         _, offset, length = self._blocks[place]
@@ -230,6 +310,29 @@ class Sealed:
             raise ValueError("A record is damaged.")
         records = (text[start:end] for start, end in frames.places)
         return list(zip(frames.numbers, records, strict=True))
+
+
+def records_in(text: bytes) -> Iterator[bytes | None]:
+    """The records of a file, up to one that is damaged or torn, which is None."""
+    at = 0
+    while at < len(text):
+        length, checksum = _FRAME.unpack(text[at : at + _FRAME.size].ljust(_FRAME.size, b"\0"))
+        start, at = at + _FRAME.size, at + _FRAME.size + length
+        data = text[start:at]
+        is_sound = len(data) == length > 0 and zlib.crc32(data) == checksum
+        yield data if is_sound else None
+        if not is_sound:
+            return
+
+
+def _inflated(data: bytes) -> bytes:
+    """What can be decompressed of a block, with a torn frame at the end where that is not all."""
+    inflater, parts = zlib.decompressobj(), list[bytes]()
+    try:
+        parts.extend(inflater.decompress(data[at : at + 64]) for at in range(0, len(data), 64))
+        return b"".join(parts) + (b"" if inflater.eof else b"\0")
+    except zlib.error:
+        return b"".join(parts) + b"\0"
 
 
 def _decompressed(data: bytes) -> bytes:

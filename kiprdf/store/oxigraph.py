@@ -35,14 +35,16 @@ from kiprdf.sparql.text import render_update
 from kiprdf.store import refusals
 from kiprdf.store.bookkeeping import (
     ENGINE_FAULTS,
+    MOST_NOTES,
     CommitNumber,
     Text,
     commit_note,
+    head_note,
     note,
     read_commit_number,
     rebuild_texts,
     record,
-    remove_earlier_number,
+    rewritten_note,
     stored_texts,
     texts_in,
     texts_of,
@@ -77,8 +79,8 @@ from kiprdf.store.folder import (
     write_manifest,
 )
 from kiprdf.store.journal import FOLDER as HISTORY
-from kiprdf.store.journal import Journal, Sync, adopt, discard_prepared
-from kiprdf.store.journal_files import Commit, rows_of
+from kiprdf.store.journal import Journal, Sync, adopt, discard_prepared, reading
+from kiprdf.store.journal_files import Commit, decoded, digest_of, rows_of
 from kiprdf.store.oxigraph_reads import COMPACTED_QUADS, OxigraphReads
 from kiprdf.store.proposals import FILE as PROPOSALS
 from kiprdf.store.rebuilding import GAP, LOST, gap_record, quads_of, rebuild
@@ -185,7 +187,6 @@ class OxigraphStore(OxigraphReads):
             if format < FORMAT:
                 convert(engine, path, chosen)
             if not read_only:
-                remove_earlier_number(engine)
                 (adopt if is_erasing(path) else discard_prepared)(path / HISTORY)
             store = cls(engine, chosen, path, read_only, folder_lock)
             if (history and not read_only) or (path / HISTORY).is_dir():
@@ -224,11 +225,14 @@ class OxigraphStore(OxigraphReads):
                 raise StoreError(f"{lost} {journal.last}; {hint}")
             self._engine = copied(self._engine)
         self.read_only = False
-        for commit in journal.commits(number, journal.last):
+        with reading():
+            lost_records = list(journal.records(number))
+        for data in lost_records:
+            commit = decoded(data)
             if commit.first != self._last.number + 1:
                 raise StoreError(f"{lost} {commit.first - 1}, and so does its history: {_RESTORE}")
             self._last = self._last._replace(number=commit.number - 1)
-            self._apply(commit.delta(), is_recorded=True)
+            self._apply(commit.delta(), digest_of(data))
         self.read_only = read_only
 
     def _note_files(self) -> None:
@@ -250,11 +254,33 @@ class OxigraphStore(OxigraphReads):
                 commit = gap_record(journal, number, triples, self.records(), kind)
                 if commit is not None:
                     journal.append(commit)
+                    self._note_head(journal)
             except StoreError as fault:
                 _log.warning("The gap in the history of %s is not recorded: %s", folder, str(fault))
         if journal.last and not notes_history(folder):
             graph = graph_folder(folder).name
             write_manifest(folder, self.iris.base, graph, is_erasing(folder), history=True)
+
+    def _note_head(self, journal: Journal) -> None:
+        """Note the last record in the graph, where no commit does that."""
+        head = head_note(journal.last, journal.head)
+        try:
+            self.engine.add(head)
+        except ENGINE_FAULTS as fault:
+            raise unreadable(fault, "written") from fault
+        self._last = self._last._replace(notes=(*self._last.notes, head))
+
+    def adopt(self, journal: Journal) -> None:
+        """Replace the files of the journal by those that it has prepared; the lock is held."""
+        graph, noted = vocab.BOOKKEEPING, rewritten_note(journal.prepared.rewritten)
+        earlier = list(self._quads(graph, vocab.REWRITTEN, None, graph))
+        # A kill leaves both notes: one of them is that of the files.
+        self.engine.add(noted)
+        self.flush()
+        journal.adopt()
+        for quad in earlier:
+            if quad != noted:
+                self.engine.remove(quad)
 
     def lost_records(self) -> list[tuple[int, int]]:
         """The first and the last of commits whose records the history has lost."""
@@ -453,10 +479,10 @@ class OxigraphStore(OxigraphReads):
         except OSError as fault:
             raise StoreError(f"The nexus cannot be written: {fault.strerror}.") from None
 
-    def _apply(self, delta: Delta, *, is_recorded: bool = False) -> int:
+    def _apply(self, delta: Delta, head: str | None = None) -> int:
         """Write a commit; ``failure`` says from then on why that failed, or None.
 
-        ``is_recorded`` says that its record is in the journal.
+        ``head`` is the digest of its record, if that is in the journal.
         """
         engine = self.engine
         self.require_sound_files()
@@ -471,15 +497,18 @@ class OxigraphStore(OxigraphReads):
             notes += [note(record(key), Literal(text)) for key, text in delta.records.items()]
         only_adds = not (delta.removed or (delta.records and number > 1))
         rows = rows_of(delta.added) if only_adds else None
-        journal = None if is_recorded else self.journal
+        journal = self.journal if head is None else None
         self._last = before._replace(is_certain=False)
-        earlier: Sequence[Quad] = ()
         try:
             if journal is not None:
                 self._note_in_journal(journal, number, delta, rows)
+                head = journal.head
+            if head is not None:
+                notes.append(head_note(number, head))
             texts = texts_of(delta.removed), texts_of(delta.added)
             if rows is None:
                 self._update(delta, texts, before.notes, notes)
+                earlier: Sequence[Quad] = ()
             else:
                 quads: list[Text | Quad] = [*texts[1], *notes]
                 for subject, predicate, value, graph in quads:
@@ -505,12 +534,13 @@ class OxigraphStore(OxigraphReads):
             raise
         for follower in self.followers:
             follower.note(number, delta.removed, delta.added)
-        self._last = CommitNumber(number, (notes[0], *earlier))
+        last = notes[:1] if head is None else [notes[0], notes[-1]]
+        self._last = CommitNumber(number, (*last, *earlier))
         self.failure = None
         if self._folder is not None:
             self._flush_after(len(delta.added) + len(delta.removed))
         else:
-            self._compact_after(len(delta.removed) + len(before.notes))
+            self._compact_after(len(delta.removed) + len(before.notes) - len(earlier))
         return number
 
     def _note_in_journal(
@@ -576,17 +606,16 @@ class OxigraphStore(OxigraphReads):
     def _add(self, rows: Iterable[str], earlier: Sequence[Quad]) -> Sequence[Quad]:
         """Add rows of N-Quads in one transaction.
 
-        The earlier commit number is removed afterwards: until then, and after a crash, the higher
-        one counts (docs/decisions/039). Returns the notes that could not be removed.
+        The notes of earlier commits are removed together, when there are many: until then the
+        highest number counts (docs/decisions/039). Returns those that remain.
         """
         self.engine.load("\n".join(rows), RdfFormat.N_QUADS, lenient=True)
-        try:
-            for quad in earlier:
-                self.engine.remove(quad)
-        except ENGINE_FAULTS:
-            # The write has happened; the next one tries again.
-            return earlier
-        return ()
+        if len(earlier) >= MOST_NOTES:
+            # The write has happened; after a fault the next one tries again.
+            with suppress(*ENGINE_FAULTS):
+                self.engine.update(render_update(earlier, ()))
+                return ()
+        return earlier
 
     def replace(self, dataset: Engine, records: dict[str, str], origin: Origin = UNKNOWN) -> int:
         """Replace the whole dataset, as one commit, and return its number.
@@ -606,13 +635,16 @@ class OxigraphStore(OxigraphReads):
             notes = {quad.predicate: quad.object for quad in self._quads(graph, None, None, graph)}
             notes |= {vocab.FORMAT: FORMAT_NOTE.object, vocab.BASE: Literal(self.iris.base)}
             notes |= {record(key): Literal(value) for key, value in records.items()}
-            notes[vocab.COMMIT] = commit_note(number).object
+            last = [commit_note(number)]
+            if self.journal is not None:
+                last.append(head_note(number, self.journal.head))
+            notes |= {quad.predicate: quad.object for quad in last}
             dataset.extend(Quad(graph, key, value, graph) for key, value in notes.items())
             dataset.extend(texts_in(dataset))
             # Readers of the old engine go on, and see by the commit number that it is old.
             self._last = self._last._replace(is_certain=False)
             self._engine = dataset
-            self._last = CommitNumber(number, (commit_note(number),))
+            self._last = CommitNumber(number, tuple(last))
             self._clear_derived()
             self._build_update_times()
             return number
@@ -625,7 +657,7 @@ class OxigraphStore(OxigraphReads):
         """Write the dataset to fresh files, in which nothing is left of removed quads.
 
         ``quads`` are the dataset afterwards, with its notes; without them it stays as it is.
-        ``prepare`` prepares the journal afterwards; then ``erased`` must be called when what is
+        ``prepare`` prepares the journal first; then ``erased`` must be called when what is
         derived is erased, too. The change is complete or absent, also after a kill. The lock is
         held.
         """
@@ -633,9 +665,9 @@ class OxigraphStore(OxigraphReads):
             quads = iter(self.engine) if quads is None else quads
             journal = self.journal or self.closed_journal
             if self._folder is None:
-                engine = copied(quads)
                 if prepare is not None:
                     prepare()
+                engine = copied(quads)
             else:
                 engine = write_afresh(self._folder, self.iris.base, quads, prepare)
             self._last = self._last._replace(is_certain=False)

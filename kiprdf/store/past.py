@@ -12,8 +12,9 @@ import secrets
 import shutil
 import sys
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,7 +37,7 @@ from kiprdf.store.bookkeeping import (
 from kiprdf.store.delta import Origin
 from kiprdf.store.folder import notes_of
 from kiprdf.store.journal import FOLDER, PAST, Journal
-from kiprdf.store.journal_files import Commit, encoded
+from kiprdf.store.journal_files import NOTHING, Commit, chained, encoded, links_of, rewritten
 from kiprdf.store.oxigraph import OxigraphStore
 from kiprdf.store.rebuilding import NormalTriple, normal_triples, noted
 from kiprdf.store.view import ViewStore
@@ -296,6 +297,18 @@ def base_record(store: NexusStore, journal: Journal, number: int) -> Commit:
     return Commit(number, Origin(at, KIND), (), list(present), notes)
 
 
+def base_of(
+    store: NexusStore, journal: Journal, number: int, edit: Callable[[Commit], Commit] | None = None
+) -> bytes:
+    """The record of the dataset as of a commit, edited, in the place of those up to it."""
+    commit = base_record(store, journal, number)
+    commit = commit if edit is None else edit(commit)
+    for data in journal.records(number - 1, number):
+        return rewritten(commit, data)
+    # The history began after the commit: the next record is the first one.
+    return encoded(replace(commit, replaced=NOTHING))
+
+
 def compact(store: NexusStore, journal: Journal, before: int | str | date) -> dict[str, int]:
     """Replace the commits up to a number, or a time, by one record.
 
@@ -307,13 +320,11 @@ def compact(store: NexusStore, journal: Journal, before: int | str | date) -> di
     number = _boundary(journal, before, earliest, last)
     is_compact = number == (0 if journal.base is None else journal.base)
     if not is_compact:
-        base = encoded(base_record(store, journal, number))
-        kept = {commit.origin.digest for commit in journal.commits(number, last)}
-        records = itertools.chain([base], map(encoded, journal.commits(number, last)))
+        base = base_of(store, journal, number)
+        kept = {links_of(data).statement for data in journal.records(number, last)}
+        records = itertools.chain([base], journal.records(number, last))
         journal.prepare(records, lambda digest, text: digest in kept, has_base=True)
-        if store.embedded is not None:
-            store.embedded.flush()
-        journal.adopt()
+        require_embedded(store, "have a history").adopt(journal)
     return {"earliest_seq": number, "commits": number - earliest}
 
 
@@ -328,10 +339,15 @@ def replay(
     digests = {journal.note_statement(text) for text in statements}
     has_base = commits[0].origin.kind == KIND
     notes = notes_of(store.iris.base, noted(commits), commits[-1].number)
+
+    def quads() -> Iterator[Quad]:
+        yield from itertools.chain(dataset, texts_in(dataset), notes)
+        yield from journal.prepared.notes()
+
     store.rewrite(
-        itertools.chain(dataset, texts_in(dataset), notes),
+        quads(),
         lambda: journal.prepare(
-            map(encoded, commits), lambda digest, text: digest in digests, has_base=has_base
+            chained(commits), lambda digest, text: digest in digests, has_base=has_base
         ),
     )
 

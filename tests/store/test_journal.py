@@ -91,10 +91,11 @@ def test_statements_are_written_once_and_survive_torn_lines(tmp_path: Path) -> N
     assert file.read_text() == '\n"UPSERT {\\n}"\n"Grüße"'
     file.write_text(file.read_text()[:-3])
     torn = Journal(tmp_path)
-    assert torn.statements() == {one: "UPSERT {\n}"}
+    assert set(torn.statements().values()) == {"UPSERT {\n}"}
+    assert torn.statements()[one] == torn.statements()[one[:16]] == "UPSERT {\n}"
     assert torn.note_statement("Grüße") == two
     reader = Journal(tmp_path, read_only=True)
-    assert reader.statements() == {one: "UPSERT {\n}", two: "Grüße"}
+    assert set(reader.statements().values()) == {"UPSERT {\n}", "Grüße"}
     torn.copy(tmp_path / "copy")
     assert Journal(tmp_path / "copy", read_only=True).statements() == reader.statements()
 
@@ -141,7 +142,7 @@ def interrupted(lines: int, function: Callable[[], object]) -> bool:
 def test_an_interrupt_at_any_line_leaves_a_record_whole_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journals, "SEALED_BYTES", 1_500)
+    monkeypatch.setattr(journals, "SEALED_BYTES", 2_600)
     journal = Journal(tmp_path)
     number, lines, interrupts = 1, 1, 0
     while number < 30:
@@ -172,7 +173,7 @@ def test_a_past_nexus_that_nobody_closes_leaves_no_files(tmp_path: Path) -> None
 @pytest.fixture
 def sealed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Journal]:
     """A journal of 30 records in several files."""
-    monkeypatch.setattr(journals, "SEALED_BYTES", 1_500)
+    monkeypatch.setattr(journals, "SEALED_BYTES", 2_600)
     journal = Journal(tmp_path / "history")
     for number in range(1, 31):
         journal.append(note(number))
@@ -332,7 +333,7 @@ def test_gap_is_compacted_forgotten_sealed_and_written_as_others(
     gap: tuple[Path, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, last = gap
-    monkeypatch.setattr(journals, "SEALED_BYTES", 1_500)
+    monkeypatch.setattr(journals, "SEALED_BYTES", 2_600)
     with kiprdf.Nexus.open(folder) as nexus:
         end = nexus.info()["commit"]
         add(nexus, "Cleo", "Dora", "Eve")

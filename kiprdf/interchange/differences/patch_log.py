@@ -22,7 +22,7 @@ from kiprdf.interchange.differences.patch import CHANGE, dataset
 from kiprdf.interchange.n_triples import StagingStore
 from kiprdf.source import Span
 from kiprdf.store import NexusStore, Origin
-from kiprdf.store.journal import digest_of
+from kiprdf.store.journal import digest_of_text
 from kiprdf.store.journal_files import Commit, rows_of
 from kiprdf.store.past import base_record, journal_of
 from kiprdf.store.rebuilding import normal_triples
@@ -158,7 +158,7 @@ def _commit(patch: str, start: int) -> tuple[dict[str, str], Commit]:
         removed, added = (_triples(side) for side in rows.values())
         records = {key: (was, now) for key, (was, now) in _json(headers, "records", {}).items()}
         undoes = tuple(_json(headers, "undoes", []))
-        digest = digest_of(headers["statement"]) if "statement" in headers else None
+        digest = digest_of_text(headers["statement"]) if "statement" in headers else None
         who = headers.get("author"), headers.get("session")
         kind_of_author = headers.get("author-kind")
         origin = Origin(headers["at"], headers["kind"], *who, undoes, digest, kind_of_author)
