@@ -36,6 +36,7 @@ from kiprdf.meta.indexing import Indexer
 from kiprdf.rows import Rows
 from kiprdf.search.embedders import Embedder
 from kiprdf.store import NexusStore, OxigraphStore, is_store
+from kiprdf.store.chain import verified
 from kiprdf.store.erasures import as_text as erasures_as_text
 from kiprdf.store.erasures import read as read_erasures
 from kiprdf.store.folder import absolute
@@ -312,6 +313,26 @@ class Nexus:
         path = absolute(folder)
         if not rebuild(path, even_if_sound=True):
             raise StoreError(f"There is no nexus in {path} whose history has all of it.")
+
+    @staticmethod
+    def verify_history(folder: str | os.PathLike[str]) -> dict[str, Any]:
+        """Whether the records of the history in a folder are those that were written.
+
+        Each has the SHA-256 of the one before it, and the graph notes the last one. Returns
+        ``commit``, the number of the first whose record was changed, dropped, moved or added
+        afterwards, and ``fault``, what is wrong with it; both are None for a sound history.
+        ``chained`` is the first commit whose record has a digest, None in a history without any;
+        ``last`` and ``head`` are the number and the digest of the last record; ``warning`` says
+        what could not be checked. It reads every record, also while another process writes, and
+        changes nothing. Raises ``StoreError`` where there is no history.
+
+        >>> with Nexus.open("brain") as nexus:
+        ...     _ = nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Ada"} } }')
+        >>> report = Nexus.verify_history("brain")
+        >>> report["commit"], report["fault"], report["last"]
+        (None, None, 2)
+        """
+        return verified(absolute(folder))._asdict()
 
     def close(self) -> None:
         """Close the nexus and release its folder. Closing twice is fine; other calls then fail."""

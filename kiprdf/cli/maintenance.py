@@ -78,6 +78,31 @@ def rebuild(ctx: typer.Context) -> None:
     output.note(f"The graph of {place} was written again; the one before is in its damaged/.")
 
 
+@app.command(cls=OfFolder, rich_help_panel=MAINTAIN)
+def verify(ctx: typer.Context, as_json: JsonOption = False) -> None:
+    """Verify that the history is the one that was written.
+
+    Each record has the SHA-256 of the one before it, and the graph notes the last
+    one. The exit status is 1 if a record was changed, dropped, moved or added
+    afterwards; the commit of the first one is printed.
+
+    \b
+    Examples:
+      kiprdf verify brain
+      kiprdf verify --nexus brain --json
+    """
+    place = place_of(ctx)
+    place.require()
+    report = Nexus.verify_history(place.where)
+    commit, fault, last, warning = (report[key] for key in ("commit", "fault", "last", "warning"))
+    verdict = f"the history is as it was written, up to commit {last}; head {report['head']}."
+    lines = [f"{place}: {verdict}" if fault is None else f"{place}: commit {commit}: {fault}"]
+    output.show_answer(as_json, report, lines)
+    if warning is not None and not as_json:
+        output.note(warning)
+    raise typer.Exit(int(fault is not None))
+
+
 def _open_to_check(place: Place, repair: bool) -> Nexus:
     """Open the nexus as it is, without loading the bundled capsules."""
     if place.is_url:

@@ -31,8 +31,8 @@ ENGINE_FAULTS = (OSError, RuntimeError)
 
 
 class CommitNumber(NamedTuple):
-    """The number of the last commit, kept in memory, and the quads of the graph that note it and its
-    record, those of earlier commits among them.
+    """The number of the last commit, kept in memory, and the quads of the graph that note it and
+    its record, those of earlier commits among them.
 
     Reading it from the graph takes longer with each commit: the engine skips removed quads.
     """

@@ -69,7 +69,8 @@ def noted_in(folder: Path) -> Noted:
     graph = vocab.BOOKKEEPING
     for quad in noted.notes:
         commit, _, digest = cast(Literal, quad.object).value.partition(" ")
-        heads.setdefault(int(commit) if digest and commit.isdecimal() else 0, set()).add(digest)
+        if quad.predicate == vocab.CHAIN and commit.isdecimal():
+            heads.setdefault(int(commit), set()).add(digest)
     rewritten = readable(engine, graph, vocab.REWRITTEN, None, graph)
     return Noted(noted.number, heads, {cast(Literal, quad.object).value for quad in rewritten})
 
@@ -138,8 +139,13 @@ class _Walk:
         elif links.previous is None and self._chained is not None:
             raise _Broken(last, _CHANGED)
         elif links.previous not in (None, self._head):
-            # If the one after it confirms this one, the one before it is wrong.
-            raise _Broken(self._last if self._is_confirmed(last, link, after) else last, _CHANGED)
+            # If this one is confirmed, the one before it is wrong.
+            is_confirmed = (
+                self._is_confirmed(last, link, after)
+                if links.replaced is None
+                else self._are_rewritten_sound()
+            )
+            raise _Broken(self._last if is_confirmed else last, _CHANGED)
         if links.previous is not None and self._chained is None:
             self._chained = first
         if links.replaced is not None:
@@ -162,6 +168,15 @@ class _Walk:
                 return links_of(after).previous == link
             return False
         return link in self._noted.heads.get(number, ())
+
+    def _are_rewritten_sound(self) -> bool:
+        """Whether the graph has the digest of the rewritten records."""
+        digest = ""
+        for data in self._journal.walk():
+            with suppress(ValueError, TypeError, LookupError, zlib.error):
+                if data is not None and links_of(data).replaced is not None:
+                    digest = extended(digest, data)
+        return digest in self._noted.rewritten
 
     def _end(self) -> None:
         """Check what the graph notes, and the texts of statements."""

@@ -25,7 +25,7 @@ PANELS = {
     "History": "at history changes undo forget refusals compact-history reject lift rejections "
     "erasures proposals",
     "Serve": "serve mcp instructions scopes principals",
-    "Maintain": "check rebuild embed optimize backup gate",
+    "Maintain": "check rebuild verify embed optimize backup gate",
 }
 # The commands that read, and what they print of a nexus with the small capsule.
 READING = {
@@ -43,6 +43,7 @@ READING = {
     ("history", "C:Drug/Aspirin"): "created",
     ("changes",): "+ Drug:Aspirin",
     ("check",): "no faults",
+    ("verify",): "the history is as it was written",
     ("erasures", "export"): "kiprdf erasures 1",
     ("gate", "show"): "",
     ("gate", "check"): "",
@@ -234,7 +235,7 @@ SHOWN = {
     "": "demo chunks/check chunks/show chunks/run principals/add principals/list principals/remove"
     " scopes/list scopes/add scopes/remove scopes/copy",
     "--default-graph": "diff",
-    "--nexus": "refusals at history changes rebuild erasures/export proposals/list proposals/show "
+    "--nexus": "refusals at history changes rebuild verify erasures/export proposals/list proposals/show "
     "rejections",
     "--nexus --sync": "undo proposals/approve proposals/decline reject lift",
     "--nexus --token": "forget compact-history erasures/apply optimize backup",

@@ -154,7 +154,7 @@ NEXUS_READS = {
     # They change no knowledge: the index of the text, and files that can be made again.
     *("build_index", "embed", "check"),
     # They open a nexus, or a new one; who does is the owner.
-    *("open", "connect", "memory", "from_rdflib", "rebuild", "close"),
+    *("open", "connect", "memory", "from_rdflib", "rebuild", "verify_history", "close"),
 }
 MEMORY_READS = {
     *("get", "items", "extract", "entities", "edges", "entity", "search", "neighbors", "stats"),
