@@ -269,7 +269,8 @@ class Sealed:
         """Whether it replaces all files before it."""
         self.has_base: bool = content.get("base", False)
         """Whether its first record is the whole dataset as of its commit."""
-        self._blocks: list[tuple[int, int, int]] = content["blocks"]
+        # Where each begins, its place, its size, and its CRC-32; earlier files lack the last.
+        self._blocks: list[tuple[int, ...]] = content["blocks"]
 
     def hash(self) -> str:
         """The SHA-256 of the file."""
@@ -280,7 +281,7 @@ class Sealed:
         """The places of the blocks with the records above a number, up to another."""
         if self.runs[-1][1] <= after:
             return range(0)
-        firsts = [first for first, _, _ in self._blocks]
+        firsts = [first for first, *_ in self._blocks]
         return range(max(0, bisect_right(firsts, after + 1) - 1), bisect_right(firsts, until))
 
     def walk(self) -> Iterator[bytes | None]:
@@ -288,20 +289,24 @@ class Sealed:
         spans: list[tuple[int, int]] = []
         with self.path.open("rb") as file:
             is_sound = file.read(len(_MAGIC)) == _MAGIC
-            for _, offset, length in self._blocks if is_sound else ():
+            for _, offset, length, *checksum in self._blocks if is_sound else ():
                 file.seek(offset)
+                text = file.read(length)
                 # What comes before a fault can be read.
-                for data in records_in(_inflated(file.read(length))):
+                for data in records_in(_inflated(text)):
                     yield data
                     if data is None:
                         return
                     spans.append(span_of(data))
+                if checksum and zlib.crc32(text) != checksum[0]:
+                    yield None
+                    return
         if joined([], spans) != self.runs:
             yield None
 
     def block(self, place: int) -> list[tuple[int, bytes]]:
         """The records of a block with their numbers, in their order."""
-        _, offset, length = self._blocks[place]
+        _, offset, length, *_ = self._blocks[place]
         with self.path.open("rb") as file:
             file.seek(offset)
             text = _decompressed(file.read(length))
@@ -353,7 +358,7 @@ def seal(
     """Write records as a compressed file, whole or not at all."""
     runs: list[tuple[int, int]] = []
     gaps: list[tuple[int, int]] = []
-    blocks: list[tuple[int, int, int]] = []
+    blocks: list[tuple[int, ...]] = []
     partial = path.with_suffix(".partial")
     with partial.open("wb") as file:
         offset = file.write(_MAGIC)
@@ -364,7 +369,7 @@ def seal(
             runs = joined(runs, spans)
             gaps += [span for span, is_gap in kinds if is_gap]
             data = zlib.compress(b"".join(map(framed, block)), LEVEL)
-            blocks.append((spans[0][1], offset, len(data)))
+            blocks.append((spans[0][1], offset, len(data), zlib.crc32(data)))
             offset += file.write(data)
         content: dict[str, Any] = {"runs": runs, "gaps": gaps, "previous": previous}
         content |= {"blocks": blocks, "first": is_first, "base": has_base}

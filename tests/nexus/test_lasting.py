@@ -242,14 +242,14 @@ def test_a_compacted_nexus_has_the_same_content(monkeypatch: pytest.MonkeyPatch)
     engine = nexus.store.engine
     reader = nexus.store.match(None, None, None)
     first = next(reader)
-    number = len(list(engine.quads_for_pattern(None, None, None)))
+    number = len(list(nexus.store.match(None, None, None)))
     command = 'UPSERT { CONCEPT { {type: "Drug", name: "Aspirin"} SET ATTRIBUTES { risk: :r } } }'
     for risk in range(1_000):
         nexus.execute(command, r=risk)
     assert nexus.store.engine is not engine
     assert first
     assert list(reader)
-    assert len(list(nexus.store.engine.quads_for_pattern(None, None, None))) == number
+    assert len(list(nexus.store.match(None, None, None))) == number
     assert nexus.check()["faults"] == []
     risks = nexus.execute('FIND(?d.attributes.risk) WHERE { ?d {type: "Drug", name: "Aspirin"} }')
     assert risks == [999]

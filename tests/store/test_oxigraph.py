@@ -15,6 +15,7 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
 from kiprdf.store import Delta, OxigraphStore
+from kiprdf.store.bookkeeping import MOST_NOTES
 from tests.threads import together
 
 A, B, P = NamedNode("urn:a"), NamedNode("urn:b"), NamedNode("urn:p")
@@ -277,15 +278,20 @@ def fails(*_: Any) -> None:
     raise OSError("the disk is full")
 
 
-def test_exactly_one_commit_number_is_stored(store: OxigraphStore) -> None:
-    store.apply(Delta(added=(fact(1),)))
-    assert numbers(store) == [1]
-    store.apply(Delta(added=(fact(2),)))
-    assert numbers(store) == [2]
-    store.apply(Delta(removed=(fact(2),)))
-    assert numbers(store) == [3]
-    store.apply(Delta(added=(fact(2),), records={"a": "b"}))
+def test_earlier_commit_numbers_are_removed_together(store: OxigraphStore) -> None:
+    for number in range(1, 4):
+        store.apply(Delta(added=(fact(number),)))
+    assert (numbers(store), store.commit()) == ([1, 2, 3], 3)
+    store.apply(Delta(removed=(fact(2),)))  # in the same transaction
     assert numbers(store) == [4]
+    store.apply(Delta(added=(fact(2),), records={"a": "b"}))
+    assert numbers(store) == [5]
+    for number in range(6, 70):
+        store.apply(Delta(added=(fact(number),)))
+    assert numbers(store) == list(range(5, 70))[-len(numbers(store)) :]
+    store.apply(Delta(added=(fact(70),)))
+    assert len(numbers(store)) < MOST_NOTES
+    assert numbers(store)[-1] == store.commit() == 70
 
 
 def test_the_commit_number_is_not_queried(
@@ -348,7 +354,7 @@ def test_after_a_failed_write_the_commit_number_is_that_of_the_graph(
             store.apply(Delta(added=(fact(1),)))
     assert store.commit() == 1 + happens
     assert store.apply(Delta(added=(fact(2),))) == 2 + happens
-    assert numbers(store) == [2 + happens]
+    assert numbers(store)[-1] == 2 + happens
 
 
 def test_a_write_that_cannot_be_verified_is_verified_by_the_next(
@@ -368,20 +374,21 @@ def test_a_write_that_cannot_be_verified_is_verified_by_the_next(
             store.apply(Delta(added=(fact(1),)))
     assert store.commit() == 2
     assert store.apply(Delta(added=(fact(2),))) == 3
-    assert numbers(store) == [3]
+    assert numbers(store)[-1] == 3
 
 
-def test_a_number_that_cannot_be_removed_is_removed_by_the_next_commit(
+def test_numbers_that_cannot_be_removed_are_removed_by_the_next_commit(
     store: OxigraphStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store.apply(Delta(added=(fact(0),)))
+    for number in range(1, MOST_NOTES + 1):
+        store.apply(Delta(added=(fact(number),)))
     with monkeypatch.context() as patched:
-        patched.setattr(store, "_engine", Engine(store.engine, remove=fails))
-        assert store.apply(Delta(added=(fact(1),))) == 2
-    assert numbers(store) == [1, 2]
-    assert store.commit() == 2
-    assert store.apply(Delta(added=(fact(2),))) == 3
-    assert numbers(store) == [3]
+        patched.setattr(store, "_engine", Engine(store.engine, update=fails))
+        assert store.apply(Delta(added=(fact(65),))) == 65
+    assert numbers(store) == list(range(1, 66))
+    assert store.commit() == 65
+    assert store.apply(Delta(added=(fact(66),))) == 66
+    assert numbers(store) == [66]
 
 
 @pytest.mark.parametrize("read_only", [False, True])
@@ -396,7 +403,7 @@ def test_of_two_commit_numbers_after_a_crash_the_higher_counts(
     store.close()
     again = OxigraphStore.open(tmp_path / "nexus", read_only=read_only)
     assert again.commit() == 3
-    assert numbers(again) == ([2, 3] if read_only else [3])
+    assert set(numbers(again)) >= {2, 3}
     again.close()
 
 
