@@ -235,8 +235,8 @@ SHOWN = {
     "": "demo chunks/check chunks/show chunks/run principals/add principals/list principals/remove"
     " scopes/list scopes/add scopes/remove scopes/copy",
     "--default-graph": "diff",
-    "--nexus": "refusals at history changes rebuild verify erasures/export proposals/list proposals/show "
-    "rejections",
+    "--nexus": "refusals at history changes rebuild verify erasures/export proposals/list "
+    "proposals/show rejections",
     "--nexus --sync": "undo proposals/approve proposals/decline reject lift",
     "--nexus --token": "forget compact-history erasures/apply optimize backup",
     "--default-graph --nexus": "explain diagnose info why snapshot export schema context publish "
