@@ -82,7 +82,7 @@ def verified(folder: Path, attempts: int = 2) -> Chain:
     noted = noted_in(folder)
     journal = Journal(folder / FOLDER, read_only=True)
     try:
-        chain = _Walk(journal, noted).chain()
+        chain = _Verifier(journal, noted).chain()
         # A writer may have replaced files meanwhile.
         is_final = chain.fault is None or not attempts or not journal.has_writer()
     finally:
@@ -90,8 +90,8 @@ def verified(folder: Path, attempts: int = 2) -> Chain:
     return chain if is_final else verified(folder, attempts - 1)
 
 
-class _Walk:
-    """One walk along the records of a journal."""
+class _Verifier:
+    """Verifies the records of a journal."""
 
     def __init__(self, journal: Journal, noted: Noted) -> None:
         self._journal = journal
@@ -109,7 +109,7 @@ class _Walk:
         """What is found."""
         commit, fault, warning = None, None, None
         try:
-            for data, after in pairwise((*self._journal.walk(), b"")):
+            for data, after in pairwise((*self._journal.in_place(), b"")):
                 self._record(data, after)
             self._end()
         except _Broken as broken:
@@ -172,7 +172,7 @@ class _Walk:
     def _are_rewritten_sound(self) -> bool:
         """Whether the graph has the digest of the rewritten records."""
         digest = ""
-        for data in self._journal.walk():
+        for data in self._journal.in_place():
             with suppress(ValueError, TypeError, LookupError, zlib.error):
                 if data is not None and links_of(data).replaced is not None:
                     digest = extended(digest, data)

@@ -609,11 +609,11 @@ class Journal:
             yield from (text[start:end] for start, end in frames_of(text).places)
             return
 
-    def walk(self) -> Iterator[bytes | None]:
+    def in_place(self) -> Iterator[bytes | None]:
         """Each record in its place, up to one that is damaged, which is None."""
         segments, log = self._files
         for segment in segments:
-            yield from segment.walk()
+            yield from segment.in_place()
         with suppress(FileNotFoundError):
             yield from records_in(log.path.read_bytes())
 

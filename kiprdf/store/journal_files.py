@@ -284,7 +284,7 @@ class Sealed:
         firsts = [first for first, *_ in self._blocks]
         return range(max(0, bisect_right(firsts, after + 1) - 1), bisect_right(firsts, until))
 
-    def walk(self) -> Iterator[bytes | None]:
+    def in_place(self) -> Iterator[bytes | None]:
         """The records in their order, up to one that is damaged, which is None."""
         spans: list[tuple[int, int]] = []
         with self.path.open("rb") as file:

@@ -70,7 +70,7 @@ def test_the_first_record_that_was_changed_is_named(brain: Path) -> None:
             number,
             "Its record was changed after it was written.",
         )
-    # Whoever changes the digest that the next one has is found by the one after it.
+    # Whoever changes the digest that the next one has is listed by the one after it.
     changed = list(written)
     changed[2] = forged(written[2], b'"1"', b'"9"')
     commit = decoded(written[3])
@@ -125,7 +125,7 @@ def test_a_compacted_history_has_the_digest_of_what_it_replaced(brain: Path) -> 
         nexus.execute(ADA, n=7)
     assert (verify(brain)["fault"], verify(brain)["chained"]) == (None, 4)
     (sealed,) = (brain / "history").glob("*.kseg")
-    base, *others = [data for data in Sealed(sealed).walk() if data is not None]
+    base, *others = [data for data in Sealed(sealed).in_place() if data is not None]
     commit = decoded(base)
     changed = encoded(replace(commit, added=commit.added[1:]))
     seal(sealed, [changed, *others], "0" * 64, is_first=True, has_base=True)
@@ -144,7 +144,7 @@ def test_a_history_that_forgets_says_how_much_and_stays_a_chain(brain: Path) -> 
         nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Linus"} } }')
     assert (verify(brain)["fault"], verify(brain)["last"]) == (None, 9)
     (sealed,) = (brain / "history").glob("*.kseg")
-    written = [data for data in Sealed(sealed).walk() if data is not None]
+    written = [data for data in Sealed(sealed).in_place() if data is not None]
     stub = decoded(written[-1])
     assert stub.origin.kind == "FORGET"
     assert (stub.records["forgotten"], stub.records["rewritten"]) == ((None, "1"), (None, "5"))
@@ -233,25 +233,25 @@ def edit(file: Path, random: random.Random) -> int | None:
         file.write_bytes(bytes([*text[:at], text[at] ^ 1 << random.randrange(8), *text[at + 1 :]]))
         return None
     sealed = Sealed(file) if file.suffix == ".kseg" else None
-    found: Any = list(records_in(text) if sealed is None else sealed.walk())
-    at = random.randrange(len(found) - 1)
-    number = number_of(found[at])
+    listed: Any = list(records_in(text) if sealed is None else sealed.in_place())
+    at = random.randrange(len(listed) - 1)
+    number = number_of(listed[at])
     if kind == "drop":
-        del found[at]
+        del listed[at]
     elif kind == "swap":
-        found[at : at + 2] = found[at + 1], found[at]
+        listed[at : at + 2] = listed[at + 1], listed[at]
     elif kind == "repeat":
-        found.insert(at, found[at])
+        listed.insert(at, listed[at])
     else:
-        data = bytearray(found[at])
+        data = bytearray(listed[at])
         # The number of a commit stays: a sealed file is sorted by them.
         data[random.randrange(8, len(data))] ^= 1 << random.randrange(8)
-        found[at] = bytes(data)
+        listed[at] = bytes(data)
     if sealed is None:
-        file.write_bytes(b"".join(map(framed, found)))
+        file.write_bytes(b"".join(map(framed, listed)))
     else:
         flags = {"is_first": sealed.is_first, "has_base": sealed.has_base}
-        seal(file, found, sealed.previous, **flags)
+        seal(file, listed, sealed.previous, **flags)
     return number
 
 
