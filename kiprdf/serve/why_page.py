@@ -18,6 +18,7 @@ PATH = "explore/why"
 Link = Callable[[str], View]
 """A link to the element with an id."""
 _MARKS = ("source", "author", "confidence", "status")
+_VALUES = ("evidence", "derived_by", "trust", "valid", "superseded_by")
 
 
 def href(page: ExplorerPage, command: str, row: int) -> str:
@@ -63,7 +64,7 @@ def _derivation(
 def _evidence(page: ExplorerPage, link: Link, id: str, one: Mapping[str, Any]) -> View:
     written = one["written"] or {}
     values = {
-        **{name: one[name] for name in (*_MARKS, "evidence", "trust", "valid", "superseded_by")},
+        **{name: one[name] for name in (*_MARKS, *_VALUES)},
         **{f"written {name}": v for name, v in written.items() if name != "statement"},
     }
     sources = (("It comes from", "derived_from"), ("It is stated by", "states"))

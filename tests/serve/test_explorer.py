@@ -131,6 +131,23 @@ def test_each_row_leads_to_what_it_comes_from(server: RunningServer) -> None:
     assert "Headache" in page(server, html.unescape(back))
 
 
+def test_the_evidence_of_a_derived_fact_names_its_rule(tmp_path: Path) -> None:
+    with kiprdf.Nexus.open(tmp_path / "kb") as opened:
+        opened.execute(
+            'UPSERT { CONCEPT ?a { {type: "Person", name: "Ann"} } '
+            'CONCEPT ?b { {type: "Person", name: "Bob"} } '
+            'PROPOSITION ?k { (?a, "knows", ?b) } '
+            'PROPOSITION ?c { (?a, "collaborates_with", ?b) } WITH METADATA { derived_by: "<r1>" } '
+            'PROPOSITION { (?c, "derived_from", ?k) } }'
+        )
+    command = 'FIND(?b.name) WHERE { (?a, "collaborates_with", ?b) }'
+    with serving(tmp_path / "kb", "--read-only") as server:
+        text = page(server, "/explore/why?" + urlencode({"command": command, "row": 0}))
+    shown = " ".join(re.sub("<[^>]*>", " ", text).split())
+    assert "derived by &lt;r1&gt;" in shown
+    assert "It comes from Ann knows Bob" in shown
+
+
 @pytest.mark.parametrize(
     ("command", "row", "shown"),
     [
