@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from collections.abc import Mapping as Records
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -137,47 +137,44 @@ class Gate:
     def check(self, draft: Draft, span: Span) -> None:
         """Raise KIP_2002 if the dataset would violate the shapes after a
         draft; what has another severity becomes a warning of the draft."""
-        if self.kept() is None:
+        shapes = self.shapes()
+        if shapes is None:
             return
         touched = {edit.after.node for edit in draft.changes()} | draft.deleted.keys()
+        results = violations(shapes, draft.store, touched, draft.delta())
         # What is only named here has its values in another nexus.
-        touched -= set(draft.stubs)
-        draft.warnings = self.require(draft.store, touched, draft.delta(), span, draft.spans)
+        stubs = set(map(draft.id, draft.stubs))
+        spans = {draft.id(node): place for node, place in draft.spans.items()}
+        draft.warnings = refuse([one for one in results if one.element not in stubs], span, spans)
 
     def require(
         self,
         dataset: Store,
         touched: Collection[NamedNode] | None = None,
         delta: Delta | None = None,
-        span: Span = NOWHERE,
-        spans: Records[NamedNode, Span] = _NOWHERE,
-    ) -> tuple[KipWarning, ...]:
+    ) -> None:
         """Raise KIP_2002 if a dataset violates the shapes, after a delta of it.
 
-        Returns the violations of other severities. See ``kiprdf.shapes.violations``; the place of
-        an element is that in ``spans``, or ``span``.
+        See ``kiprdf.shapes.violations``.
         """
         shapes = self.shapes()
-        if shapes is None:
-            return ()
-        results = violations(shapes, dataset, touched, delta)
-        refuse(results, span, {dataset.iris.id(node): place for node, place in spans.items()})
-        return tuple(KipWarning(f"Shape{one.severity}", str(one), one.hint) for one in results)
+        if shapes is not None:
+            refuse(violations(shapes, dataset, touched, delta))
 
     def _read(self, records: Records[str, str]) -> Kept | None:
         return Kept.read(records.get(GATE)) if self._has_one else None
 
 
 def refuse(
-    results: Iterable[Violation], span: Span = NOWHERE, spans: Records[str, Span] = _NOWHERE
-) -> None:
+    results: Collection[Violation], span: Span = NOWHERE, spans: Records[str, Span] = _NOWHERE
+) -> tuple[KipWarning, ...]:
     """Raise KIP_2002 for the violations among the results of a validation.
 
     The hints are theirs, the place is that of the first one; ``spans`` are places by ids.
     """
     faults = [one for one in results if one.severity == VIOLATION]
     if not faults:
-        return
+        return tuple(KipWarning(f"Shape{one.severity}", str(one), one.hint) for one in results)
     first, more = faults[0], len(faults) - MOST_NAMED
     message = " ".join(map(str, faults[:MOST_NAMED]))
     if len(faults) > 1:

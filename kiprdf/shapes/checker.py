@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
 from functools import cached_property, partial
@@ -18,6 +19,7 @@ from rdflib import OWL, RDF, RDFS, SH, Graph
 from rdflib.plugins.sparql.algebra import translateQuery
 from rdflib.plugins.sparql.parser import parseQuery
 from rdflib.plugins.sparql.parserutils import CompValue
+from rdflib.store import Store as RdflibStore
 
 from kiprdf.errors import KipError, nearest, shown
 from kiprdf.interchange.formats.graphs import rdflib_term
@@ -35,12 +37,17 @@ from kiprdf.shapes.wording import Wording
 from kiprdf.store import Delta, Store
 
 T = TypeVar("T")
-DEPTH = 100
+_log = logging.getLogger("kiprdf.pyshacl")
+"""What pySHACL logs, it raises, too."""
+_log.addHandler(logging.NullHandler())
+_log.propagate = False
+DEPTH = 50
 """How deep shapes may refer to each other."""
 _NOT_EVALUATED = (SH.rule, SH.js, SH.target, SH.expression, SH.entailment)
 _NOTHING = rdflib.URIRef("urn:kip:nothing")
 _PREFIXES = {"rdf": RDF, "rdfs": RDFS, "owl": OWL}
 """The prefixes that SPARQL of shapes need not declare."""
+_NO_SHAPE = "Let sh:class say what the values are: it needs no shape."
 _HINT = "Correct the shapes, or remove them."
 
 
@@ -77,6 +84,13 @@ class _Matcher:
         return engine_matches(text, self._pattern, self._flags)
 
 
+class _Everything(RdflibStore):
+    """A graph in which each pattern has an answer, so that each path is followed to its end."""
+
+    def triples(self, triple_pattern: Any, context: Any = None) -> Iterator[Any]:
+        yield tuple(one or _NOTHING for one in triple_pattern), iter(())
+
+
 CONSTRAINT_PARAMETERS_MAP[SH.pattern] = _Pattern
 
 
@@ -87,20 +101,23 @@ class Checker:
         self._mapping = mapping
         self._graph = _parsed(text)
         self._queries = _evaluated(lambda: _queries(self._graph))
-        shapes = _GateShapes(self._graph)
+        shapes = _GateShapes(self._graph, logger=_log)
         self._shapes: list[Shape] = _evaluated(lambda: list(shapes.shapes))
         if not self._shapes:
             hint = "A shape is of the type sh:NodeShape, or has a target such as sh:targetClass."
             raise KipError("KIP_1001", "The text contains no SHACL shapes.", hint)
         _require_no_recursion(self._graph, [shape.node for shape in self._shapes])
-        # To check a node without values reads all constraints.
+        # To check a node without values reads all constraints, one that has all values all paths.
         for shape in self._shapes:
             self._results(shape, Graph(bind_namespaces="none"), {_NOTHING})
+            _evaluated(partial(shape.value_nodes, Graph(_Everything()), _NOTHING))
         self.warnings = tuple(dict.fromkeys(self._warnings(vocabulary)))
 
     @cached_property
     def _reads(self) -> Reads:
-        return Reads(self._graph, [shape.node for shape in self._shapes], self._queries)
+        starts = [shape.node for shape, _ in self._targets]
+        nodes = [shape.node for shape in self._shapes]
+        return Reads(self._graph, nodes, starts, self._queries)
 
     @cached_property
     def _targets(self) -> list[tuple[Shape, list[set[Any]]]]:
@@ -119,9 +136,8 @@ class Checker:
             if (None, key, None) in graph:
                 yield f"sh:{key[len(str(SH)) :]} is not evaluated."
         catalog = read_catalog(store)
-        implicit = graph.subjects(RDF.type, RDFS.Class)
-        explicit = {*graph.objects(None, SH.targetClass), *graph.objects(None, SH["class"])}
-        for term in sorted({*explicit, *implicit}, key=str):
+        classes = {one for _, declared in self._targets for one in declared[1] | declared[2]}
+        for term in sorted(classes.union(graph.objects(None, SH["class"])), key=str):
             type = wording.type(term)
             names = {*catalog.concept_types, "$ConceptType", "$PropositionType"}
             if type is None and NamedNode(str(term)) != vocab.STATEMENT:
@@ -193,7 +209,7 @@ class Checker:
 
     def _results(self, shape: Shape, graph: Graph, nodes: Collection[Any]) -> list[dict[Any, Any]]:
         """The results of a shape for nodes, each as its properties."""
-        executor = SHACLExecutor(max_validation_depth=DEPTH)
+        executor = SHACLExecutor(max_validation_depth=2 * DEPTH)
         results = []
         for node in sorted(nodes):
             _, reports = _evaluated(partial(shape.validate, executor, graph, focus=node))
@@ -272,22 +288,23 @@ def _evaluated(function: Callable[[], T]) -> T:
 
 def _require_no_recursion(graph: Graph, shapes: Collection[Any]) -> None:
     """Raise KIP_1001 for a shape that refers to itself, whose meaning SHACL leaves open."""
-    done: set[Any] = set()
+    depths: dict[Any, int] = {}
     for root in shapes:
         path: dict[Any, Iterator[Any]] = {root: iter(members(graph, root))}
         while path:
             last = next(reversed(path))
             following = next(path[last], None)
             if following is None:
-                done.add(last)
+                depths[last] = 1 + max((depths[one] for one in members(graph, last)), default=0)
                 del path[last]
             elif following in path:
                 named = next((one for one in path if isinstance(one, rdflib.URIRef)), following)
-                message = f"The shape <{named}> refers to itself."
-                hint = "Let sh:class say what the values are: it needs no shape."
-                raise KipError("KIP_1001", message, hint)
-            elif following not in done:
+                raise KipError("KIP_1001", f"The shape <{named}> refers to itself.", _NO_SHAPE)
+            elif following not in depths:
                 path[following] = iter(members(graph, following))
+    if max(depths.values()) > DEPTH:
+        message = f"Shapes refer to each other more than {DEPTH} levels deep."
+        raise KipError("KIP_1001", message, _NO_SHAPE)
 
 
 def _queries(graph: Graph) -> dict[Any, set[Any]]:

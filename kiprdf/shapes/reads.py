@@ -26,7 +26,6 @@ Queries: TypeAlias = Mapping[Any, Collection[Pattern]]
 _SHAPES = (SH.property, SH.node, SH["not"], SH.qualifiedValueShape)
 _LISTS = (SH["and"], SH["or"], SH.xone)
 _PAIRS = (SH.equals, SH.disjoint, SH.lessThan, SH.lessThanOrEquals)
-TARGETS = (SH.targetNode, SH.targetClass, SH.targetSubjectsOf, SH.targetObjectsOf)
 _SILENT = object()
 """The predicate of a step that stays where it is."""
 _END = "end"
@@ -53,14 +52,17 @@ def members(graph: Graph, shape: Any) -> Iterable[Any]:
 class Reads:
     """The steps of all shapes of a graph.
 
-    ``queries`` are the triple patterns of their SPARQL by the node that has it.
+    ``starts`` are those with targets, ``queries`` the triple patterns of SPARQL by the node that
+    has it.
     """
 
-    def __init__(self, graph: Graph, shapes: Iterable[Any], queries: Queries) -> None:
+    def __init__(
+        self, graph: Graph, shapes: Iterable[Any], starts: Collection[Any], queries: Queries
+    ) -> None:
         self._graph = graph
         self._into: dict[State, list[_Step]] = defaultdict(list)
         self._along: dict[Any, list[_Step]] = defaultdict(list)
-        self._starts: set[State] = set()
+        self._starts = set(starts)
         self._add(_END, RDFS.subClassOf, _END)
         for shape in shapes:
             self._add_shape(shape)
@@ -76,14 +78,12 @@ class Reads:
 
     def _add_shape(self, shape: Any) -> None:
         graph, values = self._graph, shape
-        is_class = (shape, RDF.type, RDFS.Class) in graph
-        if is_class or any((shape, target, None) in graph for target in TARGETS):
-            self._starts.add(shape)
+        if shape in self._starts:
             self._add(shape, RDF.type, _END)
-            for predicate in graph.objects(shape, SH.targetSubjectsOf):
-                self._add(shape, predicate, _END)
-            for predicate in graph.objects(shape, SH.targetObjectsOf):
-                self._add(shape, predicate, _END, True)
+        for predicate in graph.objects(shape, SH.targetSubjectsOf):
+            self._add(shape, predicate, _END)
+        for predicate in graph.objects(shape, SH.targetObjectsOf):
+            self._add(shape, predicate, _END, True)
         for path in graph.objects(shape, SH.path):
             values = (shape, "values")
             self._add_path(path, shape, values, False)

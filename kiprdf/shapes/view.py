@@ -170,10 +170,11 @@ class View(RdflibStore):
 
 def changed(store: Store, delta: Delta, mapping: Mapping | None) -> set[Statement]:
     """The triples of the dataset that a delta removes and adds, as shapes see them."""
-    before, after = View(store, mapping=mapping), View(store, delta, mapping)
+    before = View(store, mapping=mapping)
     if mapping is not None:
         subjects = {triple[0] for triple in (*delta.removed, *delta.added)}
-        sides = ({one for node in subjects for one in view.of(node)} for view in (before, after))
+        views = (before, View(store, delta, mapping))
+        sides = ({one for node in subjects for one in view.of(node)} for view in views)
         return next(sides) ^ next(sides)
     return {
         statement

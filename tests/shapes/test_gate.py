@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kiprdf import KipError, Nexus, StoreError
+from kiprdf import KipError, Nexus, StoreError, View
 from kiprdf.execution.transaction import Transaction
 from kiprdf.shapes import Shapes, Violation, shapes, violations
 from tests.shapes.support import PREFIXES
@@ -285,6 +285,47 @@ def test_a_deactivated_shape_checks_nothing() -> None:
     )
 
 
+def test_a_class_that_is_a_shape_is_its_own_target() -> None:
+    for kind in ("rdfs:Class", "owl:Class"):
+        nexus = new_nexus(f"""type:Drug a {kind}, sh:NodeShape ;
+          sh:property [ sh:path pred:treats ; sh:minCount 1 ] .""")
+        refused(nexus, 'DELETE PROPOSITIONS ?l WHERE { ?l (?a, "treats", ?b) }')
+
+
+def test_shapes_with_prefixes_and_a_component_of_ones_own_are_evaluated() -> None:
+    nexus = new_nexus(f'''<urn:x:own> a owl:Ontology ;
+        sh:declare [ sh:prefix "at" ; sh:namespace "urn:kip:attribute/"^^xsd:anyURI ] .
+      <urn:x:Below> a sh:ConstraintComponent ; sh:parameter [ sh:path <urn:x:own#below> ] ;
+        sh:validator [ a sh:SPARQLAskValidator ; sh:prefixes <urn:x:own> ;
+          sh:message "It must be below {{$below}}" ; sh:ask "ASK {{ FILTER ($value < $below) }}" ] .
+      {DRUG} sh:property [ sh:path attr:dose ; <urn:x:own#below> 1000 ] ; sh:sparql [
+        sh:prefixes <urn:x:own> ; sh:message "Dose {{?dose}} is the severity" ;
+        sh:select """SELECT $this ?dose WHERE {{ $this at:dose ?dose .
+          ?s at:severity ?dose }}""" ] .''')
+    assert refused(nexus, set_dose("dose: 1000")).message == (
+        "C:Drug/Aspirin, attributes.dose: It must be below 1000."
+    )
+    assert refused(nexus, set_dose("dose: 2")).message == (
+        "C:Drug/Aspirin: Dose 2 is the severity."
+    )
+    # The symptom is no target: its value joins it with the drug.
+    assert refused(nexus, set_symptom("severity: 500")).message == (
+        "C:Drug/Aspirin: Dose 500 is the severity."
+    )
+
+
+def test_an_element_that_another_member_of_a_view_describes_needs_nothing_here() -> None:
+    shared, own = new_nexus(), Nexus.memory(genesis=False)
+    own.execute(SCHEMA)
+    own.set_shapes(PREFIXES + DOSE)
+    view = View([shared, own], write=own)
+    fever = """UPSERT { CONCEPT ?f { {type: "Symptom", name: "Fever"} }
+      PROPOSITION { ({type: "Drug", name: "Aspirin"}, "treats", ?f) } }"""
+    view.execute(fever)
+    assert refused(view, set_dose('dose: "x"')).code == "KIP_2002"
+    assert own.execute('FIND(?s.name) WHERE { ({type: "Drug"}, "treats", ?s) }') == ["Fever"]
+
+
 # Which shapes are refused -------------------------------------------------------------------------
 
 
@@ -323,6 +364,17 @@ def test_a_deactivated_shape_checks_nothing() -> None:
         (
             f"{DRUG} sh:sparql [ sh:select 'SELECT $this WHERE {{ $this x:y ?z }}' ] .",
             "The shapes cannot be evaluated: ",
+        ),
+        (
+            "<urn:s:R> a sh:NodeShape ; sh:property [ sh:path ( "
+            + "attr:a " * 12
+            + ") ; sh:maxCount 1 ] .",
+            "The shapes cannot be evaluated: Path traversal depth is too much!",
+        ),
+        (
+            "".join(f"<urn:s:{n}> a sh:NodeShape ; sh:not <urn:s:{n + 1}> . " for n in range(60))
+            + "<urn:s:60> a sh:NodeShape .",
+            "Shapes refer to each other more than 50 levels deep.",
         ),
         (
             f"{DRUG} rdfs:comment <<( <urn:a> <urn:b> <urn:c> )>> .",
