@@ -17,6 +17,7 @@ from kiprdf.errors import DamagedGraphError, KipError, StoreError, clear_frames
 from kiprdf.execution import bootstrap, summary
 from kiprdf.execution.empty_answers import Diagnosis
 from kiprdf.execution.engine import Answer, CommandEngine
+from kiprdf.execution.find_options import refuse_entail
 from kiprdf.execution.forgetting import apply_erasures, forget
 from kiprdf.execution.histories import changes, history
 from kiprdf.execution.history import compact_history
@@ -638,6 +639,7 @@ class Nexus:
         >>> Nexus.memory().apply_capsule(text)["blocks"]
         1
         """
+        refuse_entail(command, parameters)
         return self._engine.export(command, parameters)
 
     # RDF out ----------------------------------------------------------------------------------
@@ -1192,6 +1194,7 @@ class Nexus:
         ['C:Person/Jane']
         """
         check(dry_run=dry_run, derived=derived)
+        refuse_entail(command, parameters)
         self._engine.writer.require_one_nexus("Forgetting")
         source = command if isinstance(command, str) else None
         select = functools.partial(self._engine.select_nodes, command, parameters)

@@ -10,6 +10,7 @@ from kiprdf.errors import KipError
 from kiprdf.kql.beliefs import Moment, not_a_find
 from kiprdf.kql.entailment import Entail
 from kiprdf.language import ast
+from kiprdf.source import NOWHERE, Span
 from kiprdf.store import NexusStore
 from kiprdf.store.view import ViewStore
 from kiprdf.trees import walk
@@ -38,8 +39,7 @@ class FindOptions(NamedTuple):
             if self.moment is not None:
                 raise not_a_find(command)
             if self.given:
-                message = "Only a FIND can be asked for what follows."
-                raise KipError("KIP_1001", message, "Leave entail out.", command.span)
+                raise _not_a_find(command.span)
         if self.given is None or ENTAIL in parameters:
             return
         for part in walk(command):
@@ -47,6 +47,20 @@ class FindOptions(NamedTuple):
                 message = "`entail` is an option, and the placeholder :entail has no parameter."
                 hint = "Give the placeholder and its parameter another name."
                 raise KipError("KIP_1001", message, hint, part.span)
+
+
+def refuse_entail(command: object, parameters: Mapping[str, Any]) -> None:
+    """Raise KIP_1001 for the option where there is none; it would be a parameter without effect.
+
+    >>> refuse_entail("FIND(?p) WHERE { ?p {name: :entail} }", {"entail": "Ada"})
+    """
+    if ENTAIL in parameters and f":{ENTAIL}" not in str(command):
+        raise _not_a_find()
+
+
+def _not_a_find(span: Span = NOWHERE) -> KipError:
+    message = "Only a FIND can be asked for what follows."
+    return KipError("KIP_1001", message, "Leave entail out.", span)
 
 
 def read_default(records: Mapping[str, str]) -> Entail:

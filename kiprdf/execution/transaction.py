@@ -10,6 +10,7 @@ from pyoxigraph import NamedNode, Triple
 
 from kiprdf import collector
 from kiprdf.errors import KipError, shown
+from kiprdf.execution.find_options import refuse_entail
 from kiprdf.execution.naming import node_of
 from kiprdf.execution.writer import keyword, run_in
 from kiprdf.kml import statements
@@ -62,6 +63,7 @@ class Transaction:
 
         Its WHERE sees the nexus as it was before.
         """
+        refuse_entail(command, parameters)
         bound = self._engine.prepare(command, parameters)
         if not isinstance(bound, ast.Manipulation):
             message = "This call takes statements that write."

@@ -189,6 +189,28 @@ def test_only_a_find_is_asked_for_what_follows(command: str, entail: Any) -> Non
     assert nexus.snapshot() == before
 
 
+def test_what_selects_or_writes_has_no_such_option_and_ignores_none() -> None:
+    nexus = filled(kiprdf.Nexus.memory())
+    find = f"FIND(?p) {WHERE}"
+    calls: list[Callable[[], Any]] = [
+        lambda: nexus.forget(find, dry_run=True, entail=True),
+        lambda: nexus.forget(["C:Place/Alps"], dry_run=True, entail=True),
+        lambda: nexus.export(f"EXPORT ?p {WHERE}", entail=True),
+        lambda: nexus.transaction(lambda tx: tx.execute(OTHERS[1], entail=True)),
+    ]
+    for call in calls:
+        with pytest.raises(kiprdf.KipError, match="Only a FIND can be asked for what follows"):
+            call()
+    named = "FIND(?p) WHERE { ?p {name: :entail} }"
+    assert nexus.forget(named, dry_run=True, entail="Turin")["elements"] == ["C:City/Turin"]
+    nexus.transaction(
+        lambda tx: tx.execute(
+            "DELETE CONCEPT ?p DETACH WHERE { ?p {name: :entail} }", entail="Turin"
+        )
+    )
+    assert nexus.execute('FIND(?p.name) WHERE { ?p {type: "City"} }') == ["Torino"]
+
+
 @pytest.mark.parametrize("command", OTHERS)
 def test_a_default_changes_no_other_command(command: str) -> None:
     answers, snapshots = [], []
