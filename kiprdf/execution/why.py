@@ -152,7 +152,7 @@ class Explained:
 
         values = list(zip(*self.outcome.columns, strict=True))
         answered = [
-            proofs.Row(row.row, list(values[row.row]), _all_cited(row.derivations))
+            proofs.Row(row.row, list(values[row.row]), *_all_cited(row.derivations))
             for row in self.rows
         ]
         return self._at_commit(
@@ -359,7 +359,8 @@ class _Asking:
         """The number of solutions of a group, which are counted together with those of others."""
         if question not in self._sizes:
             self._sizes[question] = {}
-            if self.rewriting.is_grouped and identity and question.sizes is not None:
+            is_one_link = not self._finder.is_entailed
+            if is_one_link and self.rewriting.is_grouped and identity and question.sizes:
                 with suppress(KipError):
                     self._sizes[question] = spend_half(partial(self._all_sizes, question.sizes))
         return self._sizes[question].get(identity)
@@ -377,7 +378,9 @@ class _Asking:
 
     def _counted(self, text: kql.Text, arguments: Mapping[str, Any]) -> int | None:
         """The number of solutions; None where the budget does not suffice."""
-        where = self._bound(text.counted, arguments).where
+        # What follows may be of several links.
+        counted = text.command if self._finder.is_entailed else text.counted
+        where = self._bound(counted, arguments).where
         with suppress(KipError):
             number = spend_half(lambda: count_solutions(where, self._store, MOST_COUNTED))
             return None if number == MOST_COUNTED else number
@@ -432,9 +435,11 @@ class _Derived:
         self.number = None if number is None or self.number is None else self.number + number
 
 
-def _all_cited(derivations: Sequence[kql.Derivation]) -> list[str]:
-    """The ids of all elements of some derivations."""
-    return list(dict.fromkeys(id for d in derivations for id in (*d.cited, *d.concepts)))
+def _all_cited(derivations: Sequence[kql.Derivation]) -> tuple[list[str], list[str]]:
+    """The ids of all elements of some derivations, and the rules by which they lead to the row."""
+    cited = dict.fromkeys(id for d in derivations for id in (*d.cited, *d.concepts))
+    rules = dict.fromkeys(f"{one['by']} of {one['of']}" for d in derivations for one in d.inferred)
+    return list(cited), list(rules)
 
 
 # Evidence -----------------------------------------------------------------------------------------

@@ -22,11 +22,13 @@ from kiprdf.store import Store
 
 
 class Row(NamedTuple):
-    """The number and the values of a row, and the ids of the elements that it is derived from."""
+    """The number and the values of a row, the ids of the elements that it is derived from, and the
+    rules by which it follows from them."""
 
     number: int
     values: list[Json]
     cited: Sequence[str]
+    rules: Sequence[str]
 
 
 def turtle(store: Store, text: str, commit: int, rows: Sequence[Row], profile: Profile) -> str:
@@ -80,6 +82,8 @@ def _proof(store: Store, text: str, commit: int, rows: Sequence[Row]) -> Iterato
         yield Triple(
             entity, prov("value"), Literal(canonical_json(row.values), datatype=rdf("JSON"))
         )
+        for rule in row.rules:
+            yield Triple(entity, _RULE, Literal(rule))
         for id in row.cited:
             node = store.iris.from_id(id)
             assert node is not None, id
@@ -87,4 +91,4 @@ def _proof(store: Store, text: str, commit: int, rows: Sequence[Row]) -> Iterato
             yield Triple(answer, prov("wasDerivedFrom"), node)
 
 
-_COMMIT = NamedNode(vocab.KIP + "commit")
+_COMMIT, _RULE = NamedNode(vocab.KIP + "commit"), NamedNode(vocab.KIP + "rule")

@@ -7,7 +7,6 @@ matches gets a variable, and the solutions that give the rows are asked for.
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -15,11 +14,17 @@ from itertools import count, islice
 from typing import Any, NamedTuple, TypeAlias, cast
 from typing import Literal as OneOf
 
-from pyoxigraph import Literal, NamedNode, Triple
+from pyoxigraph import Literal, NamedNode
 
-from kiprdf import budget
-from kiprdf.kql.beliefs import view_of
-from kiprdf.kql.reader import Reader, link_of
+from kiprdf.kql.entailment import (
+    SAME_AS,
+    Explanation,
+    Explanations,
+    Inferred,
+    clusters_of,
+    rules_of,
+)
+from kiprdf.kql.reader import Reader
 from kiprdf.kql.results import identity, is_grouped, variable_of
 from kiprdf.language import ast, to_text
 from kiprdf.language.names import DERIVED_BY, DERIVED_FROM
@@ -197,12 +202,14 @@ def _place(clause: ast.Optional | ast.Not) -> tuple[str, Span]:
 # Names for all that is matched ------------------------------------------------------------------
 
 
-class _Range(NamedTuple):
-    """A range of hops between two variables."""
+class _Fact(NamedTuple):
+    """A pattern of a proposition, or of a range of hops, by the names of its variables."""
 
+    link: str
     start: str
     predicates: ast.Predicates
     end: str
+    is_range: bool
 
 
 @dataclass
@@ -234,7 +241,8 @@ class _Named:
     def __init__(self, clauses: Iterable[ast.Clause], names: Iterator[str]) -> None:
         self._names = names
         self.elements: dict[str, None] = {}
-        self.ranges: list[_Range] = []
+        self.facts: list[_Fact] = []
+        self.types: list[tuple[str, ast.Value]] = []
         self.absences = _Absences()
         self.paths: dict[ast.Path, None] = {}
         plain = tuple(clauses)
@@ -271,22 +279,24 @@ class _Named:
             self.elements[end.name] = None
             return end, end.name
         matcher = end.matcher
-        hops = matcher.predicate if isinstance(matcher, ast.PropositionMatcher) else None
-        if not isinstance(hops, ast.Predicates) or not any(p.hops for p in hops.alternatives):
-            hops = None
+        predicates = matcher.predicate if isinstance(matcher, ast.PropositionMatcher) else None
+        is_known = isinstance(predicates, ast.Predicates)
+        is_range = is_known and any(p.hops for p in cast(ast.Predicates, predicates).alternatives)
         variable = end.variable
-        if variable is None and hops is None:
+        if variable is None and not is_range:
             variable = ast.Variable(next(self._names))
+        name = "" if variable is None else variable.name
         if variable is not None:
-            self.elements[variable.name] = None
+            self.elements[name] = None
         if isinstance(matcher, ast.PropositionMatcher):
             subject, start = self._end(matcher.subject)
             object, finish = self._end(matcher.object)
             matcher = replace(matcher, subject=subject, object=object)
-            if hops is not None:
-                self.ranges.append(_Range(start, hops, finish))
-        named = replace(end, variable=variable, matcher=matcher)  # type: ignore[arg-type]
-        return named, "" if variable is None else variable.name
+            if isinstance(predicates, ast.Predicates):
+                self.facts.append(_Fact(name, start, predicates, finish, is_range))
+        elif isinstance(matcher, ast.ConceptMatcher) and matcher.type is not None:
+            self.types.append((name, matcher.type))
+        return replace(end, variable=variable, matcher=matcher), name  # type: ignore[arg-type]
 
 
 def _without_link(named: ast.Clause, plain: ast.Clause) -> ast.Clause:
@@ -298,48 +308,6 @@ def _without_link(named: ast.Clause, plain: ast.Clause) -> ast.Clause:
     if isinstance(predicates, ast.Predicates) and len(predicates.alternatives) > 1:
         return named
     return replace(named, variable=cast(ast.PropositionClause, plain).variable)
-
-
-# Paths of hops ------------------------------------------------------------------------------------
-
-_State: TypeAlias = tuple[NamedNode, int]
-"""A node, and the hops to it; beyond the minimum of a range their number makes no difference."""
-
-
-class _Hops:
-    """The shortest walks from a node along one predicate, with a least number of hops."""
-
-    def __init__(self, start: NamedNode, predicate: NamedNode, least: int, store: Store) -> None:
-        self._predicate, self._least, self._store = predicate, least, store
-        view = view_of(store)
-        self._hidden: frozenset[object] = frozenset() if view is None else view.hidden
-        self._before: dict[_State, tuple[_State, Triple] | None] = {(start, 0): None}
-        self._pending = deque([(start, 0)])
-
-    def to(self, end: NamedNode) -> list[Triple] | None:
-        """The facts of a shortest walk to a node; None if there is none."""
-        reached = end, self._least
-        while reached not in self._before and self._pending:
-            budget.check()
-            self._step(self._pending.popleft())
-        if reached not in self._before:
-            return None
-        facts = []
-        at = self._before[reached]
-        while at is not None:
-            facts.append(at[1])
-            at = self._before[at[0]]
-        return facts[::-1]
-
-    def _step(self, state: _State) -> None:
-        node, hops = state
-        for fact in self._store.match(node, self._predicate, None):
-            end = cast(NamedNode, fact.object)
-            stated = Triple(fact.subject, fact.predicate, end)
-            following = end, min(hops + 1, self._least)
-            if following not in self._before and not {end, stated} & self._hidden:
-                self._before[following] = state, stated
-                self._pending.append(following)
 
 
 # Questions ----------------------------------------------------------------------------------------
@@ -374,7 +342,8 @@ class Question:
         self._absent = alternative.absent
         self._named = _Named(alternative.clauses, rewriting.names)
         self._elements = tuple(self._named.elements)
-        self.has_hops = bool(self._named.ranges)
+        self.facts, self.types = self._named.facts, self._named.types
+        self.has_hops = any(one.is_range for one in self.facts)
         self._key = rewriting.key
         bound = scope.exported(ast.Block(self._named.clauses))
         self._is_bound = [variable_of(one).name in bound for one in self._key]
@@ -463,13 +432,6 @@ class Question:
     def nodes(self, cells: Cells) -> list[NamedNode]:
         """The elements of a solution, in the order of the text."""
         return [cast(NamedNode, cells[name]) for name in self._elements if cells[name] is not None]
-
-    def ranges(self, cells: Cells) -> Iterator[tuple[NamedNode, ast.Predicates, NamedNode]]:
-        """The ranges of hops of a solution, with their ends."""
-        for start, predicates, end in self._named.ranges:
-            first, last = cells[start], cells[end]
-            if isinstance(first, NamedNode) and isinstance(last, NamedNode):
-                yield first, predicates, last
 
 
 def _is_bound_first(name: str, clauses: Iterable[ast.Clause]) -> bool:
@@ -575,7 +537,8 @@ class Finder:
         self._rewriting, self._store, self._parameters = rewriting, store, parameters
         self._place = place
         self._reader = Reader(store)
-        self._walks: dict[tuple[NamedNode, NamedNode, int], _Hops] = {}
+        self._explanations = Explanations(store)
+        self.is_entailed = rules_of(store) is not None or clusters_of(store) is not None
         self._id = cache(store.iris.id)
         self._confidences: dict[NamedNode, Json] = {}
         self._keys = [
@@ -611,10 +574,30 @@ class Finder:
 
     def links(self, solved: Solved) -> list[NamedNode]:
         """The propositions that a solution cites."""
+        cited = self._cited(solved)
+        return list(dict.fromkeys((*cited.links, *(link for path in cited.paths for link in path))))
+
+    def _cited(self, solved: Solved) -> _Cited:
         question, cells = solved
         start = self._store.iris.propositions
         links = [node for node in question.nodes(cells) if node.value.startswith(start)]
-        return links + [link for path in self._paths(question, cells) for link in path]
+        if not question.has_hops and not self.is_entailed:
+            return _Cited(links)
+        paths: list[tuple[NamedNode, ...]] = []
+        inferred: dict[Inferred, None] = {}
+        explained = [(one.is_range, self._fact(one, cells)) for one in question.facts]
+        if self.is_entailed:
+            explained += [(False, self._type(*one, cells)) for one in question.types]
+        for is_range, one in explained:
+            if one is not None:
+                inferred |= dict.fromkeys(one.inferred)
+                if is_range:
+                    paths.append(one.links)
+                else:
+                    links += one.links
+        in_paths = {link for path in paths for link in path}
+        sources = (link for one in inferred for link in one.sources if link not in in_paths)
+        return _Cited(list(dict.fromkeys((*links, *sources))), tuple(paths), tuple(inferred))
 
     def confidence(self, solved: Solved) -> float | None:
         """The lowest confidence of the propositions of a solution that have one."""
@@ -638,19 +621,26 @@ class Finder:
                 of = self._id(node)
                 key = path.field if path.key is None else f"{path.field}.{path.key}"
                 values[of, key] = {"of": of, "key": key, "value": value}
-        paths = self._paths(question, cells)
+        cited = self._cited(solved)
         nodes = dict.fromkeys(question.nodes(cells))
         ids = [self._id(node) for node in nodes]
-        cited = {**nodes, **{link: None for path in paths for link in path}}
+        elements = dict.fromkeys((*nodes, *self.links(solved)))
+        inferred: list[Mapping[str, Json]] = list(map(self._inferred, cited.inferred))
         return Derivation(
-            tuple([id for id in ids if id.startswith("P:")]),
+            tuple(map(self._id, dict.fromkeys(cited.links))),
             tuple([id for id in ids if id.startswith("C:")]),
             tuple(values.values()),
-            tuple([tuple(map(self._id, path)) for path in paths]),
+            tuple([tuple(map(self._id, path)) for path in cited.paths]),
             tuple([f"{verb} at {self._place(at)}" for verb, at in question.absent(cells)]),
             None if question.branch is None else f"UNION at {self._place(question.branch)}",
-            tuple([one for node in cited for one in self._derived(node)]),
+            tuple(inferred + [one for node in elements for one in self._derived(node)]),
         )
+
+    def _inferred(self, one: Inferred) -> Mapping[str, Json]:
+        """A rule of the definitions, with the name of the type or predicate it is applied to."""
+        name = self._store.iris.concept_name(one.of.value)
+        of = self._id(one.of) if one.by == SAME_AS else name
+        return {"by": one.by, "of": of, "from": list(map(self._id, one.sources))}
 
     def _derived(self, node: NamedNode) -> list[Mapping[str, Json]]:
         """The rules of chunks that an element is derived by (docs/decisions/206)."""
@@ -666,30 +656,50 @@ class Finder:
     def _has_rules(self) -> bool:
         return bool(self._store.lookup(None, vocab.metadata(DERIVED_BY), None, 1))
 
-    def _paths(self, question: Question, cells: Cells) -> tuple[tuple[NamedNode, ...], ...]:
-        if not question.has_hops:
-            return ()
-        paths = (self._path(*ends) for ends in question.ranges(cells))
-        return tuple(path for path in paths if path is not None)
+    # Why patterns match -----------------------------------------------------------------------
 
-    def _path(
-        self, start: NamedNode, predicates: ast.Predicates, end: NamedNode
-    ) -> tuple[NamedNode, ...] | None:
-        """The propositions of a shortest walk; None in an OPTIONAL that matches nothing."""
-        walks = []
-        for one in predicates.alternatives:
-            least = 1 if one.hops is None else one.hops.minimum
-            value = one.value
-            name = self._parameters[value.name] if isinstance(value, ast.Placeholder) else one.name
-            chosen = start, self._store.iris.predicate(cast(str, name)), least
-            walk = self._walks.get(chosen)
-            if walk is None:
-                walk = self._walks[chosen] = _Hops(*chosen, self._store)
-            facts = walk.to(end)
-            most = 1 if one.hops is None else one.hops.maximum
-            if facts is not None and (most is None or len(facts) <= most):
-                walks.append(facts)
-        if not walks:
+    def _fact(self, fact: _Fact, cells: Cells) -> Explanation | None:
+        """Why a pattern of a proposition matches; None where nothing is to be explained."""
+        start, end = cells.get(fact.start), cells.get(fact.end)
+        is_explained = fact.is_range or self.is_entailed
+        if not (is_explained and isinstance(start, NamedNode) and isinstance(end, NamedNode)):
             return None
-        links = (link_of(self._store, fact) for fact in min(walks, key=len))
-        return tuple(link for link in links if link is not None)
+        link = cells.get(fact.link)
+        stated = self._reader.fact(link) if isinstance(link, NamedNode) else None
+        explained = [
+            self._explanations.of_fact(
+                self._store.iris.predicate(self._text(one.value)),
+                start,
+                end,
+                None if one.hops is None else (one.hops.minimum, one.hops.maximum),
+                None if fact.is_range else stated,
+            )
+            for one in fact.predicates.alternatives
+        ]
+        return min(filter(None, explained), key=lambda one: len(one.links), default=None)
+
+    def _type(self, name: str, type: ast.Value, cells: Cells) -> Explanation | None:
+        node = cells.get(name)
+        if not isinstance(node, NamedNode):
+            return None
+        definition = self._store.iris.type(self._text(type))
+        clusters = clusters_of(self._store)
+        for member in (node, *(() if clusters is None else clusters.of(node))):
+            one = self._explanations.of_type(definition, member)
+            if one is not None:
+                same = self._explanations.same(member)
+                return one._replace(inferred=(*same, *one.inferred))
+        return None
+
+    def _text(self, value: ast.Value) -> str:
+        if isinstance(value, ast.Placeholder):
+            return cast(str, self._parameters[value.name])
+        return cast(str, cast(ast.Scalar, value).value)
+
+
+class _Cited(NamedTuple):
+    """The propositions that a solution cites, without those of ``paths``, and by which rules."""
+
+    links: list[NamedNode]
+    paths: tuple[tuple[NamedNode, ...], ...] = ()
+    inferred: tuple[Inferred, ...] = ()

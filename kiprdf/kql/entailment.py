@@ -421,7 +421,7 @@ class Explanations:
         for member in (concept, *self._members(concept)):
             own = self._store.iris.type_of(member)
             if own in types:
-                inferred = self._same(member)
+                inferred = self.same(member)
                 if own is not None and own != type:
                     above = self._store.iris.predicate(SUBCLASS_OF)
                     facts = self._paths_from(own, ((above, True),), 1).to(type)
@@ -436,21 +436,23 @@ class Explanations:
         subject: NamedNode,
         object: NamedNode,
         hops: tuple[int, int | None] | None = None,
+        stated: Triple | None = None,
     ) -> Explanation | None:
-        """Why ``(subject, "predicate", object)`` matches; None where it does not.
+        """Why ``(subject, "predicate", object)`` matches; None where it does not, and where the
+        fact that is ``stated`` is not a reason.
 
         ``hops`` are the bounds of ``"predicate"{m,n}``, which counts facts; None where the pattern
         has none, and a transitive predicate is a chain of any length.
         """
         rules = self._rules
-        path = None if rules is None else rules.path(predicate)
-        ends = subject, object
-        if rules is None or path is None:
-            facts = self._shortest([(predicate, True)], ends, hops or (1, 1))
-            return None if facts is None else self._explanation(facts, [])
-        start = (predicate, True)
-        steps = rules.steps(start)
-        facts = self._shortest(steps, ends, hops or (1, 1))
+        ends, start = (subject, object), (predicate, True)
+        steps = {start: None} if rules is None else rules.steps(start)
+        if stated is not None:
+            is_between = {*map(self._one, (stated.subject, stated.object))} == {*ends}
+            is_reason = is_between and self._step(stated, subject, steps) in steps
+            facts = [stated] if is_reason else None
+        else:
+            facts = self._shortest(steps, ends, hops or (1, 1))
         if facts is not None:
             at = [subject, *self._ends(facts, subject)]
             inferred = [
@@ -459,6 +461,8 @@ class Explanations:
                 for rule in self._applied(steps, self._step(fact, node, steps), fact)
             ]
             return self._explanation(facts, inferred)
+        if stated is not None or rules is None:
+            return None
         chains: list[tuple[list[Triple], Step]] = []
         for step in steps if hops is None else ():
             if step[0] in rules.transitive:
@@ -478,7 +482,7 @@ class Explanations:
 
     def _explanation(self, facts: list[Triple], inferred: list[Inferred]) -> Explanation:
         ends = (end for fact in facts for end in (fact.subject, fact.object))
-        same = [rule for end in ends for rule in self._same(cast(NamedNode, end))]
+        same = [rule for end in ends for rule in self.same(cast(NamedNode, end))]
         return Explanation(self._links(facts), tuple(dict.fromkeys((*same, *inferred))))
 
     def _members(self, node: NamedNode) -> Sequence[NamedNode]:
@@ -489,7 +493,7 @@ class Explanations:
         one = node if self._clusters is None else self._clusters.representative(node)
         return cast(NamedNode, one)
 
-    def _same(self, member: NamedNode) -> list[Inferred]:
+    def same(self, member: NamedNode) -> list[Inferred]:
         """Why an element is the one that stands for it; nothing where it stands for itself."""
         one = self._one(member)
         if one == member:

@@ -57,7 +57,10 @@ def _derivation(
             {"of": link(str(v["of"])), "key": v["key"], "value": page.value(v["value"])}
             for v in one.values
         ],
-        "notes": [f"Nothing for {place}" for place in one.absent],
+        "notes": [
+            *(f"Nothing for {place}" for place in one.absent),
+            *(f"By the rule {rule['by']} of {rule['of']}" for rule in one.inferred),
+        ],
     }
 
 
