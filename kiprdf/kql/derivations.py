@@ -203,11 +203,12 @@ def _place(clause: ast.Optional | ast.Not) -> tuple[str, Span]:
 
 
 class _Fact(NamedTuple):
-    """A pattern of a proposition, or of a range of hops, by the names of its variables."""
+    """A pattern of a proposition, or of a range of hops, by the names of its variables; None for a
+    predicate that is a variable."""
 
     link: str
     start: str
-    predicates: ast.Predicates
+    predicates: ast.Predicates | None
     end: str
     is_range: bool
 
@@ -242,7 +243,7 @@ class _Named:
         self._names = names
         self.elements: dict[str, None] = {}
         self.facts: list[_Fact] = []
-        self.types: list[tuple[str, ast.Value]] = []
+        self.concepts: list[tuple[str, ast.ConceptMatcher]] = []
         self.absences = _Absences()
         self.paths: dict[ast.Path, None] = {}
         plain = tuple(clauses)
@@ -279,9 +280,9 @@ class _Named:
             self.elements[end.name] = None
             return end, end.name
         matcher = end.matcher
-        predicates = matcher.predicate if isinstance(matcher, ast.PropositionMatcher) else None
-        is_known = isinstance(predicates, ast.Predicates)
-        is_range = is_known and any(p.hops for p in cast(ast.Predicates, predicates).alternatives)
+        predicate = matcher.predicate if isinstance(matcher, ast.PropositionMatcher) else None
+        predicates = predicate if isinstance(predicate, ast.Predicates) else None
+        is_range = predicates is not None and any(p.hops for p in predicates.alternatives)
         variable = end.variable
         if variable is None and not is_range:
             variable = ast.Variable(next(self._names))
@@ -292,10 +293,9 @@ class _Named:
             subject, start = self._end(matcher.subject)
             object, finish = self._end(matcher.object)
             matcher = replace(matcher, subject=subject, object=object)
-            if isinstance(predicates, ast.Predicates):
-                self.facts.append(_Fact(name, start, predicates, finish, is_range))
-        elif isinstance(matcher, ast.ConceptMatcher) and matcher.type is not None:
-            self.types.append((name, matcher.type))
+            self.facts.append(_Fact(name, start, predicates, finish, is_range))
+        elif isinstance(matcher, ast.ConceptMatcher):
+            self.concepts.append((name, matcher))
         return replace(end, variable=variable, matcher=matcher), name  # type: ignore[arg-type]
 
 
@@ -342,7 +342,7 @@ class Question:
         self._absent = alternative.absent
         self._named = _Named(alternative.clauses, rewriting.names)
         self._elements = tuple(self._named.elements)
-        self.facts, self.types = self._named.facts, self._named.types
+        self.facts, self.concepts = self._named.facts, self._named.concepts
         self.has_hops = any(one.is_range for one in self.facts)
         self._key = rewriting.key
         bound = scope.exported(ast.Block(self._named.clauses))
@@ -587,7 +587,7 @@ class Finder:
         inferred: dict[Inferred, None] = {}
         explained = [(one.is_range, self._fact(one, cells)) for one in question.facts]
         if self.is_entailed:
-            explained += [(False, self._type(*one, cells)) for one in question.types]
+            explained += [(False, self._concept(*one, cells)) for one in question.concepts]
         for is_range, one in explained:
             if one is not None:
                 inferred |= dict.fromkeys(one.inferred)
@@ -664,31 +664,37 @@ class Finder:
         is_explained = fact.is_range or self.is_entailed
         if not (is_explained and isinstance(start, NamedNode) and isinstance(end, NamedNode)):
             return None
-        link = cells.get(fact.link)
+        link = None if fact.is_range else cells.get(fact.link)
         stated = self._reader.fact(link) if isinstance(link, NamedNode) else None
-        explained = [
-            self._explanations.of_fact(
-                self._store.iris.predicate(self._text(one.value)),
-                start,
-                end,
-                None if one.hops is None else (one.hops.minimum, one.hops.maximum),
-                None if fact.is_range else stated,
-            )
-            for one in fact.predicates.alternatives
-        ]
+        asked: list[tuple[NamedNode, tuple[int, int | None] | None]] = []
+        if fact.predicates is not None:
+            for one in fact.predicates.alternatives:
+                hops = None if one.hops is None else (one.hops.minimum, one.hops.maximum)
+                asked.append((self._store.iris.predicate(self._text(one.value)), hops))
+        elif stated is not None:
+            asked.append((stated.predicate, None))
+        of_fact = self._explanations.of_fact
+        explained = [of_fact(name, start, end, hops, stated) for name, hops in asked]
         return min(filter(None, explained), key=lambda one: len(one.links), default=None)
 
-    def _type(self, name: str, type: ast.Value, cells: Cells) -> Explanation | None:
-        node = cells.get(name)
+    def _concept(self, name: str, matcher: ast.ConceptMatcher, cells: Cells) -> Explanation | None:
+        """Why a pattern of a concept matches it, or one that is the same."""
+        node, iris = cells.get(name), self._store.iris
         if not isinstance(node, NamedNode):
             return None
-        definition = self._store.iris.type(self._text(type))
-        clusters = clusters_of(self._store)
+        clusters, of_type = clusters_of(self._store), self._explanations.of_type
+        is_named = matcher.name is not None or matcher.id is not None
         for member in (node, *(() if clusters is None else clusters.of(node))):
-            one = self._explanations.of_type(definition, member)
-            if one is not None:
-                same = self._explanations.same(member)
-                return one._replace(inferred=(*same, *one.inferred))
+            own = (matcher.name, iris.concept_name(member.value)), (matcher.id, iris.id(member))
+            if any(value is not None and self._text(value) != text for value, text in own):
+                continue
+            if matcher.type is None:
+                return Explanation((), tuple(self._explanations.same(member)))
+            one = of_type(iris.type(self._text(matcher.type)), member)
+            # The type of another one is no reason where this one is named.
+            is_of_other = member == node and one and any(r.by == SAME_AS for r in one.inferred)
+            if one is not None and not (is_named and is_of_other):
+                return one
         return None
 
     def _text(self, value: ast.Value) -> str:

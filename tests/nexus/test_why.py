@@ -501,3 +501,119 @@ def test_the_rows_of_a_page_are_asked_for_together(monkeypatch: pytest.MonkeyPat
         rows = nexus.why(command).rows
         assert len({row.derivations[0].propositions for row in rows}) == 50
         assert len(asked) < 15
+
+
+RULES = """
+UPSERT {
+  CONCEPT { {type: "$PropositionType", name: "subclass_of"} }
+  CONCEPT { {type: "$PropositionType", name: "subproperty_of"} }
+  CONCEPT { {type: "$PropositionType", name: "same_as"} }
+}
+UPSERT {
+  CONCEPT ?place { {type: "$ConceptType", name: "Place"} }
+  CONCEPT ?city {
+    {type: "$ConceptType", name: "City"} SET PROPOSITIONS { ("subclass_of", ?place) }
+  }
+  CONCEPT { {type: "$ConceptType", name: "Capital"} SET PROPOSITIONS { ("subclass_of", ?city) } }
+  CONCEPT {
+    {type: "$PropositionType", name: "part_of"}
+    SET ATTRIBUTES { is_transitive: true, inverse_of: "has_part" }
+  }
+  CONCEPT { {type: "$PropositionType", name: "has_part"} }
+  CONCEPT ?near { {type: "$PropositionType", name: "near"} SET ATTRIBUTES { is_symmetric: true } }
+  CONCEPT {
+    {type: "$PropositionType", name: "next_to"} SET PROPOSITIONS { ("subproperty_of", ?near) }
+  }
+}
+UPSERT {
+  CONCEPT ?eu { {type: "Place", name: "EU"} }
+  CONCEPT ?de { {type: "Place", name: "DE"} }
+  CONCEPT ?berlin { {type: "Capital", name: "Berlin"} }
+  CONCEPT ?potsdam { {type: "City", name: "Potsdam"} }
+  PROPOSITION { (?de, "part_of", ?eu) } WITH METADATA { confidence: 0.9 }
+  PROPOSITION { (?berlin, "part_of", ?de) } WITH METADATA { confidence: 0.5 }
+  PROPOSITION { (?potsdam, "next_to", ?berlin) }
+  PROPOSITION { (?potsdam, "same_as", ?berlin) }
+}
+"""
+DE_EU, BERLIN_DE = "P:9dd14e3fbbeb5e1e:part_of", "P:0a997c230528e6d6:part_of"
+NEXT_TO, BELOW_NEAR = "P:65f8ba68274f3fa6:next_to", "P:ac9979d8ab5e608f:subproperty_of"
+CAPITAL_CITY, CITY_PLACE = "P:0bbca4b82a6f9a02:subclass_of", "P:d912e6d6232c54fb:subclass_of"
+SAME = "P:89aeadf20fd000fd:same_as"
+
+
+@pytest.mark.parametrize(
+    ("where", "entail", "propositions", "inferred"),
+    [
+        ('?x {type: "Place", name: "DE"}', True, (), []),
+        (
+            '?x {type: "Place"} FILTER(?x.name == "Berlin")',
+            True,
+            (CAPITAL_CITY, CITY_PLACE),
+            [("subclass_of", "Place", [CAPITAL_CITY, CITY_PLACE])],
+        ),
+        ('({name: "DE"}, "part_of", ?x)', True, (DE_EU,), []),
+        (
+            '({name: "Berlin"}, "part_of", ?x {name: "EU"})',
+            True,
+            (BERLIN_DE, DE_EU),
+            [("is_transitive", "part_of", [BERLIN_DE, DE_EU])],
+        ),
+        (
+            '({name: "EU"}, "has_part", ?x {name: "Berlin"})',
+            True,
+            (DE_EU, BERLIN_DE),
+            [
+                ("inverse_of", "has_part", [DE_EU, BERLIN_DE]),
+                ("is_transitive", "part_of", [DE_EU, BERLIN_DE]),
+            ],
+        ),
+        (
+            '?l ({name: "Berlin"}, "near", ?x)',
+            True,
+            (NEXT_TO, BELOW_NEAR),
+            [
+                ("is_symmetric", "near", [NEXT_TO]),
+                ("subproperty_of", "near", [BELOW_NEAR, NEXT_TO]),
+            ],
+        ),
+        (
+            '?x {name: "Potsdam"} (?x, "part_of", {name: "DE"})',
+            "same_as",
+            (BERLIN_DE, SAME),
+            [("same_as", "C:Capital/Berlin", [SAME])],
+        ),
+    ],
+)
+def test_the_rules_by_which_a_row_follows(
+    where: str, entail: Any, propositions: tuple[str, ...], inferred: list[tuple[str, str, Any]]
+) -> None:
+    for nexus in (kiprdf.Nexus.memory(), kiprdf.Nexus.connect(rdflib.Graph())):
+        with nexus:
+            nexus.execute(RULES)
+            command = f"FIND(?x.name) WHERE {{ {where} }}"
+            (row,) = nexus.why(command, entail=entail).rows
+            (one,) = row.derivations
+            assert one.propositions == propositions
+            assert one.to_json()["inferred"] == [
+                {"by": by, "of": of, "from": sources} for by, of, sources in inferred
+            ]
+            assert {*one.cited} <= nexus.why(command, entail=entail).evidence().keys()
+            request = {"command": command, "entail": entail, "why": True}
+            assert nexus.execute_kip(request)["why"] == [row.to_json()]
+            if inferred:
+                assert all(not row.derivations[0].inferred for row in nexus.why(command).rows)
+
+
+def test_the_confidence_of_what_follows_is_that_of_its_weakest_source() -> None:
+    nexus = kiprdf.Nexus.memory()
+    nexus.execute(RULES)
+    command = 'FIND(?x.name) WHERE { (?x, "part_of", {name: "EU"}) } ORDER BY ?x.name'
+    rows = nexus.why(command, entail=True).rows
+    assert [row.confidence for row in rows] == [0.5, 0.9]
+    (path,) = nexus.why('FIND(?x) WHERE { (?x, "part_of"{2}, ?y) }', entail=True).rows
+    assert path.derivations[0].paths == ((BERLIN_DE, DE_EU),)
+    assert path.derivations[0].inferred == ()
+    proof = rdflib.Graph().parse(data=nexus.why(command, entail=True).to_turtle(), format="turtle")
+    rules = [str(rule) for rule in proof.objects(predicate=rdflib.URIRef("urn:kip:vocab/rule"))]
+    assert rules == ["is_transitive of part_of"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -22,16 +22,20 @@ from kiprdf.kql.derivations import Derivation
 from kiprdf.language import ast, bind, parse, to_text
 from kiprdf.trees import replaced, walk
 from tests.long_runs import amount
-from tests.oracle import Graph, TooManySolutions
+from tests.oracle import Answer, Graph, TooManySolutions
 from tests.oracle.check import bound_by
+from tests.oracle.entailed import Entailed
 from tests.oracle.evaluate import Solution, solutions
 from tests.properties.choices import RandomChoices
 from tests.properties.comparison import difference, expected
+from tests.properties.entailed import WORDS, ruled_graphs
 from tests.properties.strategies import CONTAINERS, NUMBERS, STRINGS, QueryWriter, graphs
 from tests.properties.test_engine_equals_oracle import build
 
 QUESTIONS_EACH = 100
 """About one graph."""
+ENTAILED_EACH = 20
+"""About one graph with rules; a tenth of the questions are about these."""
 ANSWERS = 50
 """Of so many questions, one is a whole FIND, with aggregates and pages."""
 ASKED_AGAIN = 20
@@ -66,13 +70,50 @@ def test_rows_come_from_what_is_cited(graph: Graph, seed: int) -> None:
                 check_solutions(writer.where(), graph, nexus, number % ASKED_AGAIN == 1)
 
 
-def check_answer(query: str, graph: Graph, nexus: kiprdf.Nexus) -> None:
-    """The rows are those of the oracle, and each comes from the same by itself."""
+@settings(max_examples=-(-amount("WHY", 2_000) // (10 * ENTAILED_EACH)))
+@given(graph=ruled_graphs(), entail=st.sampled_from((True, "same_as")), seed=st.integers(0, 2**32))
+def test_rows_that_follow_come_from_what_is_cited(graph: Graph, entail: Any, seed: int) -> None:
+    def entailed(graph: Graph) -> Graph:
+        return Entailed(graph, same_as=entail == "same_as")
+
+    whole = entailed(graph)
+    with build(graph) as nexus:
+        writer = RandomQueries(random.Random(seed), graph, WORDS)
+        for _ in range(ENTAILED_EACH):
+            where = writer.where()
+            names = sorted(bound_by(where))
+            text = to_text(ast.Find(tuple(map(ast.Variable, names)), where))
+            answer = answer_or_none(text, whole) if names else None
+            if answer is None:
+                continue
+            explained = nexus.why(text, entail=entail)
+            assert difference(text, answer, {"result": explained.result}) is None, text
+            columns = explained.result if len(names) > 1 else [explained.result]
+            rows = list(zip(*columns, strict=True))
+            for row in explained.rows[:MOST_ROWS]:
+                key = tuple(map(id_of, rows[row.row]))
+                if not any(key):
+                    continue
+                assert row.derivations, text
+                for one in row.derivations:
+                    assert is_sufficient(one, key, where, names, graph, entailed), text
+                    assert all(rule["from"] for rule in one.inferred), text
+                    assert {id for rule in one.inferred for id in rule["from"]} <= {*one.cited}
+
+
+def answer_or_none(query: str, graph: Graph) -> Answer | None:
+    """The oracle's answer; None where it is an error, or takes too long."""
     try:
         answer = expected(query, graph)
     except TooManySolutions:
-        return
-    if isinstance(answer, str):
+        return None
+    return None if isinstance(answer, str) else answer
+
+
+def check_answer(query: str, graph: Graph, nexus: kiprdf.Nexus) -> None:
+    """The rows are those of the oracle, and each comes from the same by itself."""
+    answer = answer_or_none(query, graph)
+    if answer is None:
         return
     explained = nexus.why(query)
     assert difference(query, answer, {"result": explained.result}) is None, query
@@ -98,7 +139,7 @@ def check_solutions(
         numbers = Counter(key_of(solution, names) for solution in solutions(where, graph))
     except TooManySolutions:
         return
-    if not numbers:
+    if not numbers or not names:
         return
     try:
         explained = nexus.why(text)
@@ -131,7 +172,12 @@ def check_solutions(
 
 
 def is_sufficient(
-    one: Derivation, key: tuple[str | None, ...], where: ast.Block, names: list[str], graph: Graph
+    one: Derivation,
+    key: tuple[str | None, ...],
+    where: ast.Block,
+    names: list[str],
+    graph: Graph,
+    entailed: Callable[[Graph], Graph] = lambda graph: graph,
 ) -> bool:
     """Whether there is what is cited, and gives the row by itself, unless something is absent."""
     if not all(id in graph for id in (*one.cited, *one.concepts)):
@@ -139,7 +185,13 @@ def is_sufficient(
     if has(where, ast.Not | ast.Optional):
         return True
     rest = part(graph, [*one.cited, *one.concepts])
-    return key in {key_of(solution, names) for solution in solutions(where, rest)}
+    if one.inferred:
+        rest.concepts |= definitions(graph)
+    return key in {key_of(solution, names) for solution in solutions(where, entailed(rest))}
+
+
+def definitions(graph: Graph) -> dict[str, dict[str, Any]]:
+    return {id: one for id, one in graph.concepts.items() if one["type"].startswith("$")}
 
 
 def superfluous(
@@ -166,7 +218,7 @@ def check_asked_again(
         rest = part(graph, cited - {id})
         if id in rest:
             continue
-        rest.concepts |= {i: c for i, c in graph.concepts.items() if c["type"].startswith("$")}
+        rest.concepts |= definitions(graph)
         with build(rest) as nexus:
             answer = nexus.execute_kip_readonly({"command": text})
             columns = answer.get("result", [])  # an element that is named may be away
