@@ -575,14 +575,15 @@ class Finder:
     def links(self, solved: Solved) -> list[NamedNode]:
         """The propositions that a solution cites."""
         cited = self._cited(solved)
-        return list(dict.fromkeys((*cited.links, *(link for path in cited.paths for link in path))))
+        in_paths = [link for path in cited.paths for link in path]
+        return list(dict.fromkeys(cited.links + in_paths)) if in_paths else cited.links
 
     def _cited(self, solved: Solved) -> _Cited:
         question, cells = solved
         start = self._store.iris.propositions
         links = [node for node in question.nodes(cells) if node.value.startswith(start)]
         if not question.has_hops and not self.is_entailed:
-            return _Cited(links)
+            return _Cited(list(dict.fromkeys(links)) if len(links) > 1 else links)
         paths: list[tuple[NamedNode, ...]] = []
         inferred: dict[Inferred, None] = {}
         explained = [(one.is_range, self._fact(one, cells)) for one in question.facts]
@@ -624,16 +625,18 @@ class Finder:
         cited = self._cited(solved)
         nodes = dict.fromkeys(question.nodes(cells))
         ids = [self._id(node) for node in nodes]
-        elements = dict.fromkeys((*nodes, *self.links(solved)))
         inferred: list[Mapping[str, Json]] = list(map(self._inferred, cited.inferred))
+        if self._has_rules:
+            elements = dict.fromkeys((*nodes, *self.links(solved)))
+            inferred += [one for node in elements for one in self._derived(node)]
         return Derivation(
-            tuple(map(self._id, dict.fromkeys(cited.links))),
+            tuple(map(self._id, cited.links)),
             tuple([id for id in ids if id.startswith("C:")]),
             tuple(values.values()),
             tuple([tuple(map(self._id, path)) for path in cited.paths]),
             tuple([f"{verb} at {self._place(at)}" for verb, at in question.absent(cells)]),
             None if question.branch is None else f"UNION at {self._place(question.branch)}",
-            tuple(inferred + [one for node in elements for one in self._derived(node)]),
+            tuple(inferred),
         )
 
     def _inferred(self, one: Inferred) -> Mapping[str, Json]:
@@ -644,7 +647,7 @@ class Finder:
 
     def _derived(self, node: NamedNode) -> list[Mapping[str, Json]]:
         """The rules of chunks that an element is derived by (docs/decisions/206)."""
-        rules = self._reader.value(node, "metadata", DERIVED_BY) if self._has_rules else None
+        rules = self._reader.value(node, "metadata", DERIVED_BY)
         if rules is None:
             return []
         facts = self._store.match(node, self._store.iris.predicate(DERIVED_FROM), None)
