@@ -617,3 +617,18 @@ def test_the_confidence_of_what_follows_is_that_of_its_weakest_source() -> None:
     proof = rdflib.Graph().parse(data=nexus.why(command, entail=True).to_turtle(), format="turtle")
     rules = [str(rule) for rule in proof.objects(predicate=rdflib.URIRef("urn:kip:vocab/rule"))]
     assert rules == ["is_transitive of part_of"]
+
+
+def test_trust_is_that_of_the_best_of_all_derivations(nexus: kiprdf.Nexus) -> None:
+    facts = " ".join(
+        f'CONCEPT ?s{n} {{ {{type: "Symptom", name: "s{n}"}} }}'
+        f' PROPOSITION {{ (?d, "treats", ?s{n}) }} WITH METADATA {{ confidence: {1 - n / 10},'
+        f' status: "{status}" }}'
+        for n, status in enumerate(("draft", "draft", "deprecated", "draft", "reviewed"))
+    )
+    with nexus.acting(author="ada", kind="human"):
+        nexus.execute(f'UPSERT {{ CONCEPT ?d {{ {{type: "Drug", name: "d"}} }} {facts} }}')
+    (row,) = nexus.why('FIND(?d.name) WHERE { ?d {name: "d"} (?d, "treats", ?s) }').rows
+    assert (len(row.derivations), row.more, row.confidence, row.trust) == (3, 2, 1.0, "reviewed")
+    (alone,) = nexus.why('FIND(?d.name) WHERE { ?d {name: "d"} }').rows
+    assert (alone.confidence, alone.trust) == (None, None)
