@@ -350,3 +350,19 @@ def test_a_query_starts_from_what_is_rare() -> None:
         where = f'{{type: "Task"}} {both}'.replace(":s", json.dumps(state))
         expected = "?x attr:n 7" if state == "open" else '?x attr:s "'
         assert start(where) == f"{expected}, {rows}"
+
+
+def test_two_lists_of_elements_that_share_nothing_are_two() -> None:
+    nexus = kiprdf.Nexus.memory()
+    nexus.execute("""UPSERT {
+      CONCEPT { {type: "$ConceptType", name: "A"} }
+      CONCEPT { {type: "$ConceptType", name: "B"} } }""")
+    nexus.execute("""UPSERT {
+      CONCEPT { {type: "A", name: "one"} SET ATTRIBUTES {key: "a"} }
+      CONCEPT { {type: "B", name: "other"} SET ATTRIBUTES {mark: "d"} } }""")
+    command = """FIND(?x.name, ?y.name) WHERE { ?x {type: "A"} ?y {type: "B"}
+      FILTER(IN(?x.attributes.key, ["a", "b", "c"]))
+      FILTER(IN(?y.attributes.mark, ["d", "e", "f"])) }"""
+    assert nexus.execute(command) == [["one"], ["other"]]
+    with no_lookups():
+        assert nexus.execute(command) == [["one"], ["other"]]
