@@ -47,7 +47,7 @@ def compare(
         deadline=None,
         suppress_health_check=list(HealthCheck),
     )
-    @given(case=graphs or cases())
+    @given(case=cases() if graphs is None else graphs)
     def each(case: AnyCase) -> None:
         if comparison.pairs < pairs:
             _compare(engine, case, comparison)
