@@ -103,14 +103,20 @@ class Rules:
         return Path(_alternative(steps), tuple(closures))
 
     def steps(self, start: Step) -> dict[Step, tuple[Step, Applied] | None]:
-        """The facts that match a predicate as one step, each with the rule that leads to it."""
+        """The facts that match a predicate as one step, each with the rule that leads to it: by as
+        few propositions between definitions as possible."""
         steps: dict[Step, tuple[Step, Applied] | None] = {start: None}
-        pending = [start]
-        for step in pending:  # which grows
-            for following, applied in self._applied(step):
-                if following not in steps:
-                    steps[following] = step, applied
-                    pending.append(following)
+        level = [start]
+        while level:
+            below: list[Step] = []
+            # Rules that no proposition states come first; they make a level larger.
+            for is_stated, reached in ((False, level), (True, below)):
+                for step in level:
+                    for following, applied in self._applied(step):
+                        if following not in steps and (applied.fact is not None) == is_stated:
+                            steps[following] = step, applied
+                            reached.append(following)
+            level = below
         return steps
 
     def _applied(self, step: Step) -> Iterator[tuple[Step, Applied]]:

@@ -51,7 +51,6 @@ def test_a_pattern_rests_on_nothing_that_is_not_needed(case: Case) -> None:
     for pattern in (
         *(f'(?a, "{name}", ?b)' for name in PREDICATES),
         *(f'?l (?a, "{name}", ?b)' for name in PREDICATES),
-        *(f'(?a, "{name}"{{2}}, ?b)' for name in PREDICATES),
         *(f'?a {{type: "{name}"}}' for name in types),
     ):
         names = sorted(bound_by(query_of(f"FIND(?a) WHERE {{ {pattern} }}").where))
@@ -59,7 +58,12 @@ def test_a_pattern_rests_on_nothing_that_is_not_needed(case: Case) -> None:
         note(text)
         for key, sources in explained(nexus, text, case.entail):
             assert is_given(key, text, case.graph, sources, case.entail), (key, sources)
-            for one in sources & case.graph.propositions.keys():
+            links = sources & case.graph.propositions.keys()
+            same = {one for one in links if one.endswith(":same_as")}
+            facts = {one for one in links - same if not one.endswith(":subproperty_of")}
+            # Each of several facts follows by as few rules as possible, but not all together.
+            few = links if not facts else links - same if len(facts) == 1 else facts
+            for one in few:
                 rest = sources - {one}
                 if one not in part(case.graph, rest):  # else it is an end of another one
                     assert not is_given(key, text, case.graph, rest, case.entail), (key, one)
