@@ -319,3 +319,23 @@ def test_an_explanation_names_what_is_the_same(same: kiprdf.Nexus) -> None:
     assert [r.by for r in why.of_fact(iris.predicate("near"), paris, brest).inferred] == [
         "is_symmetric"
     ]
+
+
+def test_an_explanation_needs_as_few_propositions_as_possible() -> None:
+    nexus = kiprdf.Nexus.memory(genesis=False)
+    nexus.execute("""UPSERT {
+      CONCEPT { {type: "$ConceptType", name: "T"} }
+      CONCEPT { {type: "$PropositionType", name: "subproperty_of"} }
+      CONCEPT ?likes { {type: "$PropositionType", name: "likes"}
+        SET ATTRIBUTES {inverse_of: "knows"} }
+      CONCEPT { {type: "$PropositionType", name: "knows"} SET ATTRIBUTES {is_symmetric: true}
+        SET PROPOSITIONS { ("subproperty_of", ?likes) } }
+      CONCEPT ?b { {type: "T", name: "b"} }
+      CONCEPT { {type: "T", name: "a"} SET PROPOSITIONS { ("knows", ?b) } }
+    }""")
+    store = entailed(nexus.store, True)
+    ends = store.iris.concept("T", "a"), store.iris.concept("T", "b")
+    why = Explanations(store).of_fact(store.iris.predicate("likes"), *ends)
+    assert why is not None
+    assert [one.by for one in why.inferred] == ["inverse_of", "is_symmetric"]
+    assert {source for one in why.inferred for source in one.sources} == set(why.links)
