@@ -18,6 +18,7 @@ from tests.benchmarks import (
     parsing,
     peers,
     questions,
+    reasons,
     searching,
     serving,
     starting,
@@ -31,6 +32,7 @@ SCALES = {"small": 10_000, "medium": 100_000, "large": 1_000_000}
 """Propositions."""
 PARTS: dict[str, Callable[[int], Iterator[Ratio]]] = {
     "questions": questions.measured,
+    "reasons": reasons.measured,
     "values": values.measured,
     "totals": totals.measured,
     "parsing": parsing.measured,

@@ -284,6 +284,24 @@ def test_of_many_combinations_some_are_shown_and_the_rest_is_counted(
     assert [warning.name for warning in explained.warnings] == ["NotCounted"]
 
 
+def test_a_million_combinations_stay_within_the_budget() -> None:
+    nexus = kiprdf.Nexus.memory()
+    concepts = " ".join(f'CONCEPT {{ {{type: "Person", name: "p{n}"}} }}' for n in range(1_100))
+    nexus.execute(f"UPSERT {{ {concepts} }}")
+    where = 'WHERE { ?a {type: "Person"} ?b {type: "Person"} }'
+    with pytest.raises(KipError, match="KIP_4002"):
+        nexus.why(f"FIND(COUNT(?a)) {where}")  # as the answer alone
+    with nexus.limited(max_product_rows=None, max_rows=None, timeout_s=60):
+        explained = nexus.why(f"FIND(COUNT(?a)) {where}")
+        assert explained.result == 1_102**2
+        (row,) = explained.rows
+        assert (len(row.derivations), row.more, row.group) == (3, None, {"size": None})
+        assert [warning.name for warning in explained.warnings] == ["NotCounted"]
+        page = nexus.why(f"FIND(?a.name, ?b.name) {where} LIMIT 100")
+        assert {(len(row.derivations), row.more) for row in page.rows} == {(1, 0)}
+        assert len(page.rows) == 100
+
+
 def test_the_best_derivation_of_all_branches_and_paths_comes_first() -> None:
     nexus = kiprdf.Nexus.memory()
     nexus.execute(SCHEMA)
