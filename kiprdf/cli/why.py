@@ -118,7 +118,9 @@ def _derivation(derivation: Derivation, evidence: dict[str, Any]) -> list[str]:
     lines += [f"{_element(v['of'])} has {v['key']} {v['value']!r}" for v in derivation.values]
     lines += [f"nothing for {place}" for place in derivation.absent]
     lines += [f"by {derivation.branch}"] if derivation.branch else []
-    lines += [f"by the rule {one['by']} of {one['of']}" for one in derivation.inferred]
+    # The rule of a fact that is printed is beside it.
+    others = (one for one in derivation.inferred if one["of"] not in printed)
+    lines += [f"by the rule {one['by']} of {one['of']}" for one in others]
     return [f"{'- ' if number == 0 else '  '}{line}" for number, line in enumerate(lines)]
 
 
