@@ -14,16 +14,19 @@ from kiprdf.kml.draft import Draft
 from kiprdf.loading import Lazy
 from kiprdf.meta.consequences import Demands
 from kiprdf.rdf.literals import canonical_json
-from kiprdf.shapes import Shapes, Violation, require_validator, violations
-from kiprdf.shapes.demands import demands
 from kiprdf.source import NOWHERE, Span
 from kiprdf.store import Delta, NexusStore, Store
 from kiprdf.store.view import ViewStore
 
 if TYPE_CHECKING:
+    from kiprdf import shapes as shacl
     from kiprdf.interchange.mapping import contexts
+    from kiprdf.shapes import Shapes, Violation
+    from kiprdf.shapes import demands as demanding
 else:
     contexts = Lazy("kiprdf.interchange.mapping.contexts")
+    demanding = Lazy("kiprdf.shapes.demands")
+    shacl = Lazy("kiprdf.shapes")
 
 OnViolation: TypeAlias = Literal["refuse", "propose"]
 VIOLATION = "Violation"
@@ -55,8 +58,8 @@ class Kept(NamedTuple):
 
     def parsed(self, store: Store) -> Shapes:
         """The shapes to validate with, which warn of what the nexus in a store lacks by now."""
-        require_validator()
-        return Shapes.parsed(self.text, store, self.loaded_mapping())
+        shacl.require_validator()
+        return shacl.Shapes.parsed(self.text, store, self.loaded_mapping())
 
     @classmethod
     def read(cls, record: str | None) -> Kept | None:
@@ -80,7 +83,7 @@ class Gate:
         """The last commit at which the record is known."""
         self._parsed: tuple[Kept, Shapes] | None = None
         if self._kept is not None and not store.read_only:
-            require_validator()
+            shacl.require_validator()
 
     def text(self) -> str | None:
         """The shapes as Turtle; None where there are none."""
@@ -123,7 +126,7 @@ class Gate:
                 return iris.concept_name(iri)
             return None if mapping is None else mapping.type_of(iri)
 
-        return demands(kept.text, type_name)
+        return demanding.demands(kept.text, type_name)
 
     def expire(self) -> None:
         """Read the record again: a commit may have changed it."""
@@ -141,7 +144,7 @@ class Gate:
         if shapes is None:
             return
         touched = {edit.after.node for edit in draft.changes()} | draft.deleted.keys()
-        results = violations(shapes, draft.store, touched, draft.delta())
+        results = shacl.violations(shapes, draft.store, touched, draft.delta())
         # What is only named here has its values in another nexus.
         stubs = set(map(draft.id, draft.stubs))
         spans = {draft.id(node): place for node, place in draft.spans.items()}
@@ -159,7 +162,7 @@ class Gate:
         """
         shapes = self.shapes()
         if shapes is not None:
-            refuse(violations(shapes, dataset, touched, delta))
+            refuse(shacl.violations(shapes, dataset, touched, delta))
 
     def _read(self, records: Records[str, str]) -> Kept | None:
         return Kept.read(records.get(GATE)) if self._has_one else None

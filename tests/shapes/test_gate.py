@@ -463,7 +463,7 @@ from kiprdf import Nexus
 nexus = Nexus.memory()
 nexus.execute({SCHEMA!r})
 nexus.execute({FACTS!r})
-print(sorted({{"rdflib", "pyshacl", "kiprdf.shapes.checker"}}.intersection(sys.modules)))
+print(sorted({{"rdflib", "pyshacl", "kiprdf.shapes"}}.intersection(sys.modules)))
 """
     run = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
