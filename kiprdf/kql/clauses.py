@@ -370,7 +370,7 @@ def _alone(steps: Alternative) -> NamedNode | Alternative:
     return steps.predicates[0] if is_one else steps
 
 
-def contains_one(hop: HopRange) -> bool:
+def contains_one(hop: HopRange | ast.Hops) -> bool:
     """Whether a range allows a pair that is one hop apart."""
     return hop.minimum <= 1 and (hop.maximum is None or hop.maximum >= 1)
 

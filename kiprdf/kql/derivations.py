@@ -16,6 +16,7 @@ from typing import Literal as OneOf
 
 from pyoxigraph import Literal, NamedNode
 
+from kiprdf.kql.clauses import contains_one
 from kiprdf.kql.entailment import (
     SAME_AS,
     Explanation,
@@ -667,11 +668,13 @@ class Finder:
         is_explained = fact.is_range or self.is_entailed
         if not (is_explained and isinstance(start, NamedNode) and isinstance(end, NamedNode)):
             return None
-        link = None if fact.is_range else cells.get(fact.link)
+        link = cells.get(fact.link)
         stated = self._reader.fact(link) if isinstance(link, NamedNode) else None
         asked: list[tuple[NamedNode, tuple[int, int | None] | None]] = []
         if fact.predicates is not None:
             for one in fact.predicates.alternatives:
+                if stated is not None and one.hops is not None and not contains_one(one.hops):
+                    continue  # The link is that of another alternative.
                 hops = None if one.hops is None else (one.hops.minimum, one.hops.maximum)
                 asked.append((self._store.iris.predicate(self._text(one.value)), hops))
         elif stated is not None:
