@@ -115,6 +115,7 @@ class CommandEngine:
             self.writer.set_entail(entail)
         self.inherited_entail = default_of_view(store)
         """The default of a view, or of an earlier state; None where the nexus stores its own."""
+        self._last_entailed: NexusStore | None = None
 
     def write_to(self, member: CommandEngine) -> None:
         """Write to a member of the view that this engine reads."""
@@ -231,7 +232,8 @@ class CommandEngine:
         if options is None:
             return self.store
         store = self.store if options.moment is None else self.beliefs.store(options.moment)
-        return entailed(store, options.entail)
+        seen = self._last_entailed = entailed(store, options.entail, self._last_entailed)
+        return seen
 
     def prepare(
         self, text: str, parameters: Mapping[str, Any], readonly: bool = False

@@ -41,7 +41,7 @@ from kiprdf.store import NexusStore, Store, Written
 from kiprdf.store.base import Tests
 
 if TYPE_CHECKING:
-    from kiprdf.kql.entailment import Clusters, Rules
+    from kiprdf.kql.entailment import Clusters, Rules, Sight
 
 MARK = "// Believed "
 """What the first line of a marked command begins with: it is believed now, or at a time."""
@@ -174,15 +174,24 @@ class BelievedStore:
     """A store of which only what is believed is seen by a FIND, or with what follows by ``rules``
     and as ``clusters`` (``kql.entailment``); all else is that of the store."""
 
-    def __init__(self, store: Store, view: View | None, name: str) -> None:
+    def __init__(
+        self,
+        store: Store,
+        view: View | None,
+        name: str,
+        rules: Rules | None = None,
+        clusters: Clusters | None = None,
+    ) -> None:
+        self.seen = store, view, name, rules, clusters
         self.plain = store
         self.view = view
         self.name = name
-        self.rules: Rules | None = None
-        self.clusters: Clusters | None = None
+        self.rules = rules
+        self.clusters = clusters
         # These are called for each triple.
         self.lookup, self.match, self.commit = store.lookup, store.match, store.commit
         self.iris = store.iris
+        self.sight: Sight | None = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.plain, name)

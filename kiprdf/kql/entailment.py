@@ -17,7 +17,6 @@ from weakref import WeakKeyDictionary
 from pyoxigraph import NamedNode, Triple, Variable
 
 from kiprdf import budget
-from kiprdf.errors import KipError
 from kiprdf.kql.beliefs import BelievedStore, plain, view_of
 from kiprdf.kql.queries import select
 from kiprdf.kql.reader import link_of
@@ -143,22 +142,22 @@ def _alternative(steps: Iterable[Step]) -> Alternative:
 # Stores -------------------------------------------------------------------------------------------
 
 
-def entailed(store: S, entail: Entail) -> S:
+def entailed(store: S, entail: Entail, last: S | None = None) -> S:
     """A store of which a FIND matches what follows; the store itself for ``False``.
 
-    KIP_1001 for what is not one of the three.
+    It is the ``last`` one where that still matches the same.
     """
     if entail is False:
         return store
-    if entail is not True and entail != "same_as":
-        message = 'entail is true, false or "same_as".'
-        raise KipError("KIP_1001", message, "Leave it out for what is stated.")
     name = store.name if isinstance(store, BelievedStore) else ""
-    seen = BelievedStore(plain(store), view_of(store), f"{name}// Entailed {entail}\n")
-    seen.rules = closure(store)
+    clusters = None
     if entail == "same_as":
-        seen.clusters = _derived(store, 1, lambda stated, base: _clusters(stated, base.iris))
-    return cast(S, seen)
+        clusters = _derived(store, 1, lambda stated, base: _clusters(stated, base.iris))
+    rules, name = closure(store), f"{name}// Entailed {entail}\n"
+    seen = plain(store), view_of(store), name, rules, clusters
+    if isinstance(last, BelievedStore) and seen == last.seen:
+        return last
+    return cast(S, BelievedStore(*seen))
 
 
 def rules_of(store: Store) -> Rules | None:
@@ -373,8 +372,10 @@ def sight_of(store: Store) -> Sight:
     """What a FIND sees of a store."""
     if not isinstance(store, BelievedStore):
         return STATED
-    disbelieved = frozenset() if store.view is None else store.view.kinds
-    return Sight(disbelieved, store.rules, store.clusters is not None)
+    if store.sight is None:
+        disbelieved = frozenset() if store.view is None else store.view.kinds
+        store.sight = Sight(disbelieved, store.rules, store.clusters is not None)
+    return store.sight
 
 
 # Why a pattern matches ----------------------------------------------------------------------------
