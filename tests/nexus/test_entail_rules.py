@@ -339,3 +339,63 @@ def test_an_explanation_needs_as_few_propositions_as_possible() -> None:
     assert why is not None
     assert [one.by for one in why.inferred] == ["inverse_of", "is_symmetric"]
     assert {source for one in why.inferred for source in one.sources} == set(why.links)
+
+
+HINT = 'With "entail": true it matches what follows from the definitions.'
+EMPTY = {
+    '?x {type: "Region"}': HINT,
+    '(?x, "within", {type: "Place", name: "Asia"})': HINT,
+    '?x {type: "City"} (?x, "within"{2,3}, {name: "Earth"})': HINT,
+    '(?x, "related", {name: "France"})': HINT,
+    # No rule, a rule by which nothing follows, and what is there the other way round.
+    '?x {type: "Lake"}': None,
+    '?x {type: "Continent"}': None,
+    '({name: "Paris"}, "near", ?x)': (
+        'The other way round it matches: (?x, "near", {name: "Paris"})'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("where", EMPTY)
+def test_an_empty_answer_says_that_something_follows(where: str) -> None:
+    nexus = kiprdf.Nexus.memory()
+    for command in (DEFINED, SCHEMA, DATA):
+        nexus.execute(command)
+    nexus.execute("""UPSERT {
+      CONCEPT ?region { {type: "$ConceptType", name: "Region"} }
+      CONCEPT ?continent { {type: "$ConceptType", name: "Continent"} }
+      CONCEPT { {type: "$ConceptType", name: "Lake"} }
+      CONCEPT { {type: "$ConceptType", name: "Ocean"} SET PROPOSITIONS {
+        ("subclass_of", ?continent) } }
+      CONCEPT { {type: "$ConceptType", name: "State"} SET PROPOSITIONS {
+        ("subclass_of", ?region) } }
+      CONCEPT ?asia { {type: "Place", name: "Asia"} }
+      CONCEPT { {type: "State", name: "Goa"} SET PROPOSITIONS { ("capital_of", ?asia) } }
+    }""")
+    answer = nexus.answer(f"FIND(?x.name) WHERE {{ {where} }}", entail=False)
+    (warning,) = answer.warnings
+    assert (answer.result, warning.hint) == ([], EMPTY[where])
+
+
+def test_a_write_that_matches_nothing_names_no_option_that_it_does_not_have(
+    nexus: kiprdf.Nexus,
+) -> None:
+    where = '{ ?x {type: "City"} (?x, "within"{2,3}, {name: "Earth"}) }'
+    assert nexus.answer(f"FIND(?x) WHERE {where}").warnings[0].hint == HINT
+    delete = nexus.answer(f"DELETE CONCEPT ?x DETACH WHERE {where}", dry_run=True)
+    assert [warning.hint for warning in delete.warnings] == [None]
+
+
+def test_a_store_is_kept_until_something_else_follows(nexus: kiprdf.Nexus) -> None:
+    store = nexus.store
+    first = entailed(store, True)
+    assert entailed(store, True, first) is first
+    assert entailed(store, "same_as", first) is not first
+    nexus = kiprdf.Nexus.memory()
+    nexus.execute(DEFINED)
+    places = 'FIND(?x.name) WHERE { ?x {type: "Place"} } ORDER BY ?x.name ASC'
+    for command in (SCHEMA, DATA):
+        nexus.execute(command)
+    assert len(nexus.find(places, entail=True).tuples) == 4
+    nexus.execute("""DELETE PROPOSITIONS ?l WHERE {
+      ?l ({type: "$ConceptType", name: "Port"}, "subclass_of", ?above) }""")
+    assert nexus.find(places, entail=True).tuples == (("Earth",), ("France",), ("Paris",))

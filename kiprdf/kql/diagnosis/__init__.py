@@ -27,6 +27,8 @@ from kiprdf.store import Store
 
 Question: TypeAlias = ast.Find | ast.Export | ast.Update | ast.MergeConcept | ast.Delete
 """A command with a WHERE."""
+FOLLOWS = 'With "entail": true it matches what follows from the definitions.'
+"""The hint of a pattern that matches only by their rules."""
 __all__ = ["Question", "Step", "explain", "steps"]
 
 
@@ -83,6 +85,8 @@ def _explain(command: Question, is_empty: bool, store: Store) -> Iterator[KipWar
     for removal in removals:
         message = clauses.message(removal)
         hint = clauses.hint(removal, store)
+        if hint is None and isinstance(command, ast.Find) and clauses.follows(removal, store):
+            hint = FOLLOWS
         yield KipWarning("NoSolution", message, hint, removal.clause.span)
         mentioned = _mentioned(removal.clause)
         yield from _explain_nulls(removal.before, mentioned, removal.within, store)

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from kiprdf.errors import shown
+from kiprdf.kql.clauses import checked_text
+from kiprdf.kql.entailment import closure, entailed, rules_of
 from kiprdf.kql.find import count_solutions, run
 from kiprdf.kql.results import variable_of
 from kiprdf.language import ast
@@ -16,6 +18,7 @@ from kiprdf.language.printer import condition_text, endpoint_text, expression_te
 from kiprdf.semantics import scope
 from kiprdf.source import Span
 from kiprdf.store import Store
+from kiprdf.trees import walk
 
 MOST_CHARACTERS = 100
 """Of the text of one clause."""
@@ -190,6 +193,25 @@ def _values(operand: ast.Path | ast.Variable, removal: Removal, store: Store) ->
     examples = ", ".join(sorted(texts, key=lambda text: (len(text), text))[:EXAMPLES])
     more = ", …" if len(texts) > EXAMPLES else ""
     return f"Before it, {expression_text(operand)} is {examples}{more}."
+
+
+def follows(removal: Removal, store: Store) -> bool:
+    """Whether a pattern that matches nothing would match by the rules of the definitions."""
+    rules = closure(store)
+    if rules is None or rules_of(store) is not None:
+        return False
+    types: list[ast.Value | None] = []
+    predicates: list[ast.Value] = []
+    for part in walk(removal.clause):
+        if isinstance(part, ast.ConceptMatcher):
+            types.append(part.type)
+        elif isinstance(part, ast.Predicates):
+            predicates += [one.value for one in part.alternatives]
+    iris = store.iris
+    has_rule = any(len(rules.types(iris.type(checked_text(t)))) > 1 for t in types if t) or any(
+        rules.path(iris.predicate(checked_text(p))) is not None for p in predicates
+    )
+    return has_rule and count_solutions(removal.where(removal.clause), entailed(store, True), 1) > 0
 
 
 def _turned(clause: ast.PropositionClause) -> ast.PropositionClause | None:
