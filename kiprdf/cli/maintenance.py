@@ -92,6 +92,8 @@ def verify(ctx: typer.Context, as_json: JsonOption = False) -> None:
       kiprdf verify --nexus brain --json
     """
     place = place_of(ctx)
+    if place.is_url:
+        raise StoreError(f"{place} is an address; a history is verified in its folder.")
     place.require()
     report = Nexus.verify_history(place.where)
     commit, fault, last, warning = (report[key] for key in ("commit", "fault", "last", "warning"))

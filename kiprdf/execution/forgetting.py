@@ -30,9 +30,8 @@ from kiprdf.semantics.protected import ACTORS, SYSTEM
 from kiprdf.source import NOWHERE
 from kiprdf.store import Delta, Origin, OxigraphStore
 from kiprdf.store.bookkeeping import commit_note, note, record
-from kiprdf.store.chain import FORGOTTEN_TEXTS
 from kiprdf.store.erasures import digest, digests, listed, noted
-from kiprdf.store.journal_files import Commit, decoded, encoded, number_of, rewritten
+from kiprdf.store.journal_files import Commit, decoded, encoded, links_of, number_of, rewritten
 from kiprdf.store.past import base_of, require_embedded
 
 KIND = "FORGET"
@@ -243,11 +242,9 @@ class ErasurePlan:
     def records(self) -> dict[str, str]:
         """What the nexus notes in the commit that forgets."""
         number = self.store.commit() + 1
-        texts = set() if self._journal is None else {*self._journal.statements().values()}
         counts = {
             FORGOTTEN: len(self.draft.deleted),
             REWRITTEN: len(self.commits),
-            FORGOTTEN_TEXTS: sum(map(self._has_name, texts)),
         }
         counted = {key: str(count) for key, count in counts.items()}
         return {**counted, **noted(number, self.unlisted)}
@@ -295,9 +292,16 @@ class ErasurePlan:
         if self._begin:
             yield base_of(self.store, journal, self._begin, self._without)
         affected = set(self.commits)
+        texts = journal.statements().items()
+        forgotten = {digest for digest, text in texts if self._has_name(text)}
         for data in journal.records(self._begin):
-            is_affected = number_of(data) in affected
-            yield rewritten(self._without(decoded(data)), data) if is_affected else data
+            has_text = links_of(data).statement in forgotten if forgotten else False
+            if not has_text and number_of(data) not in affected:
+                yield data
+                continue
+            commit = self._without(decoded(data))
+            origin = commit.origin._replace(digest=None) if has_text else commit.origin
+            yield rewritten(replace(commit, origin=origin), data)
         if self.store.journal is not None:
             yield encoded(stub, previous=journal.head)
 

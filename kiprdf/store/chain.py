@@ -3,10 +3,13 @@ before, and the graph notes the last one (docs/decisions/211)."""
 
 from __future__ import annotations
 
+import shutil
 import zlib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple, cast
 
 from pyoxigraph import Literal
@@ -14,12 +17,13 @@ from pyoxigraph import Literal
 from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
 from kiprdf.store.bookkeeping import read_commit_number, readable
-from kiprdf.store.folder import open_engine
-from kiprdf.store.journal import FOLDER, Journal
+from kiprdf.store.commit_index import INDEX
+from kiprdf.store.folder import MANIFEST, is_erasing, notes_history, open_engine
+from kiprdf.store.journal import CLOSED, FOLDER, NEXT, PAST, Journal, adopt
 from kiprdf.store.journal_files import NOTHING, extended, link_of, links_of, span_of
+from kiprdf.store.past import KIND as BASE
+from kiprdf.store.rebuilding import GAP, LOST
 
-FORGOTTEN_TEXTS = "forgotten_texts"
-"""The record of how many texts of statements a commit has forgotten."""
 _DAMAGED = "Its record is damaged."
 
 
@@ -40,6 +44,11 @@ class Chain(NamedTuple):
     warning: str | None = None
 
 
+ATTEMPTS = 6
+"""How often a fault is looked for in files that a writer replaces meanwhile."""
+_MISSING = "Its record is missing."
+_LOST = "Its record was lost. If you know why, begin the history after that: see kiprdf check."
+_TEXTS = "The texts of statements were changed after they were written, but none of a commit."
 _CHANGED = "Its record was changed after it was written."
 _UNFINISHED = (
     "What follows the last record is none: a write was interrupted, or bytes were added. Open the "
@@ -75,35 +84,77 @@ def noted_in(folder: Path) -> Noted:
     return Noted(noted.number, heads, {cast(Literal, quad.object).value for quad in rewritten})
 
 
-def verified(folder: Path, attempts: int = 2) -> Chain:
+def verified(folder: Path) -> Chain:
     """What is found along the history in a folder; raises ``StoreError`` if there is none."""
-    if not (folder / FOLDER).is_dir():
+    for _ in range(ATTEMPTS):
+        before, found = _touched(folder), _verified(folder)
+        # A writer may have replaced files meanwhile.
+        if found.fault is None or _touched(folder) == before:
+            break
+    return found
+
+
+def _touched(folder: Path) -> list[tuple[str, int, int]]:
+    """The files of a history, and when they were written last."""
+    paths = folder.glob(f"{FOLDER}/*.*")
+    return [(path.name, *_written(path)) for path in sorted([*paths, folder / MANIFEST])]
+
+
+def _written(path: Path) -> tuple[int, int]:
+    """When a file was written last, and its inode."""
+    with suppress(OSError):
+        stat = path.stat()
+        return stat.st_mtime_ns, stat.st_ino
+    return 0, 0
+
+
+def _verified(folder: Path) -> Chain:
+    is_expected = notes_history(folder)
+    if not (is_expected or (folder / FOLDER).is_dir()):
         raise StoreError(f"The nexus in {folder} has no history.")
     noted = noted_in(folder)
-    journal = Journal(folder / FOLDER, read_only=True)
-    try:
-        chain = _Verifier(journal, noted).chain()
-        # A writer may have replaced files meanwhile.
-        is_final = chain.fault is None or not attempts or not journal.has_writer()
-    finally:
-        journal.close()
-    return chain if is_final else verified(folder, attempts - 1)
+    with _files_of(folder) as files:
+        journal = Journal(files, read_only=True)
+        try:
+            return _Verifier(journal, noted, is_expected).chain()
+        finally:
+            journal.close()
+
+
+@contextmanager
+def _files_of(folder: Path) -> Iterator[Path]:
+    """The files of the history of the graph: a kill may have come before they were adopted."""
+    files = folder / FOLDER
+    if not is_erasing(folder) or not any(files.glob(f"*{NEXT}")):
+        yield files
+        return
+    with TemporaryDirectory(prefix="kiprdf-") as place:
+        copy = Path(place, FOLDER)
+        copy.mkdir()
+        for path in (*files.glob("*.*"), *files.glob(CLOSED)):
+            # A writer may adopt them meanwhile.
+            with suppress(FileNotFoundError, IsADirectoryError):
+                if not path.name.startswith((INDEX, PAST)):
+                    shutil.copyfile(path, copy / path.name)
+        adopt(copy)
+        yield copy
 
 
 class _Verifier:
-    """Verifies the records of a journal."""
+    """Verifies the records of a journal; ``is_expected`` says whether there must be some."""
 
-    def __init__(self, journal: Journal, noted: Noted) -> None:
+    def __init__(self, journal: Journal, noted: Noted, is_expected: bool) -> None:
         self._journal = journal
         self._noted = noted
+        self._is_expected = is_expected
         self._texts = journal.statements()
         self._chained: int | None = None
         self._last, self._head = 0, NOTHING
         self._rewritten = ""
         self._first_rewritten = 0
         self._lacking: dict[str, int] = {}
-        self._forgotten = 0
-        """The texts of statements that were forgotten."""
+        self._kind = ""
+        """That of the last record."""
 
     def chain(self) -> Chain:
         """What is found."""
@@ -116,7 +167,9 @@ class _Verifier:
             commit, fault = broken.args
         if self._chained is None:
             warning = "No record has the digest of the one before: the next commit begins a chain."
-        elif fault is None and self._noted.number not in self._noted.heads:
+        elif fault is None and (
+            self._last < self._noted.number or self._noted.number not in self._noted.heads
+        ):
             warning = "The graph does not note the last record: commits were written without one."
         return Chain(commit, fault, self._chained, self._last, self._head, warning)
 
@@ -132,8 +185,8 @@ class _Verifier:
         if self._last == 0:
             if links.previous not in (None, NOTHING) and links.replaced is None:
                 raise _Broken(first - 1, "Its record, and all before it, are missing.")
-        elif first > self._last + 1:
-            raise _Broken(self._last + 1, "Its record is missing.")
+        elif first > self._last + 1 and links.previous not in (None, self._head):
+            raise _Broken(self._last + 1, _MISSING)
         elif first <= self._last:
             raise _Broken(last, "Its record is not in its place.")
         elif links.previous is None and self._chained is not None:
@@ -146,15 +199,16 @@ class _Verifier:
                 else self._are_rewritten_sound()
             )
             raise _Broken(self._last if is_confirmed else last, _CHANGED)
+        if links.kind == LOST:
+            raise _Broken(first, _LOST)
         if links.previous is not None and self._chained is None:
             self._chained = first
         if links.replaced is not None:
             self._rewritten = extended(self._rewritten, data)
             self._first_rewritten = self._first_rewritten or last
-        self._forgotten += int(links.records.get(FORGOTTEN_TEXTS, ["0"])[-1] or 0)
         if links.statement is not None and links.statement not in self._texts:
             self._lacking.setdefault(links.statement, last)
-        self._last, self._head = last, link
+        self._last, self._head, self._kind = last, link, links.kind
 
     @property
     def _next(self) -> int:
@@ -181,12 +235,19 @@ class _Verifier:
     def _end(self) -> None:
         """Check what the graph notes, and the texts of statements."""
         number, heads, rewritten = self._noted
-        if self._last < number and not self._journal.is_closed:
-            raise _Broken(self._last + 1, "Its record is missing.")
-        if self._last == number and heads and self._head not in heads.get(number, ()):
+        is_closed = self._journal.is_closed
+        if not self._last and not self._is_expected:
+            return  # The next commit is the first one with a record.
+        if self._last < number and (self._last < max(heads, default=0) or not is_closed):
+            raise _Broken(self._last + 1, _MISSING)
+        # The record of a gap, or of all, is noted after it is written.
+        is_noted_later = is_closed and number not in heads and self._kind in (GAP, BASE)
+        is_noted = self._last == number and bool(heads or self._chained) and not is_noted_later
+        if is_noted and self._head not in heads.get(number, ()):
             raise _Broken(number, _CHANGED)
         if self._rewritten and self._rewritten not in rewritten:
             raise _Broken(self._first_rewritten, f"{_CHANGED} Or another one that was rewritten.")
-        if len(self._lacking) > self._forgotten:
-            more = " Or that of a later one: others were forgotten." if self._forgotten else ""
-            raise _Broken(min(self._lacking.values()), f"{_TEXT}{more}")
+        if self._lacking:
+            raise _Broken(min(self._lacking.values()), _TEXT)
+        if not self._journal.has_sound_statements():
+            raise _Broken(self._last, _TEXTS)

@@ -385,10 +385,10 @@ class Journal:
         for folder in (self._folder, *self._folder.absolute().parents[:2]):
             sync_folder(folder)
 
-    def note_statement(self, text: str) -> str:
+    def note_statement(self, text: str) -> str | None:
         """Write the outline of a statement, once, and return its digest.
 
-        Nothing depends on it, so a full disk is not an error.
+        Nothing depends on it, so a full disk is not an error: then it has none.
         """
         digest = digest_of_text(text)
         statements = self.statements()
@@ -397,8 +397,10 @@ class Journal:
             line = b"\n" + json.dumps(text, ensure_ascii=False).encode()
             with suppress(OSError), io.FileIO(self._folder / STATEMENTS, "ab") as file:
                 if file.write(line) == len(line):
+                    if self._syncs:
+                        _sync(file)
                     _keep(statements, text)
-        return digest
+        return digest if digest in statements else None
 
     def statements(self) -> dict[str | None, str]:
         """The outlines of statements by their digests; lines that are damaged are left out.
@@ -499,16 +501,24 @@ class Journal:
             reason = fault.strerror or fault
             raise StoreError(f"The history cannot be written: {reason}.") from fault
 
+    def discard(self) -> None:
+        """Remove the files that were prepared."""
+        discard_prepared(self._folder)
+
     def require_statements(self) -> None:
         """Raise ``StoreError`` if texts of statements are damaged: they would be left out."""
         if not is_as_noted(self._folder / STATEMENTS):
             raise StoreError(f"{_TEXTS_LOST} {_REPAIR_TEXTS}")
 
+    def has_sound_statements(self) -> bool:
+        """Whether no byte of the texts of statements has changed since they were noted."""
+        return is_as_noted(self._folder / STATEMENTS, every_byte=True)
+
     def verify_statements(self, repair: bool) -> list[str]:
         """A sentence if texts of statements are damaged; ``repair`` keeps the others."""
         path = self._folder / STATEMENTS
         repair = repair and not self._read_only
-        if is_as_noted(path, every_byte=True):
+        if self.has_sound_statements():
             return []
         if repair:
             path.touch()
@@ -742,8 +752,8 @@ def adopt(folder: Path) -> None:
     """Give the files that were prepared in a folder their names."""
     remove_index(folder)
     drop_note(folder / STATEMENTS)
-    # The statements come first: the sealed file alone replaces the others.
-    for path in sorted(folder.glob(f"*{NEXT}"), reverse=True):
+    # The sealed file comes first: the texts before serve the records before and after.
+    for path in sorted(folder.glob(f"*{NEXT}")):
         path.replace(path.with_suffix(""))
     sync_folder(folder)
 

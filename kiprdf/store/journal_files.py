@@ -124,11 +124,10 @@ def number_of(data: bytes) -> int:
 
 
 class Links(NamedTuple):
-    """The kind of a record's commit, what it notes, and the digests in it: of the outline of its
-    statement, and those of ``Commit``."""
+    """The kind of a record's commit, and the digests in it: of the outline of its statement, and
+    those of ``Commit``."""
 
     kind: str
-    records: dict[str, list[str | None]]
     statement: str | None
     previous: str | None
     replaced: str | None
@@ -137,9 +136,14 @@ class Links(NamedTuple):
 def links_of(data: bytes) -> Links:
     """What a record says besides its triples; ``ValueError`` if it is damaged."""
     text = data if data[:1] == b"[" else zlib.decompress(data)
-    head = json.loads(text.partition(b"\n")[0])
+    try:
+        head = json.loads(text.partition(b"\n")[0])
+    except RecursionError:
+        raise ValueError("A record is nested too deeply.") from None
     digest, _, previous, replaced = (*head[8:], None, None, None, None)[:4]
-    return Links(head[2], head[7], digest, previous, replaced)
+    if any(not isinstance(one, str | None) for one in (digest, previous, replaced)):
+        raise ValueError("A digest is no text.")
+    return Links(head[2], digest, previous, replaced)
 
 
 def extended(digest: str, data: bytes) -> str:

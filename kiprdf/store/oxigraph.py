@@ -208,7 +208,7 @@ class OxigraphStore(OxigraphReads):
             journal.refresh()
         if history and not (self.read_only or self.lacks_number()):
             self._note_gap(journal)
-        if not self.read_only and journal.last:
+        if not self.read_only and (journal.last or self.commit() == 0):
             journal.mark(closed=journal.last < self.commit() or not history)
         if history or self.read_only:
             self.journal = journal
@@ -257,6 +257,9 @@ class OxigraphStore(OxigraphReads):
                     self._note_head(journal)
             except StoreError as fault:
                 _log.warning("The gap in the history of %s is not recorded: %s", folder, str(fault))
+        if journal.is_closed:
+            # A kill may have come after the record of the gap, and before its note.
+            self._note_missing_head(journal)
         if journal.last and not notes_history(folder):
             graph = graph_folder(folder).name
             write_manifest(folder, self.iris.base, graph, is_erasing(folder), history=True)
@@ -270,17 +273,32 @@ class OxigraphStore(OxigraphReads):
             raise unreadable(fault, "written") from fault
         self._last = self._last._replace(notes=(*self._last.notes, head))
 
+    def _note_missing_head(self, journal: Journal) -> None:
+        """Note the last record in the graph, if it is that of the last commit and none is noted."""
+        number, *notes = self._last.number, *map(str, self._last.notes)
+        if journal.last == number and not any(f'"{number} ' in note for note in notes):
+            self._note_head(journal)
+
     def adopt(self, journal: Journal) -> None:
         """Replace the files of the journal by those that it has prepared; the lock is held."""
         graph, noted = vocab.BOOKKEEPING, rewritten_note(journal.prepared.rewritten)
-        earlier = list(self._quads(graph, vocab.REWRITTEN, None, graph))
-        # A kill leaves both notes: one of them is that of the files.
-        self.engine.add(noted)
-        self.flush()
+        try:
+            earlier = list(self._quads(graph, vocab.REWRITTEN, None, graph))
+            # A kill leaves both notes: one of them is that of the files.
+            self.engine.add(noted)
+            self.flush()
+        except BaseException as fault:
+            journal.discard()
+            if isinstance(fault, ENGINE_FAULTS):
+                raise unreadable(fault, "written") from fault
+            raise
         journal.adopt()
-        for quad in earlier:
-            if quad != noted:
-                self.engine.remove(quad)
+        self._note_missing_head(journal)
+        # What remains after a fault is removed by the next compaction.
+        with suppress(*ENGINE_FAULTS):
+            for quad in earlier:
+                if quad != noted:
+                    self.engine.remove(quad)
 
     def lost_records(self) -> list[tuple[int, int]]:
         """The first and the last of commits whose records the history has lost."""

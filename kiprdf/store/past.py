@@ -37,7 +37,15 @@ from kiprdf.store.bookkeeping import (
 from kiprdf.store.delta import Origin
 from kiprdf.store.folder import notes_of
 from kiprdf.store.journal import FOLDER, PAST, Journal
-from kiprdf.store.journal_files import NOTHING, Commit, chained, encoded, links_of, rewritten
+from kiprdf.store.journal_files import (
+    NOTHING,
+    Commit,
+    chained,
+    encoded,
+    links_of,
+    number_of,
+    rewritten,
+)
 from kiprdf.store.oxigraph import OxigraphStore
 from kiprdf.store.rebuilding import NormalTriple, normal_triples, noted
 from kiprdf.store.view import ViewStore
@@ -303,10 +311,12 @@ def base_of(
     """The record of the dataset as of a commit, edited, in the place of those up to it."""
     commit = base_record(store, journal, number)
     commit = commit if edit is None else edit(commit)
-    for data in journal.records(number - 1, number):
-        return rewritten(commit, data)
-    # The history began after the commit: the next record is the first one.
-    return encoded(replace(commit, replaced=NOTHING))
+    for data in journal.records(number - 1):
+        if number_of(data) == number:
+            return rewritten(commit, data)
+        # The commit has no record: the next one has the digest of an earlier one.
+        return encoded(replace(commit, replaced=links_of(data).previous or NOTHING))
+    return encoded(replace(commit, replaced=journal.head))
 
 
 def compact(store: NexusStore, journal: Journal, before: int | str | date) -> dict[str, int]:

@@ -115,6 +115,8 @@ REFUSED: dict[tuple[str, ...], tuple[int, str]] = {
     ("info", "empty"): (1, "There is no nexus in empty; create one"),
     ("info", "other"): (1, "contains other files and no nexus."),
     ("check", "nowhere"): (1, "There is no nexus in nowhere; create one with kiprdf load, run,"),
+    ("verify", "nowhere"): (1, "There is no nexus in nowhere; create one with kiprdf load, run,"),
+    ("verify", "http://127.0.0.1:9/x"): (1, "http://127.0.0.1:9/x is an address; a history is"),
     ("rebuild", "nowhere"): (1, "There is no nexus in nowhere; create one with kiprdf load, run,"),
     ("optimize", "nowhere"): (1, "There is no nexus in nowhere; create one with kiprdf load, run,"),
     ("memory", "forget", "mem_1", "nowhere"): (

@@ -1,0 +1,232 @@
+"""A history that nobody has edited is sound in each state that kiprdf, or a kill of it, leaves."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kiprdf
+from kiprdf.store import journal as journals
+from kiprdf.store.journal_files import links_of
+from tests.store.test_chain import forged, records, write
+from tests.trust.test_forgetting import killing, run_killed
+
+ADA = 'UPSERT { CONCEPT { {type: "Person", name: "Ada"} SET ATTRIBUTES { n: :n } } }'
+verify = kiprdf.Nexus.verify_history
+
+
+def add(nexus: kiprdf.Nexus, name: str) -> None:
+    # The text of the statement has its keys.
+    key = name.replace(" ", "_")
+    block = f'{{type: "Person", name: :name}} SET ATTRIBUTES {{ {key}: 1 }}'
+    nexus.execute(f"UPSERT {{ CONCEPT {{ {block} }} }}", name=name)
+
+
+def require_sound(folder: Path) -> dict[str, Any]:
+    report = verify(folder)
+    assert report["fault"] is None, report
+    return report
+
+
+@pytest.fixture
+def brain(tmp_path: Path) -> Path:
+    """A nexus of six commits, each with a text of its own."""
+    folder = tmp_path / "brain"
+    with kiprdf.Nexus.open(folder) as nexus:
+        for name in ("Ada", "Bob", "Cyd", "Dora", "Eve"):
+            add(nexus, name)
+    return folder
+
+
+def test_a_history_that_begins_later_and_pauses_is_sound(tmp_path: Path) -> None:
+    folder = tmp_path / "brain"
+    with kiprdf.Nexus.open(folder, history=False) as nexus:
+        add(nexus, "Ada")
+    with kiprdf.Nexus.open(folder):
+        report = require_sound(folder)  # no record yet
+        assert (report["last"], report["warning"] is None) == (0, False)
+    for name in ("Bob", "Dora"):
+        with kiprdf.Nexus.open(folder) as nexus:
+            add(nexus, name)
+            add(nexus, f"{name} too")
+            require_sound(folder)
+        with kiprdf.Nexus.open(folder, history=False) as nexus:
+            add(nexus, f"{name} without")
+            assert require_sound(folder)["warning"] is not None
+    with kiprdf.Nexus.open(folder) as nexus:
+        # What was not recorded has no record here, since the beginning is not recorded either.
+        require_sound(folder)
+        add(nexus, "Eve")
+    assert require_sound(folder)["last"] == 9
+    written = records(folder)
+    write(folder, [*written[:2], *written[3:]])
+    assert verify(folder)["fault"] == "Its record is missing."
+    write(folder, written)
+    with kiprdf.Nexus.open(folder) as nexus:
+        nexus.compact_history(nexus.info()["history"]["earliest_seq"])
+        require_sound(folder)
+        add(nexus, "Fay")
+    require_sound(folder)
+
+
+def test_a_history_that_was_begun_again_after_damage_is_sound(brain: Path) -> None:
+    (log,) = (brain / "history").glob("*.klog")
+    data = log.read_bytes()
+    begin = data.index(b'[3, "')
+    log.write_bytes(data[:begin] + b"\xff" + data[begin + 1 :])
+    assert verify(brain)["commit"] == 3
+    with kiprdf.Nexus.open(brain) as nexus:
+        nexus.compact_history(3)  # the hint of check
+        require_sound(brain)
+        add(nexus, "Fay")
+    require_sound(brain)
+
+
+@pytest.mark.parametrize("is_last", [True, False])
+def test_forgetting_without_a_history_is_sound(brain: Path, is_last: bool) -> None:
+    if not is_last:
+        with kiprdf.Nexus.open(brain) as nexus:
+            nexus.forget(["C:Person/Dora"])
+    with kiprdf.Nexus.open(brain, history=False) as nexus:
+        nexus.forget(["C:Person/Ada"])
+        require_sound(brain)
+        nexus.forget(["C:Person/Bob"])
+        require_sound(brain)
+    require_sound(brain)
+    with kiprdf.Nexus.open(brain) as nexus:
+        require_sound(brain)
+        add(nexus, "Fay")
+    require_sound(brain)
+
+
+def test_a_text_that_is_lost_after_forgetting_is_found(brain: Path) -> None:
+    with kiprdf.Nexus.open(brain) as nexus:
+        nexus.forget(["C:Person/Ada"])
+        nexus.forget(["C:Person/Bob"])
+    require_sound(brain)
+    texts = brain / "history" / "statements.jsonl"
+    lines = texts.read_text().splitlines()
+    texts.write_text("\n".join(line for line in lines if "Cyd" not in line))
+    report = verify(brain)
+    assert (report["commit"], report["fault"]) == (
+        4,
+        "The text of its statement is missing, or was changed.",
+    )
+
+
+def test_a_text_that_could_not_be_written_is_not_missing(
+    brain: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = journals.io.FileIO  # type: ignore[attr-defined]
+
+    def full(path: Any, *args: Any) -> Any:
+        if Path(path).name == "statements.jsonl":
+            raise OSError(28, "No space left on device")
+        return real(path, *args)
+
+    with kiprdf.Nexus.open(brain) as nexus, monkeypatch.context() as patch:
+        patch.setattr("io.FileIO", full)
+        add(nexus, "Fay")
+    require_sound(brain)
+
+
+def compact(folder: str, place: str, name: str, times: int) -> None:
+    nexus = kiprdf.Nexus.open(folder)
+    killing(place, name, times)
+    nexus.compact_history(4)
+
+
+def forget(folder: str, place: str, name: str, times: int) -> None:
+    nexus = kiprdf.Nexus.open(folder)
+    killing(place, name, times)
+    nexus.forget(["C:Person/Bob"])
+
+
+def resume(folder: str, place: str, name: str, times: int) -> None:
+    killing(place, name, times)
+    kiprdf.Nexus.open(folder)
+
+
+KILLS: list[tuple[Callable[..., None], str, str, int]] = [
+    (compact, "pathlib:Path", "replace", 3),  # between both files
+    (forget, "kiprdf.store.journal", "adopt", 1),
+    (resume, "kiprdf.store.oxigraph:OxigraphStore", "_note_head", 1),
+    (compact, "pathlib:Path", "replace", 2),
+    (compact, "kiprdf.store.journal", "adopt", 1),
+    (compact, "kiprdf.store.journal:Journal", "_read", 2),
+    (forget, "pathlib:Path", "replace", 3),
+    (forget, "pathlib:Path", "replace", 4),
+    (forget, "pathlib:Path", "replace", 5),
+    (forget, "kiprdf.store.oxigraph:OxigraphStore", "erased", 1),
+][: 3 if "KIPRDF_CHAIN" not in os.environ else None]
+
+
+@pytest.mark.parametrize(("function", "place", "name", "times"), KILLS)
+def test_what_a_kill_leaves_is_sound(
+    brain: Path, function: Callable[..., None], place: str, name: str, times: int
+) -> None:
+    if function is resume:
+        with kiprdf.Nexus.open(brain, history=False) as nexus:
+            add(nexus, "Fay")
+    run_killed(function, str(brain), place, name, times)
+    require_sound(brain)
+    with kiprdf.Nexus.open(brain) as nexus:
+        report = require_sound(brain)
+        assert report["warning"] is None
+        add(nexus, "Gwen")
+    require_sound(brain)
+
+
+def test_records_that_were_cut_off_stay_missing(brain: Path, tmp_path: Path) -> None:
+    """Whether one says that the history was off, or lets the next opening note the loss."""
+    shutil.copytree(brain, tmp_path / "other")
+    written = records(brain)
+    write(brain, written[:4])
+    (brain / "history" / "closed").touch()
+    report = verify(brain)
+    assert (report["commit"], report["fault"]) == (5, "Its record is missing.")
+    other = tmp_path / "other"
+    write(other, written[:4])
+    with kiprdf.Nexus.open(other) as nexus:
+        report = verify(other)
+        assert (report["commit"], report["fault"][:20]) == (5, "Its record was lost.")
+        nexus.compact_history(6)  # the hint of check
+        require_sound(other)
+    shutil.rmtree(brain / "history")
+    report = verify(brain)
+    assert (report["commit"], report["fault"]) == (1, "Its record is missing.")
+
+
+def test_a_compaction_that_cannot_note_its_digest_changes_nothing(
+    brain: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> Any:
+        raise OSError("IO error: No space left on device")
+
+    with kiprdf.Nexus.open(brain) as nexus:
+        before = require_sound(brain)
+        with monkeypatch.context() as patch:
+            patch.setattr("kiprdf.store.oxigraph.OxigraphStore.flush", full)
+            with pytest.raises(kiprdf.KipError, match="cannot be written"):
+                nexus.compact_history(4)
+        assert require_sound(brain) == before
+        assert not list((brain / "history").glob("*.next"))
+        nexus.compact_history(4)
+        require_sound(brain)
+
+
+@pytest.mark.parametrize("other", [b"[]", b"7", b"{}", b"[" * 100_000])
+def test_a_record_with_other_values_than_kiprdf_writes_is_damaged(
+    brain: Path, other: bytes
+) -> None:
+    *before, last = records(brain)
+    digest = links_of(last).statement
+    assert digest is not None
+    write(brain, [*before, forged(last, b'"%s"' % digest.encode(), other)])
+    report = verify(brain)
+    assert (report["commit"], report["fault"]) == (6, "Its record is damaged.")
