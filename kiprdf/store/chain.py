@@ -87,11 +87,11 @@ def noted_in(folder: Path) -> Noted:
 def verified(folder: Path) -> Chain:
     """What is found along the history in a folder; raises ``StoreError`` if there is none."""
     for _ in range(ATTEMPTS):
-        before, found = _touched(folder), _verified(folder)
+        before, chain = _touched(folder), _verified(folder)
         # A writer may have replaced files meanwhile.
-        if found.fault is None or _touched(folder) == before:
+        if chain.fault is None or _touched(folder) == before:
             break
-    return found
+    return chain
 
 
 def _touched(folder: Path) -> list[tuple[str, int, int]]:

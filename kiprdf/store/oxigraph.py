@@ -398,7 +398,7 @@ class OxigraphStore(OxigraphReads):
         with new_folder(target) as copy:
             journal = (self.journal or self.closed_journal) if history else None
             is_noted = self._folder is not None and notes_history(self._folder)
-            is_noted = history and (is_noted or journal is not None)
+            is_noted = history and (is_noted or bool(journal and journal.last))
             write_manifest(copy, self.iris.base, history=is_noted)
             with nullcontext() if self.read_only else self.writing():
                 if journal is not None:

@@ -35,7 +35,7 @@ def require_sound(folder: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def brain(tmp_path: Path) -> Path:
-    """A nexus of six commits, each with a text of its own."""
+    """A nexus of six commits, whose statements all have another text."""
     folder = tmp_path / "brain"
     with kiprdf.Nexus.open(folder) as nexus:
         for name in ("Ada", "Bob", "Cyd", "Dora", "Eve"):
@@ -50,6 +50,12 @@ def test_a_history_that_begins_later_and_pauses_is_sound(tmp_path: Path) -> None
     with kiprdf.Nexus.open(folder):
         report = require_sound(folder)  # no record yet
         assert (report["last"], report["warning"] is None) == (0, False)
+    with kiprdf.Nexus.open(folder) as nexus:
+        nexus.backup(tmp_path / "copy")
+    require_sound(tmp_path / "copy")
+    with kiprdf.Nexus.open(tmp_path / "copy") as copy:
+        assert copy.info()["history"]["latest_seq"] == 0 or not copy.check()["history"]["faults"]
+    require_sound(tmp_path / "copy")
     for name in ("Bob", "Dora"):
         with kiprdf.Nexus.open(folder) as nexus:
             add(nexus, name)
