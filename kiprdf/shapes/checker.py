@@ -16,6 +16,7 @@ from pyshacl.pytypes import SHACLExecutor
 from pyshacl.shape import Shape
 from pyshacl.shapes_graph import ShapesGraph
 from rdflib import OWL, RDF, RDFS, SH, Graph
+from rdflib.collection import Collection as List
 from rdflib.plugins.sparql.algebra import translateQuery
 from rdflib.plugins.sparql.parser import parseQuery
 from rdflib.plugins.sparql.parserutils import CompValue
@@ -30,10 +31,11 @@ from kiprdf.kql.identities import exists
 from kiprdf.kql.reader import read_catalog
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import normal
+from kiprdf.shapes.demands import preferred
 from kiprdf.shapes.reads import Reads, members, parts
 from kiprdf.shapes.shapes import Violation
 from kiprdf.shapes.view import View, changed
-from kiprdf.shapes.wording import Wording
+from kiprdf.shapes.wording import HINT, Wording
 from kiprdf.store import Delta, Store
 
 T = TypeVar("T")
@@ -100,6 +102,7 @@ class Checker:
     def __init__(self, text: str, vocabulary: Store, mapping: Mapping | None) -> None:
         self._mapping = mapping
         self._graph = _parsed(text)
+        _ignore_own(self._graph, mapping)
         self._queries = _evaluated(lambda: _queries(self._graph))
         shapes = _GateShapes(self._graph, logger=_log)
         self._shapes: list[Shape] = _evaluated(lambda: list(shapes.shapes))
@@ -271,7 +274,21 @@ def _parsed(text: str) -> Graph:
             raise KipError("KIP_1001", message, "Write shapes of links for rdf:Statement.")
         term = normal(value) if isinstance(value, Literal) else value
         graph.add(tuple(map(rdflib_term, (quad.subject, quad.predicate, term))))
+    for key in (SH.message, HINT):
+        for subject in {*graph.subjects(key)}:
+            texts = {*graph.objects(subject, key)}
+            for other in texts.difference(preferred(texts)):
+                graph.remove((subject, key, other))
     return graph
+
+
+def _ignore_own(graph: Graph, mapping: Mapping | None) -> None:
+    """Let closed shapes ignore what the nexus writes by itself: no writer can leave it out."""
+    keys = (*vocab.ENGINE_KEYS, vocab.MERGED_FROM, vocab.MENTIONED)
+    terms = [] if mapping is None else [one for key in keys if (one := mapping.metadata(key))]
+    own = [rdflib_term(one) for one in (*map(vocab.metadata, keys), *(one.iri for one in terms))]
+    for shape in {*graph.subjects(SH.closed)}:
+        graph.add((shape, SH.ignoredProperties, List(graph, rdflib.BNode(), own).uri))
 
 
 def _evaluated(function: Callable[[], T]) -> T:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
+from typing import TypeVar
 
 from pyoxigraph import Literal, NamedNode, RdfFormat, parse
 
+T = TypeVar("T")
 _SHACL = "http://www.w3.org/ns/shacl#"
 _TARGET, _SEVERITY, _DEACTIVATED, _MESSAGE, _INSTRUCTION = (
     NamedNode(_SHACL + name)
@@ -32,6 +34,14 @@ def demands(text: str, type_name: Callable[[str], str | None]) -> dict[str, tupl
     return {name: tuple(sorted(messages[name])) for name in sorted(messages)}
 
 
+def preferred(literals: Iterable[T]) -> list[T]:
+    """Those of some texts that are in English or in no language, or else those in one language."""
+    tags = [(getattr(one, "language", None) or "", one) for one in literals]
+    usual = [one for tag, one in tags if tag.partition("-")[0] in ("", "en")]
+    first = min((tag for tag, _ in tags), default="")
+    return usual or [one for tag, one in tags if tag == first]
+
+
 @lru_cache(maxsize=2)
 def _read(text: str) -> Graph:
     graph: dict[object, dict[NamedNode, list[object]]] = {}
@@ -49,7 +59,9 @@ def _messages(shape: object, graph: Graph) -> set[str]:
         if properties.get(_SEVERITY, [_REFUSED]) != [_REFUSED] or _DEACTIVATED in properties:
             continue
         words = properties.get(_MESSAGE) or properties.get(_INSTRUCTION, [])
-        texts.update(one.value for one in words if isinstance(one, Literal))
+        texts.update(
+            text.value for text in preferred(one for one in words if isinstance(one, Literal))
+        )
         parts = [one for values in properties.values() for one in values if one in graph]
         pending += [one for one in parts if one not in seen]
         seen.update(parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,6 +16,7 @@ from kiprdf.kql.identities import exists
 from kiprdf.rdf import vocab
 from kiprdf.rdf.directions import read_value
 from kiprdf.rdf.literals import Json, canonical_json, to_json
+from kiprdf.shapes.reads import members
 from kiprdf.shapes.shapes import Violation
 from kiprdf.store import Store
 
@@ -31,7 +33,9 @@ _USES = (
     *(SH["and"], SH["or"], SH.xone, RDF.first, RDF.rest),
 )
 """How a shape is a part of another."""
-_HINT = rdflib.URIRef(f"{SH}agentInstruction")
+_REFERS = (SH.node, SH["not"], SH["and"], SH["or"], SH.xone)
+"""The constraints whose values are shapes."""
+HINT = rdflib.URIRef(f"{SH}agentInstruction")
 """A term of SHACL 1.2."""
 
 
@@ -49,14 +53,19 @@ class Wording:
         shape, focus = result[SH.sourceShape], result[SH.focusNode]
         source = result.get(SH.sourceConstraint, shape)
         owners = list(self._owners(source))
+        key = self._key(result)
+        # What the alternatives of sh:xone and sh:not advise may be what is wrong.
+        advising = self._referred(shape, key) if key not in (SH.xone, SH["not"]) else ()
         texts = [self._text(self._graph.objects(one, SH.message)) for one in (source, shape)]
         is_worded = any(texts)
-        hints = (self._text(self._graph.objects(one, _HINT)) for one in owners)
+        hints = (self._text(self._graph.objects(one, HINT)) for one in (*owners, *advising))
         path = result.get(SH.resultPath)
         severity = str(result[SH.resultSeverity])
         named = next((one for one in owners if isinstance(one, rdflib.URIRef)), shape)
         return Violation(
-            message=self._text(result[SH.resultMessage]) if is_worded else self._default(result),
+            message=self._ids_in(self._text(result[SH.resultMessage]))
+            if is_worded
+            else self._default(result, key),
             path=None if path is None else self.path(path),
             value=self.value(result.get(SH.value)),
             hint=next(filter(None, hints), None),
@@ -76,23 +85,42 @@ class Wording:
                 for use in _USES:
                     pending += sorted(self._graph.subjects(use, one))
 
-    def _text(self, literals: Iterable[Any]) -> str:
-        """The texts, those in English or in no language if there are any."""
-        texts = sorted({(str(one), getattr(one, "language", None) or "") for one in literals})
-        usual = [text for text, tag in texts if tag.partition("-")[0] in ("", "en")]
-        return " ".join(usual or [text for text, _ in texts])
+    def _referred(self, shape: Any, key: Any) -> Iterable[Any]:
+        """The shapes to which a constraint of a shape refers, with their parts."""
+        pending = [item for one in self._graph.objects(shape, key) for item in self._items(one)]
+        while pending and key in _REFERS:
+            yield (one := pending.pop(0))
+            pending += sorted(members(self._graph, one))  # shapes are not recursive
 
-    def _default(self, result: dict[Any, Any]) -> str:
-        """What a constraint without a message demands."""
+    def _text(self, literals: Iterable[Any]) -> str:
+        return " ".join(sorted(set(map(str, literals))))
+
+    def _ids_in(self, text: str) -> str:
+        """A text with the ids of the elements whose IRIs a query has filled in."""
+        iris = self._iris
+        pattern = rf"{re.escape(iris.base)}\S*[^\s.,;:!?)>'\"]"
+        return re.sub(pattern, lambda found: str(self.value(rdflib.URIRef(found[0]))), text)
+
+    def _key(self, result: dict[Any, Any]) -> rdflib.URIRef:
+        """The property of a constraint."""
         component = result[SH.sourceConstraintComponent].removeprefix(str(SH))
         name = component.removesuffix("ConstraintComponent")
-        key = rdflib.URIRef(f"{SH}{name[:1].lower()}{name[1:]}")
+        return rdflib.URIRef(f"{SH}{name[:1].lower()}{name[1:]}")
+
+    def _default(self, result: dict[Any, Any], key: rdflib.URIRef) -> str:
+        """What a constraint without a message demands."""
         demanded = list(self._graph.objects(result[SH.sourceShape], key))
         if not demanded:
             # A query, or a component of others, which may have a message.
             text = self._text(result[SH.resultMessage])
             return text or "It does not satisfy the SPARQL of the shape."
         values = [", ".join(map(self._shown, self._items(one))) for one in demanded]
+        if key in _REFERS:
+            parts = self._referred(result[SH.sourceShape], key)
+            texts = (self._text(self._graph.objects(one, SH.message)) for one in parts)
+            named = [canonical_json(str(one)) for one in demanded if isinstance(one, rdflib.URIRef)]
+            worded = [", ".join(map(canonical_json, dict.fromkeys(filter(None, texts))))]
+            values = worded if worded[0] else named
         text = " ".join([f"It does not satisfy sh:{key[len(str(SH)) :]}", *sorted(values)])
         return f"{text.strip()}."
 
@@ -100,7 +128,7 @@ class Wording:
         return canonical_json(self.value(term))
 
     def _items(self, term: Any) -> Iterable[Any]:
-        return self._graph.items(term) if isinstance(term, rdflib.BNode) else [term]
+        return self._graph.items(term) if (term, RDF.first, None) in self._graph else [term]
 
     def value(self, term: Any) -> Json:
         """A value as FIND shows it, an element as its id."""

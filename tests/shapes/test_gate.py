@@ -486,3 +486,45 @@ def test_a_nexus_with_shapes_opens_without_the_validator_only_to_read(
     )
     with Nexus.open(tmp_path / "n", read_only=True) as nexus:
         assert nexus.shapes_set() == PREFIXES + DOSE
+
+
+def test_a_closed_shape_ignores_what_the_nexus_writes_by_itself() -> None:
+    nexus = new_nexus(f"""{DRUG} sh:closed true ; sh:ignoredProperties ( rdf:type ) ;
+      sh:property [ sh:path attr:dose ] , [ sh:path attr:aliases ] ,
+        [ sh:path rdfs:label ] , [ sh:path pred:treats ] .""")
+    with nexus.acting(author="bot"):
+        nexus.execute(set_dose("dose: 1"))
+    nexus.execute(set_dose("dose: 1", "ASA"))
+    nexus.execute("""MERGE CONCEPT ?a INTO ?b
+      WHERE { ?a {type: "Drug", name: "ASA"} ?b {type: "Drug", name: "Aspirin"} }""")
+    assert nexus.check_shapes().conforms
+    error = refused(nexus, set_dose("colour: 1"))
+    assert error.message.startswith("C:Drug/Aspirin, attributes.colour: ")
+
+
+def test_a_constraint_without_a_message_has_those_of_the_shapes_that_it_names() -> None:
+    nexus = new_nexus(f"""{DRUG} sh:property [ sh:path pred:treats ; sh:node <urn:s:N> ] ;
+      sh:or ( [ sh:property [ sh:path attr:x ; sh:minCount 1 ; sh:message "It has an x." ;
+          sh:agentInstruction "Set x." ] ] [ sh:property [ sh:path attr:y ; sh:minCount 1 ] ] ) ;
+      sh:xone ( [ sh:property [ sh:path attr:x ; sh:maxCount 0 ; sh:agentInstruction "No!" ] ] ) .
+    <urn:s:N> a sh:NodeShape ; sh:property [ sh:path attr:severity ; sh:maxInclusive 1 ] .""")
+    assert str(refused(nexus, set_dose("dose: 1"))).startswith(
+        "KIP_2002 1:20 2 violations of shapes: "
+        'C:Drug/Aspirin: It does not satisfy sh:or "It has an x.". '
+        'C:Drug/Aspirin, "treats": It does not satisfy sh:node "urn:s:N". '
+        'The value is "C:Symptom/Headache". Hint: Set x.'
+    )
+    assert "No!" not in refused(nexus, set_dose("x: 1")).hint
+
+
+def test_a_message_of_sparql_names_elements_by_their_ids_and_is_in_one_language() -> None:
+    nexus = new_nexus(f"""{DRUG} sh:sparql [ sh:message "{{$this}} treats {{?s}}."@de , "..."@fr ;
+      sh:select "SELECT $this ?s WHERE {{ $this <urn:kip:nexus/$PropositionType/treats> ?s }}" ] .
+    """)
+    error = refused(nexus, set_dose("dose: 1"))
+    assert error.message == "C:Drug/Aspirin: C:Drug/Aspirin treats C:Symptom/Headache."
+    assert (
+        new_nexus(DOSE)
+        .execute('DESCRIBE CONCEPT TYPE "Drug"')["gate"]
+        .endswith("Drug: Give the dose as a whole number of mg")
+    )
