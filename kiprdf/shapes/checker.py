@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
 from functools import cached_property, partial
@@ -32,7 +33,7 @@ from kiprdf.kql.reader import read_catalog
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import normal
 from kiprdf.shapes.demands import preferred
-from kiprdf.shapes.reads import Reads, members, parts
+from kiprdf.shapes.reads import PATH, Reads, members, parts
 from kiprdf.shapes.shapes import Violation
 from kiprdf.shapes.view import View, changed
 from kiprdf.shapes.wording import HINT, Wording
@@ -335,7 +336,7 @@ def _queries(graph: Graph) -> dict[Any, set[Any]]:
     patterns: dict[Any, set[Any]] = defaultdict(set)
     for key in (SH.select, SH.ask):
         for node, text in graph.subject_objects(key):
-            query = str(text).replace("$PATH", "<urn:kip:path>").replace("?PATH", "<urn:kip:path>")
+            query = re.sub(r"[$?]PATH\b", f"<{PATH}>", str(text))
             for part in parts(translateQuery(parseQuery(f"{prologue}\n{query}")).algebra):
                 if not isinstance(part, CompValue):
                     continue

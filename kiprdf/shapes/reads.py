@@ -29,6 +29,8 @@ _PAIRS = (SH.equals, SH.disjoint, SH.lessThan, SH.lessThanOrEquals)
 _SILENT = object()
 """The predicate of a step that stays where it is."""
 _END = "end"
+PATH = rdflib.URIRef("urn:kip:path")
+"""What ``$PATH`` is in SPARQL: the path of the shape, which has its own steps."""
 SHARED = 1_000
 """A value that more elements share does not lead from one to the others."""
 
@@ -155,7 +157,7 @@ class Reads:
     @property
     def properties(self) -> set[Any]:
         """The properties that shapes read, of elements."""
-        own = {_SILENT, None, RDF.type, RDFS.subClassOf}
+        own = {_SILENT, None, PATH, RDF.type, RDFS.subClassOf}
         return {step.predicate for steps in self._into.values() for step in steps} - own
 
     def elements(self, changed: Iterable[Statement], graphs: Collection[Graph]) -> set[Any]:

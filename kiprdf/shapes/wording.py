@@ -99,7 +99,7 @@ class Wording:
         """A text with the ids of the elements whose IRIs a query has filled in."""
         iris = self._iris
         pattern = rf"{re.escape(iris.base)}\S*[^\s.,;:!?)>'\"]"
-        return re.sub(pattern, lambda found: str(self.value(rdflib.URIRef(found[0]))), text)
+        return re.sub(pattern, lambda match: str(self.value(rdflib.URIRef(match[0]))), text)
 
     def _key(self, result: dict[Any, Any]) -> rdflib.URIRef:
         """The property of a constraint."""

@@ -528,3 +528,13 @@ def test_a_message_of_sparql_names_elements_by_their_ids_and_is_in_one_language(
         .execute('DESCRIBE CONCEPT TYPE "Drug"')["gate"]
         .endswith("Drug: Give the dose as a whole number of mg")
     )
+
+
+def test_the_path_of_a_shape_in_its_sparql_is_no_unknown_property() -> None:
+    nexus = new_nexus()
+    report = nexus.set_shapes(f"""{PREFIXES}{DRUG} sh:property [ sh:path attr:dose ;
+      sh:sparql [ sh:message "Too much." ; sh:select
+        "SELECT $this ?value WHERE {{ $this $PATH ?value FILTER (?value > 600) }}" ] ] .""")
+    assert report.warnings == ()
+    error = refused(nexus, set_dose("dose: 601"))
+    assert error.message == "C:Drug/Aspirin, attributes.dose: Too much. The value is 601."
