@@ -688,9 +688,9 @@ class Finder:
         node, iris = cells.get(name), self._store.iris
         if not isinstance(node, NamedNode):
             return None
-        clusters, of_type = clusters_of(self._store), self._explanations.of_type
+        of_type = self._explanations.of_type
         is_named = matcher.name is not None or matcher.id is not None
-        for member in (node, *(() if clusters is None else clusters.of(node))):
+        for member in self._explanations.members(node):
             own = (matcher.name, iris.concept_name(member.value)), (matcher.id, iris.id(member))
             if any(value is not None and self._text(value) != text for value, text in own):
                 continue

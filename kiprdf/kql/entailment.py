@@ -55,6 +55,10 @@ class Applied(NamedTuple):
     fact: Triple | None
 
 
+_Steps: TypeAlias = dict[Step, tuple[Step, Applied] | None]
+"""Each step, and the one before it with the rule that leads from that; None for the first one."""
+
+
 @dataclass(frozen=True, eq=False)
 class Rules:
     """The rules that definitions state, and what follows from all of them together.
@@ -101,10 +105,10 @@ class Rules:
         closures = sorted(map(_alternative, longest), key=str)
         return Path(_alternative(steps), tuple(closures))
 
-    def steps(self, start: Step) -> dict[Step, tuple[Step, Applied] | None]:
+    def steps(self, start: Step) -> _Steps:
         """The facts that match a predicate as one step, each with the rule that leads to it: by as
         few propositions between definitions as possible."""
-        steps: dict[Step, tuple[Step, Applied] | None] = {start: None}
+        steps: _Steps = {start: None}
         level = [start]
         while level:
             below: list[Step] = []
@@ -425,7 +429,7 @@ class Explanations:
         ``type`` is the definition, as ``iris.type(name)``.
         """
         types = (type,) if self._rules is None else self._rules.types(type)
-        for member in (concept, *self._members(concept)):
+        for member in self.members(concept):
             own = self._store.iris.type_of(member)
             if own in types:
                 inferred = self.same(member)
@@ -453,7 +457,7 @@ class Explanations:
         """
         rules = self._rules
         ends, start = (subject, object), (predicate, True)
-        steps = {start: None} if rules is None else rules.steps(start)
+        steps: _Steps = {start: None} if rules is None else rules.steps(start)
         if stated is not None:
             is_between = {*map(self._one, (stated.subject, stated.object))} == {*ends}
             is_reason = is_between and self._step(stated, subject, steps) in steps
@@ -461,30 +465,23 @@ class Explanations:
         else:
             facts = self._shortest(steps, ends, hops or (1, 1))
         if facts is not None:
-            at = [subject, *self._ends(facts, subject)]
-            inferred = [
-                rule
-                for fact, node in zip(facts, at, strict=False)
-                for rule in self._applied(steps, self._step(fact, node, steps), fact)
-            ]
-            return self._explanation(facts, inferred)
-        if stated is not None or rules is None:
+            return self._explanation(facts, self._along(facts, subject, steps))
+        if stated is not None or rules is None or hops is not None:
             return None
-        chains: list[tuple[list[Triple], Step]] = []
-        for step in steps if hops is None else ():
-            if step[0] in rules.transitive:
-                chain = self._shortest(rules.steps(step), ends, (1, None))
-                if chain is not None:
-                    chains.append((chain, step))
+        chains = [
+            (chain, step)
+            for step in steps
+            if step[0] in rules.transitive
+            and (chain := self._shortest(rules.steps(step), ends, (1, None))) is not None
+        ]
         if not chains:
             return None
         chain, transitive = min(chains, key=lambda each: len(each[0]))
-        links = self._links(chain)
-        inferred = [*self._applied(steps, transitive, *chain)]
-        inferred.append(Inferred(IS_TRANSITIVE, transitive[0], links))
-        own = rules.steps(transitive)
-        for fact, node in zip(chain, [subject, *self._ends(chain, subject)], strict=False):
-            inferred += self._applied(own, self._step(fact, node, own), fact)
+        inferred = [
+            *self._applied(steps, transitive, *chain),
+            Inferred(IS_TRANSITIVE, transitive[0], self._links(chain)),
+            *self._along(chain, subject, rules.steps(transitive)),
+        ]
         return self._explanation(chain, inferred)
 
     def _explanation(self, facts: list[Triple], inferred: list[Inferred]) -> Explanation:
@@ -492,8 +489,10 @@ class Explanations:
         same = [rule for end in ends for rule in self.same(cast(NamedNode, end))]
         return Explanation(self._links(facts), tuple(dict.fromkeys((*same, *inferred))))
 
-    def _members(self, node: NamedNode) -> Sequence[NamedNode]:
-        return () if self._clusters is None else self._clusters.members.get(node, ())
+    def members(self, node: NamedNode) -> Iterable[NamedNode]:
+        """An element, and those that it stands for, itself first."""
+        others = () if self._clusters is None else self._clusters.of(node)
+        return dict.fromkeys((node, *others))
 
     def _one(self, node: Any) -> NamedNode:
         """What stands for an element."""
@@ -531,23 +530,23 @@ class Explanations:
         links = (link_of(self._store, fact) for fact in facts)
         return tuple(link for link in links if link is not None)
 
-    def _ends(self, facts: Iterable[Triple], start: NamedNode) -> Iterator[NamedNode]:
-        """The nodes that a chain of facts leads to, one after the other."""
+    def _along(self, facts: Iterable[Triple], start: NamedNode, steps: _Steps) -> list[Inferred]:
+        """The rules by which each fact of a chain is one of the steps."""
+        rules: list[Inferred] = []
         at = start
         for fact in facts:
-            subject, object_ = self._one(fact.subject), self._one(fact.object)
-            at = object_ if subject == at else subject
-            yield at
+            step = self._step(fact, at, steps)
+            rules += self._applied(steps, step, fact)
+            at = self._one(fact.object if step[1] else fact.subject)
+        return rules
 
-    def _step(self, fact: Triple, start: NamedNode, steps: Mapping[Step, object]) -> Step:
+    def _step(self, fact: Triple, start: NamedNode, steps: _Steps) -> Step:
         """The step that a fact is, read from one of its ends."""
         forward = (fact.predicate, True)
         is_forward = self._one(fact.subject) == start and forward in steps
         return forward if is_forward else (fact.predicate, False)
 
-    def _applied(
-        self, steps: Mapping[Step, tuple[Step, Applied] | None], step: Step, *facts: Triple
-    ) -> list[Inferred]:
+    def _applied(self, steps: _Steps, step: Step, *facts: Triple) -> list[Inferred]:
         """The rules that lead from a predicate to a step, for some facts of it."""
         rules: list[Inferred] = []
         before = steps[step]
