@@ -120,7 +120,7 @@ def _derivation(derivation: Derivation, evidence: dict[str, Any]) -> list[str]:
     lines += [f"by {derivation.branch}"] if derivation.branch else []
     # The rule of a fact that is printed is beside it.
     others = (one for one in derivation.inferred if one["of"] not in printed)
-    lines += [f"by the rule {one['by']} of {one['of']}" for one in others]
+    lines += [f"by the rule {one['by']} of {_element(one['of'])}" for one in others]
     return [f"{'- ' if number == 0 else '  '}{line}" for number, line in enumerate(lines)]
 
 

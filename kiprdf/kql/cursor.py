@@ -51,7 +51,7 @@ def decode(command: Paged, view: str = "") -> int:
             "KIP_1001", "This cursor is not valid for this command.", hint, span
         ) from None
     if name != digest(command, view):
-        hint = "Send a cursor with the same command and parameters as the previous page."
+        hint = "Send a cursor with the command, parameters, view and entail of the previous page."
         message = "The cursor belongs to another command."
         raise KipError("KIP_1001", message, hint, span)
     return int(offset)

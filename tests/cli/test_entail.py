@@ -96,3 +96,23 @@ def test_info_shows_the_default(invoke: Invoke, tmp_path: Path, default: Any) ->
     lines = [line for line in invoke("info").stdout.splitlines() if "entail" in line]
     assert len(lines) == 1
     assert str(default).lower() in lines[0].lower()
+
+
+def test_why_names_an_element_that_is_the_same_as_in_its_facts(
+    invoke: Invoke, tmp_path: Path
+) -> None:
+    made(tmp_path / "nexus", False)
+    question = 'FIND(?p.name) WHERE { ?p {type: "City", name: "Turin"} }'
+    lines = invoke("why", "--entail=same_as", question).stdout.splitlines()
+    named = [line.strip() for line in lines if "by the rule same_as" in line]
+    assert named == ["by the rule same_as of City:Torino"], lines
+
+
+def test_a_cursor_says_that_it_belongs_to_what_follows(invoke: Invoke, tmp_path: Path) -> None:
+    made(tmp_path / "nexus", False)
+    question = PLACES + " LIMIT 1"
+    cursor = json.loads(invoke("run", "--entail", question, "--json").stdout)["next_cursor"]
+    following = f'{question} CURSOR "{cursor}"'
+    assert invoke("run", "--entail", following).exit_code == 0
+    refused = " ".join(invoke("run", following).stderr.split())
+    assert "Send a cursor with the command, parameters, view and entail of the" in refused
