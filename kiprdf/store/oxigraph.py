@@ -276,7 +276,7 @@ class OxigraphStore(OxigraphReads):
     def _note_missing_head(self, journal: Journal) -> None:
         """Note the last record in the graph, if it is that of the last commit and none is noted."""
         number, *notes = self._last.number, *map(str, self._last.notes)
-        if journal.last == number and not any(f'"{number} ' in note for note in notes):
+        if journal.last == number > 0 and not any(f'"{number} ' in note for note in notes):
             self._note_head(journal)
 
     def adopt(self, journal: Journal) -> None:

@@ -16,7 +16,7 @@ from kiprdf.store.journal_files import links_of
 from tests.store.test_chain import forged, records, write
 from tests.trust.test_forgetting import killing, run_killed
 
-ADA = 'UPSERT { CONCEPT { {type: "Person", name: "Ada"} SET ATTRIBUTES { n: :n } } }'
+TYPE = 'UPSERT { CONCEPT { {type: "$ConceptType", name: :name} } }'
 verify = kiprdf.Nexus.verify_history
 
 
@@ -78,6 +78,22 @@ def test_a_history_that_begins_later_and_pauses_is_sound(tmp_path: Path) -> None
         require_sound(folder)
         add(nexus, "Fay")
     require_sound(folder)
+
+
+def test_an_empty_nexus_without_a_history_gets_one(tmp_path: Path) -> None:
+    folder = tmp_path / "brain"
+    kiprdf.Nexus.open(folder, genesis=False).close()
+    kiprdf.Nexus.open(folder, genesis=False, history=False).close()
+    with kiprdf.Nexus.open(folder, genesis=False) as nexus:
+        assert require_sound(folder)["last"] == nexus.info()["commit"] == 0
+        assert nexus.check()["faults"] == []
+    with kiprdf.Nexus.open(folder, genesis=False, history=False) as nexus:
+        nexus.execute(TYPE, name="Person")
+        require_sound(folder)
+    with kiprdf.Nexus.open(folder, genesis=False) as nexus:
+        require_sound(folder)
+        nexus.execute(TYPE, name="Place")
+        assert (require_sound(folder)["last"], nexus.check()["history"]["faults"]) == (2, [])
 
 
 def test_a_history_that_was_begun_again_after_damage_is_sound(brain: Path) -> None:
