@@ -199,8 +199,12 @@ class _Verifier:
                 else self._are_rewritten_sound()
             )
             raise _Broken(self._last if is_confirmed else last, _CHANGED)
+        if link not in self._noted.heads.get(last, (link,)):
+            raise _Broken(last, _CHANGED)
         if links.kind == LOST:
             raise _Broken(first, _LOST)
+        if not self._last and (links.kind == BASE) != (self._journal.base is not None):
+            raise _Broken(last, _DAMAGED)
         if links.previous is not None and self._chained is None:
             self._chained = first
         if links.replaced is not None:

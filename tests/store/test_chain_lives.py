@@ -8,11 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyoxigraph as ox
 import pytest
 
 import kiprdf
+from kiprdf.rdf import vocab
 from kiprdf.store import journal as journals
-from kiprdf.store.journal_files import links_of
+from kiprdf.store.journal_files import NOTHING, Sealed, links_of, seal
 from tests.store.test_chain import forged, records, write
 from tests.trust.test_forgetting import killing, run_killed
 
@@ -252,3 +254,35 @@ def test_a_record_with_other_values_than_kiprdf_writes_is_damaged(
     write(brain, [*before, forged(last, b'"%s"' % digest.encode(), other)])
     report = verify(brain)
     assert (report["commit"], report["fault"]) == (6, "Its record is damaged.")
+
+
+def test_edits_of_what_a_file_and_the_graph_say_of_the_records_are_found(brain: Path) -> None:
+    with kiprdf.Nexus.open(brain) as nexus:
+        nexus.compact_history(4)
+    (file,) = (brain / "history").glob("*.kseg")
+    written = [data for data in Sealed(file).in_place() if data is not None]
+    # Read as a history that begins with a commit, not with the whole dataset.
+    seal(file, written, NOTHING, is_first=True, has_base=False)
+    assert (verify(brain)["commit"], verify(brain)["fault"]) == (4, "Its record is damaged.")
+    seal(file, written, NOTHING, is_first=True, has_base=True)
+    require_sound(brain)
+    graph = brain / "graph"
+    (graph / "sums.json").unlink()
+    for key in (vocab.CHAIN, vocab.REWRITTEN):
+        engine = ox.Store(str(graph))
+        quads = list(engine.quads_for_pattern(None, key, None, None))
+        assert quads
+        for quad in quads:
+            engine.remove(quad)
+        engine.flush()
+        del engine
+        assert "was changed" in verify(brain)["fault"]
+        engine = ox.Store(str(graph))
+        engine.extend(quads)
+        engine.flush()
+        del engine
+        require_sound(brain)
+    texts = brain / "history" / "statements.jsonl"
+    text = texts.read_text()
+    texts.write_text(text.replace("\n", "\n ", 1))  # the same texts
+    assert verify(brain)["fault"].startswith("The texts of statements were changed")
