@@ -20,7 +20,7 @@ def test_each_connection_obeys_the_shapes_of_a_store(engine: Engine) -> None:
                 nexus.execute(WRONG)
             assert caught.value.code == "KIP_2002"
             nexus.execute(RIGHT.replace("3", str(nexus.info()["commit"] % 5)))
-            assert nexus.check_shapes().conforms
+        assert second.check_shapes().conforms
         with Nexus.connect(**engine.arguments) as third:
             assert third.info()["gate"] == "refuse"
             with pytest.raises(KipError, match="at most 5"):
