@@ -36,6 +36,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import to_term
 from kiprdf.rdf.readings import read
 from kiprdf.semantics import periods
+from kiprdf.sparql.abilities import Abilities
 from kiprdf.sparql.algebra import BGP, Condition, Filter, Pattern, Select, TriplePattern
 from kiprdf.store import NexusStore, Store, Written
 from kiprdf.store.base import Tests
@@ -192,6 +193,11 @@ class BelievedStore:
         self.lookup, self.match, self.commit = store.lookup, store.match, store.commit
         self.iris = store.iris
         self.sight: Sight | None = None
+
+    @property
+    def abilities(self) -> Abilities:
+        """Those of the store; each question asks for them, and ``__getattr__`` takes longer."""
+        return self.plain.abilities
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.plain, name)
