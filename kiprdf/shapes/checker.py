@@ -284,12 +284,29 @@ def _parsed(text: str) -> Graph:
 
 
 def _ignore_own(graph: Graph, mapping: Mapping | None) -> None:
-    """Let closed shapes ignore what the nexus writes by itself: no writer can leave it out."""
+    """Let closed shapes ignore what no writer can leave out.
+
+    That is what the nexus writes by itself, and the exact value that a mapping keeps beside what it
+    makes of an array.
+    """
     keys = (*vocab.ENGINE_KEYS, vocab.MERGED_FROM, vocab.MENTIONED)
-    terms = [] if mapping is None else [one for key in keys if (one := mapping.metadata(key))]
-    own = [rdflib_term(one) for one in (*map(vocab.metadata, keys), *(one.iri for one in terms))]
+    own = [*map(vocab.metadata, keys)]
+    if mapping is not None:
+        own += [term.iri for key in keys if (term := mapping.metadata(key))]
     for shape in {*graph.subjects(SH.closed)}:
-        graph.add((shape, SH.ignoredProperties, List(graph, rdflib.BNode(), own).uri))
+        ignored = list(own)
+        if mapping is not None:
+            classes = map(str, graph.objects(shape, SH.targetClass))
+            types = (None, *map(mapping.type_of, classes))
+            paths = [*graph.objects(shape, SH.property / SH.path)]
+            for head in graph.objects(shape, SH.ignoredProperties):
+                paths += graph.items(head)
+            for path in map(str, paths):
+                attributes = (pair for type in types for pair in mapping.attributes_of(path, type))
+                ignored += [vocab.attribute(key) for key, _ in attributes]
+                ignored += [vocab.metadata(key) for key, _ in mapping.all_metadata_of(path)]
+        terms: list[Any] = [rdflib_term(one) for one in ignored]
+        graph.add((shape, SH.ignoredProperties, List(graph, rdflib.BNode(), terms).uri))
 
 
 def _evaluated(function: Callable[[], T]) -> T:

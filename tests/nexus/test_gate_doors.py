@@ -447,6 +447,7 @@ def test_a_view_has_no_own_shapes_and_obeys_those_of_the_member_it_writes() -> N
 
 KILLED = """
 import os, sys
+import kiprdf.shapes.checker
 from kiprdf import Nexus
 for when in ("before", "after"):
     if child := os.fork():

@@ -538,3 +538,20 @@ def test_the_path_of_a_shape_in_its_sparql_is_no_unknown_property() -> None:
     assert report.warnings == ()
     error = refused(nexus, set_dose("dose: 601"))
     assert error.message == "C:Drug/Aspirin, attributes.dose: Too much. The value is 601."
+
+
+def test_a_closed_shape_of_a_mapping_takes_arrays_of_what_it_names() -> None:
+    """A mapping keeps the exact array beside its values."""
+    nexus = new_nexus()
+    nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Person"} } }')
+    nexus.set_shapes(
+        f"""{PREFIXES} @prefix schema: <https://schema.org/> .
+        <urn:s:P> a sh:NodeShape ; sh:targetClass schema:Person ; sh:closed true ;
+          sh:ignoredProperties ( rdf:type rdfs:label schema:name ) ;
+          sh:property [ sh:path schema:email ; sh:maxCount 2 ] .""",
+        mapping="schema-org",
+    )
+    bob = 'UPSERT {{ CONCEPT {{ {{type: "Person", name: "Bob"}} SET ATTRIBUTES {{ {} }} }} }}'
+    nexus.execute(bob.format('email: ["a@b", "c@d"]'))
+    for wrong in ('email: ["a@b", "c@d", "e@f"]', "age: 3", 'telephone: ["1", "2"]'):
+        assert refused(nexus, bob.format(wrong)).code == "KIP_2002", wrong
