@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +15,15 @@ import pytest
 
 import kiprdf
 from kiprdf.rdf import vocab
+from kiprdf.store import OxigraphStore
 from kiprdf.store import journal as journals
 from kiprdf.store.journal_files import NOTHING, Sealed, links_of, seal
 from tests.store.test_chain import forged, records, write
 from tests.trust.test_forgetting import killing, run_killed
 
+IS_LONG = "KIPRDF_CHAIN" in os.environ
+LIVES = 300 if IS_LONG else 1
+"""The number of random lives."""
 TYPE = 'UPSERT { CONCEPT { {type: "$ConceptType", name: :name} } }'
 verify = kiprdf.Nexus.verify_history
 
@@ -187,7 +193,7 @@ KILLS: list[tuple[Callable[..., None], str, str, int]] = [
     (forget, "pathlib:Path", "replace", 4),
     (forget, "pathlib:Path", "replace", 5),
     (forget, "kiprdf.store.oxigraph:OxigraphStore", "erased", 1),
-][: 3 if "KIPRDF_CHAIN" not in os.environ else None]
+][: None if IS_LONG else 3]
 
 
 @pytest.mark.parametrize(("function", "place", "name", "times"), KILLS)
@@ -286,3 +292,120 @@ def test_edits_of_what_a_file_and_the_graph_say_of_the_records_are_found(brain: 
     text = texts.read_text()
     texts.write_text(text.replace("\n", "\n ", 1))  # the same texts
     assert verify(brain)["fault"].startswith("The texts of statements were changed")
+
+
+# Random lives -------------------------------------------------------------------------------------
+
+
+class Life:
+    """Random work on a nexus, whose history is verified after each step.
+
+    At random moments of a write the folder is copied, as a kill would leave it: the copy is sound
+    before it is opened, while it is written, and afterwards.
+    """
+
+    def __init__(self, place: Path, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.place = place
+        self.folder = place / "brain"
+        self.log: list[str] = []
+        self.copies = 0
+        self._is_copying = False
+
+    def require_sound(self, folder: Path | None = None) -> None:
+        folder = folder or self.folder
+        if (folder / "history").is_dir():
+            report = verify(folder)
+            assert report["fault"] is None, (report, self.log)
+
+    def moment(self, rate: float) -> None:
+        if self._is_copying or self.random.random() > rate:
+            return
+        self._is_copying = True
+        try:
+            copy = self.place / "copy"
+            shutil.rmtree(copy, ignore_errors=True)
+            # An engine may remove files of its own meanwhile.
+            with suppress(shutil.Error):
+                shutil.copytree(self.folder, copy)
+                self.require_sound(copy)
+                with kiprdf.Nexus.open(copy) as nexus:
+                    self.require_sound(copy)
+                    add(nexus, "Zoe")
+                self.require_sound(copy)
+                self.copies += 1
+        finally:
+            self._is_copying = False
+
+    def step(self, nexus: kiprdf.Nexus) -> None:
+        name = self.random.choice(["Ada", "Bob", "Cyd"])
+        step = self.random.choice(["add", "add", "set", "delete", "undo", "forget", "compact"])
+        self.log.append(f"{step} {name}")
+        history = nexus.info()["history"]
+        with suppress(kiprdf.KipError):  # what is undone, or compacted, may not be there
+            if step == "add":
+                add(nexus, name)
+            elif step == "set":
+                block = '{type: "Person", name: :name} SET ATTRIBUTES { n: :n }'
+                n = self.random.random()
+                nexus.execute(f"UPSERT {{ CONCEPT {{ {block} }} }}", name=name, n=n)
+            elif step == "delete":
+                delete = 'DELETE CONCEPT ?p DETACH WHERE { ?p {type: "Person", name: :name} }'
+                nexus.execute(delete, name=name)
+            elif step == "undo":
+                nexus.undo(seq=nexus.info()["commit"])
+            elif step == "forget":
+                nexus.forget([f"C:Person/{name}"])
+            elif history is not None:
+                ends = history["earliest_seq"], history["latest_seq"]
+                nexus.compact_history(self.random.randint(*ends))
+        self.require_sound()
+
+    def run(self) -> None:
+        for _ in range(4):
+            history = self.random.random() < 0.7
+            self.log.append(f"history={history}")
+            with kiprdf.Nexus.open(self.folder, history=history) as nexus:
+                for _ in range(self.random.randint(1, 6)):
+                    self.step(nexus)
+            self.require_sound()
+            if self.random.random() < 0.2:
+                self.log.append("rebuild")
+                with suppress(kiprdf.StoreError):
+                    kiprdf.Nexus.rebuild(self.folder)
+                self.require_sound()
+
+
+MOMENTS: list[tuple[Any, str]] = [
+    (Path, "replace"),
+    (Path, "unlink"),
+    (journals.Journal, "append"),
+    (journals.Journal, "prepare"),
+    (journals, "adopt"),
+    (OxigraphStore, "_note_head"),
+    (OxigraphStore, "_apply"),
+]
+
+
+@pytest.mark.parametrize("seed", range(LIVES))
+def test_a_random_life_and_each_moment_of_it_are_sound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    life = Life(tmp_path, seed)
+
+    def watched(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **options: Any) -> Any:
+            life.moment(0.05)
+            result = function(*args, **options)
+            life.moment(0.05)
+            return result
+
+        return call
+
+    monkeypatch.setattr(journals, "SEALED_BYTES", 3_000)
+    with kiprdf.Nexus.open(life.folder) as nexus:
+        add(nexus, "Ada")
+    for place, name in MOMENTS:
+        monkeypatch.setattr(place, name, watched(getattr(place, name)))
+    life.run()
+    assert life.copies > 0
