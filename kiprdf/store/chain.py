@@ -203,7 +203,9 @@ class _Verifier:
             raise _Broken(last, _CHANGED)
         if links.kind == LOST:
             raise _Broken(first, _LOST)
-        if not self._last and (links.kind == BASE) != (self._journal.base is not None):
+        is_base, has_base = links.kind == BASE, self._journal.base is not None
+        # Of one that was written again, what replaced it is compared.
+        if not self._last and is_base != has_base and (is_base or links.replaced is None):
             raise _Broken(last, _DAMAGED)
         if links.previous is not None and self._chained is None:
             self._chained = first

@@ -188,7 +188,7 @@ KILLS: list[tuple[Callable[..., None], str, str, int]] = [
     (resume, "kiprdf.store.oxigraph:OxigraphStore", "_note_head", 1),
     (compact, "pathlib:Path", "replace", 2),
     (compact, "kiprdf.store.journal", "adopt", 1),
-    (compact, "kiprdf.store.journal:Journal", "_read", 2),
+    (compact, "kiprdf.store.journal:Journal", "_read", 1),
     (forget, "pathlib:Path", "replace", 3),
     (forget, "pathlib:Path", "replace", 4),
     (forget, "pathlib:Path", "replace", 5),
@@ -325,7 +325,7 @@ class Life:
         try:
             copy = self.place / "copy"
             shutil.rmtree(copy, ignore_errors=True)
-            # An engine may remove files of its own meanwhile.
+            # The engine may remove files meanwhile.
             with suppress(shutil.Error):
                 shutil.copytree(self.folder, copy)
                 self.require_sound(copy)
