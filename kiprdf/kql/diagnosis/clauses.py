@@ -5,10 +5,12 @@ from __future__ import annotations
 import bisect
 import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from kiprdf.errors import shown
+from kiprdf.budget import spend_half
+from kiprdf.errors import KipError, shown
 from kiprdf.kql.clauses import checked_text
 from kiprdf.kql.entailment import closure, entailed, rules_of
 from kiprdf.kql.find import count_solutions, run
@@ -211,7 +213,11 @@ def follows(removal: Removal, store: Store) -> bool:
     has_rule = any(len(rules.types(iris.type(checked_text(t)))) > 1 for t in types if t) or any(
         rules.path(iris.predicate(checked_text(p))) is not None for p in predicates
     )
-    return has_rule and count_solutions(removal.where(removal.clause), entailed(store, True), 1) > 0
+    if has_rule:
+        where, seen = removal.where(removal.clause), entailed(store, True)
+        with suppress(KipError):  # the reason itself has time left
+            return spend_half(lambda: count_solutions(where, seen, 1)) > 0
+    return False
 
 
 def _turned(clause: ast.PropositionClause) -> ast.PropositionClause | None:
