@@ -183,6 +183,7 @@ class NexusModule:
         it was not possible.
         """
         written, self._written = self._written, {}
+        origins_of, self._origins = self._origins, {}
         new = {chunk.id: chunk.type for chunk in written.values() if chunk is not None}
         stored = {id: self.get(id) for id in written}
         elements, derived = [], []
@@ -192,7 +193,7 @@ class NexusModule:
                 self._patterns[name] = _where(element)
                 id = self._note_rule(element, rule)
                 if id is not None:
-                    origins = self.resolved(sources | self._origins[name]) - {id}
+                    origins = self.resolved(sources | origins_of[name]) - {id}
                     derived.append((element, origins))
 
         def write(transaction: Transaction) -> None:

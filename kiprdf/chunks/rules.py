@@ -6,6 +6,7 @@ import itertools
 import operator
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
+from functools import cached_property
 from typing import Any
 
 from kiprdf.chunks.matching import IsKind, Pattern, bind
@@ -236,7 +237,7 @@ class CompiledRule:
         self.actions = [Action(chunk) for chunk in rule.actions]
         self.watched = {GOAL, *(guard.module for guard in self.guards)}
 
-    @property
+    @cached_property
     def reference(self) -> str:
         """The name that the rule was given, or else its text."""
         id = self.rule.id

@@ -54,13 +54,11 @@ class Violation:
 class Shapes:
     """Shapes in the IRIs of a nexus, or in the words of a mapping.
 
-    ``text`` is their Turtle. ``warnings`` are sentences on what is in the shapes and not in the
-    nexus, and on what is not evaluated.
+    ``warnings`` are sentences on what is in the shapes and not in the nexus, and on what is not
+    evaluated.
     """
 
-    def __init__(self, text: str, mapping: Mapping | None, checker: Any) -> None:
-        self.text = text
-        self.mapping = mapping
+    def __init__(self, checker: Any) -> None:
         self.checker = checker
         self.warnings: tuple[str, ...] = checker.warnings
 
@@ -79,7 +77,7 @@ class Shapes:
         if mapping is not None and mapping.is_original:
             message = "Shapes cannot be in the words of the mapping 'original'."
             raise KipError("KIP_1001", message, "Write them in the IRIs of the nexus.")
-        return cls(text, mapping, Checker(text, vocabulary, mapping))
+        return cls(Checker(text, vocabulary, mapping))
 
 
 def require_validator() -> None:
