@@ -80,7 +80,7 @@ from kiprdf.store.folder import (
 )
 from kiprdf.store.journal import FOLDER as HISTORY
 from kiprdf.store.journal import Journal, Sync, adopt, discard_prepared, reading
-from kiprdf.store.journal_files import Commit, decoded, digest_of, rows_of
+from kiprdf.store.journal_files import Commit, decoded, link_of, rows_of
 from kiprdf.store.oxigraph_reads import COMPACTED_QUADS, OxigraphReads
 from kiprdf.store.proposals import FILE as PROPOSALS
 from kiprdf.store.rebuilding import GAP, LOST, gap_record, quads_of, rebuild
@@ -232,7 +232,7 @@ class OxigraphStore(OxigraphReads):
             if commit.first != self._last.number + 1:
                 raise StoreError(f"{lost} {commit.first - 1}, and so does its history: {_RESTORE}")
             self._last = self._last._replace(number=commit.number - 1)
-            self._apply(commit.delta(), digest_of(data))
+            self._apply(commit.delta(), link_of(data))
         self.read_only = read_only
 
     def _note_files(self) -> None:
