@@ -431,7 +431,7 @@ class _Derived:
 
     def add(self, question: kql.Question, solved: list[kql.Cells], number: int | None) -> None:
         """Add the solutions of one question."""
-        self.solutions += [(question, cells) for cells in solved]
+        self.solutions += [kql.Solved(question, cells) for cells in solved]
         self.number = None if number is None or self.number is None else self.number + number
 
 

@@ -521,8 +521,13 @@ def _restriction(expression: ast.Variable | ast.Path, value: Json) -> Restrictio
 # Derivations --------------------------------------------------------------------------------------
 
 
-Solved: TypeAlias = tuple[Question, Cells]
-"""A solution, of its question."""
+@dataclass(eq=False)
+class Solved:
+    """A solution, of its question, and what it cites once that is known."""
+
+    question: Question
+    cells: Cells
+    cited: _Cited | None = None
 
 
 class Finder:
@@ -560,27 +565,30 @@ class Finder:
 
     def ranked(self, solved: list[Solved]) -> list[Solved]:
         """Solutions, the highest confidence first; ties by their elements."""
-        self._reader.prefetch(node for _, cells in solved for node in cells.values())
+        self._reader.prefetch(node for one in solved for node in one.cells.values())
         return sorted(solved, key=self._rank) if len(solved) > 1 else solved
 
     def _rank(self, solved: Solved) -> tuple[float, int, list[str]]:
-        question, cells = solved
         confidence = self.confidence(solved)
-        number = self._rewriting.questions.index(question)
+        number = self._rewriting.questions.index(solved.question)
         return (
             math.inf if confidence is None else -confidence,
             number,
-            list(map(str, cells.values())),
+            list(map(str, solved.cells.values())),
         )
 
     def links(self, solved: Solved) -> list[NamedNode]:
         """The propositions that a solution cites."""
-        cited = self._cited(solved)
+        cited = self._cited_by(solved)
         in_paths = [link for path in cited.paths for link in path]
         return list(dict.fromkeys(cited.links + in_paths)) if in_paths else cited.links
 
-    def _cited(self, solved: Solved) -> _Cited:
-        question, cells = solved
+    def _cited_by(self, solved: Solved) -> _Cited:
+        if solved.cited is None:
+            solved.cited = self._cited(solved.question, solved.cells)
+        return solved.cited
+
+    def _cited(self, question: Question, cells: Cells) -> _Cited:
         start = self._store.iris.propositions
         links = [node for node in question.nodes(cells) if node.value.startswith(start)]
         if not question.has_hops and not self.is_entailed:
@@ -614,7 +622,7 @@ class Finder:
 
     def derivation(self, solved: Solved) -> Derivation:
         """What a solution cites, by ids."""
-        question, cells = solved
+        question, cells = solved.question, solved.cells
         values: dict[tuple[str, str], dict[str, Json]] = {}
         for path in question.read:
             node = cells.get(path.variable.name)
@@ -623,7 +631,7 @@ class Finder:
                 of = self._id(node)
                 key = path.field if path.key is None else f"{path.field}.{path.key}"
                 values[of, key] = {"of": of, "key": key, "value": value}
-        cited = self._cited(solved)
+        cited = self._cited_by(solved)
         nodes = dict.fromkeys(question.nodes(cells))
         ids = [self._id(node) for node in nodes]
         inferred: list[Mapping[str, Json]] = list(map(self._inferred, cited.inferred))

@@ -75,6 +75,7 @@ class Rules:
     inverses: Mapping[NamedNode, Sequence[NamedNode]]
     _types: dict[NamedNode, tuple[NamedNode, ...]] = field(default_factory=dict)
     _paths: dict[NamedNode, Path | None] = field(default_factory=dict)
+    _steps: dict[Step, _Steps] = field(default_factory=dict)
 
     def types(self, type: NamedNode) -> tuple[NamedNode, ...]:
         """A type and all below it, itself first."""
@@ -108,6 +109,11 @@ class Rules:
     def steps(self, start: Step) -> _Steps:
         """The facts that match a predicate as one step, each with the rule that leads to it: by as
         few propositions between definitions as possible."""
+        if start not in self._steps:
+            self._steps[start] = self._reached(start)
+        return self._steps[start]
+
+    def _reached(self, start: Step) -> _Steps:
         steps: _Steps = {start: None}
         level = [start]
         while level:
