@@ -36,7 +36,7 @@ GATE = "gate"
 
 
 MOST_NAMED = 10
-"""How many violations an error lists."""
+"""How many violations an error, or the warnings of a response, list."""
 _NOWHERE: Records[Any, Span] = {}
 
 
@@ -177,7 +177,12 @@ def refuse(
     """
     faults = [one for one in results if one.severity == VIOLATION]
     if not faults:
-        return tuple(KipWarning(f"Shape{one.severity}", str(one), one.hint) for one in results)
+        listed = list(results)[:MOST_NAMED]
+        some = [KipWarning(f"Shape{one.severity}", str(one), one.hint) for one in listed]
+        if more := len(results) - len(listed):
+            hint = "kiprdf gate check lists them."
+            some.append(KipWarning("ShapeWarning", f"There are {more} more such warnings.", hint))
+        return tuple(some)
     first, more = faults[0], len(faults) - MOST_NAMED
     message = " ".join(map(str, faults[:MOST_NAMED]))
     if len(faults) > 1:

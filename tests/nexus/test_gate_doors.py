@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,7 @@ MESSAGES = [{"role": "user", "content": "I use Emacs."}]
 
 
 class World:
-    """A nexus whose drugs fit the shapes, and another one with what does not."""
+    """A nexus whose drugs fit the shapes."""
 
     def __init__(self) -> None:
         self.nexus = Nexus.memory(history=True)
@@ -73,9 +74,14 @@ class World:
         self.memory = Memory(self.nexus)
         self.memory.upsert_entity("tool", "Docker")
         self.nexus.set_shapes(SHAPES)
-        self.other = Nexus.memory()
+
+    @cached_property
+    def other(self) -> Nexus:
+        """What does not fit the shapes."""
+        other = Nexus.memory()
         for text in (SCHEMA, DRUGS, WRONG):
-            self.other.execute(text)
+            other.execute(text)
+        return other
 
     def undo(self) -> object:
         """A commit that gave a drug the risk that it must have, taken back."""

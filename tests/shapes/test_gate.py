@@ -207,6 +207,15 @@ def test_ten_violations_are_named_and_the_others_counted() -> None:
     assert error.hint == "SET ATTRIBUTES { dose: 500 }; convert grams."
 
 
+def test_ten_warnings_are_listed_and_the_others_counted() -> None:
+    nexus = new_nexus(f"""{DRUG} sh:property [ sh:path attr:a ; sh:minCount 1 ;
+      sh:severity sh:Info ] , [ sh:path attr:b ; sh:minCount 1 ; sh:severity sh:Warning ] .""")
+    blocks = "".join(f'CONCEPT {{ {{type: "Drug", name: "D{n}"}} }}' for n in range(8))
+    warnings = nexus.execute_kip({"command": f"UPSERT {{ {blocks} }}"})["warnings"]
+    assert [one["name"] for one in warnings] == [*["ShapeInfo", "ShapeWarning"] * 5, "ShapeWarning"]
+    assert warnings[-1]["message"] == "There are 6 more such warnings."
+
+
 def test_without_an_instruction_the_hint_names_the_shape() -> None:
     error = refused(
         new_nexus(f"{DRUG} sh:property [ sh:path attr:dose ; sh:maxExclusive 600 ] ."),
