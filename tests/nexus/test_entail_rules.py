@@ -399,3 +399,18 @@ def test_a_store_is_kept_until_something_else_follows(nexus: kiprdf.Nexus) -> No
     nexus.execute("""DELETE PROPOSITIONS ?l WHERE {
       ?l ({type: "$ConceptType", name: "Port"}, "subclass_of", ?above) }""")
     assert nexus.find(places, entail=True).tuples == (("Earth",), ("France",), ("Paris",))
+
+
+@pytest.mark.parametrize("entail", [False, True])
+def test_why_is_the_same_where_elements_are_read_ahead(nexus: kiprdf.Nexus, entail: bool) -> None:
+    question = (
+        'FIND(?x.name) WHERE { ?x {type: "Port"} ?y {name: "Paris"} (?x, "near" | "borders", ?y) }'
+    )
+    nexus._engine.statements.clear()
+    by_index = nexus.why(question, entail=entail).to_json()
+    nexus._engine.statements.clear()
+    with no_lookups():
+        assert nexus.why(question, entail=entail).to_json() == by_index
+    nexus._engine.statements.clear()
+    (row,) = by_index
+    assert len(row["derivations"]) == 2, row
