@@ -8,6 +8,7 @@ import pytest
 
 import kiprdf
 from kiprdf.kql.entailment import Explanations, closure, entailed
+from kiprdf.store import OxigraphStore
 from tests.shortcuts import no_lookups
 from tests.standard_sparql import standard_sparql
 
@@ -402,15 +403,24 @@ def test_a_store_is_kept_until_something_else_follows(nexus: kiprdf.Nexus) -> No
 
 
 @pytest.mark.parametrize("entail", [False, True])
-def test_why_is_the_same_where_elements_are_read_ahead(nexus: kiprdf.Nexus, entail: bool) -> None:
+def test_why_is_the_same_where_elements_are_read_ahead(
+    nexus: kiprdf.Nexus, entail: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     question = (
         'FIND(?x.name) WHERE { ?x {type: "Port"} ?y {name: "Paris"} (?x, "near" | "borders", ?y) }'
     )
     nexus._engine.statements.clear()
     by_index = nexus.why(question, entail=entail).to_json()
     nexus._engine.statements.clear()
-    with no_lookups():
+    ahead: list[str] = []
+    # The store in memory has no use for what is read ahead, and never looks at it.
+    monkeypatch.setattr(
+        OxigraphStore, "prefetch", lambda _, nodes, *__: ahead.extend(n.value for n in nodes)
+    )
+    with standard_sparql():
         assert nexus.why(question, entail=entail).to_json() == by_index
     nexus._engine.statements.clear()
     (row,) = by_index
+    cited = [id.removeprefix("P:") for each in row["derivations"] for id in each["propositions"]]
     assert len(row["derivations"]) == 2, row
+    assert any(cited[0].replace(":", "/") in node for node in ahead)
