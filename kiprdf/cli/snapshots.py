@@ -130,8 +130,8 @@ def restore(
 
     It checks that the file is the dataset of a nexus, and nothing that it says:
     who wrote, reviewed, retracted or rejected what, schemas, versions and times
-    are taken as they are. Restore what you trust; --check checks it against the
-    shapes of kiprdf gate.
+    are taken as they are. Restore what you trust. With --check, it must satisfy
+    the shapes of kiprdf gate.
 
     \b
     Examples:

@@ -7,6 +7,7 @@ from rdflib import Graph
 from kiprdf import Nexus
 from kiprdf.rdf import vocab
 from kiprdf.sparql.abilities import Links
+from kiprdf.store.bookkeeping import commit_note
 from kiprdf.store.connecting import ENGINES
 from kiprdf.store.layout import Layout, Place
 from tests.engines.servers import Engine
@@ -31,6 +32,9 @@ def fill(server: Engine, nexus: Nexus, links: Links | None = None) -> None:
         inner = some if place.graph is None else f"GRAPH {place.graph} {{ {some} }}"
         server.update(f"INSERT DATA {{ {inner} }}")
     graph = place.bookkeeping
+    # The notes of a folder's history, and of earlier commits, are of that folder.
+    others = {vocab.CHAIN, vocab.REWRITTEN, vocab.COMMIT}
     notes = [quad for quad in kept if quad.graph_name == vocab.BOOKKEEPING]
+    notes = [commit_note(nexus.store.commit()), *(q for q in notes if q.predicate not in others)]
     text = " ".join(f"{graph} {quad.predicate} {quad.object} ." for quad in notes)
     server.update(f"INSERT DATA {{ GRAPH {graph} {{ {text} }} }}")

@@ -53,7 +53,7 @@ def test_a_power_cut_takes_the_last_commits_with_normal_sync(tmp_path: Path) -> 
 def syncs_of_a_write(
     folder: Path, monkeypatch: pytest.MonkeyPatch, **options: Any
 ) -> tuple[int, Any]:
-    """How often the history is synced by one write, and what ``info`` says of it."""
+    """How often the records are synced by one write, and what ``info`` says of it."""
     synced: list[str] = []
     original = os.fdatasync
     monkeypatch.setattr(
@@ -61,6 +61,9 @@ def syncs_of_a_write(
     )
     with kiprdf.Nexus.open(folder, **options) as nexus:
         nexus.execute(TYPE)
+        nexus.execute(NOTE, name="first", text="b")  # a new statement, whose text is synced, too
+        texts = [name for name in synced if name.endswith("statements.jsonl")]
+        assert bool(texts) == (options.get("sync") == "full")
         synced.clear()
         nexus.execute(NOTE, name="a", text="b")
         assert all(name.endswith(".klog") for name in synced)
