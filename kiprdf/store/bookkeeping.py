@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import starmap
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -19,8 +20,6 @@ from kiprdf.sparql.algebra import BGP, Call, Filter, In, Negation, Select, Tripl
 from kiprdf.sparql.text import render
 from kiprdf.store.delta import Written
 
-MOST_NOTES = 64
-"""The notes of earlier commits that remain in a graph: removing many together takes less time."""
 KEPT_BYTES = 4 * 1024**2
 """The size of a change that is kept for others, who follow a dataset."""
 KEPT_COMMITS = 256
@@ -32,7 +31,7 @@ ENGINE_FAULTS = (OSError, RuntimeError)
 
 class CommitNumber(NamedTuple):
     """The number of the last commit, kept in memory, and the quads of the graph that note it and
-    its record, those of earlier commits among them.
+    its record; after a crash, also those of an earlier one.
 
     Reading it from the graph takes longer with each commit: the engine skips removed quads.
     """
@@ -50,6 +49,19 @@ def read_commit_number(engine: Engine) -> CommitNumber:
     texts = (cast(Literal, quad.object).value for quad in notes)
     number = max((int(text) for text in texts if text.isdecimal()), default=0)
     return CommitNumber(number, (*notes, *readable(engine, graph, vocab.CHAIN, None, graph)))
+
+
+def remove_earlier_notes(engine: Engine) -> None:
+    """Remove the notes of an earlier commit, which a crash may have left."""
+    noted = read_commit_number(engine)
+    last = commit_note(noted.number)
+    if last not in noted.notes:
+        return
+    with suppress(*ENGINE_FAULTS):
+        for quad in noted.notes:
+            is_of_last = cast(Literal, quad.object).value.startswith(f"{noted.number} ")
+            if quad != last and not (quad.predicate == vocab.CHAIN and is_of_last):
+                engine.remove(quad)
 
 
 def note(key: NamedNode, value: Literal) -> Quad:

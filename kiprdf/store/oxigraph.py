@@ -35,7 +35,6 @@ from kiprdf.sparql.text import render_update
 from kiprdf.store import refusals
 from kiprdf.store.bookkeeping import (
     ENGINE_FAULTS,
-    MOST_NOTES,
     CommitNumber,
     Text,
     commit_note,
@@ -44,6 +43,7 @@ from kiprdf.store.bookkeeping import (
     read_commit_number,
     rebuild_texts,
     record,
+    remove_earlier_notes,
     rewritten_note,
     stored_texts,
     texts_in,
@@ -187,6 +187,7 @@ class OxigraphStore(OxigraphReads):
             if format < FORMAT:
                 convert(engine, path, chosen)
             if not read_only:
+                remove_earlier_notes(engine)
                 (adopt if is_erasing(path) else discard_prepared)(path / HISTORY)
             store = cls(engine, chosen, path, read_only, folder_lock)
             if (history and not read_only) or (path / HISTORY).is_dir():
@@ -624,16 +625,17 @@ class OxigraphStore(OxigraphReads):
     def _add(self, rows: Iterable[str], earlier: Sequence[Quad]) -> Sequence[Quad]:
         """Add rows of N-Quads in one transaction.
 
-        The notes of earlier commits are removed together, when there are many: until then the
-        highest number counts (docs/decisions/039). Returns those that remain.
+        The notes of the earlier commit are removed afterwards: until then, and after a crash, the
+        higher number counts (docs/decisions/039). Returns those that could not be removed.
         """
         self.engine.load("\n".join(rows), RdfFormat.N_QUADS, lenient=True)
-        if len(earlier) >= MOST_NOTES:
-            # The write has happened; after a fault the next one tries again.
-            with suppress(*ENGINE_FAULTS):
-                self.engine.update(render_update(earlier, ()))
-                return ()
-        return earlier
+        try:
+            for quad in earlier:
+                self.engine.remove(quad)
+        except ENGINE_FAULTS:
+            # The write has happened; the next one tries again.
+            return earlier
+        return ()
 
     def replace(self, dataset: Engine, records: dict[str, str], origin: Origin = UNKNOWN) -> int:
         """Replace the whole dataset, as one commit, and return its number.
