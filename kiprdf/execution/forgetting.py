@@ -242,12 +242,8 @@ class ErasurePlan:
     def records(self) -> dict[str, str]:
         """What the nexus notes in the commit that forgets."""
         number = self.store.commit() + 1
-        counts = {
-            FORGOTTEN: len(self.draft.deleted),
-            REWRITTEN: len(self.commits),
-        }
-        counted = {key: str(count) for key, count in counts.items()}
-        return {**counted, **noted(number, self.unlisted)}
+        counts = {FORGOTTEN: str(len(self.draft.deleted)), REWRITTEN: str(len(self.commits))}
+        return {**counts, **noted(number, self.unlisted)}
 
     def apply(self, origin: Origin, records: dict[str, str]) -> None:
         """Forget, as one commit with these records; the lock is held."""

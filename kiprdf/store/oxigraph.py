@@ -518,6 +518,7 @@ class OxigraphStore(OxigraphReads):
         rows = rows_of(delta.added) if only_adds else None
         journal = self.journal if head is None else None
         self._last = before._replace(is_certain=False)
+        earlier: Sequence[Quad] = ()
         try:
             if journal is not None:
                 self._note_in_journal(journal, number, delta, rows)
@@ -527,7 +528,6 @@ class OxigraphStore(OxigraphReads):
             texts = texts_of(delta.removed), texts_of(delta.added)
             if rows is None:
                 self._update(delta, texts, before.notes, notes)
-                earlier: Sequence[Quad] = ()
             else:
                 quads: list[Text | Quad] = [*texts[1], *notes]
                 for subject, predicate, value, graph in quads:
@@ -559,7 +559,7 @@ class OxigraphStore(OxigraphReads):
         if self._folder is not None:
             self._flush_after(len(delta.added) + len(delta.removed))
         else:
-            self._compact_after(len(delta.removed) + len(before.notes) - len(earlier))
+            self._compact_after(len(delta.removed) + len(before.notes))
         return number
 
     def _note_in_journal(
