@@ -1,0 +1,1 @@
+"""What several nexuses know, brought together: following, merging, branches, single facts."""
