@@ -66,9 +66,9 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """List the engines that are not installed, each with the command that installs it."""
+    """List the engines that are not installed, and Node, with the command that installs each."""
     skipped = terminalreporter.getreports("skipped")
-    reasons = {report.longrepr[2] for report in skipped if "tests/engines" in report.nodeid}
+    reasons = {report.longrepr[2] for report in skipped}
     for reason in sorted(reason for reason in reasons if " needs " in reason):
         terminalreporter.write_line(reason)
 
