@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import kiprdf
+from kiprdf.interchange.differences import patch_log
 from tests.long_runs import SEED, amount
 from tests.store.test_past import SCHEMA, change
 
@@ -128,3 +129,22 @@ def test_what_is_strict_stays_strict(tmp_path: Path, was: bool, is_filled: bool)
     with kiprdf.Nexus.open(folder, genesis=False) as copy:
         assert copy.strict_schema is (was or is_filled)
         assert copy.check()["history"]["state"] == "sound"
+
+
+def test_log_that_begins_in_the_middle_continues_the_one_before(nexus: kiprdf.Nexus) -> None:
+    store, last = nexus.store, nexus.info()["commit"]
+    whole = [*patch_log.written(store)]
+    assert len(whole) == last
+    assert [*patch_log.written(store, last - 3)] == whole[-3:]
+    assert [*patch_log.written(store, last)] == []
+    nexus.compact_history(last - 5)
+    base, *rest = patch_log.written(store)
+    assert f'H seq "{last - 5}" .\n' in base
+    assert 'H kind "BASE" .\n' in base
+    assert [*patch_log.written(store, last - 5)] == rest
+    assert [patch.partition("TX .\n")[2] for patch in rest] == [
+        patch.partition("TX .\n")[2] for patch in whole[-5:]
+    ]
+    for number in (last - 6, last + 1):
+        with pytest.raises(kiprdf.KipError, match="KIP_3002"):
+            next(patch_log.written(store, number))

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -24,7 +24,7 @@ from kiprdf.source import Span
 from kiprdf.store import NexusStore, Origin
 from kiprdf.store.journal import digest_of_text
 from kiprdf.store.journal_files import Commit, rows_of
-from kiprdf.store.past import base_record, journal_of
+from kiprdf.store.past import base_record, journal_of, number_at
 from kiprdf.store.rebuilding import normal_triples
 
 T = TypeVar("T")
@@ -80,41 +80,58 @@ def write_with(
         return result
 
 
-def written(store: NexusStore) -> Iterator[str]:
-    """The patches of a nexus, from its earliest commit on."""
+def written(store: NexusStore, after: int = 0) -> Iterator[str]:
+    """The patches of the commits above a number; above 0, also of the dataset before the earliest.
+
+    Raises ``KipError``: KIP_3002 for a commit that the history does not reach.
+    """
     journal, last = journal_of(store), store.commit()
-    earliest = journal.earliest(last)
+    begin = number_at(journal, after, last) if after else journal.earliest(last)
     journal.require_statements()
     statements = journal.statements()
+    # The record of a compacted history is what that commit's patch has each time.
+    before = (
+        next(journal.commits(begin - 1, begin), None) if after or begin == journal.base else None
+    )
+    if before is None and begin and not after:
+        before = store.read(lambda: base_record(store, journal, begin))
     previous = None
-    first = [base_record(store, journal, earliest)] if earliest else []
-    for commit in (*first, *journal.commits(earliest, last)):
-        origin = commit.origin
-        headers = {
-            "seq": str(commit.number),
-            "since": None if commit.since is None else str(commit.since),
-            "at": origin.at,
-            "kind": origin.kind,
-            "author": origin.author,
-            "author-kind": origin.kind_of_author,
-            "session": origin.session,
-            "undoes": json.dumps(list(origin.undoes)) if origin.undoes else None,
-            "records": json.dumps(commit.records) if commit.records else None,
-            "statement": statements.get(origin.digest),
-        }
-        head = "".join(
-            f"H {key} {Literal(value)} .\n" for key, value in headers.items() if value is not None
-        )
-        changes = (("D", commit.removed), ("A", commit.added))
-        rows = "".join(
-            f"{sign} {row}\n"
-            for sign, triples in changes
-            for row in rows_of(normal_triples(triples))
-        )
-        id = uuid.uuid5(_IDS, f"{previous}{head}{rows}")
-        link = "" if previous is None else f"H prev <uuid:{previous}> .\n"
-        yield f"H id <uuid:{id}> .\n{link}{head}TX .\n{rows}TC .\n"
-        previous = id
+    if before is not None:
+        previous, patch = _patch(before, statements, None)
+        if not after:
+            yield patch
+    for commit in journal.commits(begin, last):
+        previous, patch = _patch(commit, statements, previous)
+        yield patch
+
+
+def _patch(
+    commit: Commit, statements: Mapping[str | None, str], previous: uuid.UUID | None
+) -> tuple[uuid.UUID, str]:
+    """The id of the patch of a commit, a digest of what it says, and its text."""
+    origin = commit.origin
+    headers = {
+        "seq": str(commit.number),
+        "since": None if commit.since is None else str(commit.since),
+        "at": origin.at,
+        "kind": origin.kind,
+        "author": origin.author,
+        "author-kind": origin.kind_of_author,
+        "session": origin.session,
+        "undoes": json.dumps(list(origin.undoes)) if origin.undoes else None,
+        "records": json.dumps(commit.records) if commit.records else None,
+        "statement": statements.get(origin.digest),
+    }
+    head = "".join(
+        f"H {key} {Literal(value)} .\n" for key, value in headers.items() if value is not None
+    )
+    changes = (("D", commit.removed), ("A", commit.added))
+    rows = "".join(
+        f"{sign} {row}\n" for sign, triples in changes for row in rows_of(normal_triples(triples))
+    )
+    id = uuid.uuid5(_IDS, head + rows)
+    link = "" if previous is None else f"H prev <uuid:{previous}> .\n"
+    return id, f"H id <uuid:{id}> .\n{link}{head}TX .\n{rows}TC .\n"
 
 
 def read(source: files.Source) -> Log:
