@@ -2,16 +2,16 @@
 
 ``root`` (the program itself) and the commands in ``commands``, ``why``, ``memory``, ``chunks``
 (with ``chunks_files``), ``snapshots``, ``imports``, ``linked``, ``history``, ``proposals``,
-``rejections``, ``serving``, ``principals``, ``scopes``, ``maintenance`` and ``gate``; where a nexus
-is and how it is opened (``opening``; a server: ``served``), shared options (``options``), files and
-parameters (``inputs``), answers (``answers``, ``tables``, ``output``), errors (``failures``),
-``shell`` and ``demo``.
+``rejections``, ``serving``, ``principals``, ``scopes``, ``maintenance``, ``gate`` and ``git``;
+where a nexus is and how it is opened (``opening``; a server: ``served``), shared options
+(``options``), files and parameters (``inputs``), answers (``answers``, ``tables``, ``output``),
+errors (``failures``), ``shell`` and ``demo``.
 """
 
 # Imported in the order in which --help lists the commands.
 from kiprdf.cli import commands, why, memory, chunks, snapshots, imports, linked  # isort: skip
 from kiprdf.cli import history, proposals, rejections, serving, scopes, principals, maintenance  # isort: skip
-from kiprdf.cli import gate  # isort: skip
+from kiprdf.cli import gate, git  # isort: skip
 from kiprdf.cli.root import app, main
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "chunks",
     "commands",
     "gate",
+    "git",
     "history",
     "imports",
     "linked",

@@ -1,0 +1,69 @@
+"""The commands for snapshots in git: those that git runs, and one that sets them up."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kiprdf.cli import inputs, output
+from kiprdf.cli.failures import PlainCommand
+from kiprdf.cli.options import EXCHANGE, JsonOption
+from kiprdf.cli.root import app
+from kiprdf.errors import KipError
+from kiprdf.interchange import formats
+from kiprdf.sharing import git
+
+
+@app.command("git-setup", cls=PlainCommand, rich_help_panel=EXCHANGE)
+def git_setup(
+    patterns: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PATTERN]...", help="The files, as in .gitattributes (*.ttl)."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let git merge and show the snapshots in a repository in terms of KIP.
+
+    It adds a line for each pattern to .gitattributes, which is to be committed,
+    and configures this clone: each clone needs the command once. Other Turtle is
+    merged and shown as text.
+
+    \b
+    Examples:
+      kiprdf git-setup
+      kiprdf git-setup brain.ttl 'exports/*.nt'
+    """
+    with output.errors_as_json(as_json):
+        report = git.setup(Path(), patterns or ["*.ttl"])
+    lines = [f"{report['attributes']}: {line}" for line in report["added"]]
+    output.show_answer(as_json, report, lines)
+    if not as_json:
+        output.note("This clone merges and shows snapshots with kiprdf.")
+    if shutil.which("kiprdf") is None:
+        output.note("Warning: kiprdf is not on the PATH, where git looks for it.")
+
+
+@app.command("git-show", cls=PlainCommand, rich_help_panel=EXCHANGE)
+def git_show(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A snapshot; - for stdin.")],
+) -> None:
+    """Print a snapshot in terms of KIP, for git diff, which runs this command.
+
+    The elements are sorted, each value is a line. What is not a snapshot, or is
+    damaged, is printed as it is.
+
+    \b
+    Examples:
+      kiprdf git-show brain.ttl
+    """
+    content = inputs.read_bytes(file)
+    try:
+        text = git.words(content, formats.format_of(file) or "turtle")
+    except KipError:
+        output.write_bytes(io.BytesIO(content))
+    else:
+        output.write_exactly(text)
