@@ -65,10 +65,12 @@ if TYPE_CHECKING:
     from kiprdf.interchange.mapping.contexts import Loader
     from kiprdf.pages import publish as publishing
     from kiprdf.pages.publish import Facts, Published
+    from kiprdf.sharing import conflicts as noted_conflicts
     from kiprdf.store import connecting
     from kiprdf.store.journal import Sync
 else:
     documents = Lazy("kiprdf.interchange.documents")
+    noted_conflicts = Lazy("kiprdf.sharing.conflicts")
     connecting = Lazy("kiprdf.store.connecting")
     gating = Lazy("kiprdf.execution.gating")
     graphs = Lazy("kiprdf.interchange.formats.graphs")
@@ -950,6 +952,21 @@ class Nexus:
         return self._run_on_files(
             lambda: compare(engine_metadata=engine_metadata, link_ids=link_ids)
         )
+
+    # Sharing ----------------------------------------------------------------------------------
+
+    @timed
+    def conflicts(self) -> list[dict[str, Any]]:
+        """Where others, whose knowledge was merged or followed, say something else.
+
+        Each has ``id`` and ``key``, such as ``attributes.age``, or ``exists`` where one side has
+        deleted the element, and ``ours`` and ``theirs``: ``value``, absent where a side has none,
+        ``by`` and ``at``. Those whose values are equal by now are left out.
+
+        >>> Nexus.memory().conflicts()
+        []
+        """
+        return self._engine.boundary.run(lambda: noted_conflicts.conflicts(self.store))
 
     # Time -------------------------------------------------------------------------------------
 

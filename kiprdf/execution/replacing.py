@@ -253,14 +253,14 @@ def _note_writer(dataset: StagingStore, draft: Draft) -> None:
     any write.
     """
     actor, graph, moment = draft.actor, DefaultGraph(), to_term(timestamp(draft.clock()))
-    is_exact = actor.label is None and _is_trusted(actor)
+    is_exact = actor.label is None and is_trusted(actor)
     for node, edit in paced(draft.edits.items()):
         notes: dict[str, Term | None] = {
             key: edit.after.metadata.get(key) for key in (STATUS, RETRACTED_BY, RETRACTED_AT)
         }
         if not is_exact:
             engine = _engine_metadata(node, edit, draft, moment)
-            notes |= {vocab.ACTOR: engine[vocab.ACTOR]} if _is_trusted(actor) else engine
+            notes |= {vocab.ACTOR: engine[vocab.ACTOR]} if is_trusted(actor) else engine
         for key, term in notes.items():
             predicate = vocab.metadata(key)
             given = list(dataset.engine.quads_for_pattern(node, predicate, None, graph))
@@ -301,7 +301,7 @@ def _without_times(element: Element) -> Element:
     return element
 
 
-def _is_trusted(actor: Actor) -> bool:
+def is_trusted(actor: Actor) -> bool:
     """Whether an actor may write metadata of the engine as they are."""
     return actor.is_person and actor.may("admin")
 
@@ -311,10 +311,10 @@ def _check_metadata(before: Terms, after: Terms, id: str, actor: Actor) -> None:
 
     Whether one of the last three is new or gone, it is refused to those who may not write it.
     """
-    is_trusted = _is_trusted(actor)
+    trusted = is_trusted(actor)
     may_write = {
-        vocab.MERGED_FROM: is_trusted,
-        vocab.MENTIONED: is_trusted,
+        vocab.MERGED_FROM: trusted,
+        vocab.MENTIONED: trusted,
         vocab.ACTOR: actor.may("admin"),
     }
     for key in (vocab.CREATED_AT, vocab.UPDATED_AT, *may_write):
@@ -324,13 +324,14 @@ def _check_metadata(before: Terms, after: Terms, id: str, actor: Actor) -> None:
         hint = "Leave it out, or write it as the engine does."
         if not may_write.get(key, True):
             hint = "Leave it out: only a person with the access 'admin' writes it by a patch."
-        elif term is None or _is_usual(key, to_json(term)):
+        elif term is None or is_usual(key, to_json(term)):
             continue
         message = f"The metadata key '{key}' of {id} is maintained by the engine."
         raise KipError("KIP_2002", message, hint)
 
 
-def _is_usual(key: str, value: Json) -> bool:
+def is_usual(key: str, value: Json) -> bool:
+    """Whether a value of the metadata that the engine maintains is one that it writes."""
     if key == vocab.MERGED_FROM:
         return isinstance(value, list) and all(isinstance(name, str) for name in value)
     if key == vocab.MENTIONED:

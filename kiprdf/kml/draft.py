@@ -104,6 +104,8 @@ class Draft:
     """What was left out."""
     stubs: Collection[NamedNode] = ()
     """What is only named here: it is written without what the engine maintains."""
+    carried: dict[NamedNode, Terms] = field(default_factory=dict)
+    """The time and the writer that elements of another nexus bring along."""
     _existing: set[NamedNode] = field(default_factory=set)
     """Nodes of the store whose elements have not been read."""
     _ids: dict[NamedNode, str] = field(default_factory=dict)
@@ -304,8 +306,7 @@ class Draft:
         )
 
     def discard(self, nodes: set[NamedNode]) -> None:
-        """Leave out elements that the draft creates: they were forgotten."""
-        self.erased |= nodes
+        """Leave out elements that the draft creates."""
         self.edits = {node: edit for node, edit in self.edits.items() if node not in nodes}
         self._new_links = {
             fact: node for fact, node in self._new_links.items() if node not in nodes
@@ -360,6 +361,9 @@ class Draft:
                     metadata[vocab.ACTOR] = label
                 else:
                     metadata.pop(vocab.ACTOR, None)
+                if node in self.carried:
+                    metadata.pop(vocab.ACTOR, None)
+                    metadata |= self.carried[node]
             if before is None:
                 added += [(node, vocab.attribute(k), v) for k, v in after.attributes.items()]
                 added += [(node, vocab.metadata(k), v) for k, v in metadata.items()]

@@ -24,7 +24,9 @@ def drop_erased(draft: Draft) -> None:
     links = [one for one in new if isinstance(one, Proposition)]
     facts = {link.node: draft.fact(link) for link in links}
     dropped = {one.node for one in new if draft.is_listed(one.node, facts.get(one.node))}
-    draft.discard(with_links(dropped, facts.items()))
+    dropped = with_links(dropped, facts.items())
+    draft.discard(dropped)
+    draft.erased |= dropped
 
 
 def with_links(nodes: set[NamedNode], facts: Collection[tuple[Any, Any]]) -> set[NamedNode]:

@@ -19,7 +19,8 @@ from pyoxigraph import NamedNode, Triple
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
-from kiprdf.kml.draft import Draft, Edit
+from kiprdf.kml.draft import Draft, Edit, copied
+from kiprdf.kml.erased import with_links
 from kiprdf.kml.merge import ALIASES
 from kiprdf.kml.merged_origins import items
 from kiprdf.kml.trust import RETRACTED, statuses
@@ -236,23 +237,10 @@ def check_rejections(draft: Draft, span: Span, rejected: Rejected) -> None:
         links = (edit.after for edit in draft.edits.values())
         ends = ((link.subject, link.object) for link in links if isinstance(link, Proposition))
         draft.store.prefetch(chain(*ends))
-    written: dict[str, tuple[NamedNode, str]] = {}
+    written = _written(draft, names)
     renamed: dict[str, list[Triple]] = {}
     for node, edit in list(draft.edits.items()):
-        if node in draft.deleted:
-            continue
-        after, is_renamed = edit.after, edit.before is not None and _is_renamed(edit)
-        if isinstance(after, Proposition) and (
-            edit.before is None or node in draft.spans or (edit.changed and not is_retracted(after))
-        ):
-            written.update((name, (node, "")) for name in names.digests(after))
-        before = {} if edit.before is None or is_renamed else edit.before.attributes
-        for key, term in after.attributes.items():
-            old = before.get(key)
-            if old is not term and not is_same(old, term):
-                digests = names.attribute_digests(node, key, term)
-                written.update((name, (node, key)) for name in digests)
-        if is_renamed:
+        if node not in draft.deleted and edit.before is not None and _is_renamed(edit):
             # What is stated of it is stated by another name now, and so is what is said of that.
             pending, seen = [node], {node}
             for end in paced(pending):
@@ -264,7 +252,7 @@ def check_rejections(draft: Draft, span: Span, rejected: Rejected) -> None:
                         seen.add(link)
                         pending.append(link)
     for name in sorted(rejected.among({**written, **renamed}, draft.store)):
-        places = [written[name]] if name in written else []
+        places = written.get(name, [])
         if not places:  # several spellings of one fact may be stored
             stored = (link_of(draft.store, fact) for fact in renamed[name])
             places = [(link, "") for link in stored if link is not None]
@@ -274,6 +262,53 @@ def check_rejections(draft: Draft, span: Span, rejected: Rejected) -> None:
             if name in written or not (node in draft.deleted or is_retracted(element)):
                 place = draft.spans.get(node, span)
                 raise _refused(name, _described(element, key, draft), rejected.store, place)
+
+
+def _written(draft: Draft, names: Names) -> dict[str, list[tuple[NamedNode, str]]]:
+    """The names of the rejections of what a draft writes: of elements, and of attributes by key."""
+    written: dict[str, list[tuple[NamedNode, str]]] = {}
+    for node, edit in list(draft.edits.items()):
+        if node in draft.deleted:
+            continue
+        after, is_renamed = edit.after, edit.before is not None and _is_renamed(edit)
+        if isinstance(after, Proposition) and (
+            edit.before is None or node in draft.spans or (edit.changed and not is_retracted(after))
+        ):
+            for name in names.digests(after):
+                written.setdefault(name, []).append((node, ""))
+        before = {} if edit.before is None or is_renamed else edit.before.attributes
+        for key, term in after.attributes.items():
+            old = before.get(key)
+            if old is not term and not is_same(old, term):
+                for name in names.attribute_digests(node, key, term):
+                    written.setdefault(name, []).append((node, key))
+    return written
+
+
+def drop_rejected(draft: Draft, rejected: Rejected) -> list[tuple[str, str]]:
+    """Take what is rejected out of a draft; return the ids, and the keys of attributes or "".
+
+    What the draft creates goes with the propositions about it; what it changes stays as it is in
+    the store.
+    """
+    written = _written(draft, Names(draft))
+    places = [place for name in rejected.among(written, draft.store) for place in written[name]]
+    created: set[NamedNode] = set()
+    for node, key in places:
+        edit = draft.edits[node]
+        before = edit.before
+        if key:
+            edit.after.attributes.pop(key, None)
+            if before is not None and key in before.attributes:
+                edit.after.attributes[key] = before.attributes[key]
+        elif before is None:
+            created.add(node)
+        else:
+            edit.after = copied(before)
+    links = [one.after for one in draft.edits.values() if one.before is None]
+    facts = [(one.node, draft.fact(one)) for one in links if isinstance(one, Proposition)]
+    draft.discard(with_links(created, facts))
+    return sorted({(draft.id(node), key) for node, key in places})
 
 
 def is_retracted(element: Element) -> bool:

@@ -149,7 +149,17 @@ NEXUS_READS = {
     *("execute_kip_readonly", "find", "believed", "diagnose", "explain", "sparql", "request"),
     *("export", "snapshot", "write_snapshot", "publish", "schema", "shapes", "provenance"),
     *("context", "wikibase", "to_rdflib", "patch_to", "diff", "at", "history", "id_of", "changes"),
-    *("rejections", "refusals", "validity", "erasures", "proposals", "proposal", "info", "names"),
+    *(
+        "conflicts",
+        "rejections",
+        "refusals",
+        "validity",
+        "erasures",
+        "proposals",
+        "proposal",
+        "info",
+        "names",
+    ),
     *("backup", "problems", "acting", "limited", "why", "shapes_set", "check_shapes"),
     # They change no knowledge: the index of the text, and files that can be made again.
     *("build_index", "embed", "check"),

@@ -211,8 +211,8 @@ def difference(
     ``link_ids`` the ids of propositions that state the same. Both datasets must pass
     ``check_dataset``.
     """
-    old = _contents(before, iris, engine_metadata)
-    new = _contents(after, after_iris or iris, engine_metadata)
+    old = contents(before, iris, engine_metadata)
+    new = contents(after, after_iris or iris, engine_metadata)
     pairs = (
         Change(identity, old.get(identity), new.get(identity)) for identity in paced({**old, **new})
     )
@@ -226,11 +226,17 @@ def _differs(change: Change, link_ids: bool) -> bool:
     return any(True for part in PARTS for _ in change.keys(part))
 
 
-def _contents(
+def contents(
     triples: Iterable[Triple], iris: Iris, engine_metadata: bool
 ) -> dict[Identity, Content]:
     """Every element of a dataset by its identity."""
-    elements = Knowledge.of(triples, iris).elements
+    return contents_of(Knowledge.of(triples, iris).elements, iris, engine_metadata)
+
+
+def contents_of(
+    elements: dict[NamedNode, Element], iris: Iris, engine_metadata: bool
+) -> dict[Identity, Content]:
+    """Some elements, among which are the ends of each proposition, by their identities."""
     identities = _identities(elements)
     return {
         identities[node]: _content(element, iris, engine_metadata)

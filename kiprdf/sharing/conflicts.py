@@ -1,0 +1,114 @@
+"""Conflicts: what others say of a key, in the metadata key ``conflict`` beside our own value.
+
+The key has a list of entries, ``{"key", "value", "by", "at"}``; one without ``value`` says that the
+others deleted it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias, cast
+
+from pyoxigraph import NamedNode
+
+from kiprdf.budget import paced
+from kiprdf.interchange.differences.difference import PARTS
+from kiprdf.rdf import vocab
+from kiprdf.rdf.elements import Term, Terms, json_map, read_element
+from kiprdf.rdf.literals import Json, canonical_json, is_value, to_json, to_term
+from kiprdf.store import NexusStore
+
+CONFLICT = "conflict"
+"""The metadata key."""
+EXISTS = "exists"
+"""The key of an entry about the element as a whole: one side deleted it."""
+Entry: TypeAlias = dict[str, Json]
+
+
+def conflicts(store: NexusStore) -> list[dict[str, Json]]:
+    """The conflicts of a nexus, in the order of the ids of their elements, then as noted.
+
+    Those whose values are equal by now are left out.
+    """
+
+    def read() -> list[dict[str, Json]]:
+        noted = store.match(None, vocab.metadata(CONFLICT), None)
+        nodes = [cast(NamedNode, triple.subject) for triple in noted]
+        store.prefetch(nodes)
+        listed: list[dict[str, Json]] = []
+        for node in paced(sorted(nodes, key=lambda node: node.value)):
+            element = read_element(store.iris, node, store.statements(node))
+            if element is not None:
+                id = store.iris.id(node)
+                for entry in open_entries(element.attributes, element.metadata):
+                    ours = side(element.attributes, element.metadata, entry["key"])
+                    theirs = {name: entry[name] for name in ("value", "by", "at") if name in entry}
+                    listed.append({"id": id, "key": entry["key"], "ours": ours, "theirs": theirs})
+        return listed
+
+    return store.read(read)
+
+
+def entries(metadata: Terms) -> list[Entry]:
+    """The entries of an element; what else was written there is left out."""
+    term = metadata.get(CONFLICT)
+    noted = None if term is None else to_json(term)
+    return [one for one in noted if _is_entry(one)] if isinstance(noted, list) else []
+
+
+def _is_entry(value: Json) -> bool:
+    key = value.get("key") if isinstance(value, dict) else None
+    return isinstance(key, str) and (key == EXISTS or key.partition(".")[0] in PARTS)
+
+
+def open_entries(attributes: Terms, metadata: Terms) -> list[Entry]:
+    """The entries of an element whose values differ from its own."""
+    return [
+        entry
+        for entry in entries(metadata)
+        if entry["key"] == EXISTS or not _is_equal(entry, side(attributes, metadata, entry["key"]))
+    ]
+
+
+def _is_equal(entry: Mapping[str, Json], other: Mapping[str, Json]) -> bool:
+    values = [[one["value"]] if "value" in one else [] for one in (entry, other)]
+    return canonical_json(values[0]) == canonical_json(values[1])
+
+
+def side(attributes: Terms, metadata: Terms, key: str) -> dict[str, Json]:
+    """What one side has for a key, as ``value``, which is absent where it has none, ``by``, ``at``.
+
+    >>> side({"age": to_term(7)}, {"author": to_term("ada")}, "attributes.age")
+    {'value': 7, 'by': 'ada', 'at': None}
+    """
+    part, _, name = key.partition(".")
+    if key == EXISTS:
+        values = {title: json_map(terms) for title, terms in _parts(attributes, metadata) if terms}
+        value: dict[str, Json] = {"value": values}
+    else:
+        term = (attributes if part == "attributes" else metadata).get(name)
+        value = {} if term is None else {"value": to_json(term)}
+    by = metadata.get(vocab.ACTOR, metadata.get("author"))
+    at = metadata.get(vocab.UPDATED_AT)
+    return {**value, "by": by and to_json(by), "at": at and to_json(at)}
+
+
+def _parts(attributes: Terms, metadata: Terms) -> Iterable[tuple[str, Terms]]:
+    shown = {key: term for key, term in metadata.items() if key not in (CONFLICT, vocab.VERSION)}
+    return zip(PARTS, (attributes, shown), strict=True)
+
+
+def with_entries(noted: Iterable[Entry], added: Iterable[Entry]) -> list[Entry]:
+    """The entries of an element with others: who says something else now, says it in its place."""
+    kept = {(one["key"], canonical_json(one.get("by"))): one for one in noted}
+    kept |= {(one["key"], canonical_json(one.get("by"))): one for one in added}
+    return list(kept.values())
+
+
+def term_of(noted: list[Entry]) -> Term | None:
+    """The value of the metadata key; None if there are no entries.
+
+    An entry whose value is nested too deep for an element is left out.
+    """
+    storable: Any = [one for one in noted if is_value(to_term([one]))]
+    return to_term(storable) if storable else None
