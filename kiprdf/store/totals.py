@@ -219,9 +219,10 @@ class Totals:
 
     def close(self, commit: int) -> None:
         """Write the file, if they are known as of a commit."""
-        with self._lock:
-            self._add_pending()
-            self._save(commit)
+        if self._path is not None:
+            with self._lock:
+                self._add_pending()
+                self._save(commit)
 
     def _save(self, commit: int) -> None:
         if self._path is not None and self._commit == commit != self._saved and self.is_writer:
