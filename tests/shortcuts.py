@@ -33,7 +33,8 @@ def no_shortcuts() -> Iterator[None]:
 def no_lookups() -> Iterator[None]:
     """Ask in SPARQL what would be looked up by index."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "plan_lookup", lambda *_: None)
+        patch.setattr(plan.Plan, "lookup", None)
+        patch.setattr(plan.Plan, "anchored", None)
         patch.setattr(plan, "plan_newest", lambda *_: None)
         patch.setattr(plan, "plan_by_value", lambda *_: None)
         yield

@@ -9,7 +9,6 @@ import marshal
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyoxigraph import Literal, NamedNode, Triple
@@ -29,9 +28,9 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Proposition, read_element
 from kiprdf.rdf.literals import Json, canonical_json, normal
 from kiprdf.semantics.patterns import Kinds, check_block
+from kiprdf.semantics.scope import fresh_names, named
 from kiprdf.spelling import keys_of_name
 from kiprdf.store.proposals import APPROVED, OPEN, Entry
-from kiprdf.trees import walk
 
 if TYPE_CHECKING:
     from kiprdf.execution.engine import CommandEngine
@@ -192,25 +191,11 @@ def _matched(engine: CommandEngine, command: ast.Manipulation) -> Iterator[Named
     """The elements that the WHERE of a statement matches, also those without a variable."""
     if isinstance(command, ast.Upsert):
         return
-    names = {one.name for one in walk(command.where) if isinstance(one, ast.Variable)}
-    fresh = (ast.Variable(name) for n in count() if (name := f"read_{n}") not in names)
-    where = ast.Block(tuple(_named(clause, fresh) for clause in command.where.clauses))
+    names = fresh_names(command.where, "read")
+    where = ast.Block(tuple(named(one, names, ranges=False) for one in command.where.clauses))
     kinds = check_block(where, engine.catalogs.catalog(), Kinds())
     for name in kinds.elements():
         yield from nodes(ast.Variable(name), where, engine.store, creates=True)
-
-
-def _named(clause: Any, fresh: Iterator[ast.Variable]) -> Any:
-    """A clause, or an end in it, in which everything but a range of hops has a variable."""
-    if not isinstance(clause, ast.ConceptClause | ast.PropositionClause):
-        return clause
-    matcher: Any = clause.matcher
-    if isinstance(matcher, ast.PropositionMatcher):
-        ends = (_named(matcher.subject, fresh), _named(matcher.object, fresh))
-        matcher = replace(matcher, subject=ends[0], object=ends[1])
-        if any(isinstance(one, ast.Hops) for one in walk(matcher.predicate)):
-            return replace(clause, matcher=matcher)
-    return replace(clause, variable=clause.variable or next(fresh), matcher=matcher)
 
 
 def _datasets(draft: Draft) -> tuple[set[Triple], set[Triple]]:

@@ -19,7 +19,7 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from kiprdf.kql.comparisons import Datatypes, KeyDatatypes, covering
 from kiprdf.kql.evaluate.reads import BatchReads
-from kiprdf.kql.evaluate.steps import LookupPlan, plan_walk
+from kiprdf.kql.evaluate.steps import LookupPlan, plan_lookup
 from kiprdf.kql.optimize.order_joins import order_joins, selectivity
 from kiprdf.kql.scopes import Namer, Value, Values
 from kiprdf.rdf import vocab
@@ -367,7 +367,7 @@ class _Core:
         given = sorted(self.mentioned & used, key=lambda name: name.value) if core else []
         certain = [name for name in given if name in self.certain]
         nullable = [name for name in given if name not in self.certain]
-        lookup = plan_walk(
+        lookup = plan_lookup(
             rest,
             columns,
             distinct,
@@ -376,7 +376,9 @@ class _Core:
             self.iris,
             certain,
             nullable,
+            is_complete=True,
         )
+        assert lookup is not None
         is_exact = core is not None and all(type(s) is Group and not s.parts for s in self.rest)
         return Cover(
             core, (*certain, *nullable), frozenset(certain), values, self.fixed, lookup, is_exact

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from itertools import count, islice
+from itertools import islice
 from typing import Any, NamedTuple, TypeAlias, cast
 from typing import Literal as OneOf
 
@@ -478,9 +478,7 @@ class Rewriting:
             names = dict.fromkeys(variable_of(one).name for one in find.expressions)
             self.key = tuple(map(self._shown, names))
             self.find = replace(find, expressions=(*find.expressions, *self.key))
-        kinds = ast.Variable | ast.Placeholder
-        used = {node.name for node in walk(find) if isinstance(node, kinds)}
-        self.names = (name for name in map("why_{}".format, count(1)) if name not in used)
+        self.names = scope.fresh_names(find, "why")
         self.parameters = tuple(islice(self.names, len(self.key)))
         read = (*find.expressions, *(key.expression for key in find.order_by))
         paths = [e.argument if isinstance(e, ast.Aggregate) else e for e in read]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 from pyoxigraph import NamedNode, Variable
 
@@ -16,7 +16,7 @@ from kiprdf.kql.comparisons import Datatypes, KeyDatatypes
 from kiprdf.kql.cover import Cover, SortedValue, cover, sorted_by
 from kiprdf.kql.entailment import STATED, Sight
 from kiprdf.kql.evaluate.by_value import ByValue, NewestPlan, plan_by_value, plan_newest
-from kiprdf.kql.evaluate.steps import LookupPlan, plan_lookup, plan_walk
+from kiprdf.kql.evaluate.steps import LookupPlan
 from kiprdf.kql.optimize.cardinality import (
     may_duplicate,
     named_elements_with_value,
@@ -126,29 +126,26 @@ class Plan:
     @cached_property
     def lookup(self) -> LookupPlan | None:
         """None where there is none, and for later pages: their order is the engine's."""
-        where = self.where
         if self.offset or not self.abilities.lookups:
             return None
-        distinct, values = where.carriers(where.names), self.translation.values
-        return plan_lookup(where.pushed, self.variables, distinct, self.counts, values, where.iris)
+        return self.where.lookup(self.variables, self.counts)
 
     @cached_property
     def walk(self) -> LookupPlan:
         """The rows without a query, however many are read; for hops over what is believed."""
-        return plan_walk(*self._without_values)
+        plan = self._without_values.lookup(self.variables, self.counts, is_complete=True)
+        return cast(LookupPlan, plan)
 
     @cached_property
     def anchored(self) -> LookupPlan | None:
         """The rows by reads that begin at the elements that it names, on any store; None where
         there are none, or some conditions need an engine."""
-        return plan_lookup(*self._without_values)
+        return self._without_values.lookup(self.variables, self.counts)
 
     @cached_property
-    def _without_values(self) -> tuple[Any, ...]:
-        """What a lookup is made from, without a search for values."""
-        where = replace(self.where, abilities=replace(self.abilities, lookups=False))
-        distinct, values = where.carriers(where.names), self.translation.values
-        return where.pushed, self.variables, distinct, self.counts, values, where.iris
+    def _without_values(self) -> Where:
+        """The WHERE without a search for values."""
+        return replace(self.where, abilities=replace(self.abilities, lookups=False))
 
     @cached_property
     def newest(self) -> NewestPlan | None:

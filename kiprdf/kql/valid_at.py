@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import count
 from typing import Any
 
 from kiprdf.errors import KipError
 from kiprdf.kql.beliefs import refuse_marked
 from kiprdf.language import ast, parse, to_text
 from kiprdf.semantics import periods
+from kiprdf.semantics.scope import fresh_names
 
 PARAMETER = "t"
 _MARK = f"// Valid at :{PARAMETER}\n"
@@ -43,8 +43,7 @@ def valid_at(command: str) -> str:
     if re.search(rf"(?<!\w):{PARAMETER}\b", command):
         message = f"The command has a placeholder :{PARAMETER}, which is that of the time."
         raise KipError("KIP_1001", message, "Give it another name.").in_source(command)
-    names = set(re.findall(r"\?(\w+)", command))
-    rewriting = _Rewriting(f"fact_{number}" for number in count(1) if f"fact_{number}" not in names)
+    rewriting = _Rewriting(fresh_names(find, "fact"))
     try:
         return _MARK + to_text(replace(find, where=rewriting.block(find.where)))
     except KipError as error:

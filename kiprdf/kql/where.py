@@ -8,6 +8,7 @@ from functools import cached_property
 
 from pyoxigraph import NamedNode, Variable
 
+from kiprdf.kql.evaluate.steps import LookupPlan, plan_lookup
 from kiprdf.kql.optimize import optimize
 from kiprdf.kql.optimize.cardinality import (
     is_anchored,
@@ -20,7 +21,7 @@ from kiprdf.kql.optimize.implied_patterns import Choice, choices, implied_patter
 from kiprdf.kql.translate import Translation
 from kiprdf.rdf.iris import Iris
 from kiprdf.sparql.abilities import Abilities
-from kiprdf.sparql.algebra import Condition, Hole, Hops, Pattern, Term, TriplePattern
+from kiprdf.sparql.algebra import Condition, Count, Hole, Hops, Pattern, Term, TriplePattern
 from kiprdf.store.base import Cancellation
 from kiprdf.trees import walk
 
@@ -53,6 +54,18 @@ class Where:
         texts = self.abilities.lookups
         chosen = self.unused, self.plain, self.first
         return implied_patterns(made.pattern, made.values, self.iris, made.namer, texts, *chosen)
+
+    def lookup(
+        self,
+        columns: tuple[Variable, ...],
+        counts: tuple[Count, ...],
+        given: tuple[Variable, ...] = (),
+        is_complete: bool = False,
+    ) -> LookupPlan | None:
+        """See ``plan_lookup``."""
+        distinct, values = self.carriers(self.names), self.translation.values
+        chosen = columns, distinct, counts, values, self.iris, given
+        return plan_lookup(self.pushed, *chosen, is_complete=is_complete)
 
     @cached_property
     def choices(self) -> list[Choice]:

@@ -13,9 +13,12 @@ UNION      no                        yes
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, TypeAlias
+from dataclasses import replace
+from itertools import count
+from typing import Any, Literal, TypeAlias
 
 from kiprdf.language import ast
+from kiprdf.trees import walk
 
 Role: TypeAlias = Literal["concept", "link", "endpoint", "predicate"]
 Kind: TypeAlias = Literal["concept", "link", "predicate"]
@@ -55,6 +58,32 @@ def exported(block: ast.Block) -> dict[str, None]:
         elif isinstance(clause, ast.Optional | ast.Union):
             names.update(exported(clause.block))
     return names
+
+
+def fresh_names(tree: Any, stem: str) -> Iterator[str]:
+    """Names from a stem and a number that no variable and no placeholder of a tree has."""
+    kinds = ast.Variable | ast.Placeholder
+    used = {node.name for node in walk(tree) if isinstance(node, kinds)}
+    return (name for number in count(1) if (name := f"{stem}_{number}") not in used)
+
+
+def named(clause: Any, names: Iterator[str], *, ranges: bool) -> Any:
+    """A clause, or an end of one, in which each element has a variable.
+
+    A range of hops has one only if ``ranges``. Blocks are left as they are.
+    """
+    if not isinstance(clause, ast.ConceptClause | ast.PropositionClause):
+        return clause
+    matcher: Any = clause.matcher
+    is_named = True
+    if isinstance(matcher, ast.PropositionMatcher):
+        is_named = ranges or not any(isinstance(one, ast.Hops) for one in walk(matcher.predicate))
+        subject, object_ = (
+            named(end, names, ranges=ranges) for end in (matcher.subject, matcher.object)
+        )
+        matcher = replace(matcher, subject=subject, object=object_)
+    variable = clause.variable or (ast.Variable(next(names)) if is_named else None)
+    return replace(clause, variable=variable, matcher=matcher)
 
 
 def mentioned_from_outside(block: ast.Block) -> set[str]:

@@ -20,7 +20,7 @@ from kiprdf.store.bookkeeping import read_commit_number, readable
 from kiprdf.store.commit_index import INDEX
 from kiprdf.store.folder import MANIFEST, is_erasing, notes_history, open_engine
 from kiprdf.store.journal import CLOSED, FOLDER, NEXT, PAST, Journal, adopt
-from kiprdf.store.journal_files import NOTHING, extended, link_of, links_of, span_of
+from kiprdf.store.journal_files import NOTHING, digest_of, extended, links_of, span_of
 from kiprdf.store.past import KIND as BASE
 from kiprdf.store.rebuilding import GAP, LOST
 
@@ -179,9 +179,10 @@ class _Verifier:
             is_end = self._last >= self._noted.number
             raise _Broken(self._next, _UNFINISHED if is_end else _DAMAGED)
         try:
-            (first, last), links, link = span_of(data), links_of(data), link_of(data)
+            (first, last), links = span_of(data), links_of(data)
         except (ValueError, TypeError, LookupError, zlib.error):
             raise _Broken(self._next, _DAMAGED) from None
+        link = links.replaced or digest_of(data)
         if self._last == 0:
             if links.previous not in (None, NOTHING) and links.replaced is None:
                 raise _Broken(first - 1, "Its record, and all before it, are missing.")

@@ -158,6 +158,6 @@ def test_a_lookup_counts_as_the_engine_does() -> None:
 
 
 def test_without_lookups_the_engine_answers() -> None:
-    assert plan.plan_lookup is not None
+    assert plan.Plan.lookup is not None
     with no_lookups():
         assert query(f'({ASPIRIN}, "treats", ?s)').lookup is None

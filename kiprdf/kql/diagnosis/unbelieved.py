@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import count
-from typing import Any
 
 from pyoxigraph import NamedNode
 
@@ -17,7 +16,6 @@ from kiprdf.kql.plan import plan_bindings
 from kiprdf.language import ast
 from kiprdf.semantics import scope
 from kiprdf.store import Store
-from kiprdf.trees import walk
 
 READ = 1_000
 """The most solutions that are read."""
@@ -27,7 +25,7 @@ SHOWN = 3
 
 def explain_unbelieved(find: ast.Find, view: View, store: Store) -> KipWarning | None:
     """The elements that match a FIND and are not believed, by the reason; None where none do."""
-    where = _Naming(find.where).block(find.where)
+    where = _named(find.where, scope.fresh_names(find.where, "unnamed"))
     names = map(ast.Variable, scope.exported(where))
     sight = STATED if rules_of(store) is None else Sight(rules=closure(plain(store)))
     plan = plan_bindings(names, where, store.iris, store.abilities, sight)
@@ -48,32 +46,12 @@ def explain_unbelieved(find: ast.Find, view: View, store: Store) -> KipWarning |
     return KipWarning("NotBelieved", message, hint, find.where.span)
 
 
-class _Naming:
-    """Gives each element of the clauses that bind solutions a variable."""
-
-    def __init__(self, where: ast.Block) -> None:
-        taken = {part.name for part in walk(where) if isinstance(part, ast.Variable)}
-        self._names = (name for n in count(1) if (name := f"unnamed_{n}") not in taken)
-
-    def block(self, block: ast.Block) -> ast.Block:
-        clauses: list[ast.Clause] = []
-        for clause in block.clauses:
-            if isinstance(clause, ast.ConceptClause | ast.PropositionClause):
-                clauses.append(self._named(clause))
-            elif isinstance(clause, ast.Union):
-                clauses.append(replace(clause, block=self.block(clause.block)))
-            else:
-                clauses.append(clause)
-        return replace(block, clauses=tuple(clauses))
-
-    def _named(self, clause: Any) -> Any:
-        """A concept or proposition clause, with those that are its ends."""
-        matcher = clause.matcher
-        if isinstance(matcher, ast.PropositionMatcher):
-            ends = (matcher.subject, matcher.object)
-            subject, object_ = (
-                end if isinstance(end, ast.Variable) else self._named(end) for end in ends
-            )
-            matcher = replace(matcher, subject=subject, object=object_)
-        variable = clause.variable or ast.Variable(next(self._names))
-        return replace(clause, variable=variable, matcher=matcher)
+def _named(block: ast.Block, names: Iterator[str]) -> ast.Block:
+    """A block in which each element of the clauses that bind solutions has a variable."""
+    clauses = (
+        replace(clause, block=_named(clause.block, names))
+        if isinstance(clause, ast.Union)
+        else scope.named(clause, names, ranges=True)
+        for clause in block.clauses
+    )
+    return replace(block, clauses=tuple(clauses))

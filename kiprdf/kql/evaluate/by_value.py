@@ -17,7 +17,7 @@ from pyoxigraph import Literal, NamedNode, Variable
 from kiprdf.budget import check
 from kiprdf.kql import results
 from kiprdf.kql.evaluate.reads import Fallback, Reads
-from kiprdf.kql.evaluate.steps import LookupPlan, Solution, plan_lookup
+from kiprdf.kql.evaluate.steps import LookupPlan, Solution
 from kiprdf.kql.results import Cells
 from kiprdf.kql.where import Where
 from kiprdf.language import ast
@@ -329,9 +329,7 @@ def _plan_element(
     # Only here may the element be bound before everything else.
     if group is None or element not in certain_variables(group):
         return None, None
-    distinct, values = where.carriers(where.names), where.translation.values
-    given = (element,)
-    lookup = plan_lookup(where.pushed, columns, distinct, counts, values, where.iris, given=given)
+    lookup = where.lookup(columns, counts, given=(element,))
     return _kind_of(group, element), lookup
 
 

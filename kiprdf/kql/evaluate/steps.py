@@ -156,7 +156,8 @@ def plan_lookup(
     """A pattern as a lookup; None where it begins at no named element, or needs the engine.
 
     The first slots are those of the ``given`` variables, which are bound when the lookup starts,
-    and of ``nullable`` ones, which may be. One that ``is_complete`` is that of ``plan_walk``.
+    and of ``nullable`` ones, which may be. One that ``is_complete`` may begin anywhere: there is
+    one for each pattern without a search for values, and it needs no engine.
     """
     planner = _Planner(values, iris, is_complete)
     bound = set(given)
@@ -173,24 +174,6 @@ def plan_lookup(
     ]
     slots = list(map(planner.slot, distinct))
     return LookupPlan(planner.start, planner.holes, steps, reads, slots, counted)
-
-
-def plan_walk(
-    pattern: Pattern,
-    columns: Iterable[Variable],
-    distinct: Iterable[Variable],
-    counts: Iterable[Count],
-    values: Values,
-    iris: Iris,
-    given: Iterable[Variable] = (),
-    nullable: Iterable[Variable] = (),
-) -> LookupPlan:
-    """A pattern without a search for values as a lookup that may begin anywhere, and needs no
-    engine."""
-    chosen = columns, distinct, counts, values, iris, given, nullable
-    plan = plan_lookup(pattern, *chosen, is_complete=True)
-    assert plan is not None
-    return plan
 
 
 class _Planner:
