@@ -218,7 +218,7 @@ class Log:
         self.last = store.commit()
         self.earliest = self.journal.earliest(self.last)
         self._base = self.journal.base
-        self._changed = lru_cache(maxsize=8)(self._read)
+        self.changed = lru_cache(maxsize=8)(self._read)
         self._later: tuple[int, dict[tuple[NamedNode, NamedNode], list[int]]] | None = None
 
     @cached_property
@@ -266,7 +266,7 @@ class Log:
 
     def step(self, number: int, only: Collection[NamedNode] | None = None) -> Step:
         """A commit, and the states around it of the elements that it changed, or some of them."""
-        commit, removed, added = self._changed(number)
+        commit, removed, added = self.changed(number)
         nodes = dict.fromkeys((*removed, *added)) if only is None else only
         return Step(
             commit,
@@ -279,7 +279,7 @@ class Log:
 
     def _read(self, number: int) -> tuple[Commit, dict[NamedNode, State], dict[NamedNode, State]]:
         commit = self.journal.commit(number)
-        removed, added = (_by_subject(self._store, side) for side in (commit.removed, commit.added))
+        removed, added = (by_subject(self._store, side) for side in (commit.removed, commit.added))
         return commit, removed, added
 
     def _around(
@@ -306,7 +306,7 @@ class Log:
         """A value of an element as of a commit; None without one."""
         later = self._next_change(node, predicate, number)
         if later:
-            _, removed, _ = self._changed(later)
+            _, removed, _ = self.changed(later)
             return removed.get(node, {}).get(predicate)
         for triple in self._store.lookup(node, predicate, None, 1):
             value = triple.object
@@ -334,7 +334,7 @@ class Log:
         return self._later[1]
 
 
-def _by_subject(store: NexusStore, triples: Iterable[Any]) -> dict[NamedNode, State]:
+def by_subject(store: NexusStore, triples: Iterable[Any]) -> dict[NamedNode, State]:
     """The values of elements, without the facts that propositions state."""
     states: dict[NamedNode, State] = {}
     for subject, predicate, value in triples:
@@ -347,7 +347,7 @@ def _by_subject(store: NexusStore, triples: Iterable[Any]) -> dict[NamedNode, St
 def state_of(store: NexusStore, node: NamedNode) -> State:
     triples = store.lookup(node, None, None, sys.maxsize)
     rows = [(triple.subject, triple.predicate, triple.object) for triple in triples]
-    return _by_subject(store, rows).get(node, {})
+    return by_subject(store, rows).get(node, {})
 
 
 # What is shown --------------------------------------------------------------------------------

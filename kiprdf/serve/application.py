@@ -22,11 +22,13 @@ from kiprdf.errors import KipError, StoreError, without_folder
 from kiprdf.serve.http import HttpError
 from kiprdf.serve.mcp_route import McpEndpoint
 from kiprdf.serve.observation import LOGGER, Observer, info_of
-from kiprdf.serve.routes import admin, kip, linked, openapi, pages, rejecting, review, sparql
+from kiprdf.serve.routes import admin, feed, kip, linked, openapi, pages, rejecting, review, sparql
 from kiprdf.serve.security import Gate
 from kiprdf.serve.state import Server, Service
 
-FOR_PROGRAMS = admin.ROUTES + kip.ROUTES + sparql.ROUTES + linked.ROUTES + openapi.ROUTES
+FOR_PROGRAMS = (
+    admin.ROUTES + kip.ROUTES + sparql.ROUTES + linked.ROUTES + feed.ROUTES + openapi.ROUTES
+)
 FOR_PEOPLE = pages.ROUTES + review.ROUTES + rejecting.ROUTES
 SCOPE_INDEX_SECONDS = 5.0
 """How long a scope is open before its text index is completed."""
@@ -107,6 +109,10 @@ class Application:
             # Most scopes are closed again before anybody searches; a SEARCH does it itself.
             await asyncio.sleep(SCOPE_INDEX_SECONDS)
         await self._server.build_index()
+
+    def end_streams(self) -> None:
+        """End the streams of events, whose clients connect again."""
+        self._server.streams_ended += 1
 
     async def close(self) -> None:
         """End what runs besides requests."""

@@ -442,6 +442,8 @@ class Scopes:
                 idle = (one for one in self._open.values() if not one.users)
                 folder = next((one for one in idle if one.name not in seen.names), None)
                 closing: Awaitable[None] | None = self._close(folder) if folder else None
+                if folder is None:
+                    self._end_streams()
             elif len(seen.names) > 1 and len(views) > self._most:
                 # A view takes memory, as a folder takes descriptors.
                 view = next((one for one in views if self._is_idle(one)), None)
@@ -452,6 +454,12 @@ class Scopes:
                 await self._until_freed(until, busy)
             else:
                 await closing
+
+    def _end_streams(self, name: str | None = None) -> None:
+        """End the streams of events of a scope, or of all: they keep the folders open."""
+        for seen, making in self._served.items():
+            if name in (None, *seen.names) and making.done() and not making.exception():
+                making.result().app.end_streams()
 
     def _is_idle(self, seen: Seen) -> bool:
         making = self._served[seen]
@@ -513,6 +521,7 @@ class Scopes:
                 folder = self._open.get(name)
                 if folder is not None and not folder.users:
                     self._close(folder)
+                self._end_streams(name)
                 await self._until_freed(until, busy)
             await self.run(lambda: self.folders.remove(name))
             self._lost.discard(name)

@@ -7,7 +7,7 @@ import hmac
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from secrets import token_bytes, token_hex
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import quote, urlsplit
@@ -19,6 +19,7 @@ from starlette.types import Scope
 from kiprdf.actors import Access
 from kiprdf.async_nexus import THREADS, AsyncNexus, pool
 from kiprdf.errors import KipError, StoreError
+from kiprdf.execution.versions import Versions
 from kiprdf.nexus import Nexus
 from kiprdf.serve.access import Authentication
 from kiprdf.serve.http import Answer, HttpError, choose, run_for
@@ -47,6 +48,8 @@ class Service:
     is_closing: bool = False
     files: int = 0
     """The file descriptors that are left for folders that are not open yet."""
+    event_streams: int = 0
+    """The streams of events that are open."""
 
     def __post_init__(self) -> None:
         self.authentication = Authentication(self.options)
@@ -65,6 +68,8 @@ class Server:
     """Where the application is on the server."""
     of: str | None = None
     """What is served of several nexuses; None for the only one."""
+    streams_ended: int = 0
+    """How often its streams of events were ended, since others need the folder."""
 
     def __post_init__(self) -> None:
         service = self.service
@@ -84,6 +89,11 @@ class Server:
     @property
     def is_read_only(self) -> bool:
         return self.nexus.read_only or self.options.read_only
+
+    @cached_property
+    def versions(self) -> Versions:
+        """The versions of the elements of a nexus that has a history."""
+        return Versions(self.store)
 
     @property
     def title(self) -> str:

@@ -138,12 +138,13 @@ def test_log_that_begins_in_the_middle_continues_the_one_before(nexus: kiprdf.Ne
     assert [*patch_log.written(store, last - 3)] == whole[-3:]
     assert [*patch_log.written(store, last)] == []
     nexus.compact_history(last - 5)
-    base, *rest = patch_log.written(store)
+    (number, base), *rest = patch_log.written(store)
+    assert number == last - 5
     assert f'H seq "{last - 5}" .\n' in base
     assert 'H kind "BASE" .\n' in base
     assert [*patch_log.written(store, last - 5)] == rest
-    assert [patch.partition("TX .\n")[2] for patch in rest] == [
-        patch.partition("TX .\n")[2] for patch in whole[-5:]
+    assert [(number, text.partition("TX .\n")[2]) for number, text in rest] == [
+        (number, text.partition("TX .\n")[2]) for number, text in whole[-5:]
     ]
     for number in (last - 6, last + 1):
         with pytest.raises(kiprdf.KipError, match="KIP_3002"):

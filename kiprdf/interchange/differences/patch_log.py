@@ -75,13 +75,15 @@ def write_with(
     journal_of(store)
     with nullcontext() if store.read_only else store.writing():
         result = write_snapshot()
-        texts = (text.encode() for text in written(store))
+        texts = (text.encode() for _, text in written(store))
         files.write_whole(Path(path), lambda file: file.writelines(texts))
         return result
 
 
-def written(store: NexusStore, after: int = 0) -> Iterator[str]:
-    """The patches of the commits above a number; above 0, also of the dataset before the earliest.
+def written(store: NexusStore, after: int = 0) -> Iterator[tuple[int, str]]:
+    """The patches of the commits above a number, each with that of its commit.
+
+    Above 0, the first one is that of the dataset before the earliest commit, if there is one.
 
     Raises ``KipError``: KIP_3002 for a commit that the history does not reach.
     """
@@ -99,10 +101,10 @@ def written(store: NexusStore, after: int = 0) -> Iterator[str]:
     if before is not None:
         previous, patch = _patch(before, statements, None)
         if not after:
-            yield patch
+            yield before.number, patch
     for commit in journal.commits(begin, last):
         previous, patch = _patch(commit, statements, previous)
-        yield patch
+        yield commit.number, patch
 
 
 def _patch(

@@ -29,6 +29,7 @@ prov = Namespace("http://www.w3.org/ns/prov#")
 dc = Namespace("http://purl.org/dc/elements/1.1/")
 dcterms = Namespace("http://purl.org/dc/terms/")
 foaf = Namespace("http://xmlns.com/foaf/0.1/")
+ldes, tree = Namespace("https://w3id.org/ldes#"), Namespace("https://w3id.org/tree#")
 SCHEMA = (Namespace("https://schema.org/"), Namespace("http://schema.org/"))
 """schema.org has two namespaces; the first is written, both are read."""
 schema = SCHEMA[0]

@@ -23,6 +23,7 @@ from kiprdf.interchange.formats.ordering import normalized
 from kiprdf.interchange.formats.parsing import OXIGRAPH_FORMATS
 from kiprdf.interchange.formats.profiles import to_profile
 from kiprdf.interchange.formats.writing import Serializer
+from kiprdf.interchange.vocabularies.standards import ldes, rdfs, tree
 from kiprdf.kql.reader import links_at
 from kiprdf.nexus import Nexus
 from kiprdf.rdf import vocab
@@ -122,7 +123,7 @@ async def document(
     commit = await server.read(request, server.store.commit)
     form = f"{chosen.media_type.rpartition('/')[2]}-{chosen.profile}"
     headers = {"ETag": f'"{server.start}-{commit}-{form}{reader}"', "Vary": "Accept"}
-    if _matches(request.headers.get("if-none-match"), headers["ETag"]):
+    if has_tag(request.headers.get("if-none-match"), headers["ETag"]):
         return Response(status_code=304, headers=headers)
     async with limit or nullcontext():
         content = await run_for(request, server.threads, make)
@@ -145,7 +146,7 @@ def _pieces(content: IO[bytes], method: str) -> Iterator[bytes]:
             yield piece
 
 
-def _matches(header: str | None, tag: str) -> bool:
+def has_tag(header: str | None, tag: str) -> bool:
     """Whether If-None-Match names a tag (RFC 9110 §13.1.2: weak comparison)."""
     if header is None:
         return False
@@ -241,6 +242,15 @@ def void(nexus: Nexus, store: Store, address: str, title: str, chosen: Variant) 
         Triple(dataset, description.void("sparqlEndpoint"), NamedNode(f"{address}sparql")),
         Triple(dataset, description.void("dataDump"), NamedNode(f"{address}graph?default")),
     ]
+    embedded = nexus.store.embedded
+    if embedded is not None and embedded.journal is not None:
+        # Decision 212: no vocabulary has a relation from a dataset to its event stream.
+        feed, stream = NamedNode(f"{address}feed"), NamedNode(f"{address}feed#stream")
+        described += [
+            Triple(dataset, rdfs("seeAlso"), stream),
+            Triple(stream, vocab.TYPE, ldes("EventStream")),
+            Triple(stream, tree("view"), feed),
+        ]
     return write_triples(described, chosen.media_type)
 
 

@@ -13,6 +13,7 @@ import kiprdf
 from kiprdf import request_models
 from kiprdf.serve.http import json_response
 from kiprdf.serve.routes.admin import COMMANDS
+from kiprdf.serve.routes.feed import EVENTS, PATCH
 from kiprdf.serve.routes.linked import FORMAT_OF
 from kiprdf.serve.routes.sparql import SELECT_FORMATS
 from kiprdf.serve.state import Routes, Server
@@ -45,6 +46,7 @@ def document(address: str, *, has_scopes: bool = False) -> dict[str, Any]:
             name: {} for name in (*SELECT_FORMATS, *FORMAT_OF)
         }
     _answers(paths["/graph"]["get"])["content"] = {name: {} for name in FORMAT_OF}
+    _answers(paths["/feed"]["get"])["content"] = {name: {} for name in (*FORMAT_OF, PATCH, EVENTS)}
     error = paths["/backup"]["post"]["responses"]["default"]
     for name, arguments in COMMANDS.items():
         summary = f"The command {name}; its report."
