@@ -111,8 +111,8 @@ class Versions:
         graph = vocab.BOOKKEEPING
         notes = self._store.lookup(graph, vocab.REWRITTEN, None, 2, graph)
         replaced = " ".join([*sorted(str(note.object) for note in notes), str(self._journal.base)])
-        known, epoch = self._epoch
-        if known != replaced:
+        made_of, epoch = self._epoch
+        if made_of != replaced:
             # Another history, served at the same address, has another first record.
             first = next(self._journal.records(), None)
             text = f"{replaced} {'' if first is None else link_of(first)}"

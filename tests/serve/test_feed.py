@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
@@ -14,6 +16,7 @@ import kiprdf
 from tests.nexus.support import FACTS, SCHEMA
 from tests.serve.conftest import BASE
 from tests.serve.running import RunningServer, serving
+from tests.serve.scoped import make, serving_scopes, token
 
 LDES, TREE = Namespace("https://w3id.org/ldes#"), Namespace("https://w3id.org/tree#")
 AS = Namespace("https://www.w3.org/ns/activitystreams#")
@@ -65,7 +68,9 @@ def pages_of(client: httpx.Client, start: str = "/feed") -> list[tuple[httpx.Res
 
 
 def members_of(pages: list[tuple[httpx.Response, Graph]]) -> list[str]:
-    return [str(member) for _, graph in pages for member in graph.objects(None, TREE.member)]
+    """The members of some nodes; those of a node are sorted."""
+    nodes = (sorted(map(str, graph.objects(None, TREE.member))) for _, graph in pages)
+    return [member for members in nodes for member in members]
 
 
 # The stream -----------------------------------------------------------------------------------
@@ -174,19 +179,22 @@ def test_what_was_forgotten_is_in_no_page(tmp_path: Path) -> None:
     folder = filled(tmp_path / "kb", 200)
     with serving(folder) as server:
         before = pages_of(server.client)
-        assert "Drug/D5" in "".join(answer.text for answer, _ in before)
-        forgotten = server.client.post("/maintenance/forget", json={"ids": ["C:Drug/D5"]})
-        if forgotten.status_code != 200:
-            pytest.fail(forgotten.text)
+        assert "Drug/D5#" in "".join(answer.text for answer, _ in before)
+        command = 'FIND(?d) WHERE { ?d {type: "Drug", name: "D5"} }'
+        forgotten = server.client.post("/maintenance/forget", json={"command": command})
+        assert forgotten.status_code == 200, forgotten.text
         after = pages_of(server.client)
         text = "".join(answer.text for answer, _ in after)
-        assert "Drug/D5" not in text
-        assert "Drug/D6" in text
-        assert "Drug/D5" not in server.client.get("/feed?format=patch").text
+        assert "Drug/D5#" not in text
+        assert "Drug/D6#" in text
+        assert "Drug/D5>" not in server.client.get("/feed?format=patch").text
+        assert "Drug/D6>" in server.client.get("/feed?format=patch").text
         for answer, _ in before[1:]:
             moved = server.client.get(answer.url)
             assert moved.status_code == 302
-            assert moved.headers["location"] in {str(one.url) for one, _ in after}
+            begun = members_of(pages_of(server.client, moved.headers["location"]))
+            assert begun
+            assert set(begun) <= set(members_of(after))
         number = server.client.get("/").json()["commit"]
         compacted = server.client.post("/maintenance/compact-history", json={"before": number - 50})
         assert compacted.status_code == 200, compacted.text
@@ -194,3 +202,198 @@ def test_what_was_forgotten_is_in_no_page(tmp_path: Path) -> None:
         assert (gone.status_code, gone.json()["error"]["code"]) == (410, "HTTP_410")
         base = pages_of(server.client)
         assert f"{BASE}Drug/D7#" in "".join(members_of(base))
+
+
+# Patches --------------------------------------------------------------------------------------
+
+
+def numbers_of(text: str) -> list[int]:
+    """The numbers of the commits of some patches."""
+    return [int(number) for number in re.findall(r'^H seq "(\d+)" \.$', text, re.MULTILINE)]
+
+
+def test_patches_after_a_commit_continue_those_before(server: RunningServer) -> None:
+    whole = server.client.get("/feed?format=patch")
+    assert whole.headers["content-type"] == "application/rdf-patch; charset=utf-8"
+    last = server.client.get("/").json()["commit"]
+    assert numbers_of(whole.text) == [*range(1, last + 1)]
+    rest = server.client.get(f"/feed?from={last - 3}", headers={"Accept": "application/rdf-patch"})
+    assert numbers_of(rest.text) == [last - 2, last - 1, last]
+    assert whole.text.endswith(rest.text)
+    nothing = server.client.get(f"/feed?format=patch&from={last}")
+    assert (nothing.status_code, nothing.content) == (200, b"")
+    tag = {"If-None-Match": rest.headers["etag"]}
+    address = f"/feed?format=patch&from={last - 3}"
+    assert server.client.get(address, headers=tag).status_code == 304
+    head = server.client.head(address)
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["etag"] == rest.headers["etag"]
+
+
+def test_patches_that_are_gone_are_said_to_be(tmp_path: Path) -> None:
+    folder = filled(tmp_path / "kb", 10)
+    with kiprdf.Nexus.open(folder) as nexus:
+        last = nexus.info()["commit"]
+        nexus.compact_history(last - 3)
+        snapshot = nexus.snapshot()
+    with serving(folder) as server:
+        for accept in ("application/rdf-patch", "text/event-stream", "text/turtle"):
+            gone = server.client.get("/feed?from=2", headers={"Accept": accept})
+            assert gone.status_code == 410
+            error = gone.json()["error"]
+            assert error["code"] == "KIP_3002"
+            assert f"begins at commit {last - 3}" in error["message"]
+            assert "from=0" in error["hint"]
+        log = server.client.get("/feed?format=patch&from=0").text
+        assert numbers_of(log) == [last - 3, last - 2, last - 1, last]
+        copy = kiprdf.Nexus.memory(BASE, history=True)
+        (tmp_path / "log").write_text(log, "utf-8")
+        copy.restore(snapshot, history=tmp_path / "log")
+        assert copy.snapshot() == snapshot
+        rest = server.client.get(f"/feed?format=patch&from={last - 3}").text
+        assert log.endswith(rest)
+        assert rest.count("H prev ") == 3
+
+
+@pytest.mark.parametrize(
+    ("address", "accept", "status"),
+    [
+        ("/feed?from=-1", "*/*", 400),
+        ("/feed?from=x", "*/*", 400),
+        ("/feed?format=patch&from=1.5", "*/*", 400),
+        ("/feed?format=csv", "*/*", 400),
+        ("/feed?from=100000", "*/*", 404),
+        ("/feed?format=patch&from=100000", "*/*", 404),
+        ("/feed?from=100000", "text/event-stream", 404),
+        ("/feed", "image/png", 406),
+        ("/feed?format=patch", "text/turtle", 406),
+        ("/feed/x/y", "*/*", 404),
+        ("/feed/0-0/100000", "*/*", 404),
+        ("/feed/0-0/5", "*/*", 410),
+        ("/feed/0-0/5", "text/event-stream", 406),
+    ],
+)
+def test_what_is_no_feed_is_refused(
+    server: RunningServer, address: str, accept: str, status: int
+) -> None:
+    answer = server.client.get(address, headers={"Accept": accept})
+    assert answer.status_code == status, answer.text
+    assert set(answer.json()["error"]) == {"code", "name", "message", "hint"}
+
+
+def test_nexus_without_a_history_has_no_feed(tmp_path: Path) -> None:
+    with kiprdf.Nexus.open(tmp_path / "kb", BASE, history=False):
+        pass
+    with serving(tmp_path / "kb", "--read-only") as server:
+        answer = server.client.get("/feed")
+        error = answer.json()["error"]
+        assert (answer.status_code, error["message"]) == (404, "This nexus has no history.")
+        assert "without history=False" in error["hint"]
+        assert "feed#stream" not in server.client.get("/.well-known/void").text
+
+
+# Events ---------------------------------------------------------------------------------------
+
+
+class Events:
+    """A stream of events, read on a thread."""
+
+    def __init__(self, send: Callable[[], httpx.Client], address: str, **headers: str) -> None:
+        self.ids, self.data, self.comments = list[int](), list[str](), 0
+        self.error: Exception | None = None
+        self._client, self._address, self._headers = send(), address, {**EVENTS, **headers}
+        self.thread = threading.Thread(target=self._read, daemon=True)
+        self.thread.start()
+
+    def _read(self) -> None:
+        try:
+            with self._client.stream("GET", self._address, headers=self._headers) as answer:
+                assert answer.headers["content-type"].startswith("text/event-stream")
+                for line in answer.iter_lines():
+                    self.comments += line.startswith(":")
+                    if line.startswith("id: "):
+                        self.ids.append(int(line.removeprefix("id: ")))
+                    elif line.startswith("data: "):
+                        self.data.append(line.removeprefix("data: "))
+        except httpx.HTTPError as fault:
+            self.error = fault
+
+    def wait(self, number: int) -> None:
+        """Wait for the event of a commit."""
+        until = time.monotonic() + 20
+        while number not in self.ids:
+            assert time.monotonic() < until, (number, self.ids)
+            time.sleep(0.02)
+
+
+def test_each_commit_is_an_event(tmp_path: Path) -> None:
+    with serving(filled(tmp_path / "kb")) as server:
+        last = server.client.get("/").json()["commit"]
+
+        def client() -> httpx.Client:
+            return httpx.Client(base_url=server.address, timeout=30)
+
+        begun, later = Events(client, "/feed"), Events(client, f"/feed?format=patch&from={last}")
+        begun.wait(last)
+        server.kip(WRITE, parameters={"name": "One", "risk": 1})
+        server.kip(WRITE, parameters={"name": "Two", "risk": 2})
+        for events in (begun, later):
+            events.wait(last + 2)
+        assert begun.ids == [*range(1, last + 3)]
+        assert later.ids == [last + 1, last + 2]
+        patches = server.client.get(f"/feed?format=patch&from={last}").text
+        assert later.data == patches.splitlines()
+        resumed = Events(client, "/feed", **{"Last-Event-ID": str(last + 1)})
+        resumed.wait(last + 2)
+        assert resumed.ids == [last + 2]
+        assert server.stop() == 0
+        for events in (begun, later, resumed):
+            events.thread.join(10)
+            assert events.error is None
+
+
+# Scopes and tokens ----------------------------------------------------------------------------
+
+
+def test_feed_of_a_scope_is_for_who_reads_it(tmp_path: Path) -> None:
+    make(tmp_path / "scopes")
+    with serving_scopes(tmp_path) as scopes:
+        assert scopes.send(None, "GET", "/feed").status_code == 401
+        own = scopes.send("alone", "GET", "/feed?format=patch")
+        assert "of bob" in own.text
+        assert "private" in scopes.send("alone", "GET", "/feed").headers["cache-control"]
+        assert "of team" in scopes.send("reader", "GET", "/feed?format=patch").text
+        assert "of ada" in scopes.send("ada", "GET", "/scopes/ada/feed?format=patch").text
+        hidden = scopes.send("bob", "GET", "/scopes/ada/feed")
+        assert hidden.json() == scopes.send("bob", "GET", "/scopes/none/feed").json()
+        assert hidden.status_code == 404
+        view = scopes.send("viewer", "GET", "/feed")
+        error = view.json()["error"]
+        assert (view.status_code, error["code"]) == (404, "HTTP_404")
+        assert "/scopes/team/feed, /scopes/ada/feed" in error["hint"]
+        assert "bob" not in view.text
+        node = Graph().parse(data=scopes.send("ada", "GET", "/scopes/ada/feed").text)
+        page = node_after(node)
+        assert page is not None
+        assert page.startswith(f"{scopes.server.address}scopes/ada/feed/")
+        assert "of%20ada" in scopes.send("ada", "GET", page).text
+
+
+def test_stream_of_events_does_not_keep_a_scope(tmp_path: Path) -> None:
+    make(tmp_path / "scopes")
+    with serving_scopes(tmp_path, "--open-scopes", "1") as scopes:
+
+        def client() -> httpx.Client:
+            return httpx.Client(base_url=scopes.server.address, timeout=30)
+
+        bearer = {"Authorization": f"Bearer {token('root')}"}
+        events = Events(client, "/scopes/ada/feed", **bearer)
+        events.wait(1)
+        assert scopes.people("root", "/scopes/bob") == ["of bob"]
+        events.thread.join(10)
+        assert not events.thread.is_alive()
+        again = Events(client, "/scopes/ada/feed", **bearer)
+        again.wait(1)
+        assert scopes.send("root", "DELETE", "/scopes/ada").status_code == 204
+        again.thread.join(10)
+        assert not again.thread.is_alive()

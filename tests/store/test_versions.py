@@ -21,18 +21,18 @@ MANY = [f'CONCEPT {{ {{type: "Drug", name: "M{number}"}} }}' for number in range
 
 def pages(source: Versions, place: Place | None = None) -> list[list[Version]]:
     """All pages from a place on; the last one may still grow."""
-    found, following = [], place or source.first()
+    read, following = [], place or source.first()
     while following is not None:
         page = source.page(following)
-        found.append(page.versions)
+        read.append(page.versions)
         following = page.next
-    return found
+    return read
 
 
-def check(nexus: kiprdf.Nexus, found: list[list[Version]], first: int) -> None:
+def check(nexus: kiprdf.Nexus, read: list[list[Version]], first: int) -> None:
     """Compare versions with the nexus as of each commit, and see that none is missing."""
     store = nexus.store
-    members = [version for page in found for version in page]
+    members = [version for page in read for version in page]
     assert sorted(members, key=lambda one: one.number) == members
     assert len({(one.node, one.number) for one in members}) == len(members)
     for number in range(first, store.commit() + 1):
@@ -59,18 +59,18 @@ def test_each_version_is_the_element_as_of_its_commit(
             change(nexus, chance)
         nexus.execute(f"UPSERT {{ {' '.join(MANY)} }}")
         source = Versions(nexus.store)
-        found = pages(source)
-        check(nexus, found, 1)
-        assert {len(page) for page in found[:-1]} <= {size}
+        read = pages(source)
+        check(nexus, read, 1)
+        assert {len(page) for page in read[:-1]} <= {size}
         # A page depends on nothing that was read before it, and stays as it is.
         middle = Place(nexus.info()["commit"] // 2)
         begun = pages(Versions(nexus.store), middle)
         assert [one for page in begun for one in page] == [
-            one for page in found for one in page if one.number >= middle.number
+            one for page in read for one in page if one.number >= middle.number
         ]
         for _ in range(5):
             change(nexus, chance)
-        assert pages(source)[: len(found) - 1] == found[:-1]
+        assert pages(source)[: len(read) - 1] == read[:-1]
         epoch = source.epoch()
         nexus.compact_history(middle.number)
         assert source.first() == middle
