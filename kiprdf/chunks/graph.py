@@ -7,12 +7,11 @@ and do not count as chunks.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from kiprdf.chunks import matching
-from kiprdf.chunks.activation import DECAY, Activation
-from kiprdf.chunks.index import Bucket, Index
 from kiprdf.chunks.model import (
     Chunk,
     ChunksError,
@@ -20,9 +19,12 @@ from kiprdf.chunks.model import (
     Document,
     Link,
     Name,
+    Negated,
     Rule,
     Statement,
+    Text,
     Value,
+    Variable,
     chunks_of,
     is_date,
     is_name,
@@ -35,6 +37,12 @@ from kiprdf.chunks.vocabulary import Vocabulary
 _KINDOF = Name("kindof")
 _ISO8601 = Name("iso8601")
 _FEW = 8
+DECAY = 0.5
+"""The part that is lost per unit of time, as a rate: after one unit e^-0.5 of a boost is left."""
+SPACING = 1.0
+"""The time after which a repeated boost has 63 % of its full size."""
+PASSED_ON = 0.5
+THRESHOLD = 0.01
 
 
 class Graph:
@@ -387,3 +395,178 @@ def _links_of(chunk: Chunk) -> Iterator[Link]:
     for subject in names_in(chunk.get("@subject", ())):
         for object in names_in(chunk.get("@object", ())):
             yield Link(subject, chunk.type, object)
+
+
+# Indexes ------------------------------------------------------------------------------------------
+
+
+Bucket: TypeAlias = dict[str | None, Chunk]
+"""Chunks by their identifiers, in the order of the graph."""
+_EMPTY: Bucket = {}
+
+
+class PropertyIndex:
+    """The chunks with one property, all of them and by their values."""
+
+    def __init__(self) -> None:
+        self.chunks: Bucket = {}
+        self._by_value: dict[object, Bucket] = {}
+
+    def add(self, chunk: Chunk, value: Value) -> None:
+        self.chunks[chunk.id] = chunk
+        self._by_value.setdefault(_key(value), {})[chunk.id] = chunk
+
+    def remove(self, chunk: Chunk, value: Value) -> None:
+        del self.chunks[chunk.id]
+        _take(self._by_value, _key(value), chunk)
+
+    def may_equal(self, value: Value) -> list[Mapping[str | None, Chunk]]:
+        """Chunks whose value can be equal: those with this value, and those with an operator."""
+        key = _key(value)
+        if key is None:
+            return [self.chunks]
+        with_operator = self._by_value.get(None)
+        equal = self._by_value.get(key, _EMPTY)
+        return [equal] if with_operator is None else [equal, with_operator]
+
+
+class Index:
+    """All indexes of a graph."""
+
+    def __init__(self, chunks: Bucket) -> None:
+        self._chunks = chunks
+        self.by_type: dict[str, Bucket] = {}
+        self._properties: dict[str, PropertyIndex] = {}
+        self._references: dict[Name, Bucket] | None = None
+
+    def add(self, chunk: Chunk) -> None:
+        self.by_type.setdefault(chunk.type, {})[chunk.id] = chunk
+        for name in chunk._properties.keys() & self._properties.keys():
+            self._properties[name].add(chunk, chunk._properties[name])
+        if self._references is not None:
+            for item in references_of(chunk):
+                self._references.setdefault(item, {})[chunk.id] = chunk
+
+    def remove(self, chunk: Chunk) -> None:
+        _take(self.by_type, chunk.type, chunk)
+        for name in chunk._properties.keys() & self._properties.keys():
+            self._properties[name].remove(chunk, chunk._properties[name])
+        if self._references is not None:
+            for item in references_of(chunk):
+                _take(self._references, item, chunk)
+
+    def of_type(self, type: str) -> Bucket:
+        return self.by_type.get(type, _EMPTY)
+
+    def of_property(self, name: str) -> PropertyIndex:
+        """The chunks with a property; the index is built on first use."""
+        index = self._properties.get(name)
+        if index is None:
+            index = self._properties[name] = PropertyIndex()
+            for chunk in self._chunks.values():
+                if name in chunk._properties:
+                    index.add(chunk, chunk._properties[name])
+        return index
+
+    @property
+    def references(self) -> dict[Name, Bucket]:
+        """The chunks by the names in their values; built on first use."""
+        if self._references is None:
+            self._references = {}
+            for chunk in self._chunks.values():
+                for item in references_of(chunk):
+                    self._references.setdefault(item, {})[chunk.id] = chunk
+        return self._references
+
+    def dates(self) -> Iterator[Date]:
+        """The dates in the values of chunks."""
+        return (name for name in self.references if isinstance(name, Date))
+
+
+def references_of(chunk: Chunk) -> Iterable[Name]:
+    """The names in the values of the properties without ``@``, each once, in order."""
+    return dict.fromkeys(
+        item
+        for name, value in chunk._properties.items()
+        if name[0] != "@"
+        for item in names_in(value)
+    )
+
+
+def _take(buckets: dict, key: object, chunk: Chunk) -> None:  # type: ignore[type-arg]
+    bucket = buckets[key]
+    del bucket[chunk.id]
+    if not bucket:
+        del buckets[key]
+
+
+def _key(value: Value) -> object:
+    """What two equal values have in common; None for one with ``*``, ``!`` or a variable."""
+    match value:
+        case tuple():
+            keys = tuple(map(_key, value))
+            return None if None in keys else keys
+        case bool():
+            return bool, value
+        case Text():
+            return Text, str(value)
+        case Variable() | Negated():
+            return None
+    return None if value == "*" else value
+
+
+# Activation ---------------------------------------------------------------------------------------
+
+
+_REMEMBERED = 32
+
+
+class Activation:
+    """The boosts of the chunks of one graph, by identifier (Mimicking Human Memory).
+
+    A boost raises the activation of a chunk, which then decays like a leaky capacitor. A boost
+    soon after another one is smaller (spacing effect). It spreads to the chunks that are referred
+    to: a fixed amount is divided among them, each takes a part and passes the rest on, until too
+    little is left. Activation has nothing to do with the confidence of KIP.
+
+    >>> activation = Activation()
+    >>> activation.boost("dog1", now=0.0)
+    >>> activation.level("dog1", now=0.0), round(activation.level("dog1", now=2.0), 3)
+    (1.0, 0.368)
+    """
+
+    def __init__(self) -> None:
+        self._boosts: dict[str, list[tuple[float, float]]] = {}
+
+    def level(self, id: str, now: float, decay: float = DECAY) -> float:
+        """What is left of all boosts; 0.0 without any. Only the latest 32 boosts count."""
+        return sum(
+            amount * math.exp(-decay * max(0.0, now - time))
+            for time, amount in self._boosts.get(id, ())
+        )
+
+    def boost(self, id: str, now: float, amount: float = 1.0) -> None:
+        """Boost one chunk, less if the last boost was a short time ago."""
+        boosts = self._boosts.setdefault(id, [])
+        if boosts:
+            amount *= 1 - math.exp(-max(0.0, now - boosts[-1][0]) / SPACING)
+        boosts.append((now, amount))
+        del boosts[:-_REMEMBERED]
+
+    def spread(self, id: str, now: float, related: Callable[[str], Iterable[str]]) -> None:
+        """Boost a chunk, then in waves the chunks that it is related to, each at most once."""
+        reached, wave = {id}, [(id, 1.0)]
+        while wave:
+            following: list[tuple[str, float]] = []
+            for source, energy in wave:
+                self.boost(source, now, energy)
+                targets = [target for target in related(source) if target not in reached]
+                share = energy * PASSED_ON / max(1, len(targets))
+                if share >= THRESHOLD:
+                    reached.update(targets)
+                    following += [(target, share) for target in targets]
+            wave = following
+
+    def forget(self, id: str) -> None:
+        """Remove the boosts of a chunk."""
+        self._boosts.pop(id, None)

@@ -1,7 +1,7 @@
 """Checks well-formed commands, without the data of the graph.
 
-``check`` (the commands, one rule a function), with ``budget`` (sizes beyond which nothing is
-compiled), ``patterns`` (a WHERE), ``upsert``, ``update`` and ``arguments`` (ids, names, keys);
+``check`` (the commands, one rule a function, and sizes beyond which nothing is compiled),
+``patterns`` (a WHERE) and ``arguments`` (ids, names, keys);
 ``catalog`` (which types and predicates are registered), ``scope`` (KIP 3.4.7 as data).
 """
 
