@@ -99,7 +99,16 @@ KINDS = {
     "sync": _one_of(("normal", "full"), is_optional=False),
     "facts": _one_of(("pages", "inline")),
     **dict.fromkeys(
-        ("engine_metadata", "define", "history", "inherit", "dry_run", "link_ids", "intervals"),
+        (
+            "engine_metadata",
+            "define",
+            "history",
+            "inherit",
+            "dry_run",
+            "link_ids",
+            "intervals",
+            "strict",
+        ),
         _SWITCH,
     ),
     **dict.fromkeys(("derived", "check"), _SWITCH),

@@ -66,10 +66,13 @@ if TYPE_CHECKING:
     from kiprdf.pages import publish as publishing
     from kiprdf.pages.publish import Facts, Published
     from kiprdf.sharing import conflicts as noted_conflicts
+    from kiprdf.sharing import merging
+    from kiprdf.sharing.merging import Merged
     from kiprdf.store import connecting
     from kiprdf.store.journal import Sync
 else:
     documents = Lazy("kiprdf.interchange.documents")
+    merging = Lazy("kiprdf.sharing.merging")
     noted_conflicts = Lazy("kiprdf.sharing.conflicts")
     connecting = Lazy("kiprdf.store.connecting")
     gating = Lazy("kiprdf.execution.gating")
@@ -954,6 +957,47 @@ class Nexus:
         )
 
     # Sharing ----------------------------------------------------------------------------------
+
+    @timed_write
+    def merge(
+        self,
+        theirs: Nexus | int | files.Source,
+        *,
+        base: Nexus | int | files.Source | None = None,
+        token: str | None = None,
+        prefer: merging.Prefer = None,
+        strict: bool = False,
+        dry_run: bool = False,
+    ) -> Merged:
+        """Merge what another nexus, or a branch, has changed since ``base``, by one commit.
+
+        A side is a nexus, a folder, a snapshot, a commit of the own history, or the address of a
+        server, with its ``token``. Without a base it is the last state that both histories have in
+        them, and an empty one where there is none: then nothing is deleted.
+
+        Each key that changed on one side is as on this side. One that changed differently on both
+        is a conflict: ours stays, and theirs is noted in the metadata ``conflict`` of the element.
+        ``prefer`` decides conflicts: ``"ours"``, ``"theirs"``, ``"newest"``, ``"most_trusted"``, or
+        a function of a conflict that returns ``"ours"``, ``"theirs"`` or None. ``strict`` refuses
+        a merge with conflicts: KIP_2002. Raises KIP_3004 as any write does.
+
+        >>> nexus, other = Nexus.memory(), Nexus.memory()
+        >>> _ = other.execute('UPSERT { CONCEPT { {type: "Person", name: "Ada"} } }')
+        >>> nexus.merge(other).counts()["concepts"]
+        {'added': 1, 'removed': 0, 'changed': 0}
+        """
+        check(dry_run=dry_run, strict=strict)
+        run = functools.partial(
+            merging.merge,
+            self._engine,
+            theirs.store if isinstance(theirs, Nexus) else theirs,
+            base.store if isinstance(base, Nexus) else base,
+            token=token,
+            prefer=prefer,
+            strict=strict,
+            dry_run=dry_run,
+        )
+        return self._run_on_files(run)
 
     @timed
     def conflicts(self) -> list[dict[str, Any]]:

@@ -51,9 +51,7 @@ def merge(command: ast.MergeConcept, draft: Draft) -> dict[str, Any]:
     check_merge((source.node, target.node), draft.store.iris, command.span)
     _require_one_type(source, target, command)
     before = dict(target.attributes)
-    _unite(source, target)
-    move_links(source.node, target.node, draft)
-    draft.delete([source.node])
+    unite(source, target, draft)
     filled = sum(not is_same(before.get(key), term) for key, term in target.attributes.items())
     repointed = sum(edit.repointed for edit in draft.changes())
     return _receipt(repointed, len(draft.deleted) - 1, filled)
@@ -129,8 +127,11 @@ def _require_one_type(source: Concept, target: Concept, command: ast.MergeConcep
 # The concepts ---------------------------------------------------------------------------------
 
 
-def _unite(source: Concept, target: Concept) -> None:
-    """Add to the target the attributes it lacks, and the names and history of the source."""
+def unite(source: Concept, target: Concept, draft: Draft) -> None:
+    """Move the links of a concept to another one, and delete it.
+
+    The target gets the attributes that it lacks, and the names and history of the source.
+    """
     aliases = [
         *items(target.attributes.get(ALIASES)),
         *items(source.attributes.get(ALIASES)),
@@ -140,6 +141,8 @@ def _unite(source: Concept, target: Concept) -> None:
     note_merged(source, target)
     target.attributes[ALIASES] = to_term(each_once(aliases))
     unite_origins(source, target, before)
+    move_links(source.node, target.node, draft)
+    draft.delete([source.node])
 
 
 def note_merged(source: Concept, target: Concept) -> None:

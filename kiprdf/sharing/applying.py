@@ -24,6 +24,7 @@ from kiprdf.language.names import META_TYPES
 from kiprdf.rdf.elements import Element, Term, Terms
 from kiprdf.rdf.literals import to_json
 from kiprdf.source import NOWHERE
+from kiprdf.store import Delta
 
 
 @dataclass(slots=True)
@@ -45,13 +46,15 @@ class Applied(NamedTuple):
     """What was, or would be, written: ``erased``, ``rejected`` and ``incomplete`` were left out.
 
     A rejected value is the id of an element and the key of an attribute, "" for a fact; what is
-    incomplete lacks an end or its definition.
+    incomplete lacks an end or its definition. ``nodes`` has those of all that was named.
     """
 
     draft: Draft
     erased: int
     rejected: list[tuple[str, str]]
     incomplete: list[Identity]
+    nodes: dict[Identity, NamedNode]
+    delta: Delta
 
 
 def apply_changes(
@@ -112,7 +115,7 @@ def apply_changes(
     delta = replace(draft.delta(), records=records or {})
     if not dry_run:
         writer.commit(delta, kind)
-    return Applied(draft, len(draft.erased), rejected, incomplete)
+    return Applied(draft, len(draft.erased), rejected, incomplete, resolved, delta)
 
 
 def _node(

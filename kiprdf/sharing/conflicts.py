@@ -66,11 +66,11 @@ def open_entries(attributes: Terms, metadata: Terms) -> list[Entry]:
     return [
         entry
         for entry in entries(metadata)
-        if entry["key"] == EXISTS or not _is_equal(entry, side(attributes, metadata, entry["key"]))
+        if entry["key"] == EXISTS or not is_equal(entry, side(attributes, metadata, entry["key"]))
     ]
 
 
-def _is_equal(entry: Mapping[str, Json], other: Mapping[str, Json]) -> bool:
+def is_equal(entry: Mapping[str, Json], other: Mapping[str, Json]) -> bool:
     values = [[one["value"]] if "value" in one else [] for one in (entry, other)]
     return canonical_json(values[0]) == canonical_json(values[1])
 

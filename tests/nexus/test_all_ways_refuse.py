@@ -53,6 +53,7 @@ class World:
         with nexus.acting(author="bot", access="propose"):
             self.proposals = [str(nexus.execute(TEXT)["proposed"]) for _ in range(2)]
         self.other = Nexus.memory(genesis=False, history=True)
+        self.branch = nexus.snapshot().replace("attr:age 36", "attr:age 37")
 
     def id_of(self, name: str) -> str:
         entity = self.memory.entity(name)
@@ -97,6 +98,7 @@ NEXUS: dict[str, Way] = {
     "import_ontology": lambda world: world.nexus.import_ontology(CLASS),
     "undo": lambda world: world.nexus.undo(seq=world.commit),
     "reject": lambda world: world.nexus.reject(AGE, reason="She is older."),
+    "merge": lambda world: world.nexus.merge(world.branch),
     "lift": lambda world: world.nexus.lift(world.rejection),
     "forget": lambda world: world.nexus.forget(["C:Person/Ann"]),
     "apply_erasures": lambda world: world.nexus.apply_erasures(ERASURES),

@@ -216,11 +216,12 @@ def difference(
     pairs = (
         Change(identity, old.get(identity), new.get(identity)) for identity in paced({**old, **new})
     )
-    changes = [change for change in pairs if _differs(change, link_ids)]
+    changes = [change for change in pairs if differs(change, link_ids)]
     return Difference(tuple(sorted(changes, key=lambda change: rank(change.identity))), link_ids)
 
 
-def _differs(change: Change, link_ids: bool) -> bool:
+def differs(change: Change, link_ids: bool) -> bool:
+    """Whether an element differs, or the ids of a link if these count."""
     if change.kind != "changed" or (link_ids and change.ids is not None):
         return True
     return any(True for part in PARTS for _ in change.keys(part))
@@ -239,7 +240,7 @@ def contents_of(
     """Some elements, among which are the ends of each proposition, by their identities."""
     identities = _identities(elements)
     return {
-        identities[node]: _content(element, iris, engine_metadata)
+        identities[node]: content_of(element, iris, engine_metadata)
         for node, element in paced(elements.items())
     }
 
@@ -264,7 +265,8 @@ def _identities(elements: dict[NamedNode, Element]) -> dict[NamedNode, Identity]
     return identities
 
 
-def _content(element: Element, iris: Iris, engine_metadata: bool) -> Content:
+def content_of(element: Element, iris: Iris, engine_metadata: bool) -> Content:
+    """What an element has."""
     metadata = element.metadata
     if not engine_metadata:
         metadata = {key: term for key, term in metadata.items() if key not in vocab.ENGINE_KEYS}
