@@ -12,10 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kiprdf.errors import KipError, StoreError, shown
-from kiprdf.loading import load
+from kiprdf.loading import Lazy
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography import exceptions
+    from cryptography.hazmat.primitives.asymmetric import ed25519
+else:
+    exceptions = Lazy("cryptography.exceptions")
+    ed25519 = Lazy("cryptography.hazmat.primitives.asymmetric.ed25519")
 
 _ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _PUBLIC, _SECRET = b"\xed\x01", b"\x80\x26"
@@ -80,14 +84,14 @@ def public_bytes(did: object) -> bytes | None:
 def verifies(did: str, signature: bytes, message: bytes) -> bool:
     """Whether a signature is that of a ``did:key`` over a message."""
     require_cryptography()
-    from cryptography.exceptions import InvalidSignature
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
     public = public_bytes(did)
     assert public is not None, did
     try:
-        Ed25519PublicKey.from_public_bytes(public).verify(signature, message)
-    except (InvalidSignature, ValueError):  # ValueError: the bytes are no point of the curve
+        ed25519.Ed25519PublicKey.from_public_bytes(public).verify(signature, message)
+    except (
+        exceptions.InvalidSignature,
+        ValueError,
+    ):  # ValueError: the bytes are no point of the curve
         return False
     return True
 
@@ -96,7 +100,6 @@ def require_cryptography() -> None:
     """Raise ``StoreError`` where the extra ``sign`` is not installed."""
     if find_spec("cryptography") is None:
         raise StoreError("Signatures need cryptography: pip install 'kiprdf[sign]'.")
-    load("cryptography.hazmat.primitives.asymmetric.ed25519", "cryptography.exceptions")
 
 
 # Private keys ---------------------------------------------------------------------------------
@@ -105,7 +108,7 @@ def require_cryptography() -> None:
 class Key(NamedTuple):
     """A private key with the ``did:key`` of its public one."""
 
-    private: Ed25519PrivateKey
+    private: ed25519.Ed25519PrivateKey
     did: str
 
     @property
@@ -121,11 +124,9 @@ def key_of(key: object) -> Key:
     file that cannot be read, ``StoreError`` where the extra ``sign`` is not installed.
     """
     require_cryptography()
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
     if isinstance(key, str | os.PathLike):
         return _read(Path(key))
-    if not isinstance(key, Ed25519PrivateKey):
+    if not isinstance(key, ed25519.Ed25519PrivateKey):
         message = f"A key is a file or an Ed25519PrivateKey, not {type(key).__name__}."
         raise KipError("KIP_1001", message, _HINT)
     public = key.public_key().public_bytes_raw()
@@ -133,8 +134,6 @@ def key_of(key: object) -> Key:
 
 
 def _read(path: Path) -> Key:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
     try:
         members: Any = json.loads(path.read_text("utf-8"))
         secret, public = members["secretKeyMultibase"], members["publicKeyMultibase"]
@@ -145,7 +144,7 @@ def _read(path: Path) -> Key:
     if data is None or data[:2] != _SECRET or len(data) != 2 + _LENGTH:
         message = f"The key in {shown(str(path))} is not an Ed25519 key (z3u2…)."
         raise KipError("KIP_1001", message, _HINT)
-    key = key_of(Ed25519PrivateKey.from_private_bytes(data[2:]))
+    key = key_of(ed25519.Ed25519PrivateKey.from_private_bytes(data[2:]))
     if key.did != f"{_DID}{public}":
         message = f"The secret and the public key in {shown(str(path))} do not belong together."
         raise KipError("KIP_1001", message, _HINT)
@@ -159,9 +158,7 @@ def new_key(path: str | os.PathLike[str]) -> str:
     ``FileExistsError``: a key is never overwritten.
     """
     require_cryptography()
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-    key = key_of(Ed25519PrivateKey.generate())
+    key = key_of(ed25519.Ed25519PrivateKey.generate())
     multikey = {
         "@context": "https://w3id.org/security/multikey/v1",
         "id": key.method,
