@@ -183,8 +183,8 @@ def _verified_proofs(content: str | bytes) -> list[dict[str, str]]:
         text = content if isinstance(content, str) else content.decode("utf-8-sig")
         if len(text) > layout.LARGEST:
             raise _Fault(f"The document has more than {layout.LARGEST:,} characters.")
-        known = layout.read(text)
-        lines, value = known or foreign.read(text)
+        own = layout.read(text)
+        lines, value = own or foreign.read(text)
         proofs = value if isinstance(value, list) else [value]
         if not 0 < len(proofs) <= _PROOFS:
             raise _Fault(f"The document has {len(proofs)} proofs; 1 to {_PROOFS} are read.")

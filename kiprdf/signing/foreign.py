@@ -107,20 +107,20 @@ def _context(context: Any) -> Any:
 def _definition(term: str, definition: Any) -> Any:
     """The definition of a term, or a setting of a context; ``Unreadable`` where values vanish."""
     if term.startswith("@"):
-        is_known = term in _SETTINGS and (definition is not None or term == "@language")
+        is_plain = term in _SETTINGS and (definition is not None or term == "@language")
         target = None
     elif isinstance(definition, dict):
         containers = _listed(definition.get("@container", "@set"))
-        is_known = definition.keys() <= _DEFINITION and containers == ["@set"]
+        is_plain = definition.keys() <= _DEFINITION and containers == ["@set"]
         target = definition.get("@id", definition.get("@reverse", term))
         if "@context" in definition:
             definition = {**definition, "@context": _context(definition["@context"])}
     else:
-        is_known, target = isinstance(definition, str), definition
+        is_plain, target = isinstance(definition, str), definition
     is_keyword = isinstance(target, str) and target.startswith("@")
     if term in _ALIASES or is_keyword:
-        is_known = is_known and _ALIASES.get(term) == target
-    if not is_known or (not term.startswith("@") and target is None):
+        is_plain = is_plain and _ALIASES.get(term) == target
+    if not is_plain or (not term.startswith("@") and target is None):
         raise Unreadable(f"The context defines {shown(repr(term))} in a way that is not verified.")
     return definition
 
