@@ -185,7 +185,7 @@ class _Labels:
             raise self._too_much()
 
     def _too_much(self) -> KipError:
-        message = f"The {len(self._quads)} blank nodes are too much alike to be told apart."
+        message = f"The {len(self._quads)} blank nodes are too much alike to be distinguished."
         return KipError("KIP_4002", message, "Give them IRIs.")
 
 
