@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from kiprdf.pages import publish as publishing
     from kiprdf.pages.publish import Facts, Published
     from kiprdf.sharing import conflicts as noted_conflicts
-    from kiprdf.sharing import merging
+    from kiprdf.sharing import merging, nanopublications
     from kiprdf.sharing.merging import Merged
     from kiprdf.store import connecting
     from kiprdf.store.journal import Sync
@@ -79,6 +79,7 @@ else:
     graphs = Lazy("kiprdf.interchange.formats.graphs")
     imports = Lazy("kiprdf.execution.imports")
     maintenance = Lazy("kiprdf.maintenance")
+    nanopublications = Lazy("kiprdf.sharing.nanopublications")
     options = Lazy("kiprdf.options")
     patch_log = Lazy("kiprdf.interchange.differences.patch_log")
     proposals = Lazy("kiprdf.execution.proposals")
@@ -884,6 +885,49 @@ class Nexus:
         """
         chosen = options.ImportOptions.given(locals())
         return imports.import_rdf(self._engine, source, chosen)
+
+    @timed
+    def nanopublication(self, id: str, *, mapping: MappingSources = None) -> str:
+        """A proposition with what is known of it, as a nanopublication in TriG.
+
+        The assertion has the fact, its attributes, and the types and names of its ends; the
+        provenance its metadata, also in PROV; the publication info who made it, when, and with
+        which license. Its IRI ends in a digest of its content. KIP_3002 where there is no such
+        proposition.
+
+        >>> nexus = Nexus.memory()
+        >>> id = nexus.id_of("(Domain:System, belongs_to_domain, Domain:CoreSchema)")
+        >>> "np:hasAssertion sub:assertion" in nexus.nanopublication(id)
+        True
+        """
+        vocabulary = mapping_of(mapping)
+        return self._engine.boundary.run(
+            lambda: nanopublications.nanopublication(self.store, id, vocabulary)
+        )
+
+    @timed_write
+    def import_nanopublications(
+        self,
+        source: files.Source | list[files.Source] | rdflib.Graph,
+        *,
+        format: formats.Format | None = None,
+        mapping: MappingSources = None,
+        define: bool = True,
+        default_type: str | None = "Thing",
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Import the assertions of nanopublications, all or none, in one commit.
+
+        ``source`` is what ``import_rdf`` takes, in TriG where nothing says otherwise. Raises
+        KIP_2002 for the first nanopublication that is not well-formed, or whose content is not
+        that of its trusty URI. A fact has as ``source`` the IRI of its nanopublication, and its
+        author, time, license and evidence; one of another nexus has its own metadata, and the IRI
+        as ``via``. What the nexus has already keeps its metadata. The report is that of
+        ``import_rdf``, and lists the ``nanopublications``: ``iri``, ``propositions``, and what each
+        ``retracts`` or ``supersedes``, which is not done.
+        """
+        chosen = options.NanopublicationOptions.given(locals())
+        return nanopublications.import_nanopublications(self._engine, source, chosen)
 
     @timed_write
     def import_ontology(

@@ -163,6 +163,17 @@ class ImportOptions(DocumentOptions):
     define: bool = False
     default_type: str | None = None
     language: str | None = None
+    every_link: bool = field(default=False, init=False)
+    """Whether every IRI that a property links becomes a concept, described or not."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class NanopublicationOptions(ImportOptions):
+    """The arguments of ``Nexus.import_nanopublications``."""
+
+    define: bool = True
+    default_type: str | None = "Thing"
+    every_link: bool = field(default=True, init=False)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

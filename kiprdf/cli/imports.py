@@ -62,6 +62,10 @@ def import_(
     ontology: Annotated[
         bool, typer.Option("--ontology", help="Import RDFS, OWL or SHACL as definitions.")
     ] = False,
+    nanopublications: Annotated[
+        bool,
+        typer.Option("--nanopublications", help="Import all nanopublications, or none."),
+    ] = False,
     inherit: Annotated[
         bool,
         typer.Option("--inherit", help="Copy inherited attributes to subclasses (--ontology)."),
@@ -85,6 +89,7 @@ def import_(
       kiprdf import people.ttl --mapping foaf --mapping mine.jsonld --dry-run
       kiprdf import rivers.ttl --define --language en --nexus brain
       kiprdf import clinic.owl --ontology --inherit
+      kiprdf import facts.trig --nanopublications
       kiprdf import data.jsonld --define --context context.jsonld
       kiprdf import - --format ntriples --source crm --define < data.nt
     """
@@ -93,6 +98,9 @@ def import_(
     if ontology and (define or default_type or language):
         names = "--define, --default-type and --language"
         raise typer.BadParameter(f"{names} cannot be combined with --ontology.")
+    if nanopublications and (ontology or define or language or base_iri or context or source):
+        kept = "--mapping, --default-type, --format and --dry-run"
+        raise typer.BadParameter(f"Of these options, --nanopublications takes {kept}.")
     if strict is not None and dry_run:
         raise typer.BadParameter("--strict is stored; it cannot be combined with --dry-run.")
     for path in files:
@@ -100,6 +108,8 @@ def import_(
     server = place_of(ctx).server()
     if server is not None and strict is not None:
         raise typer.BadParameter("--strict belongs to a folder or a store, not to a server.")
+    if server is not None and nanopublications:
+        raise typer.BadParameter("Import nanopublications where the nexus is, not on a server.")
     options: dict[str, Any] = {"format": format and format.value, "dry_run": dry_run}
     options["context"] = _contexts(context or [])
     options |= {"mapping": mapping if server else inputs.mapping_of(mapping), "base_iri": base_iri}
@@ -116,7 +126,13 @@ def import_(
     else:
         target = place_of(ctx).for_command(strict_schema=strict)
     with target as opened:
-        importer.run(opened)
+        if nanopublications:
+            chosen = {key: options[key] for key in ("format", "mapping", "dry_run")}
+            if default_type is not None:
+                chosen["default_type"] = default_type
+            importer.run_nanopublications(opened, chosen)
+        else:
+            importer.run(opened)
     if dry_run and not as_json:
         output.note("Dry run: nothing was written.")
 
@@ -169,6 +185,14 @@ class _Importer:
         dry_run = self._options["dry_run"]
         for one, own in passes(self._documents, share_names=share_names, dry_run=dry_run):
             self._import(nexus, one, {**self._options, **own})
+
+    def run_nanopublications(self, nexus: Nexus, options: dict[str, Any]) -> None:
+        """Import the nanopublications of all files in one commit."""
+        documents: list[Any] = [*self._documents]
+        with output.errors_as_json(self._as_json):
+            report = nexus.import_nanopublications(documents, **options)
+        title = output.counted(len(report["nanopublications"]), "nanopublication")
+        output.show_answer(self._as_json, report, report_lines(title, report))
 
     def _import(self, nexus: Nexus, source: Path | Buffered, options: dict[str, Any]) -> None:
         """Import one file; the second time it is reported if it added links."""

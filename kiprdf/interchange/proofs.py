@@ -39,16 +39,16 @@ def turtle(store: Store, text: str, commit: int, rows: Sequence[Row], profile: P
     """
     cited = dict.fromkeys(id for row in rows for id in row.cited)
     nodes = [node for node in map(store.iris.from_id, cited) if node is not None]
-    described = list(dict.fromkeys(_described(store, nodes)))
+    elements = list(dict.fromkeys(described(store, nodes)))
     proof = dict.fromkeys(_proof(store, text, commit, rows))
-    terms = provenance.of_elements(Knowledge.of(described, store.iris))
+    terms = provenance.of_elements(Knowledge.of(elements, store.iris))
     content = io.BytesIO()
-    serializer = Serializer([*described, *terms, *proof], "turtle", store.iris, profile=profile)
+    serializer = Serializer([*elements, *terms, *proof], "turtle", store.iris, profile=profile)
     serializer.write(content, prefixes=provenance.PREFIXES)
     return content.getvalue().decode()
 
 
-def _described(store: Store, nodes: Iterable[NamedNode]) -> Iterator[Triple]:
+def described(store: Store, nodes: Iterable[NamedNode]) -> Iterator[Triple]:
     """The triples of some elements, of the ends of propositions, and of what they derive from."""
     derived_from = store.iris.predicate(DERIVED_FROM)
     pending = list(dict.fromkeys(nodes))

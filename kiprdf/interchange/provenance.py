@@ -46,8 +46,13 @@ _Terms: TypeAlias = Callable[[Knowledge, NamedNode, Element], Iterator[Triple]]
 def of_elements(knowledge: Knowledge) -> Iterator[Triple]:
     """The provenance of all elements, in the order of their IRIs."""
     for node, element in paced(knowledge.elements.items()):
-        for terms in _TERMS:
-            yield from terms(knowledge, node, element)
+        yield from of_element(knowledge, element, node)
+
+
+def of_element(knowledge: Knowledge, element: Element, about: NamedNode) -> Iterator[Triple]:
+    """The provenance of one element, said of a resource that stands for it."""
+    for terms in _TERMS:
+        yield from terms(knowledge, about, element)
 
 
 def of_domains(knowledge: Knowledge) -> Iterator[Triple]:
@@ -137,7 +142,7 @@ def _source(knowledge: Knowledge, node: NamedNode, element: Element) -> Iterator
                 yield Triple(node, prov("wasDerivedFrom"), resource)
 
 
-def _author(knowledge: Knowledge, node: NamedNode, element: Element) -> Iterator[Triple]:
+def of_author(knowledge: Knowledge, node: NamedNode, element: Element) -> Iterator[Triple]:
     """``author``: an agent if it is an IRI or a Person of this dataset, otherwise a literal."""
     for text in dict.fromkeys(_texts(metadata(element, "author"))):
         agent = knowledge.person(text) or resource_of(knowledge, text)
@@ -196,7 +201,7 @@ def _succession(knowledge: Knowledge, node: NamedNode, element: Element) -> Iter
 
 def _derivation(knowledge: Knowledge, node: NamedNode, element: Element) -> Iterator[Triple]:
     """What an element is ``derived_from``; the rule that it is ``derived_by``: an activity."""
-    for fact in knowledge.facts_from.get(node, ()):
+    for fact in knowledge.facts_from.get(element.node, ()):
         if fact.predicate == DERIVED_FROM:
             yield Triple(node, prov("wasDerivedFrom"), fact.object)
     for rule in dict.fromkeys(_texts(metadata(element, DERIVED_BY))):
@@ -207,7 +212,7 @@ def _derivation(knowledge: Knowledge, node: NamedNode, element: Element) -> Iter
         yield Triple(activity, dcterms("description"), Literal(rule))
 
 
-_TERMS: tuple[_Terms, ...] = (_source, _author, _times, _validity, _succession, _derivation)
+_TERMS: tuple[_Terms, ...] = (_source, of_author, _times, _validity, _succession, _derivation)
 
 
 # Terms and values -----------------------------------------------------------------------------

@@ -21,8 +21,8 @@ SHAPES = """@prefix sh: <http://www.w3.org/ns/shacl#> .
 NEW = 'UPSERT { CONCEPT { {type: "Drug", name: "New"} } }'
 PANELS = {
     "Everyday": "demo run shell load explain diagnose info why memory chunks",
-    "Exchange": "snapshot restore export import diff patch schema context publish git-setup "
-    "git-show",
+    "Exchange": "snapshot restore export import diff patch schema context publish nanopublication "
+    "git-setup git-show",
     "History": "at history changes undo forget refusals compact-history reject lift rejections "
     "erasures proposals",
     "Serve": "serve mcp instructions scopes principals",
@@ -39,6 +39,7 @@ READING = {
     ("export",): 'name: "Aspirin"',
     ("schema",): "rdfs:Class",
     ("context",): "@context",
+    ("nanopublication", "(Drug:Aspirin, treats, Symptom:Headache)"): "np:hasAssertion",
     ("instructions",): "Drug",
     ("at", "1", "DESCRIBE DOMAINS"): "CoreSchema",
     ("history", "C:Drug/Aspirin"): "created",
@@ -243,8 +244,9 @@ SHOWN = {
     "--nexus --sync": "undo proposals/approve proposals/decline reject lift",
     "--nexus --token": "forget compact-history erasures/apply optimize backup",
     "--default-graph --nexus": "explain diagnose info why snapshot export schema context publish "
-    "instructions check gate/show gate/check memory/get memory/list memory/contradictions "
-    "memory/stats memory/search memory/neighbors memory/recall memory/context memory/export",
+    "nanopublication instructions check gate/show gate/check memory/get memory/list "
+    "memory/contradictions memory/stats memory/search memory/neighbors memory/recall "
+    "memory/context memory/export",
     "--default-graph --nexus --sync --update-url": "run shell load restore patch embed memory/add "
     "memory/forget memory/merge memory/decay memory/import memory/rebuild gate/set gate/remove",
     "--default-graph --nexus --sync --token --update-url": "import serve mcp",

@@ -30,6 +30,9 @@ TEXT = 'UPSERT { CONCEPT { {type: "Person", name: "Bo"} } }'
 RULE = "start {} => Person Bo {@module memory; @do put; age 7}, start {@do clear}"
 FOAF = '<urn:x:1> a <http://xmlns.com/foaf/0.1/Person> ; <http://xmlns.com/foaf/0.1/name> "Bo" .'
 SHAPES = "<urn:x:shape> <http://www.w3.org/ns/shacl#targetNode> <urn:x:1> ."
+NANOPUBLICATION = """@prefix : <urn:x:np/> . @prefix np: <http://www.nanopub.org/nschema#> .
+:h { : a np:Nanopublication ; np:hasAssertion :a ; np:hasProvenance :p ; np:hasPublicationInfo :i }
+:a { <urn:x:1> <urn:x:knows> <urn:x:2> } :p { :a <urn:x:of> <urn:x:3> } :i { : <urn:x:of> :a }"""
 CLASS = "<urn:x:Lake> a <http://www.w3.org/2002/07/owl#Class> ."
 PATCH = 'A <urn:kip:nexus/Person/Ann> <urn:kip:attribute/age> "7" .\n'
 ERASURES = f"kiprdf erasures 1\n{hashlib.sha256(b'kiprdf erasure C:Person/Ann').hexdigest()}\n"
@@ -96,6 +99,7 @@ NEXUS: dict[str, Way] = {
     "restore": lambda world: Nexus.restore(world.other, world.nexus.snapshot()),
     "import_rdf": lambda world: world.nexus.import_rdf(FOAF, mapping="foaf"),
     "import_ontology": lambda world: world.nexus.import_ontology(CLASS),
+    "import_nanopublications": lambda world: world.nexus.import_nanopublications(NANOPUBLICATION),
     "undo": lambda world: world.nexus.undo(seq=world.commit),
     "reject": lambda world: world.nexus.reject(AGE, reason="She is older."),
     "merge": lambda world: world.nexus.merge(world.branch),
@@ -151,17 +155,8 @@ NEXUS_READS = {
     *("execute_kip_readonly", "find", "believed", "diagnose", "explain", "sparql", "request"),
     *("export", "snapshot", "write_snapshot", "publish", "schema", "shapes", "provenance"),
     *("context", "wikibase", "to_rdflib", "patch_to", "diff", "at", "history", "id_of", "changes"),
-    *(
-        "conflicts",
-        "rejections",
-        "refusals",
-        "validity",
-        "erasures",
-        "proposals",
-        "proposal",
-        "info",
-        "names",
-    ),
+    *("conflicts", "nanopublication"),
+    *("rejections", "refusals", "validity", "erasures", "proposals", "proposal", "info", "names"),
     *("backup", "problems", "acting", "limited", "why", "shapes_set", "check_shapes"),
     # They change no knowledge: the index of the text, and files that can be made again.
     *("build_index", "embed", "check"),

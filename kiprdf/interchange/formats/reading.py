@@ -101,7 +101,7 @@ def _dataset(
         # Before the base moves: a string that the mapping made an IRI does not move with it.
         triples = undone((quad.triple for quad in dataset), Iris(origin), mapping)
         dataset = (Quad(*triple) for triple in triples)
-    return StagingStore.of(_rebased(dataset, origin, base))
+    return StagingStore.of(rebased(dataset, origin, base))
 
 
 def _default_graph(quads: Iterable[Quad]) -> Iterator[Quad]:
@@ -114,7 +114,7 @@ def _default_graph(quads: Iterable[Quad]) -> Iterator[Quad]:
         yield quad
 
 
-def _rebased(quads: Iterable[Quad], origin: str, base: str) -> Iterable[Quad]:
+def rebased(quads: Iterable[Quad], origin: str, base: str) -> Iterable[Quad]:
     """Quads with the IRIs of one base moved to another."""
 
     def moved(term: Any) -> Any:

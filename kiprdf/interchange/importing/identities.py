@@ -37,6 +37,7 @@ from kiprdf.interchange.importing.names import (
 )
 from kiprdf.interchange.importing.plan import JsonMap
 from kiprdf.interchange.importing.values import to_value
+from kiprdf.interchange.vocabularies.standards import STANDARDS
 from kiprdf.language.names import (
     META_TYPES,
     is_definition_name,
@@ -113,10 +114,13 @@ def claims_by_element(by_subject: BySubject, define: bool, naming: Naming) -> di
     return claims
 
 
-def stubs(external: ExternalData, by_subject: BySubject, naming: Naming) -> set[Node]:
+def stubs(
+    external: ExternalData, by_subject: BySubject, naming: Naming, every_link: bool
+) -> set[Node]:
     """The undescribed objects of properties that the mapping names, if they are not values.
 
-    With a default type they become concepts that have nothing but their IRI.
+    With a default type they become concepts that have nothing but their IRI. With ``every_link``
+    so do those of all other properties but the terms of RDF, RDFS and OWL.
     """
     never = (vocab.TYPE.value, OWL_SAME_AS)
     return {
@@ -130,7 +134,10 @@ def stubs(external: ExternalData, by_subject: BySubject, naming: Naming) -> set[
         and not is_blank(item)
         and not naming.is_below_base(item.value)
         and naming.index.element(item.value) is None
-        and naming.is_link(statement.predicate.value)
+        and (
+            naming.is_link(statement.predicate.value)
+            or (every_link and not statement.predicate.value.startswith((*STANDARDS, *vocab.OWN)))
+        )
     }
 
 

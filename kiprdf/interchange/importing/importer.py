@@ -121,7 +121,9 @@ def plan(
     labels = names_by_label(subjects)
     claims = claims_by_element(subjects, define, Naming(mapping, index, bases, labels))
     naming = Naming(mapping, index.claiming(claims), bases, labels)
-    undescribed = stubs(external, subjects, naming) if default_type else set()
+    undescribed = set()
+    if default_type:
+        undescribed = stubs(external, subjects, naming, options.every_link)
     identities = Identifier(subjects, naming, define, default_type, language).identify(undescribed)
     index = naming.index.without(identities.superseded).claiming(identities.originals)
     context = Context(external, naming, index, identities, provenance, index.metadata(ORIGINAL))

@@ -107,7 +107,7 @@ class _Definitions:
         rules: dict[RuleKey, Counter[Usage]] = defaultdict(Counter)
         for one in paced(elements):
             iris[one.definition].update((one.iris or one.properties)[:1])
-            names[one.definition].update([one.values.label])
+            names[one.definition].update([one.values.label] if one.values.label else [])
             for origin in one.values.origins:
                 place = (one.definition, origin.is_metadata, origin.key)
                 rules[place][_usage(origin)] += 1
