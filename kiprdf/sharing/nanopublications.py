@@ -32,6 +32,7 @@ from kiprdf.interchange.knowledge import PERSON, Knowledge
 from kiprdf.interchange.vocabularies.standards import Namespace, dc, dcterms, prov, xsd
 from kiprdf.kml.draft import timestamp
 from kiprdf.kml.statements import Concept, Proposition
+from kiprdf.loading import load
 from kiprdf.rdf import elements, vocab
 from kiprdf.rdf.elements import metadata, read_element
 from kiprdf.rdf.iris import Iris
@@ -193,6 +194,7 @@ def _read(source: Any, options: NanopublicationOptions) -> tuple[list[Quad], lis
 
 def _from_trix(content: str | bytes) -> str:
     """The N-Quads of TriX, which only rdflib reads."""
+    load("rdflib")
     import rdflib
 
     dataset = rdflib.Dataset()
