@@ -93,7 +93,7 @@ def split(quads: Iterable[Quad]) -> list[Nanopublication]:
     heads = [quad for own in graphs.values() for quad in own if _is_head(quad)]
     if not heads:
         raise KipError("KIP_2002", "The document has no nanopublication.", "Import it as RDF.")
-    found = []
+    nanopublications = []
     taken: set[Any] = set()
     for head in sorted(heads, key=str):
         one = _checked(head, heads, graphs)
@@ -101,11 +101,11 @@ def split(quads: Iterable[Quad]) -> list[Nanopublication]:
         if not taken.isdisjoint(own):
             raise _malformed(one.iri, "it shares a graph with another one")
         taken |= own
-        found.append(one)
+        nanopublications.append(one)
     for graph, own_quads in graphs.items():
         if graph not in taken:
             raise _malformed(heads[0].subject, f"{own_quads[0]} is in none of its graphs")
-    return list(map(_verified, found))
+    return list(map(_verified, nanopublications))
 
 
 def _verified(one: Nanopublication) -> Nanopublication:

@@ -49,7 +49,7 @@ SOURCE, VIA = "source", "via"
 """The metadata keys with the nanopublication that a fact comes from; the second where it came from
 another nexus, whose own source it has."""
 _SHOWN = frozenset((vocab.TYPE, vocab.LABEL, vocab.attribute(SAME_AS)))
-"""What is said of the ends of a fact, so that it can be understood."""
+"""What is of_metadata of the ends of a fact, so that it can be understood."""
 _ENGINE = frozenset(map(vocab.metadata, vocab.ENGINE_KEYS))
 _NAMING = ("author", SOURCE, "evidence", "superseded_by", "license")
 """The metadata keys whose texts may name elements."""
@@ -77,7 +77,7 @@ def _of(store: Store, id: str, mapping: Mapping | None) -> Nanopublication:
     if not isinstance(fact, elements.Proposition):
         message = f"There is no proposition {id}."
         raise KipError("KIP_3002", message, "Read its id with FIND(?link.id).")
-    known = Knowledge.of(_needed(store, fact), store.iris)
+    knowledge = Knowledge.of(_needed(store, fact), store.iris)
     about = form.node("assertion")
 
     def written(triples: Iterable[Triple]) -> Iterator[Triple]:
@@ -87,16 +87,18 @@ def _of(store: Store, id: str, mapping: Mapping | None) -> Nanopublication:
         return to_profile(own, "rdf11")
 
     stated = list(dict.fromkeys(_stated(store, fact.node)))
-    said = [t for t in store.describe(fact.node) if _is_metadata(t) and t.predicate not in _ENGINE]
+    of_metadata = [
+        t for t in store.describe(fact.node) if _is_metadata(t) and t.predicate not in _ENGINE
+    ]
     origin = [
         Triple(about, prov("specializationOf"), fact.node),
-        *provenance.of_element(known, fact, about),
+        *provenance.of_element(knowledge, fact, about),
     ]
     return form.complete(
         {
             "assertion": written(stated),
-            "provenance": [*map(_checkable, origin), *written(said)],
-            "pubinfo": map(_checkable, _published(store, known, fact, stated)),
+            "provenance": [*map(_checkable, origin), *written(of_metadata)],
+            "pubinfo": map(_checkable, _published(store, knowledge, fact, stated)),
         }
     )
 
@@ -130,7 +132,7 @@ def _is_metadata(triple: Triple) -> bool:
 
 
 def _published(
-    store: Store, known: Knowledge, fact: elements.Proposition, stated: list[Triple]
+    store: Store, knowledge: Knowledge, fact: elements.Proposition, stated: list[Triple]
 ) -> Iterator[Triple]:
     """Who made a nanopublication and when, its license, its nexus, and labels of what it uses."""
     yield Triple(DRAFT, vocab.BASE, Literal(store.iris.base))
@@ -138,13 +140,13 @@ def _published(
         if (moment := provenance.time_literal(metadata(fact, key))) is not None:
             yield Triple(DRAFT, dcterms("created"), moment)
             break
-    creators = list(provenance.of_author(known, DRAFT, fact))
+    creators = list(provenance.of_author(knowledge, DRAFT, fact))
     actor = metadata(fact, vocab.ACTOR)
     if not creators and isinstance(actor, str):
         creators = [Triple(DRAFT, dc("creator"), Literal(actor))]
     yield from creators
     for text in listed(metadata(fact, "license")):
-        resource = provenance.resource_of(known, text) if isinstance(text, str) else None
+        resource = provenance.resource_of(knowledge, text) if isinstance(text, str) else None
         if resource is not None:
             yield Triple(DRAFT, dcterms("license"), resource)
     for term in dict.fromkeys(
@@ -177,7 +179,7 @@ def import_nanopublications(
         warnings += noted
     document = _Document(form.split(quads), warnings, options, timestamp(engine.clock()))
     report = imports.run(engine, cast(Document, document), dry_run=options.dry_run)
-    return {"nanopublications": document.found, **report}
+    return {"nanopublications": document.entries, **report}
 
 
 def _read(source: Any, options: NanopublicationOptions) -> tuple[list[Quad], list[str]]:
@@ -216,7 +218,7 @@ class _Document:
     ) -> None:
         self._every, self._warnings = every, warnings
         self._options, self._imported_at = options, imported_at
-        self.found: list[dict[str, Any]] = []
+        self.entries: list[dict[str, Any]] = []
         """What the report says of each, after the last plan."""
 
     def plan(self, store: Store) -> ImportPlan:
@@ -241,12 +243,12 @@ class _Document:
             added: JsonMap = {}
             for one in every if is_new and is_fact else ():
                 if one.origin is None or _main_id(one) == element.key:
-                    added |= _known(one)
+                    added |= _provenance_of(one)
             for key in (SOURCE, VIA):
-                known = listed(before[key].get(element.key))
+                earlier = listed(before[key].get(element.key))
                 iris = [one.iri.value for one in every if (one.origin is None) == (key == SOURCE)]
-                if iris and (is_new or (is_fact and (key == SOURCE or known))):
-                    added[key] = one_or_all(list(dict.fromkeys([*known, *iris])))
+                if iris and (is_new or (is_fact and (key == SOURCE or earlier))):
+                    added[key] = one_or_all(list(dict.fromkeys([*earlier, *iris])))
             if is_new and SOURCE in added:
                 added[IMPORTED_AT] = self._imported_at
             return {**added, **stated}
@@ -258,8 +260,8 @@ class _Document:
             one.iri: [fact.key for fact in plan.propositions if name in stated_by[fact.key]]
             for name, one in graphs
         }
-        self.found = [_entry(one, facts[one.iri]) for one in self._every]
-        warnings = [*plan.warnings, *self._warnings, *_withdrawn(self.found, before)]
+        self.entries = [_entry(one, facts[one.iri]) for one in self._every]
+        warnings = [*plan.warnings, *self._warnings, *_withdrawn(self.entries, before)]
         return replace(plan, concepts=concepts, propositions=propositions, warnings=warnings)
 
 
@@ -283,14 +285,14 @@ def _facts(one: Nanopublication, base: str) -> Iterable[Quad]:
     return rebased(quads, one.origin, base)
 
 
-def _known(one: Nanopublication) -> JsonMap:
+def _provenance_of(one: Nanopublication) -> JsonMap:
     """Who says a fact, since when, with which license and by which evidence."""
-    known: JsonMap = {}
+    values_of: JsonMap = {}
     for key, properties in _METADATA.items():
         values = one.values("provenance", *properties) or one.values("pubinfo", *properties)
         if values and (key != "evidence" or one.origin is None):
-            known[key] = one_or_all([value.value for value in values])
-    return known
+            values_of[key] = one_or_all([value.value for value in values])
+    return values_of
 
 
 _METADATA = {
@@ -317,9 +319,9 @@ def _entry(one: Nanopublication, propositions: list[str]) -> dict[str, Any]:
     return {"iri": one.iri.value, "propositions": propositions, **withdrawn}
 
 
-def _withdrawn(found: Iterable[dict[str, Any]], arrivals: dict[str, JsonMap]) -> Iterator[str]:
+def _withdrawn(entries: Iterable[dict[str, Any]], arrivals: dict[str, JsonMap]) -> Iterator[str]:
     """A sentence for each nanopublication that is withdrawn and from which facts came."""
-    for entry in found:
+    for entry in entries:
         for name in ("retracts", "supersedes"):
             for iri in entry[name]:
                 own = {i for key in arrivals.values() for i, v in key.items() if iri in listed(v)}
