@@ -25,7 +25,7 @@ SCHEMA = """UPSERT {
   CONCEPT { {type: "$ConceptType", name: "Drug"} }
   CONCEPT { {type: "$ConceptType", name: "Symptom"} }
   CONCEPT { {type: "$PropositionType", name: "treats"} }
-  CONCEPT { {type: "$PropositionType", name: "doubts"} }
+  CONCEPT { {type: "$PropositionType", name: "questions"} }
 }"""
 FACTS = """UPSERT {
   CONCEPT ?headache { {type: "Symptom", name: "Headache"} }
@@ -41,11 +41,11 @@ FACTS = """UPSERT {
     confidence: 0.95, author: "Ada", source: "https://example.org/paper", rank: 1,
     license: "https://creativecommons.org/licenses/by/4.0/"
   }
-  PROPOSITION { (?ada, "doubts", ?treats) } WITH METADATA {
+  PROPOSITION { (?ada, "questions", ?treats) } WITH METADATA {
     author: "https://orcid.org/0000-0002-1825-0097", source: "a talk"
   }
 }"""
-TREATS, DOUBTS = "P:48ec6e8e3fe50dea:treats", "P:93ff0349c9fb0585:doubts"
+TREATS, OBJECTION = "P:48ec6e8e3fe50dea:treats", "P:511dd8f18e8a8e54:questions"
 
 
 def nexus(base: str | None = "https://data.example.org/kb/") -> Nexus:
@@ -62,9 +62,9 @@ def sender() -> Nexus:
 
 def element(of: Nexus, id: str) -> dict[str, Any]:
     """A proposition, without what the engine notes."""
-    (found,) = of.execute("FIND(?l) WHERE { ?l (id: :id) }", id=id)
-    found["metadata"] = {k: v for k, v in found["metadata"].items() if not k.startswith("_")}
-    return dict(found)
+    (fact,) = of.execute("FIND(?l) WHERE { ?l (id: :id) }", id=id)
+    fact["metadata"] = {k: v for k, v in fact["metadata"].items() if not k.startswith("_")}
+    return dict(fact)
 
 
 def counts(report: dict[str, Any]) -> list[int]:
@@ -78,7 +78,7 @@ def counts(report: dict[str, Any]) -> list[int]:
 
 def test_nanopub_reads_what_is_sent(sender: Nexus, tmp_path: Path) -> None:
     path = tmp_path / "fact.trig"
-    for id in (TREATS, DOUBTS):
+    for id in (TREATS, OBJECTION):
         path.write_text(sender.nanopublication(id), "utf-8")
         read = nanopub.Nanopub(rdf=path)
         assert read.is_valid
@@ -106,9 +106,9 @@ def test_a_nanopublication_says_what_is_known_of_a_fact(sender: Nexus) -> None:
     assert not list(parts["assertion"].subject_objects(ATTRIBUTE.risk_level))
     assert [str(o) for o in parts["assertion"].objects(link, ATTRIBUTE.dose)] == ["0.5"]
     about, paper = head + "#assertion", URIRef("https://example.org/paper")
-    said = {(p, o) for p, o in parts["provenance"].predicate_objects(about)}
-    assert {(PROV.wasDerivedFrom, paper), (PROV.wasAttributedTo, ada)} <= said
-    assert (PROV.specializationOf, link) in said
+    of_assertion = {(p, o) for p, o in parts["provenance"].predicate_objects(about)}
+    assert {(PROV.wasDerivedFrom, paper), (PROV.wasAttributedTo, ada)} <= of_assertion
+    assert (PROV.specializationOf, link) in of_assertion
     assert [str(o) for o in parts["provenance"].objects(link, METADATA.confidence)] == ["0.95"]
     published = dict(parts["pubinfo"].predicate_objects(head))
     assert published[DCTERMS.creator] == ada
@@ -127,21 +127,21 @@ def test_only_a_proposition_is_sent(sender: Nexus) -> None:
 
 
 @pytest.mark.parametrize("base", [None, "https://other.example.org/"])
-def test_facts_come_back_as_they_were(sender: Nexus, base: str | None) -> None:
+def test_facts_arrive_as_they_were_sent(sender: Nexus, base: str | None) -> None:
     receiver = nexus(base)
-    sent = [sender.nanopublication(id) for id in (DOUBTS, TREATS)]
+    sent = [sender.nanopublication(id) for id in (OBJECTION, TREATS)]
     iris = [line.split("<")[1].split("#")[0] for one in sent for line in one.splitlines()[:1]]
-    # The first names the fact that it doubts, and says nothing of it.
+    # The first names the fact that it questions, and says nothing of it.
     report = receiver.import_nanopublications(sent[0])
     assert counts(report) == [3, 0, 2, 0]
     assert report["nanopublications"] == [
-        {"iri": iris[0], "propositions": [TREATS, DOUBTS], "retracts": [], "supersedes": []}
+        {"iri": iris[0], "propositions": [TREATS, OBJECTION], "retracts": [], "supersedes": []}
     ]
     bare = element(receiver, TREATS)
     assert ("attributes" in bare, bare["metadata"]) == (False, {"via": iris[0]})
     report = receiver.import_nanopublications(sent[1])
     assert counts(report) == [0, 0, 0, 1]
-    for id, via in ((DOUBTS, [iris[0]]), (TREATS, iris)):
+    for id, via in ((OBJECTION, [iris[0]]), (TREATS, iris)):
         before, after = element(sender, id), element(receiver, id)
         arrived = after["metadata"].pop("via")
         assert arrived == (via if len(via) > 1 else via[0])
@@ -154,7 +154,7 @@ def test_facts_come_back_as_they_were(sender: Nexus, base: str | None) -> None:
 
 def test_a_fact_that_comes_home_changes_nothing(sender: Nexus) -> None:
     before = sender.snapshot()
-    sender.import_nanopublications([sender.nanopublication(id) for id in (TREATS, DOUBTS)])
+    sender.import_nanopublications([sender.nanopublication(id) for id in (TREATS, OBJECTION)])
     assert sender.snapshot() == before
 
 
