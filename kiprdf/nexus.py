@@ -66,12 +66,13 @@ if TYPE_CHECKING:
     from kiprdf.pages import publish as publishing
     from kiprdf.pages.publish import Facts, Published
     from kiprdf.sharing import conflicts as noted_conflicts
-    from kiprdf.sharing import merging, nanopublications
+    from kiprdf.sharing import following, merging, nanopublications
     from kiprdf.sharing.merging import Merged
     from kiprdf.store import connecting
     from kiprdf.store.journal import Sync
 else:
     documents = Lazy("kiprdf.interchange.documents")
+    following = Lazy("kiprdf.sharing.following")
     merging = Lazy("kiprdf.sharing.merging")
     noted_conflicts = Lazy("kiprdf.sharing.conflicts")
     connecting = Lazy("kiprdf.store.connecting")
@@ -1042,6 +1043,35 @@ class Nexus:
             dry_run=dry_run,
         )
         return self._run_on_files(run)
+
+    @timed_write
+    def follow(
+        self,
+        source: str | os.PathLike[str],
+        *,
+        token: str | None = None,
+        selection: str | None = None,
+    ) -> dict[str, Any]:
+        """Take over what another nexus knows, from the place where this ended last.
+
+        ``source`` is the folder of a nexus, the address of a server or of a scope in it, for which
+        there may be a ``token``, or a file that ``snapshot(…, history=FILE)`` wrote. ``selection``
+        is the WHERE of an EXPORT: only what it selects there is followed.
+
+        What is followed keeps its author, times and ``_actor``, and has the sources in its metadata
+        as ``via``. What this nexus says itself stays, and ``conflicts()`` has what others say
+        instead. What was erased or rejected here does not return.
+
+        Returns how many ``commits`` were read, how many elements were ``created``, ``changed`` and
+        ``deleted``, how many were left out as ``erased`` or ``rejected``, how many were ``skipped``
+        since they were known, the ``conflicts`` that there are, and the ``place``, the last commit
+        of the source that was followed. Raises ``KipError``: KIP_1001 for what is no log, KIP_2002
+        for one that no nexus writes, KIP_3002 for a source that has lost commits, KIP_3004 for who
+        lacks the access ``admin``; and ``StoreError`` for a source that cannot be reached.
+        """
+        return self._engine.boundary.run(
+            lambda: following.follow(self._engine.writer, source, token, selection)
+        )
 
     @timed
     def conflicts(self) -> list[dict[str, Any]]:

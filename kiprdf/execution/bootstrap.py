@@ -17,6 +17,7 @@ from kiprdf.kql.identities import exists
 from kiprdf.language.printer import outline
 from kiprdf.meta.indexing import Indexer
 from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.literals import to_term
 from kiprdf.store import Delta, NexusStore, Origin, OxigraphStore
 
@@ -109,6 +110,12 @@ def _dated(delta: Delta, time: str) -> Delta:
     written, moment = to_term(timestamp(_EPOCH)), to_term(time)
     added = [(s, p, moment if o == written else o) for s, p, o in delta.added]
     return replace(delta, added=added, origin=Origin(time))
+
+
+def bundled_ids(base_iri: str) -> frozenset[str]:
+    """The ids of the elements that the bundled capsules write."""
+    text = "\n".join(capsule.text for capsule in resources.bundled_capsules())
+    return frozenset(map(Iris(base_iri).id, _first_delta(text, base_iri).touched))
 
 
 def is_bundled(store: NexusStore) -> bool:

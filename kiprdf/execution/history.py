@@ -338,7 +338,8 @@ def by_subject(store: NexusStore, triples: Iterable[Any]) -> dict[NamedNode, Sta
     """The values of elements, without the facts that propositions state."""
     states: dict[NamedNode, State] = {}
     for subject, predicate, value in triples:
-        if not predicate.value.startswith(store.iris.predicates):
+        is_value = predicate not in (vocab.SAYS, vocab.UNSETTLED)
+        if is_value and not predicate.value.startswith(store.iris.predicates):
             term = normal(value) if isinstance(value, Literal) else value
             states.setdefault(subject, {})[predicate] = term
     return states

@@ -26,6 +26,7 @@ from kiprdf.kml.erased import drop_erased, with_erased
 from kiprdf.kml.merge import merge
 from kiprdf.kml.protection import check_protection
 from kiprdf.kml.rejections import Rejected, check_rejections
+from kiprdf.kml.says import with_own
 from kiprdf.kml.schema import check_schema
 from kiprdf.kml.trust import check_status, with_unreviewed
 from kiprdf.kml.update import update
@@ -42,6 +43,7 @@ from kiprdf.semantics.check import check_written
 from kiprdf.semantics.protected import REJECTION
 from kiprdf.source import NOWHERE, Span
 from kiprdf.store import Delta, NexusStore, Origin, OxigraphStore, ReadSet, Store
+from kiprdf.store.delta import difference
 from kiprdf.store.erasures import digests, listed, noted
 from kiprdf.store.past import PastStore
 from kiprdf.store.proposals import Proposals
@@ -51,6 +53,10 @@ T = TypeVar("T")
 P = TypeVar("P", bound="Plan")
 BOOTSTRAP = "bootstrap"
 """The record of the commit up to which only opening has written."""
+FOLLOW = "FOLLOW"
+"""What the history calls a commit that follows another nexus."""
+FOLLOWED = "follow/"
+"""What the keys of the records begin with that say up to where others were followed."""
 RESTORED = "restored"
 """The record of a dataset that a snapshot replaced."""
 STRICT_SCHEMA = "strict_schema"
@@ -99,6 +105,8 @@ class Writer:
         records = store.records()
         self.names = Names(records)
         self.gate = Gate(store, records)
+        self.follows = any(key.startswith(FOLLOWED) for key in records)
+        """Whether it has says of others, beside which its own are noted."""
         self.strict_schema = records.get(STRICT_SCHEMA) == "true"
         self.entail = read_default(records)
         self._erasures: frozenset[str] | None = None
@@ -361,6 +369,8 @@ class Writer:
                 origin=self.origin(kind, delta.origin.at, undoes, digest, actor),
                 records={**delta.records, **new} if new else delta.records,
             )
+            if self.follows and kind != FOLLOW:
+                delta = with_own(self.store, delta)
             self._invalidate(delta)
             if self.erasures:
                 delta = replace(delta, records={**delta.records, **self._written_again(delta)})
@@ -407,7 +417,12 @@ class Writer:
         """Replace the whole dataset, as one commit; the writer's lock is held."""
         new = self._require_write(acting_on(self))
         self._invalidate(None)
-        self.store.replace(dataset, {**(records or {}), **new}, self.origin(kind))
+        records, origin = {**(records or {}), **new}, self.origin(kind)
+        if self.follows:
+            changes = difference(self.store.match(None, None, None), dataset, records, origin)
+            self.store.apply(with_own(self.store, changes))
+        else:
+            self.store.replace(dataset, records, origin)
         self.names.note(new)
         self._indexer.outdate()
 

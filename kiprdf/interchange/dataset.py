@@ -17,6 +17,8 @@ from kiprdf.rdf.iris import ConceptName, ElementName, Iris, PropositionName
 from kiprdf.rdf.literals import is_ours, normal
 
 _REIFIES, _TYPE, _LABEL = map(str, (vocab.REIFIES, vocab.TYPE, vocab.LABEL))
+_SAYS = frozenset(map(str, (vocab.SAYS, vocab.UNSETTLED)))
+"""What several nexuses say is no value, also of an element that is gone."""
 RESTORABLE = "Restore a snapshot that was written without this mapping."
 """The hint for one with the mapping ``original``."""
 _SCORE = f"<{vocab.METADATA}_score>"
@@ -96,6 +98,8 @@ class _Dataset:
     def _add(self, triples: list[str]) -> None:
         for triple in triples:
             subject, predicate, value = triple.split(" ", 2)
+            if predicate in _SAYS:
+                continue
             self.subjects.setdefault(subject, triple)
             if (key := self._keys.get(predicate)) is not None:
                 self._add_value(triple, subject, value, key)

@@ -68,6 +68,10 @@ FORMAT = NamedNode(KIP + "format")
 BASE = NamedNode(KIP + "base")
 COMMIT = NamedNode(KIP + "commit")
 CHAIN = NamedNode(KIP + "chain")
+SAYS = NamedNode(KIP + "says")
+"""What several nexuses say of an element, as JSON; its subject may be no element by now."""
+UNSETTLED = NamedNode(KIP + "unsettled")
+"""Says that what is said of an element is not what is shown of it."""
 REWRITTEN = NamedNode(KIP + "rewritten")
 
 VERSION = "_version"

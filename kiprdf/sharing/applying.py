@@ -5,7 +5,7 @@ What the nexus has erased or rejected is left out; for the rest the rules of any
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -65,12 +65,14 @@ def apply_changes(
     draft: Draft | None = None,
     nodes: Mapping[Identity, NamedNode] | None = None,
     records: dict[str, str] | None = None,
+    finish: Callable[[Draft, Delta, list[tuple[str, str]]], Delta] | None = None,
     dry_run: bool = False,
 ) -> Applied:
     """Write changes of elements, and records of the nexus, as one commit of a kind.
 
     The writer's lock is held, unless this is a dry run. ``nodes`` are those of elements that the
-    nexus has; a ``draft`` is one with edits that come before.
+    nexus has; a ``draft`` is one with edits that come before. ``finish`` may add to what is
+    written; it is called with what was rejected, too.
 
     Raises ``KipError`` as a statement does: for what is protected, and by the schema, the shapes
     and the status of elements.
@@ -113,6 +115,8 @@ def apply_changes(
         kept = {key: term for key, term in marks[node].items() if term is not None}
         draft.edits[node].after.metadata.update(kept)
     delta = replace(draft.delta(), records=records or {})
+    if finish is not None:
+        delta = finish(draft, delta, rejected)
     if not dry_run:
         writer.commit(delta, kind)
     return Applied(draft, len(draft.erased), rejected, incomplete, resolved, delta)

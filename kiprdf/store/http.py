@@ -25,7 +25,6 @@ Auth: TypeAlias = tuple[str, str] | str | None
 """User and password, or a bearer token."""
 
 IDLE_S = 300.0
-"""How long a request without a time limit waits for the next byte."""
 KEPT_CONNECTIONS = 8
 _BLOCK = 1 << 16
 _QUICKACK = getattr(socket, "TCP_QUICKACK", None)
@@ -79,7 +78,12 @@ class HttpClient:
     """
 
     def __init__(
-        self, url: str, auth: Auth = None, headers: Mapping[str, str] | None = None
+        self,
+        url: str,
+        auth: Auth = None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        idle_s: float = IDLE_S,
     ) -> None:
         parts = _split(url)
         if auth is None and parts.username is not None:
@@ -91,6 +95,8 @@ class HttpClient:
         self._path = urlunsplit(("", "", parts.path or "/", parts.query, ""))
         self.url = shown_url(url)
         """Without user, password and query."""
+        self.idle_s = idle_s
+        """How long a request without a time limit waits for the next byte."""
         self._credentials = _Credentials(auth)
         self._headers = _checked(headers or {})
         self._lock = threading.Lock()
@@ -232,10 +238,11 @@ class _Exchange:
         self._connection.close()
 
     def _set_timeout(self) -> None:
-        seconds = IDLE_S if self._spending is None else self._spending.seconds_left()
+        idle_s = self._client.idle_s
+        seconds = idle_s if self._spending is None else self._spending.seconds_left()
         if seconds == 0:
             raise TimeoutError
-        self._connection.timeout = min(seconds, IDLE_S)
+        self._connection.timeout = min(seconds, idle_s)
         if self._connection.sock is not None:
             self._connection.sock.settimeout(self._connection.timeout)
 
@@ -272,7 +279,7 @@ class _Exchange:
         elif isinstance(fault, http.client.IncompleteRead):
             message = f"The answer of {url} is incomplete."
         elif isinstance(fault, TimeoutError):
-            message = f"The store at {url} did not answer for {IDLE_S:g} s."
+            message = f"The store at {url} did not answer for {self._client.idle_s:g} s."
         else:
             message = f"The store at {url} cannot be reached: {_reason(fault)}."
         return EndpointFault(

@@ -155,6 +155,8 @@ class OxigraphReads(OwnStore):
         self._totals = Totals(self.iris, file, is_writer=not read_only)
         self.is_fixed = read_only
         """Whether the dataset never changes while it is open."""
+        self.replica: str | None = None
+        """The id of a nexus in memory among those that follow each other."""
         self.followers: list[Follower] = [
             self.changes,
             self._update_times,

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import shutil
+import tempfile
+import weakref
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -56,6 +60,11 @@ class World:
         with nexus.acting(author="bot", access="propose"):
             self.proposals = [str(nexus.execute(TEXT)["proposed"]) for _ in range(2)]
         self.other = Nexus.memory(genesis=False, history=True)
+        self.log = Path(tempfile.mkdtemp()) / "log.rdfp"
+        weakref.finalize(self, shutil.rmtree, self.log.parent)
+        with Nexus.memory(history=True) as followed:
+            followed.execute(TEXT)
+            followed.snapshot(history=self.log)
         self.branch = nexus.snapshot().replace("attr:age 36", "attr:age 37")
 
     def id_of(self, name: str) -> str:
@@ -103,6 +112,7 @@ NEXUS: dict[str, Way] = {
     "undo": lambda world: world.nexus.undo(seq=world.commit),
     "reject": lambda world: world.nexus.reject(AGE, reason="She is older."),
     "merge": lambda world: world.nexus.merge(world.branch),
+    "follow": lambda world: world.nexus.follow(world.log),
     "lift": lambda world: world.nexus.lift(world.rejection),
     "forget": lambda world: world.nexus.forget(["C:Person/Ann"]),
     "apply_erasures": lambda world: world.nexus.apply_erasures(ERASURES),

@@ -24,8 +24,9 @@ from kiprdf.source import Span
 from kiprdf.store import NexusStore, Origin
 from kiprdf.store.journal import digest_of_text
 from kiprdf.store.journal_files import Commit, rows_of
-from kiprdf.store.past import base_record, journal_of, number_at
+from kiprdf.store.past import base_record, journal_of, number_at, require_embedded
 from kiprdf.store.rebuilding import normal_triples
+from kiprdf.store.replica import replica_of
 
 T = TypeVar("T")
 _IDS = uuid.UUID("0b3d5c0e-5b0f-5d58-8a52-6f6f3f0f2a64")
@@ -88,6 +89,9 @@ def written(store: NexusStore, after: int = 0) -> Iterator[tuple[int, str]]:
     Raises ``KipError``: KIP_3002 for a commit that the history does not reach.
     """
     journal, last = journal_of(store), store.commit()
+    replica = replica_of(require_embedded(store, "have a history"))
+    where = f"H base {Literal(store.iris.base)} .\n"
+    where += "" if replica is None else f"H replica {Literal(replica)} .\n"
     begin = number_at(journal, after, last) if after else journal.earliest(last)
     journal.require_statements()
     statements = journal.statements()
@@ -99,18 +103,21 @@ def written(store: NexusStore, after: int = 0) -> Iterator[tuple[int, str]]:
         before = store.read(lambda: base_record(store, journal, begin))
     previous = None
     if before is not None:
-        previous, patch = _patch(before, statements, None)
+        previous, patch = _patch(before, statements, None, where)
         if not after:
             yield before.number, patch
     for commit in journal.commits(begin, last):
-        previous, patch = _patch(commit, statements, previous)
+        previous, patch = _patch(commit, statements, previous, where)
         yield commit.number, patch
 
 
 def _patch(
-    commit: Commit, statements: Mapping[str | None, str], previous: uuid.UUID | None
+    commit: Commit, statements: Mapping[str | None, str], previous: uuid.UUID | None, where: str
 ) -> tuple[uuid.UUID, str]:
-    """The id of the patch of a commit, a digest of what it says, and its text."""
+    """The id of the patch of a commit, a digest of what it says, and its text.
+
+    The headers of ``where`` say which nexus it is of.
+    """
     origin = commit.origin
     headers = {
         "seq": str(commit.number),
@@ -133,7 +140,7 @@ def _patch(
     )
     id = uuid.uuid5(_IDS, head + rows)
     link = "" if previous is None else f"H prev <uuid:{previous}> .\n"
-    return id, f"H id <uuid:{id}> .\n{link}{head}TX .\n{rows}TC .\n"
+    return id, f"H id <uuid:{id}> .\n{link}{where}{head}TX .\n{rows}TC .\n"
 
 
 def read(source: files.Source) -> Log:
@@ -146,7 +153,7 @@ def read(source: files.Source) -> Log:
     start = 0
     for patch in re.split(r"(?<=\nTC \.\n)", text):
         if patch.strip():
-            headers, commit = _commit(patch, start)
+            headers, commit = commit_of(patch, start)
             if headers.get("prev") != previous or (
                 commits and commit.first != commits[-1].number + 1
             ):
@@ -162,7 +169,7 @@ def read(source: files.Source) -> Log:
     return Log(commits, statements)
 
 
-def _commit(patch: str, start: int) -> tuple[dict[str, str], Commit]:
+def commit_of(patch: str, start: int = 0) -> tuple[dict[str, str], Commit]:
     """The headers and the commit of a patch, which begins at a place."""
     headers: dict[str, str] = {}
     rows: dict[str, list[str]] = {"D": [], "A": []}
