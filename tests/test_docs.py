@@ -10,7 +10,7 @@ kip        executed on the page's ``nexus``, or on one with the medical example 
            object after the language sets its parameters
 sh         the lines that begin with ``kiprdf`` are run, without a shell; ``kiprdf serve`` starts a
            server on a free port, to which the addresses of the page lead; NAME=$(kiprdf ...) keeps
-           what is printed, for $NAME on a later line
+           what is printed, for $NAME on a later line; lines that begin with ``git`` are run, too
 turtle     parsed
 sparql     parsed
 =========  ==================================================================================
@@ -27,6 +27,7 @@ import json
 import re
 import shlex
 import subprocess
+import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -47,6 +48,7 @@ from kiprdf.store.cancellation import CancellationToken
 from tests.adapters.model import scripted_model
 from tests.cases import each_case
 from tests.cli.runner import invoke
+from tests.git import programs, run_git
 from tests.serve.running import RunningServer, running, serving
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -112,6 +114,7 @@ class Session:
         self._stack = ExitStack()
         self._servers: dict[str, RunningServer] = {}
         self._variables: dict[str, str] = {}
+        self._program_folder: Path | None = None
 
     def run(self, block: Block) -> Any:
         if block.language == "python" and ">>>" in block.text:
@@ -198,7 +201,17 @@ class Session:
             return subprocess.run(
                 words, capture_output=True, check=True, timeout=60
             ).stdout.decode()
+        if words[:1] == ["git"]:
+            done = run_git(*words[1:], folder=Path(), program_folder=self._programs())
+            return done.stdout + done.stderr
         return ""
+
+    def _programs(self) -> Path:
+        """A folder with a program ``kiprdf``, which git runs."""
+        if self._program_folder is None:
+            folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
+            self._program_folder = programs(folder / "bin")
+        return self._program_folder
 
     def _serve(self, options: list[str], settings: dict[str, str]) -> str:
         """Start a server in place of the one of the page, for the folder ``nexus`` or scopes."""

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +9,10 @@ import pytest
 
 import kiprdf
 from kiprdf.sharing import git as git_driver
-from tests.cli.runner import ROOT, invoke
+from tests.cli.runner import invoke
+from tests.git import HAS_GIT, programs, run_git
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+pytestmark = pytest.mark.skipif(not HAS_GIT, reason="git is not installed")
 
 DEFINITIONS = """
 UPSERT {
@@ -45,43 +42,16 @@ Symptom:Ache
 
 
 class Repository:
-    """A repository of git in a folder, which knows nothing of the settings of this machine."""
+    """A repository in a new folder."""
 
-    def __init__(self, folder: Path, *, has_kiprdf: bool = True) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder / "a repository"
         self.folder.mkdir()
-        self._path = os.environ["PATH"]
-        if has_kiprdf:
-            script = folder / "bin" / "kiprdf"
-            script.parent.mkdir()
-            script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m kiprdf "$@"\n', "utf-8")
-            script.chmod(0o755)
-            self._path = f"{script.parent}:{self._path}"
-        self.git("init", "--quiet", "--initial-branch=main")
-
-    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
-        environment = {
-            "PATH": self._path,
-            "HOME": str(self.folder.parent),
-            "PYTHONPATH": str(ROOT),
-            "PYTHONUTF8": "1",
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_CEILING_DIRECTORIES": str(self.folder.parent),
-            "GIT_EDITOR": "true",
-        }
-        return subprocess.run(
-            command,
-            cwd=self.folder,
-            env=environment,
-            capture_output=True,
-            check=False,
-            encoding="utf-8",
-            errors="surrogateescape",
-        )
+        self.program_folder: Path | None = programs(folder / "bin")
+        self.git("init", "--quiet")
 
     def git(self, *arguments: str, status: int = 0) -> str:
-        who = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "core.autocrlf=false")
-        done = self.run("git", *who, *arguments)
+        done = run_git(*arguments, folder=self.folder, program_folder=self.program_folder)
         assert done.returncode == status, (arguments, done.stdout, done.stderr)
         return done.stdout + done.stderr
 
