@@ -67,3 +67,32 @@ def git_show(
         output.write_bytes(io.BytesIO(content))
     else:
         output.write_exactly(text)
+
+
+@app.command("git-merge", cls=PlainCommand, rich_help_panel=EXCHANGE)
+def git_merge(
+    base: Annotated[Path, typer.Argument(metavar="BASE", help="The file before both changed it.")],
+    ours: Annotated[Path, typer.Argument(metavar="OURS", help="Our file; gets the result.")],
+    theirs: Annotated[Path, typer.Argument(metavar="THEIRS", help="The file of the others.")],
+    path: Annotated[
+        str | None, typer.Option(metavar="PATH", help="The path of the file in the repository.")
+    ] = None,
+    marker_size: Annotated[
+        int, typer.Option(metavar="NUMBER", help="The length of the markers of a merge as text.")
+    ] = git.MARKER_SIZE,
+) -> None:
+    """Merge three versions of a snapshot; git merge and git rebase run this command.
+
+    It compares element by element, key by key. Where both changed a key in
+    different ways, ours stays, theirs is noted in the metadata conflict of the
+    element, and the exit status is 1. What is not a snapshot is merged as text; a
+    damaged snapshot is left as it is.
+
+    \b
+    Examples:
+      kiprdf git-merge base.ttl ours.ttl theirs.ttl
+    """
+    status, lines = git.merge(git.Versions(base, ours, theirs), path, marker_size)
+    for line in lines:
+        output.note(line)
+    raise typer.Exit(status)

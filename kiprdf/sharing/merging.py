@@ -108,6 +108,11 @@ class Merged:
     def text(self) -> str:
         """For people: the changes in the words of ``kiprdf diff``, and then the conflicts."""
         lines = [f"Base: {self.base}", "", self.difference.text() or "Nothing to change.\n"]
+        return "\n".join([*lines, *self.left()]).rstrip("\n") + "\n"
+
+    def left(self) -> list[str]:
+        """For people: the conflicts, and how much was left out; no line if there is nothing."""
+        lines = []
         if self.open:
             lines.append("Conflicts, of which ours stays")
             for one in self.open[:MOST_SHOWN]:
@@ -115,7 +120,7 @@ class Merged:
                 lines += [f"! {shown(one.identity)} {printable(one.key)}"]
                 lines += [f"    {name}: {_side_text(side)}" for name, side in sides]
             if len(self.open) > MOST_SHOWN:
-                lines.append(f"… and {len(self.open) - MOST_SHOWN:,} more: kiprdf conflicts")
+                lines.append(f"… and {len(self.open) - MOST_SHOWN:,} more")
             lines.append("")
         counts = {
             "Conflicts": len(self.open),
@@ -124,8 +129,7 @@ class Merged:
             "Left out, rejected here": len(self.rejected),
             "Left as they are, protected": len(self.protected),
         }
-        lines += [f"{words}: {number:,}" for words, number in counts.items() if number]
-        return "\n".join(lines).rstrip("\n") + "\n"
+        return lines + [f"{words}: {number:,}" for words, number in counts.items() if number]
 
     def to_json(self) -> dict[str, Json]:
         """For programs: the changes as those of ``Nexus.diff``, and the rest of the report."""
@@ -405,15 +409,18 @@ def _refused(conflicts: list[Conflict]) -> KipError:
 
 
 def merge_snapshots(
-    base: files.Source | None, ours: files.Source, theirs: files.Source, prefer: Prefer = None
+    base: Source | None,
+    ours: OxigraphStore | files.Source,
+    theirs: Source,
+    prefer: Prefer = None,
 ) -> tuple[OxigraphStore, Merged]:
     """The dataset to which three snapshots merge, with the base of the second, and the report.
 
-    Without a base the empty dataset is the base. The result depends on the snapshots alone: what
-    changes has the latest time in them. Raises ``KipError`` as ``Nexus.restore`` does for what is
-    no snapshot, and as a merge does.
+    A snapshot may have been read before; ours is changed then. Without a base the empty dataset is
+    the base. The result depends on the snapshots alone: what changes has the latest time in them.
+    Raises ``KipError`` as ``Nexus.restore`` does for what is no snapshot, and as a merge does.
     """
-    store = _dataset_of(ours)
+    store = ours if isinstance(ours, OxigraphStore) else _dataset_of(ours)
     others = [one for one in (theirs, base) if one is not None]
     with ExitStack() as stack:
         sides = [stack.enter_context(opened(one, store)) for one in others]

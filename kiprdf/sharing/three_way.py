@@ -105,7 +105,8 @@ class ThreeWay:
             if ours is None:
                 lacking.append(identity)
             elif ours.attributes != theirs.attributes or ours.metadata != theirs.metadata:
-                self._compare_keys(identity, self.base.get(identity), ours, theirs)
+                base = _decided(self.base.get(identity), ours, theirs)
+                self._compare_keys(identity, base, ours, theirs)
         self._add(lacking)
         gone = (one for one in self.base if one not in self.theirs and one in self.ours)
         self._remove(list(gone))
@@ -118,9 +119,8 @@ class ThreeWay:
         state = dict(self.ours)
         written = {one: dict(change.terms) for one, change in self.changes.items()}
         for conflict in self.conflicts:
-            part, _, key = conflict.key.partition(".")
             if conflict.key != EXISTS:
-                written.setdefault(conflict.identity, {})[cast(Part, part), key] = None
+                written.setdefault(conflict.identity, {})[_place(conflict.key)] = None
         for identity, terms in written.items():
             if identity in self.changes and self.changes[identity].deletes:
                 del state[identity]
@@ -380,6 +380,26 @@ def _keys(
             is_value = part == "attributes" or key not in _NO_VALUES
             if is_value and before.get(key) != after.get(key):
                 yield part, key, before.get(key)
+
+
+def _decided(base: Content | None, ours: Content, theirs: Content) -> Content | None:
+    """A base without the keys on which it has a conflict that neither side has any more.
+
+    Each side decided it, so the value of the base is that of no common state. git makes such bases
+    of two bases.
+    """
+    if base is None or CONFLICT not in base.metadata:
+        return base
+    kept = {one["key"] for side in (ours, theirs) for one in entries(side.metadata)}
+    keys = {one["key"] for one in entries(base.metadata)} - kept
+    terms = {_place(key): None for key in keys if key != EXISTS}
+    after = values_of(base, terms)
+    return replace(base, attributes=after["attributes"], metadata=after["metadata"])
+
+
+def _place(key: str) -> tuple[Part, str]:
+    part, _, name = key.partition(".")
+    return cast(Part, part), name
 
 
 def _entry(key: str, term: Term | None) -> Entry:

@@ -22,7 +22,7 @@ NEW = 'UPSERT { CONCEPT { {type: "Drug", name: "New"} } }'
 PANELS = {
     "Everyday": "demo run shell load explain diagnose info why memory chunks",
     "Exchange": "snapshot restore export import diff patch schema context publish nanopublication "
-    "git-setup git-show",
+    "git-setup git-show git-merge",
     "History": "at history changes undo forget refusals compact-history reject lift rejections "
     "erasures proposals",
     "Serve": "serve mcp instructions scopes principals",
@@ -237,7 +237,7 @@ def test_the_commands_are_in_panels(invoke: Invoke) -> None:
 # The options of a place, and the commands whose help shows them.
 SHOWN = {
     "": "demo chunks/check chunks/show chunks/run principals/add principals/list principals/remove"
-    " scopes/list scopes/add scopes/remove scopes/copy git-setup git-show",
+    " scopes/list scopes/add scopes/remove scopes/copy git-setup git-show git-merge",
     "--default-graph": "diff",
     "--nexus": "refusals at history changes rebuild verify erasures/export proposals/list "
     "proposals/show rejections",

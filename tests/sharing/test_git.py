@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,9 @@ Symptom:Ache
 (Drug:Aspirin, treats, Symptom:Ache)
     metadata.author: "ada"
 """
+
+
+Merge = Callable[..., tuple[int, str, str]]
 
 
 class Repository:
@@ -214,3 +218,188 @@ def test_git_diff_shows_what_changed_in_terms_of_kip(repository: Repository) -> 
         "+    attributes.risk: 3",
         '     metadata.author: "ada"',
     ]
+
+
+# Merge ----------------------------------------------------------------------------------------
+
+
+def drug(name: str, author: str, risk: int = 1) -> str:
+    """A statement that adds a drug, with a fact."""
+    return f"""
+    UPSERT {{
+      CONCEPT {{
+        {{type: "Drug", name: "{name}"}} SET ATTRIBUTES {{ risk: {risk} }}
+        SET PROPOSITIONS {{ ("treats", {{type: "Symptom", name: "Ache"}}) }}
+      }}
+    }} WITH METADATA {{ author: "{author}" }}"""
+
+
+@pytest.fixture
+def merge(tmp_path: Path) -> Merge:
+    """Merge three texts by the command: the status, what ours is then, and standard error."""
+
+    def run(base: str | bytes, ours: str | bytes, theirs: str | bytes, *options: str) -> Any:
+        paths = [tmp_path / name for name in ("O", "A", "B")]
+        for path, text in zip(paths, (base, ours, theirs), strict=True):
+            path.write_bytes(text.encode() if isinstance(text, str) else text)
+        done = invoke("git-merge", *map(str, paths), *options)
+        assert done.stdout == ""
+        return done.exit_code, paths[1].read_text("utf-8", "surrogateescape"), done.stderr
+
+    return run
+
+
+FORMS: dict[str, dict[str, Any]] = {
+    "rdf11": {},
+    "rdf12": {"profile": "rdf12"},
+    "with versions": {"engine_metadata": True},
+    "trig": {"format": "trig", "profile": "rdf12"},
+    "nt": {"format": "ntriples"},
+    "nt, rdf12": {"format": "ntriples", "profile": "rdf12"},
+    "nq": {"format": "nquads"},
+    "jsonld": {"format": "jsonld"},
+    "rdf": {"format": "rdfxml"},
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_facts_of_two_people_merge_to_the_snapshot_that_a_nexus_writes(
+    merge: Merge, form: str
+) -> None:
+    options = FORMS[form]
+    base, ours, theirs, both = (
+        snapshot(*statements, **options)
+        for statements in (
+            (),
+            (risk(3), drug("B", "ada")),
+            (drug("A", "bob"),),
+            (risk(3), drug("B", "ada"), drug("A", "bob")),
+        )
+    )
+    status, merged, errors = merge(base, ours, theirs, f"--path=a.{form.partition(',')[0]}")
+    assert (status, errors) == (0, "")
+    if "engine_metadata" not in options:
+        assert merged == both
+    # The snapshot of a nexus that has it.
+    with kiprdf.Nexus.memory(genesis=False) as nexus:
+        nexus.restore(merged, format=options.get("format", "turtle"))
+        assert nexus.snapshot(**{"engine_metadata": False, **options}) == merged
+        names = nexus.execute('FIND(?d.name) WHERE { ?d {type: "Drug"} } ORDER BY ?d.name')
+    assert names == ["A", "Aspirin", "B"]
+
+
+def test_a_conflict_is_noted_beside_our_value_and_explained(merge: Merge) -> None:
+    base, ours, theirs = (snapshot(*one) for one in ((), (risk(3),), (risk(4), drug("B", "bob"))))
+    status, merged, errors = merge(base, ours, theirs, "--path", "my brain.ttl")
+    assert status == 1
+    assert "    attr:risk 3 ;\n" in merged
+    assert "Drug:B " in merged
+    entry = {"at": None, "by": "ada", "key": "attributes.risk", "value": 4}
+    with kiprdf.Nexus.memory(genesis=False) as nexus:
+        nexus.restore(merged)
+        find = 'FIND(?d.metadata.conflict) WHERE { ?d {type: "Drug", name: "Aspirin"} }'
+        assert nexus.execute(find) == [[entry]]
+        assert nexus.snapshot(engine_metadata=False) == merged
+    assert (
+        errors
+        == """\
+my brain.ttl:
+Conflicts, of which ours stays
+! Drug:Aspirin attributes.risk
+    ours: 3 (ada)
+    theirs: 4 (ada)
+
+Conflicts: 1
+Theirs is in the metadata conflict. Set the right values and remove these notes in
+the file, and run git add 'my brain.ttl'
+"""
+    )
+    # The two who both keep it do not hear of it again; who decides it, does for both.
+    assert merge(base, merged, theirs)[:2] == (1, merged)
+    assert merge(merged, merged, ours) == (0, snapshot(risk(3)), "")
+
+
+def test_a_base_with_a_conflict_that_each_side_decided_is_no_reason_for_either(
+    merge: Merge,
+) -> None:
+    zero, three, four = (snapshot(risk(value)) for value in (2, 3, 4))
+    base = merge(zero, three, four, "--marker-size=9")
+    assert (base[0], base[2]) == (1, "")  # nobody can decide between two bases
+    for ours, theirs, value in ((three, four, 3), (four, three, 4)):
+        status, merged, _ = merge(base[1], ours, theirs)
+        assert (status, f"attr:risk {value} ;" in merged) == (1, True)
+    assert merge(base[1], three, three) == (0, three, "")
+
+
+def test_a_type_that_one_side_deletes_and_the_other_uses_stays(merge: Merge) -> None:
+    new_type = 'UPSERT { CONCEPT { {type: "$ConceptType", name: "Herb"} } }'
+    herb = 'UPSERT { CONCEPT { {type: "Herb", name: "Sage"} } }'
+    base, without, used = snapshot(new_type), snapshot(), snapshot(new_type, herb)
+    status, merged, errors = merge(base, used, without)
+    assert status == 1
+    assert "$ConceptType:Herb exists" in errors
+    with kiprdf.Nexus.memory(genesis=False) as nexus:
+        nexus.restore(merged)
+        assert nexus.execute('FIND(?h.name) WHERE { ?h {type: "Herb"} }') == ["Sage"]
+    status, merged, errors = merge(base, without, used)
+    assert (status, merged) == (1, without)
+    assert "$ConceptType:Herb exists" in errors
+
+
+def test_both_add_a_file(merge: Merge) -> None:
+    ours, theirs = snapshot(drug("A", "ada", 1)), snapshot(drug("A", "bob", 2), drug("B", "bob"))
+    status, merged, errors = merge("", ours, theirs)
+    assert status == 1
+    assert "Drug:B " in merged
+    assert [line for line in errors.splitlines() if line.startswith("!")] == [
+        "! Drug:A attributes.risk",
+        "! Drug:A metadata.author",
+        "! (Drug:A, treats, Symptom:Ache) metadata.author",
+    ]
+
+
+def test_ours_decides_the_form_and_the_base(merge: Merge) -> None:
+    with kiprdf.Nexus.memory("https://data.example.org/kb/", genesis=False) as nexus:
+        for statement in (DEFINITIONS, drug("B", "bob")):
+            nexus.execute(statement)
+        theirs = nexus.snapshot()
+    ours = snapshot(profile="rdf12")
+    assert merge(snapshot(), ours, theirs)[:2] == (0, snapshot(drug("B", "bob"), profile="rdf12"))
+
+
+DAMAGED = {
+    "the end is missing": lambda text: text[:-30],
+    "a text merge left markers": lambda text: f"<<<<<<< ours\n{text}=======\n>>>>>>> theirs\n",
+    "a foreign triple": lambda text: f"{text}<urn:a> <urn:b> <urn:c> .\n",
+    "a newer format": lambda text: text.replace("kiprdf 1", "kiprdf 2", 1),
+    "a named graph": lambda text: f"{text}<urn:g> {{ <urn:a> <urn:b> <urn:c> }}\n",
+    "nothing": lambda text: "",
+    "no snapshot": lambda text: "<urn:a> <urn:b> <urn:c> .\n",
+    "no text": lambda text: "\x00\udcff",
+    "nested without end": lambda text: text + "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_damaged_snapshot_leaves_ours_as_it_is(merge: Merge, damage: str) -> None:
+    sound, other = snapshot(), snapshot(risk(3))
+    bad = DAMAGED[damage](sound)
+    content = bad.encode(errors="surrogateescape")
+    for side, texts in enumerate(([content, sound, other], [sound, content, other])):
+        if side == 0 and not content:
+            continue  # an empty base is that of a file that both added
+        status, ours, errors = merge(*texts, "--path=a b.ttl")
+        unchanged = content.decode("utf-8", "surrogateescape") if side else sound
+        assert (status, ours) == (1, unchanged)
+        sentence, hint = errors.splitlines()[0], errors.splitlines()[-1]
+        assert f"a b.ttl of {('base', 'ours')[side]} is no sound snapshot: " in sentence
+        assert hint.endswith("checkout --merge -- 'a b.ttl'")
+
+
+def test_what_is_no_snapshot_is_merged_as_text(merge: Merge) -> None:
+    base, ours, theirs = (f"<urn:a> <urn:b> {one} .\n" for one in ("1, 2", "3, 2", "4, 2"))
+    status, merged, errors = merge(base, ours, theirs, "--path=other.ttl", "--marker-size=9")
+    assert status == 1
+    assert merged == f"<<<<<<<<< ours\n{ours}=========\n{theirs}>>>>>>>>> theirs\n"
+    assert errors == "other.ttl is no snapshot of kiprdf; it was merged as text.\n"
+    assert merge(base, base, theirs)[:2] == (0, theirs)
