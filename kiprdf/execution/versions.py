@@ -157,7 +157,7 @@ class Versions:
         last, rest = versions[-1], changes[len(versions) :]
         is_split = rest and rest[0].place.number == last.number
         next = rest[0].place if is_split else Place(last.number + 1)
-        self._states[epoch, next] = dict(islice(reversed(states.items()), KEPT_STATES))
+        self._states[epoch, next] = _newest(states)
         while len(self._states) > KEPT_PAGES:
             self._states.popitem(last=False)
         return Page(versions, next)
@@ -223,6 +223,18 @@ class Versions:
 
 def _has_identity(state: State) -> bool:
     return any(key in state for key in vocab.IDENTITY)
+
+
+def _newest(states: dict[NamedNode, State]) -> dict[NamedNode, State]:
+    """Of the states of elements, those that were noted last."""
+    kept: list[tuple[NamedNode, State]] = []
+    characters = 0
+    for node, state in islice(reversed(states.items()), KEPT_STATES):
+        characters += _characters(state)
+        if characters > PAGE_CHARACTERS:
+            break
+        kept.append((node, state))
+    return dict(reversed(kept))
 
 
 def _characters(state: State) -> int:

@@ -183,6 +183,7 @@ def test_links_begin_at_the_public_address(folder: Path, prefix: str) -> None:
             f"{public}.well-known/void",
             f"{public}sparql",
             f"{public}graph?default",
+            f"{public}feed",
         }
 
 

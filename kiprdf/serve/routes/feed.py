@@ -49,6 +49,8 @@ YEAR_SECONDS = 31_536_000
 LOOK_SECONDS = 0.25
 """The time between two looks, in memory, at the number of the last commit."""
 BEAT_SECONDS = 15.0
+STREAM_SECONDS = 600.0
+"""How long a stream of events is open: whoever connects again shows a token that is still valid."""
 MOST_EVENT_STREAMS = 100
 _NUMBER = re.compile("[0-9]{1,18}")
 _PLACE = re.compile(r"([0-9]{1,18})(?:\.([0-9]{1,18}))?")
@@ -106,7 +108,8 @@ def _require_history(server: Server) -> None:
     store = server.store
     if isinstance(store, ViewStore):
         feeds = [f"/scopes/{quote(member.store.scope)}/feed" for member in store.members]
-        hint = f"Each nexus in it has one: {', '.join(feeds)}."
+        listed = f": {', '.join(feeds)}" if server.of else ", if it is served"
+        hint = f"Each nexus in it has one{listed}."
         raise HttpError(404, "A view of several nexuses has no feed.", hint)
     try:
         journal_of(store)
@@ -284,7 +287,8 @@ async def _stream_events(server: Server, after: int) -> AsyncIterator[str]:
     try:
         yield ":\n\n"
         beat = time.monotonic()
-        while not service.is_closing and ended == server.streams_ended:
+        until = beat + STREAM_SECONDS
+        while not service.is_closing and ended == server.streams_ended and time.monotonic() < until:
             if server.store.commit() > after:
                 patches = written(server.store, after)
                 take = partial(next, patches, None)
@@ -292,7 +296,7 @@ async def _stream_events(server: Server, after: int) -> AsyncIterator[str]:
                     after, text = event
                     lines = text.rstrip("\n").replace("\n", "\ndata: ")
                     yield f"id: {after}\ndata: {lines}\n\n"
-                    if service.is_closing:
+                    if service.is_closing or ended != server.streams_ended:
                         return
                 beat = time.monotonic()
             elif time.monotonic() > beat + BEAT_SECONDS:
