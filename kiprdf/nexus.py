@@ -888,13 +888,14 @@ class Nexus:
         return imports.import_rdf(self._engine, source, chosen)
 
     @timed
-    def nanopublication(self, id: str, *, mapping: MappingSources = None) -> str:
+    def nanopublication(self, id: str, *, mapping: MappingSources = None, key: Any = None) -> str:
         """A proposition with what is known of it, as a nanopublication in TriG.
 
         The assertion has the fact, its attributes, and the types and names of its ends; the
         provenance its metadata, also in PROV; the publication info who made it, when, and with
-        which license. Its IRI ends in a digest of its content. KIP_3002 where there is no such
-        proposition.
+        which license. Its IRI ends in a digest of its content. With a ``key``, a file of
+        ``kiprdf key new``, an ``Ed25519PrivateKey`` or ``RSAPrivateKey``, it is signed. KIP_3002
+        where there is no such proposition.
 
         >>> nexus = Nexus.memory()
         >>> id = nexus.id_of("(Domain:System, belongs_to_domain, Domain:CoreSchema)")
@@ -903,7 +904,7 @@ class Nexus:
         """
         vocabulary = mapping_of(mapping)
         return self._engine.boundary.run(
-            lambda: nanopublications.nanopublication(self.store, id, vocabulary)
+            lambda: nanopublications.nanopublication(self.store, id, vocabulary, key)
         )
 
     @timed_write
@@ -915,17 +916,19 @@ class Nexus:
         mapping: MappingSources = None,
         define: bool = True,
         default_type: str | None = "Thing",
+        trusted: Sequence[str] | None = None,
         dry_run: bool = False,
     ) -> dict[str, Any]:
         """Import the assertions of nanopublications, all or none, in one commit.
 
         ``source`` is what ``import_rdf`` takes, in TriG where nothing says otherwise. Raises
-        KIP_2002 for the first nanopublication that is not well-formed, or whose content is not
-        that of its trusty URI. A fact has as ``source`` the IRI of its nanopublication, and its
+        KIP_2002 for the first nanopublication that is not well-formed, whose content is not that
+        of its trusty URI, whose signature does not hold, or, with ``trusted``, that none of these
+        keys has signed. A new fact has as ``source`` the IRI of its nanopublication, and its
         author, time, license and evidence; one of another nexus has its own metadata, and the IRI
-        as ``via``. What the nexus has already keeps its metadata. The report is that of
-        ``import_rdf``, and lists the ``nanopublications``: ``iri``, ``propositions``, and what each
-        ``retracts`` or ``supersedes``, which is not done.
+        as ``via``. What exists is updated as by ``import_rdf``. The report is that of
+        ``import_rdf``, and lists the ``nanopublications``: ``iri``, ``propositions``, ``signers``,
+        and what each ``retracts`` or ``supersedes``, which is not done.
         """
         chosen = options.NanopublicationOptions.given(locals())
         return nanopublications.import_nanopublications(self._engine, source, chosen)

@@ -174,6 +174,7 @@ class NanopublicationOptions(ImportOptions):
     define: bool = True
     default_type: str | None = "Thing"
     every_link: bool = field(default=True, init=False)
+    trusted: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -66,6 +66,10 @@ def import_(
         bool,
         typer.Option("--nanopublications", help="Import all nanopublications, or none."),
     ] = False,
+    trust: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY", help="Refuse nanopublications that no such key signed."),
+    ] = None,
     inherit: Annotated[
         bool,
         typer.Option("--inherit", help="Copy inherited attributes to subclasses (--ontology)."),
@@ -98,8 +102,10 @@ def import_(
     if ontology and (define or default_type or language):
         names = "--define, --default-type and --language"
         raise typer.BadParameter(f"{names} cannot be combined with --ontology.")
+    if trust and not nanopublications:
+        raise typer.BadParameter("--trust requires --nanopublications.")
     if nanopublications and (ontology or define or language or base_iri or context or source):
-        kept = "--mapping, --default-type, --format and --dry-run"
+        kept = "--mapping, --default-type, --format, --trust and --dry-run"
         raise typer.BadParameter(f"Of these options, --nanopublications takes {kept}.")
     if strict is not None and dry_run:
         raise typer.BadParameter("--strict is stored; it cannot be combined with --dry-run.")
@@ -130,7 +136,7 @@ def import_(
             chosen = {key: options[key] for key in ("format", "mapping", "dry_run")}
             if default_type is not None:
                 chosen["default_type"] = default_type
-            importer.run_nanopublications(opened, chosen)
+            importer.run_nanopublications(opened, {**chosen, "trusted": trust})
         else:
             importer.run(opened)
     if dry_run and not as_json:

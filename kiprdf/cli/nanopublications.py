@@ -23,6 +23,9 @@ def nanopublication(
         Path, typer.Option("--output", "-o", metavar="FILE", help="The file; - for stdout.")
     ] = inputs.STDIN,
     mapping: MappingOption = None,
+    key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Sign with a key of kiprdf key new.")
+    ] = None,
 ) -> None:
     """Write a fact with what is known of it as a nanopublication, in TriG.
 
@@ -33,5 +36,5 @@ def nanopublication(
     """
     vocabulary = inputs.mapping_of(mapping)
     with place_of(ctx).to_read() as opened:
-        text = opened.nanopublication(opened.id_of(element), mapping=vocabulary)
+        text = opened.nanopublication(opened.id_of(element), mapping=vocabulary, key=key)
     inputs.write_document(target, text)

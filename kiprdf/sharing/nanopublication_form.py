@@ -12,7 +12,7 @@ from base64 import urlsafe_b64encode
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
@@ -22,6 +22,9 @@ from kiprdf.interchange.vocabularies.standards import Namespace
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import base_fault
 from kiprdf.rdf.literals import normal
+
+if TYPE_CHECKING:
+    from kiprdf.sharing.nanopublication_signatures import Signer
 
 np = Namespace("http://www.nanopub.org/nschema#")
 npx = Namespace("http://purl.org/nanopub/x/")
@@ -99,12 +102,12 @@ def split(quads: Iterable[Quad]) -> list[Nanopublication]:
         one = _checked(head, heads, graphs)
         own = {head.graph_name, *one.graphs.values()}
         if not taken.isdisjoint(own):
-            raise _malformed(one.iri, "it shares a graph with another one")
+            raise malformed(one.iri, "it shares a graph with another one")
         taken |= own
         nanopublications.append(one)
     for graph, own_quads in graphs.items():
         if graph not in taken:
-            raise _malformed(heads[0].subject, f"{own_quads[0]} is in none of its graphs")
+            raise malformed(heads[0].subject, f"{own_quads[0]} is in none of its graphs")
     return list(map(_verified, nanopublications))
 
 
@@ -118,7 +121,7 @@ def _verified(one: Nanopublication) -> Nanopublication:
     for form in (one, usual):
         if code is None or digest(form.quads, code) == code:
             return form
-    raise _malformed(one.iri, "its content is not that of its trusty URI: it was changed")
+    raise malformed(one.iri, "its content is not that of its trusty URI: it was changed")
 
 
 def _usual(triple: Triple) -> Triple:
@@ -135,36 +138,36 @@ def _is_head(quad: Quad) -> bool:
 def _checked(head: Quad, heads: Sequence[Quad], graphs: dict[Any, list[Quad]]) -> Nanopublication:
     iri = head.subject
     if not isinstance(iri, NamedNode) or sum(other.subject == iri for other in heads) > 1:
-        raise _malformed(iri, "it needs an IRI and one head")
+        raise malformed(iri, "it needs an IRI and one head")
     names: dict[str, NamedNode] = {}
     for part, term in _PARTS.items():
         links = graphs[head.graph_name]
         linked = [q.object for q in links if (q.subject, q.predicate) == (iri, np(term))]
         if len(linked) != 1 or not isinstance(linked[0], NamedNode):
-            raise _malformed(iri, f"its head has {len(linked)} np:{term}, not one IRI")
+            raise malformed(iri, f"its head has {len(linked)} np:{term}, not one IRI")
         names[part] = linked[0]
         if not graphs.get(linked[0]):
-            raise _malformed(iri, f"its {part} {linked[0]} is empty")
+            raise malformed(iri, f"its {part} {linked[0]} is empty")
     own = [head.graph_name, *names.values()]
     if len({iri, *own}) != 5:
-        raise _malformed(iri, "its four graphs and itself have not five IRIs")
+        raise malformed(iri, "its four graphs and itself have not five IRIs")
     for graph in own:
         if not isinstance(graph, NamedNode) or not graph.value.startswith(iri.value):
-            raise _malformed(iri, f"the IRI of its graph {graph} does not begin with its own")
+            raise malformed(iri, f"the IRI of its graph {graph} does not begin with its own")
     one = Nanopublication(iri, [quad for graph in own for quad in graphs[graph]], names)
     for part, about in (("provenance", names["assertion"]), ("pubinfo", iri)):
         if all(about not in (t.subject, t.object) for t in one.of(part)):
-            raise _malformed(iri, f"its {part} says nothing of {about}")
+            raise malformed(iri, f"its {part} says nothing of {about}")
     for triple in (quad.triple for quad in one.quads):
         if isinstance(triple.object, Triple):
-            raise _malformed(iri, f"{triple} is RDF 1.2")
+            raise malformed(iri, f"{triple} is RDF 1.2")
     for value in (triple.object for triple in one.of("assertion")):
         if isinstance(value, Literal) and not fits(value.value, value.datatype):
-            raise _malformed(iri, f"{value} is not a literal of its datatype")
+            raise malformed(iri, f"{value} is not a literal of its datatype")
     return one
 
 
-def _malformed(iri: Any, why: str) -> KipError:
+def malformed(iri: Any, why: str) -> KipError:
     message = f"The nanopublication {iri} is refused: {why}."
     hint = "Nothing was imported. Ask its author, or remove it from the document."
     return KipError("KIP_2002", message, hint)
@@ -213,7 +216,7 @@ def node(name: str) -> NamedNode:
     return NamedNode(f"{DRAFT.value}#{name}")
 
 
-def complete(parts: Mapping[str, Iterable[Triple]]) -> Nanopublication:
+def complete(parts: Mapping[str, Iterable[Triple]], signer: Signer | None) -> Nanopublication:
     """The nanopublication of the triples of three graphs, which name it by ``DRAFT``."""
     head = [Triple(DRAFT, vocab.TYPE, np("Nanopublication"))]
     head += [Triple(DRAFT, np(term), node(part)) for part, term in _PARTS.items()]
@@ -222,6 +225,10 @@ def complete(parts: Mapping[str, Iterable[Triple]]) -> Nanopublication:
         for part, triples in {"Head": head, **parts}.items()
         for triple in dict.fromkeys(triples)
     ]
+    if signer is not None:
+        about, graph = node("sig"), node("pubinfo")
+        quads += [quad_of(triple, graph) for triple in signer.statements(about, DRAFT)]
+        quads.append(quad_of(signer.signature(about, normalized(quads, _PLACE)), graph))
     code = digest(quads, _PLACE)
 
     def named(term: Any) -> Any:

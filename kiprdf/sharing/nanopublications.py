@@ -37,6 +37,7 @@ from kiprdf.rdf import elements, vocab
 from kiprdf.rdf.elements import metadata, read_element
 from kiprdf.rdf.iris import Iris
 from kiprdf.sharing import nanopublication_form as form
+from kiprdf.sharing import nanopublication_signatures as signatures
 from kiprdf.sharing.nanopublication_form import DRAFT, Nanopublication, np, npx
 from kiprdf.store import NexusStore, Store
 
@@ -55,9 +56,10 @@ _NAMING = ("author", SOURCE, "evidence", "superseded_by", "license")
 """The metadata keys whose texts may name elements."""
 
 
-def nanopublication(store: NexusStore, id: str, mapping: Mapping | None) -> str:
-    """A proposition, and what is known of it, in TriG."""
-    one = store.read(lambda: _of(store, id, mapping))
+def nanopublication(store: NexusStore, id: str, mapping: Mapping | None, key: object = None) -> str:
+    """A proposition, and what is known of it, in TriG; signed, if there is a key."""
+    signer = None if key is None else signatures.Signer(key)
+    one = store.read(lambda: form.complete(_of(store, id, mapping), signer))
     content = io.BytesIO()
     prefixes = {
         **namespaces(store.iris, {} if mapping is None else mapping.prefixes),
@@ -71,7 +73,7 @@ def nanopublication(store: NexusStore, id: str, mapping: Mapping | None) -> str:
     return content.getvalue().decode()
 
 
-def _of(store: Store, id: str, mapping: Mapping | None) -> Nanopublication:
+def _of(store: Store, id: str, mapping: Mapping | None) -> dict[str, Iterable[Triple]]:
     link = store.iris.from_id(id)
     fact = None if link is None else read_element(store.iris, link, store.describe(link))
     if not isinstance(fact, elements.Proposition):
@@ -94,13 +96,11 @@ def _of(store: Store, id: str, mapping: Mapping | None) -> Nanopublication:
         Triple(about, prov("specializationOf"), fact.node),
         *provenance.of_element(knowledge, fact, about),
     ]
-    return form.complete(
-        {
-            "assertion": written(stated),
-            "provenance": [*map(_checkable, origin), *written(of_metadata)],
-            "pubinfo": map(_checkable, _published(store, knowledge, fact, stated)),
-        }
-    )
+    return {
+        "assertion": written(stated),
+        "provenance": [*map(_checkable, origin), *written(of_metadata)],
+        "pubinfo": map(_checkable, _published(store, knowledge, fact, stated)),
+    }
 
 
 def _needed(store: Store, fact: elements.Proposition) -> Iterator[Triple]:
@@ -177,7 +177,8 @@ def import_nanopublications(
         read, noted = _read(one, options)
         quads.update(dict.fromkeys(read))
         warnings += noted
-    document = _Document(form.split(quads), warnings, options, timestamp(engine.clock()))
+    signed = list(signatures.require_trusted(form.split(quads), options.trusted))
+    document = _Document(signed, warnings, options, timestamp(engine.clock()))
     report = imports.run(engine, cast(Document, document), dry_run=options.dry_run)
     return {"nanopublications": document.entries, **report}
 
@@ -211,12 +212,13 @@ class _Document:
 
     def __init__(
         self,
-        every: list[Nanopublication],
+        signed: list[tuple[Nanopublication, list[str]]],
         warnings: list[str],
         options: NanopublicationOptions,
         imported_at: str,
     ) -> None:
-        self._every, self._warnings = every, warnings
+        self._every, self._warnings = [one for one, _ in signed], warnings
+        self._signers = {one.iri: signers for one, signers in signed}
         self._options, self._imported_at = options, imported_at
         self.entries: list[dict[str, Any]] = []
         """What the report says of each, after the last plan."""
@@ -255,12 +257,15 @@ class _Document:
 
         concepts = [replace(one, metadata=with_origin(one)) for one in plan.concepts]
         propositions = [replace(one, metadata=with_origin(one)) for one in plan.propositions]
-        graphs = ((one.graphs["assertion"].value, one) for one in self._every)
-        facts = {
-            one.iri: [fact.key for fact in plan.propositions if name in stated_by[fact.key]]
-            for name, one in graphs
-        }
-        self.entries = [_entry(one, facts[one.iri]) for one in self._every]
+        self.entries = [
+            {
+                "iri": one.iri.value,
+                "propositions": [f.key for f in plan.propositions if name in stated_by[f.key]],
+                "signers": self._signers[one.iri],
+                **_withdrawals(one),
+            }
+            for name, one in by_graph.items()
+        ]
         warnings = [*plan.warnings, *self._warnings, *_withdrawn(self.entries, before)]
         return replace(plan, concepts=concepts, propositions=propositions, warnings=warnings)
 
@@ -311,12 +316,12 @@ _METADATA = {
 """The properties of metadata, in the provenance or else in the publication info."""
 
 
-def _entry(one: Nanopublication, propositions: list[str]) -> dict[str, Any]:
-    withdrawn = {
+def _withdrawals(one: Nanopublication) -> dict[str, list[str]]:
+    """The nanopublications that one retracts, and that it supersedes."""
+    return {
         name: sorted({str(t.object).strip("<>") for t in one.triples if t.predicate == npx(name)})
         for name in ("retracts", "supersedes")
     }
-    return {"iri": one.iri.value, "propositions": propositions, **withdrawn}
 
 
 def _withdrawn(entries: Iterable[dict[str, Any]], arrivals: dict[str, JsonMap]) -> Iterator[str]:

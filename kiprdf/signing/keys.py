@@ -81,6 +81,11 @@ def public_bytes(did: object) -> bytes | None:
     return data[2:] if data is not None and is_key else None
 
 
+def did_of(key: ed25519.Ed25519PublicKey) -> str:
+    """A public key as ``did:key``."""
+    return _DID + to_multibase(_PUBLIC + key.public_bytes_raw())
+
+
 def verifies(did: str, signature: bytes, message: bytes) -> bool:
     """Whether a signature is that of a ``did:key`` over a message."""
     require_cryptography()
@@ -129,8 +134,7 @@ def key_of(key: object) -> Key:
     if not isinstance(key, ed25519.Ed25519PrivateKey):
         message = f"A key is a file or an Ed25519PrivateKey, not {type(key).__name__}."
         raise KipError("KIP_1001", message, _HINT)
-    public = key.public_key().public_bytes_raw()
-    return Key(key, _DID + to_multibase(_PUBLIC + public))
+    return Key(key, did_of(key.public_key()))
 
 
 def _read(path: Path) -> Key:

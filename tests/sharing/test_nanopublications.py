@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -9,16 +10,25 @@ from typing import Any
 import nanopub
 import pytest
 import rdflib
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from nanopub.trustyuri.rdf import RdfHasher, RdfUtils
+from pyoxigraph import Literal, Quad, RdfFormat, serialize
 from rdflib import DCTERMS, PROV, URIRef
 
 from kiprdf import KipError, Nexus
+from kiprdf.interchange.formats import parsing
+from kiprdf.sharing import nanopublication_form as form
 
 NP = rdflib.Namespace("http://www.nanopub.org/nschema#")
+NPX = rdflib.Namespace("http://purl.org/nanopub/x/")
 ATTRIBUTE = rdflib.Namespace("urn:kip:attribute/")
 METADATA = rdflib.Namespace("urn:kip:metadata/")
 SUITE = Path(__file__).parent / "nanopub_suite"
 VALID = sorted(path for path in (SUITE / "valid").rglob("*.*"))
-INVALID = sorted(path for path in (SUITE / "invalid").rglob("*.*") if path.parent.name != "signed")
+INVALID = sorted(path for path in (SUITE / "invalid").rglob("*.*"))
 SIMPLE = (SUITE / "valid/plain/simple1.trig").read_text("utf-8")
 TRUSTY = (SUITE / "valid/trusty/nextprot-1.trig").read_text("utf-8")
 SCHEMA = """UPSERT {
@@ -135,7 +145,13 @@ def test_facts_arrive_as_they_were_sent(sender: Nexus, base: str | None) -> None
     report = receiver.import_nanopublications(sent[0])
     assert counts(report) == [3, 0, 2, 0]
     assert report["nanopublications"] == [
-        {"iri": iris[0], "propositions": [TREATS, OBJECTION], "retracts": [], "supersedes": []}
+        {
+            "iri": iris[0],
+            "propositions": [TREATS, OBJECTION],
+            "signers": [],
+            "retracts": [],
+            "supersedes": [],
+        }
     ]
     bare = element(receiver, TREATS)
     assert ("attributes" in bare, bare["metadata"]) == (False, {"via": iris[0]})
@@ -306,3 +322,80 @@ def test_erasures_rejections_and_authors_hold(sender: Nexus) -> None:
         with pytest.raises(KipError, match="rejected"):
             strict.import_nanopublications(sender.nanopublication(TREATS))
         assert element(strict, TREATS)["attributes"]["dose"] == 0.5
+
+
+# Signatures -----------------------------------------------------------------------------------
+
+ED25519, RSA = (
+    Ed25519PrivateKey.from_private_bytes(b"k" * 32),
+    rsa.generate_private_key(65537, 2048),
+)
+
+
+def test_a_signed_one_is_trusted_by_its_key(sender: Nexus) -> None:
+    did = "did:key:z6MkoH8KpHkZQyDREP8Jpy6xKHiH5bGsh3UBsstBXfeDehU5"
+    signed = sender.nanopublication(TREATS, key=ED25519)
+    assert signed == sender.nanopublication(TREATS, key=ED25519)
+    receiver = nexus()
+    (entry,) = receiver.import_nanopublications(signed, trusted=[did])["nanopublications"]
+    assert entry["signers"] == [did]
+    (entry,) = receiver.import_nanopublications(signed)["nanopublications"]
+    assert entry["signers"] == [did]
+    other = Ed25519PrivateKey.from_private_bytes(b"o" * 32)
+    for text in (sender.nanopublication(TREATS), sender.nanopublication(TREATS, key=other)):
+        with pytest.raises(KipError, match="no key that is trusted has signed it"):
+            nexus().import_nanopublications(text, trusted=[did])
+    with pytest.raises(KipError, match="KIP_1001 The trusted signers are a list"):
+        receiver.import_nanopublications(signed, trusted=did)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("key", [ED25519, RSA], ids=["Ed25519", "RSA"])
+def test_nanopub_reads_a_signed_one(sender: Nexus, tmp_path: Path, key: Any) -> None:
+    path = tmp_path / "fact.trig"
+    path.write_text(sender.nanopublication(TREATS, key=key), "utf-8")
+    read = nanopub.Nanopub(rdf=path)
+    assert read.is_valid
+    assert read.has_valid_trusty
+    # What is signed is the text that nanopub makes of the rest.
+    signature = NPX.hasSignature
+    rest = [q for q in RdfUtils.get_quads(read.rdf) if q[2] != signature]
+    text = RdfHasher.normalize_quads(rest, baseuri=str(read.namespace), hashstr=" ").encode()
+    (value,) = read.pubinfo.objects(None, signature)
+    options = (padding.PKCS1v15(), hashes.SHA256()) if key is RSA else ()
+    key.public_key().verify(b64decode(value), text, *options)
+    with pytest.raises(InvalidSignature):
+        key.public_key().verify(b64decode(value), text + b" ", *options)
+
+
+def test_a_forged_signature_is_refused_under_a_right_digest(sender: Nexus) -> None:
+    """Who forges one computes the digest again, as the forged cases of the suite have it."""
+    signed = sender.nanopublication(TREATS, key=ED25519)
+    quads = list(parsing.parse(signed, "trig"))
+    forged = [Quad(q.subject, q.predicate, Literal("Earache"), q.graph_name)
+              if q.object == Literal("Headache") else q for q in quads]  # fmt: skip
+    assert forged != quads
+    for some, is_refused in ((quads, False), (forged, True)):
+        code = form.split(quads)[0].code
+        assert code is not None
+        name = form.digest(some, code)
+        text = serialize(some, format=RdfFormat.N_QUADS).decode().replace(code, name)
+        if not is_refused:
+            nexus().import_nanopublications(text, format="nquads")
+            continue
+        with pytest.raises(KipError, match="its signature does not hold"):
+            nexus().import_nanopublications(text, format="nquads")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ('npx:hasPublicKey "', 'npx:hasPublicKey "x', "not that of its trusty URI"),
+        ("npx:hasSignatureTarget this:", "npx:hasSignatureTarget ex:x", "not that of its trusty"),
+    ],
+)
+def test_a_changed_signature_shows(old: str, new: str, why: str) -> None:
+    text = (SUITE / "valid/signed/simple1-signed-rsa.trig").read_text("utf-8")
+    assert old in text
+    with pytest.raises(KipError, match=why):
+        nexus().import_nanopublications(text.replace(old, new))
+    nexus().import_nanopublications(text)
