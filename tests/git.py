@@ -32,11 +32,13 @@ def programs(folder: Path) -> Path:
 def run_git(
     *arguments: str, folder: Path, program_folder: Path | None
 ) -> subprocess.CompletedProcess[str]:
-    """Run ``git`` in a folder; it finds ``kiprdf`` in the folder of programs, if there is one."""
+    """Run ``git`` in a folder; it finds ``kiprdf`` in the folder of programs alone."""
     folder = folder.resolve()
-    path = os.environ["PATH"]
+    program = shutil.which("git")
+    assert program is not None
+    folders = [program_folder, Path(program).parent, *filter(None, os.defpath.split(os.pathsep))]
     environment = {
-        "PATH": path if program_folder is None else f"{program_folder}{os.pathsep}{path}",
+        "PATH": os.pathsep.join(str(one) for one in folders if one is not None),
         "HOME": str(folder.parent),
         "PYTHONPATH": str(ROOT),
         "PYTHONUTF8": "1",
@@ -47,7 +49,7 @@ def run_git(
     }
     settings = [word for item in _SETTINGS.items() for word in ("-c", "=".join(item))]
     return subprocess.run(
-        ["git", *settings, *arguments],
+        [program, *settings, *arguments],
         cwd=folder,
         env=environment,
         capture_output=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,7 +15,12 @@ from kiprdf.cli.options import EXCHANGE, JsonOption
 from kiprdf.cli.root import app
 from kiprdf.errors import KipError
 from kiprdf.interchange import formats
-from kiprdf.sharing import git
+from kiprdf.loading import Lazy
+
+if TYPE_CHECKING:
+    from kiprdf.sharing import git
+else:
+    git = Lazy("kiprdf.sharing.git")
 
 
 @app.command("git-setup", cls=PlainCommand, rich_help_panel=EXCHANGE)
@@ -79,7 +84,7 @@ def git_merge(
     ] = None,
     marker_size: Annotated[
         int, typer.Option(metavar="NUMBER", help="The length of the markers of a merge as text.")
-    ] = git.MARKER_SIZE,
+    ] = 7,
 ) -> None:
     """Merge three versions of a snapshot; git merge and git rebase run this command.
 

@@ -24,14 +24,17 @@ from kiprdf.interchange.differences.difference import PARTS, difference, shown, 
 from kiprdf.interchange.formats import parsing, reading
 from kiprdf.interchange.formats.writing import Serializer
 from kiprdf.interchange.n_triples import StagingStore
-from kiprdf.loading import load
+from kiprdf.loading import Lazy, load
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
-from kiprdf.sharing.merging import Merged, merge_snapshots
 from kiprdf.store import OxigraphStore
 
 if TYPE_CHECKING:
     from subprocess import CompletedProcess
+
+    from kiprdf.sharing import merging
+else:
+    merging = Lazy("kiprdf.sharing.merging")
 
 DRIVER = "kiprdf"
 """The name of the driver in ``.gitattributes`` and in the configuration."""
@@ -43,6 +46,8 @@ CONFIGURATION = {
 }
 MARKER_SIZE = 7
 """How long the markers of a conflict are, but for a merge of two bases, whose are longer."""
+_LABELS = ("-L", "ours", "-L", "base", "-L", "theirs")
+"""What the markers of a merge as text name."""
 _ATTRIBUTES = ("merge", "diff")
 _PATTERN = re.compile(r"(?!!|\[attr\]|\.{1,2}/)[^\x00-\x1f\x7f]+")
 """No negation, no macro, and not ``./`` and ``../``, with which a pattern matches nothing."""
@@ -139,7 +144,7 @@ def merge(
     ours, theirs = stores["ours"], stores["theirs"]
     profile = _profile(ours, contents[1], format) or _profile(theirs, contents[2], format)
     has_versions = _has(ours, vocab.metadata(vocab.VERSION))
-    merged, report = merge_snapshots(stores.get("base"), ours, theirs)
+    merged, report = merging.merge_snapshots(stores.get("base"), ours, theirs)
     result = io.BytesIO()
     Serializer(
         StagingStore(merged.engine),
@@ -168,7 +173,7 @@ def _has(store: OxigraphStore, predicate: NamedNode) -> bool:
     return next(iter(store.match(None, predicate, None)), None) is not None
 
 
-def _lines(report: Merged, name: str) -> Iterator[str]:
+def _lines(report: merging.Merged, name: str) -> Iterator[str]:
     """What a person should read about a merge, and do next."""
     left = report.left()
     if left:
@@ -180,16 +185,15 @@ def _lines(report: Merged, name: str) -> Iterator[str]:
 
 def _merge_text(versions: Versions, name: str, marker_size: int) -> tuple[int, list[str]]:
     """Merge a file as git does without a driver."""
-    labels = [word for side in ("ours", "base", "theirs") for word in ("-L", side)]
     paths = map(str, (versions.ours, versions.base, versions.theirs))
     size = f"--marker-size={marker_size}"
-    done = _run_git(Path(), "merge-file", size, *labels, "--", *paths)
+    done = _run_git(Path(), "merge-file", size, *_LABELS, "--", *paths)
     lines = [f"{name} is no snapshot of kiprdf; it was merged as text."]
     return int(done.returncode != 0), lines
 
 
 def _as_text(name: str) -> str:
-    driver = f"merge.{DRIVER}.driver='git merge-file --marker-size=%L %A %O %B'"
+    driver = f"merge.{DRIVER}.driver='git merge-file {' '.join(_LABELS)} %A %O %B'"
     command = f"git -c {driver} checkout --merge -- {shlex.quote(name)}"
     return f"Ours is unchanged. Merge it as text with {command}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,9 @@ class Repository:
         path.write_bytes(text.encode() if isinstance(text, str) else text)
         self.git("add", "--all")
         self.git("commit", "--quiet", "-m", "a snapshot")
+
+    def text(self, name: str) -> str:
+        return (self.folder / name).read_bytes().decode("utf-8", "surrogateescape")
 
 
 @pytest.fixture
@@ -403,3 +407,142 @@ def test_what_is_no_snapshot_is_merged_as_text(merge: Merge) -> None:
     assert merged == f"<<<<<<<<< ours\n{ours}=========\n{theirs}>>>>>>>>> theirs\n"
     assert errors == "other.ttl is no snapshot of kiprdf; it was merged as text.\n"
     assert merge(base, base, theirs)[:2] == (0, theirs)
+
+
+# In git ---------------------------------------------------------------------------------------
+
+NAME = "my brain.ttl"
+
+
+@pytest.fixture
+def team(repository: Repository) -> Repository:
+    """A repository with a snapshot, and a branch ``bob`` that has it, too."""
+    git_driver.setup(repository.folder, ["*.ttl"])
+    repository.commit(NAME, snapshot())
+    repository.git("branch", "bob")
+    return repository
+
+
+def restored(repository: Repository) -> Any:
+    """The drugs of the snapshot in the working tree, with their risks and conflicts."""
+    with kiprdf.Nexus.memory(genesis=False) as nexus:
+        nexus.restore(repository.folder / NAME)
+        assert nexus.snapshot(engine_metadata=False) == repository.text(NAME)
+        find = 'FIND(?d.name, ?d.attributes.risk, ?d.metadata.conflict) WHERE { ?d {type: "Drug"} }'
+        rows = zip(*nexus.execute(f"{find} ORDER BY ?d.name"), strict=True)
+    return [(name, risk, [one["value"] for one in noted or ()]) for name, risk, noted in rows]
+
+
+def test_two_branches_that_add_facts_merge_without_a_marker(team: Repository) -> None:
+    team.commit(NAME, snapshot(drug("A", "ada"), risk(3)))
+    team.git("switch", "--quiet", "bob")
+    team.commit(NAME, snapshot(drug("B", "bob")))
+    team.git("merge", "--no-edit", "main")
+    assert team.git("status", "--short") == ""
+    assert restored(team) == [("A", 1, []), ("Aspirin", 3, []), ("B", 1, [])]
+
+
+@pytest.mark.parametrize(
+    ("command", "ours", "theirs"),
+    [
+        (("merge", "--no-edit", "bob"), 3, 4),
+        (("cherry-pick", "bob"), 3, 4),
+        # Ours is the branch on which git puts the commits of this one.
+        (("rebase", "bob"), 4, 3),
+    ],
+)
+def test_a_conflict_stops_git_and_can_be_decided_or_given_up(
+    team: Repository, command: tuple[str, ...], ours: int, theirs: int
+) -> None:
+    team.commit(NAME, snapshot(risk(3)))
+    team.git("switch", "--quiet", "bob")
+    team.commit(NAME, snapshot(risk(4), drug("B", "bob")))
+    team.git("switch", "--quiet", "main")
+    before = team.git("rev-parse", "HEAD"), team.text(NAME)
+    text = team.git(*command, status=1)
+    assert f"    ours: {ours} (ada)\n    theirs: {theirs} (ada)\n" in text
+    assert "CONFLICT (content): Merge conflict in my brain.ttl\n" in text
+    assert team.git("status", "--short") == f'UU "{NAME}"\n'
+    assert restored(team) == [("Aspirin", ours, [theirs]), ("B", 1, [])]
+    team.git(command[0], "--abort")
+    assert (team.git("rev-parse", "HEAD"), team.text(NAME)) == before
+    if command[0] == "cherry-pick":
+        return
+    team.git(*command, status=1)
+    (team.folder / NAME).write_text(snapshot(risk(4), drug("B", "bob")), "utf-8")
+    team.git("add", NAME)
+    if command[0] == "rebase":
+        team.git("rebase", "--skip")  # nothing is left of it
+    else:
+        team.git(command[0], "--continue")
+    assert team.git("status", "--short") == ""
+    assert restored(team) == [("Aspirin", 4, []), ("B", 1, [])]
+
+
+def test_a_criss_cross_merge_is_a_conflict_again_where_each_side_decided_otherwise(
+    team: Repository,
+) -> None:
+    team.commit(NAME, snapshot(risk(3)))
+    team.git("branch", "ada")
+    team.git("switch", "--quiet", "bob")
+    team.commit(NAME, snapshot(risk(4)))
+    for branch, other, value in (("bob", "ada", 4), ("main", "bob^", 3)):
+        team.git("switch", "--quiet", branch)
+        team.git("merge", "--strategy=ours", "--no-commit", other)
+        team.commit(NAME, snapshot(risk(value), drug(branch, "ada")))
+    text = team.git("merge", "--no-edit", "bob", status=1)
+    # Once: the two bases, which git merges before, are no concern of a person.
+    assert text.count("Conflicts: 1") == 1
+    assert restored(team) == [("Aspirin", 3, [4]), ("bob", 1, []), ("main", 1, [])]
+
+
+def test_both_branches_add_the_file(repository: Repository) -> None:
+    git_driver.setup(repository.folder, ["*.ttl"])
+    repository.commit("other", "other")
+    repository.git("branch", "bob")
+    repository.commit(NAME, snapshot(drug("A", "ada")))
+    repository.git("switch", "--quiet", "bob")
+    repository.commit(NAME, snapshot(drug("B", "bob"), risk(3)))
+    repository.git("merge", "--no-edit", "main", status=1)
+    assert repository.git("status", "--short") == f'AA "{NAME}"\n'
+    assert restored(repository) == [("A", 1, []), ("Aspirin", 3, [2]), ("B", 1, [])]
+
+
+def test_a_damaged_file_is_as_it_was_and_can_be_merged_as_text(team: Repository) -> None:
+    damaged = snapshot().replace("attr:risk 2 ;", "attr:risk 2 ; ;;;")
+    team.commit(NAME, f"{damaged}}}\n")
+    team.git("switch", "--quiet", "bob")
+    team.commit(NAME, snapshot(drug("A", "bob")))
+    text = team.git("merge", "--no-edit", "main", status=1)
+    assert "my brain.ttl of theirs is no sound snapshot: " in text
+    assert team.text(NAME) == snapshot(drug("A", "bob"))
+    hint = next(line for line in text.splitlines() if line.startswith("Hint: "))
+    team.git(*shlex.split(hint.partition(" git ")[2]))
+    assert "Drug:A " in team.text(NAME)
+    assert "\n=======\n}\n>>>>>>> theirs\n" in team.text(NAME)
+
+
+def test_a_clone_without_the_command_merges_as_text(team: Repository) -> None:
+    team.commit(NAME, snapshot(risk(3)))
+    team.git("switch", "--quiet", "bob")
+    team.commit(NAME, snapshot(drug("B", "bob")))
+    for name in ("merge.kiprdf", "diff.kiprdf"):
+        team.git("config", "--remove-section", name)
+    team.git("merge", "--no-edit", "main")
+    assert team.text(NAME) == snapshot(risk(3), drug("B", "bob"))
+    assert "-    attr:risk 2 ;\n+    attr:risk 3 ;\n" in team.git("diff", "HEAD~1")
+    # One that is set up, on a machine from which kiprdf is gone: git stops, nothing is lost.
+    git_driver.setup(team.folder, ["*.ttl"])
+    team.program_folder = None
+    team.git("reset", "--quiet", "--hard", "HEAD~1")
+    assert "CONFLICT" in team.git("merge", "--no-edit", "main", status=1)
+    assert team.text(NAME) == snapshot(drug("B", "bob"))
+
+
+def test_line_ends_of_windows_are_those_of_a_snapshot_after_a_merge(team: Repository) -> None:
+    windows = snapshot(drug("A", "ada")).replace("\n", "\r\n")
+    team.commit(NAME, windows)
+    team.git("switch", "--quiet", "bob")
+    team.commit(NAME, snapshot(risk(3)).replace("\n", "\r\n"))
+    team.git("merge", "--no-edit", "main")
+    assert team.text(NAME) == snapshot(risk(3), drug("A", "ada"))
