@@ -143,12 +143,22 @@ def verify(document: files.Source, trusted: Iterable[str] | None = None) -> Veri
     >>> verify('{"@id": "urn:a"}').reasons
     ['The document has no proof.']
     """
+    return read(document, trusted)[0]
+
+
+def read(
+    document: files.Source, trusted: Iterable[str] | None = None
+) -> tuple[Verified, list[str]]:
+    """What ``verify`` returns, and the canonical N-Quads that were signed.
+
+    They are none where a signature does not hold.
+    """
     names = None if trusted is None else _trusted(trusted)
     content = files.content(document)
     try:
-        proofs = collector.paused(lambda: _verified_proofs(content))
+        proofs, lines = collector.paused(lambda: _verified_proofs(content))
     except _Fault as fault:
-        return Verified(False, None, None, [str(fault)])
+        return Verified(False, None, None, [str(fault)]), []
     chosen = next((proof for proof in proofs if names is None or _signer(proof) in names), None)
     proof = chosen or proofs[0]
     signer = _signer(proof)
@@ -157,7 +167,7 @@ def verify(document: files.Source, trusted: Iterable[str] | None = None) -> Veri
         reasons = [f"The signer {signer} is not among those who are trusted."]
     elif names is None:
         reasons = ["Nobody is named as trusted: the signature holds, whoever the signer is."]
-    return Verified(chosen is not None, signer, proof.get("created"), reasons)
+    return Verified(chosen is not None, signer, proof.get("created"), reasons), lines
 
 
 def _trusted(trusted: Iterable[str]) -> frozenset[str]:
@@ -177,8 +187,8 @@ def _signer(proof: Mapping[str, str]) -> str:
     return proof["verificationMethod"].partition("#")[0]
 
 
-def _verified_proofs(content: str | bytes) -> list[dict[str, str]]:
-    """The proofs of a document, each of which holds; ``_Fault`` for any that does not."""
+def _verified_proofs(content: str | bytes) -> tuple[list[dict[str, str]], list[str]]:
+    """The proofs of a document, each of which holds, and its lines; ``_Fault`` if one does not."""
     try:
         text = content if isinstance(content, str) else content.decode("utf-8-sig")
         if len(text) > layout.LARGEST:
@@ -197,7 +207,7 @@ def _verified_proofs(content: str | bytes) -> list[dict[str, str]]:
         raise _Fault("The document is not UTF-8 text.") from None
     except foreign.Unreadable as fault:
         raise _Fault(str(fault)) from None
-    return proofs
+    return proofs, lines
 
 
 def _holds(proof: dict[str, str], lines: list[str]) -> bool:

@@ -22,9 +22,12 @@ from kiprdf.signing.canonical import canonical_lines
 LARGEST = 50_000_000
 """How many characters a document of others has at most."""
 _ALIASES = {"id": "@id", "type": "@type"}
-_SETTINGS = frozenset(("@version", "@vocab", "@base", "@language", "@protected", "@propagate"))
+_OF_PROOFS = {name: f"https://w3id.org/security#{name}" for name in ("proof", "DataIntegrityProof")}
+"""Terms of ``layout.CONTEXT`` that have a context of themselves: only the document has them."""
+# Without scoped contexts and @propagate: Oxigraph reads them otherwise.
+_SETTINGS = frozenset(("@version", "@vocab", "@base", "@language", "@protected"))
 _DEFINITION = frozenset(
-    ("@id", "@type", "@language", "@container", "@protected", "@prefix", "@context", "@reverse")
+    ("@id", "@type", "@language", "@container", "@protected", "@prefix", "@reverse")
 )
 _OF_VALUE = frozenset(("@value", "@type", "type", "@language", "@direction"))
 
@@ -96,7 +99,7 @@ def _context(context: Any) -> Any:
     if isinstance(context, list):
         return [_context(part) for part in context]
     if context == layout.CONTEXT:
-        return {"@protected": True, **_ALIASES}
+        return {"@protected": True, **_ALIASES, **_OF_PROOFS}
     if isinstance(context, str):
         raise Unreadable(f"The context {shown(context)} is not fetched to verify a document.")
     if not isinstance(context, dict):
@@ -113,14 +116,12 @@ def _definition(term: str, definition: Any) -> Any:
         containers = _listed(definition.get("@container", "@set"))
         is_plain = definition.keys() <= _DEFINITION and containers == ["@set"]
         target = definition.get("@id", definition.get("@reverse", term))
-        if "@context" in definition:
-            definition = {**definition, "@context": _context(definition["@context"])}
     else:
         is_plain, target = isinstance(definition, str), definition
     is_keyword = isinstance(target, str) and target.startswith("@")
     if term in _ALIASES or is_keyword:
         is_plain = is_plain and _ALIASES.get(term) == target
-    if not is_plain or (not term.startswith("@") and target is None):
+    if not is_plain or term in _OF_PROOFS or (not term.startswith("@") and target is None):
         raise Unreadable(f"The context defines {shown(repr(term))} in a way that is not verified.")
     return definition
 
@@ -136,6 +137,11 @@ def _statements(node: Any, *, is_needed: bool = False) -> int:
     if not isinstance(node, dict) or node.keys() & {"@value", "@list", "@set"}:
         raise Unreadable("The document has a value where only a node can be.")
     count = 0
+    types = [*_listed(node.get("type")), *_listed(node.get("@type"))]
+    reverse = node.get("@reverse")
+    used = {*node, *_keys(reverse), *(one for one in types if isinstance(one, str))}
+    if not used.isdisjoint(_OF_PROOFS):
+        raise Unreadable("The document has a proof in another place than its own.")
     for key, value in node.items():
         if key in ("@id", "id", "@context"):
             continue
@@ -149,9 +155,9 @@ def _statements(node: Any, *, is_needed: bool = False) -> int:
             raise Unreadable(f"The document has the key {shown(repr(key))}, which is not verified.")
         elif key != "@included":
             count += _values(value)
-    if is_needed and not count and node.keys() & {"@id", "id"}:
-        raise Unreadable("The document has a node of which it says nothing but its id.")
     included = _listed(node.get("@included", []))
+    if is_needed and not count and (not included or node.keys() & {"@id", "id"}):
+        raise Unreadable("The document has a node of which it says nothing.")
     return count + sum(_statements(item, is_needed=True) for item in included)
 
 
@@ -174,8 +180,15 @@ def _values(value: Any) -> int:
                 raise Unreadable(f"The document has a {keyword} with more than is verified.")
             items = _listed(value[keyword])
             is_list = keyword == "@list"
+            if is_list and any(isinstance(item, list) or "@set" in _keys(item) for item in items):
+                # Oxigraph reads the items of both as items of the outer list.
+                raise Unreadable("The document has a list of arrays.")
             return sum(_values(item) + is_list for item in items) + is_list
     return 1 + _statements(value)
+
+
+def _keys(value: Any) -> Any:
+    return value if isinstance(value, dict) else ()
 
 
 def _some(value: Any) -> int:

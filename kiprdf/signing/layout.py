@@ -180,9 +180,10 @@ def read(text: str) -> tuple[list[str], Any] | None:
         return None
     try:
         members = json.loads(f'{{"proof":{end}', object_pairs_hook=unique)
-    except (ValueError, RecursionError):
+        signed = doubles(lines)[1]
+    except (ValueError, RecursionError, KipError):
         return None
-    return (doubles(lines)[1], members["proof"]) if members.keys() == {"proof"} else None
+    return (signed, members["proof"]) if members.keys() == {"proof"} else None
 
 
 def _lines(body: str) -> list[str] | None:
