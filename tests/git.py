@@ -32,7 +32,10 @@ def programs(folder: Path) -> Path:
 def run_git(
     *arguments: str, folder: Path, program_folder: Path | None
 ) -> subprocess.CompletedProcess[str]:
-    """Run ``git`` in a folder; it finds ``kiprdf`` in the folder of programs alone."""
+    """Run ``git`` in a folder; it finds ``kiprdf`` in the folder of programs alone.
+
+    What both print is in the standard output, in its order.
+    """
     folder = folder.resolve()
     program = shutil.which("git")
     assert program is not None
@@ -52,7 +55,8 @@ def run_git(
         [program, *settings, *arguments],
         cwd=folder,
         env=environment,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         check=False,
         encoding="utf-8",
         errors="surrogateescape",

@@ -203,7 +203,7 @@ class Session:
             ).stdout.decode()
         if words[:1] == ["git"]:
             done = run_git(*words[1:], folder=Path(), program_folder=self._programs())
-            return done.stdout + done.stderr
+            return done.stdout
         return ""
 
     def _programs(self) -> Path:

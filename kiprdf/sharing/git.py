@@ -42,7 +42,6 @@ CONFIGURATION = {
     f"merge.{DRIVER}.name": "Merge snapshots of kiprdf",
     f"merge.{DRIVER}.driver": "kiprdf git-merge %O %A %B --path=%P --marker-size=%L",
     f"diff.{DRIVER}.textconv": "kiprdf git-show",
-    f"diff.{DRIVER}.xfuncname": "^[^ ].*",
 }
 MARKER_SIZE = 7
 """How long the markers of a conflict are, but for a merge of two bases, whose are longer."""
@@ -81,9 +80,10 @@ def _base_of(content: bytes, format: formats.Format) -> str | None:
 
 
 def words(content: bytes, format: formats.Format) -> str:
-    """The elements of a snapshot in the terms of KIP, each value in one line, sorted.
+    """The elements of a snapshot in the terms of KIP, sorted, and a line for each value.
 
-    Without versions and times, like ``diff``. ``KipError`` for what is no snapshot.
+    Each line names its element, so that a difference of lines is one of elements. Without versions
+    and times, like ``diff``. ``KipError`` for what is no snapshot.
 
     >>> import kiprdf
     >>> nexus = kiprdf.Nexus.memory(genesis=False)
@@ -94,11 +94,12 @@ def words(content: bytes, format: formats.Format) -> str:
     store = read(content, format)
     lines: list[str] = []
     for change in difference((), StagingStore(store.engine), store.iris).changes:
-        lines.append(shown(change.identity))
+        element = shown(change.identity)
+        lines.append(element)
         for part in PARTS:
             for key, _, value in change.keys(part):
                 assert value is not None
-                lines.append(f"    {part}.{key}: {shown_value(value)}")
+                lines.append(f"{element} {part}.{key}: {shown_value(value)}")
     return "".join(f"{line}\n" for line in lines)
 
 
