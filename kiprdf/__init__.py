@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from kiprdf.memory.asynchronous import AsyncMemory
     from kiprdf.prompt import instructions
     from kiprdf.protocol import function_schemas
+    from kiprdf.signing.canonical import canonical
+    from kiprdf.signing.documents import Verified, verify
 
 __all__ = [
     "AsyncMemory",
@@ -39,14 +41,17 @@ __all__ = [
     "Nexus",
     "Rows",
     "StoreError",
+    "Verified",
     "View",
     "believed",
+    "canonical",
     "function_schemas",
     "instructions",
     "parse",
     "to_text",
     "trust",
     "valid_at",
+    "verify",
 ]
 __version__ = "0.1.0"
 
@@ -59,6 +64,9 @@ _HOME_OF = {
     "trust": "kiprdf.execution.trust",
     "function_schemas": "kiprdf.protocol",
     "instructions": "kiprdf.prompt",
+    "canonical": "kiprdf.signing.canonical",
+    "Verified": "kiprdf.signing.documents",
+    "verify": "kiprdf.signing.documents",
 }
 _EXTRAS = ("mcp", "serve")
 

@@ -91,7 +91,7 @@ KINDS = {
     **dict.fromkeys(
         ("domain", "select", "title", "address", "default_type", "language", "base_iri"), _TEXT
     ),
-    **dict.fromkeys(("description", "publisher", "license", "session"), _TEXT),
+    **dict.fromkeys(("description", "publisher", "license", "session", "selection"), _TEXT),
     "author": _NAME,
     "only": _Kind(lambda value: value == "imported", '"imported"'),
     "kind": _one_of(KINDS_OF_ACTORS),

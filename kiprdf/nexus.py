@@ -33,6 +33,7 @@ from kiprdf.kql.beliefs import Beliefs, marked, refuse_marked
 from kiprdf.kql.entailment import Entail
 from kiprdf.language.parameters import refuse_misspelt_options
 from kiprdf.loading import Lazy, load
+from kiprdf.meta.export import export_of
 from kiprdf.meta.indexing import Indexer
 from kiprdf.rows import Rows
 from kiprdf.search.embedders import Embedder
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import rdflib
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     from kiprdf import maintenance, options
     from kiprdf.arguments import MappingSources
@@ -58,7 +60,7 @@ if TYPE_CHECKING:
     from kiprdf.interchange.differences import patch_log
     from kiprdf.interchange.differences.difference import Difference
     from kiprdf.interchange.differences.patch import Patch
-    from kiprdf.interchange.formats import graphs
+    from kiprdf.interchange.formats import graphs, profiles
     from kiprdf.interchange.formats.given_contexts import Contexts
     from kiprdf.interchange.formats.output import Advance
     from kiprdf.interchange.importing.plan import JsonMap
@@ -68,6 +70,8 @@ if TYPE_CHECKING:
     from kiprdf.sharing import conflicts as noted_conflicts
     from kiprdf.sharing import following, merging, nanopublications
     from kiprdf.sharing.merging import Merged
+    from kiprdf.signing import documents as signed_documents
+    from kiprdf.signing import keys
     from kiprdf.store import connecting
     from kiprdf.store.journal import Sync
 else:
@@ -83,10 +87,13 @@ else:
     nanopublications = Lazy("kiprdf.sharing.nanopublications")
     options = Lazy("kiprdf.options")
     patch_log = Lazy("kiprdf.interchange.differences.patch_log")
+    profiles = Lazy("kiprdf.interchange.formats.profiles")
     proposals = Lazy("kiprdf.execution.proposals")
     publishing = Lazy("kiprdf.pages.publish")
+    keys = Lazy("kiprdf.signing.keys")
     rdflib_store = Lazy("kiprdf.interchange.rdflib_store")
     replacing = Lazy("kiprdf.execution.replacing")
+    signed_documents = Lazy("kiprdf.signing.documents")
     snapshots = Lazy("kiprdf.interchange.snapshots")
 
 T = TypeVar("T")
@@ -716,6 +723,29 @@ class Nexus:
             snapshots.write, self.store, target, chosen, self._engine.select_nodes
         )
         return self._run_on_files(write, select)
+
+    @timed
+    def sign(
+        self, key: str | os.PathLike[str] | Ed25519PrivateKey, *, selection: str | None = None
+    ) -> str:
+        """A signed document of the dataset, as JSON-LD, which ``kiprdf.verify`` reads.
+
+        Its proof is a W3C Data Integrity proof, which other libraries verify, too. ``key`` is a
+        file of ``kiprdf key new``, or an ``Ed25519PrivateKey``; ``selection`` is the WHERE of an
+        EXPORT, and takes a part, with the elements that it refers to. The document has what
+        ``snapshot`` writes in its profile ``rdf11``. Raises KIP_1001 for another key, and for what
+        cannot be signed, ``OSError`` for a file that cannot be read, ``StoreError`` without the
+        extra ``sign``.
+        """
+        check(selection=selection)
+        private = keys.key_of(key).private  # before a large dataset is read
+        export = None if selection is None else export_of(selection)
+        chosen = options.SnapshotOptions(select=export)
+        select = self._engine.select_nodes
+        lines = self._run_on_files(
+            lambda: snapshots.read_part(self.store, chosen, select, profiles.to_lines), export
+        )
+        return signed_documents.sign_lines(lines, private)
 
     @timed
     def publish(

@@ -1,17 +1,17 @@
 """The command line: a thin layer over ``kiprdf.nexus``.
 
 ``root`` (the program itself) and the commands in ``commands``, ``why``, ``memory``, ``chunks``
-(with ``chunks_files``), ``snapshots``, ``imports``, ``linked``, ``nanopublications``, ``history``,
-``proposals``, ``rejections``, ``serving``, ``principals``, ``scopes``, ``maintenance``, ``gate``
-and ``git``; where a nexus is and how it is opened (``opening``; a server: ``served``), shared
-options (``options``), files and parameters (``inputs``), answers (``answers``, ``tables``,
-``output``), errors (``failures``), ``shell`` and ``demo``.
+(with ``chunks_files``), ``snapshots``, ``imports``, ``linked``, ``nanopublications``, ``signing``,
+``history``, ``proposals``, ``rejections``, ``serving``, ``principals``, ``scopes``,
+``maintenance``, ``gate`` and ``git``; where a nexus is and how it is opened (``opening``; a
+server: ``served``), shared options (``options``), files and parameters (``inputs``), answers
+(``answers``, ``tables``, ``output``), errors (``failures``), ``shell`` and ``demo``.
 """
 
 # Imported in the order in which --help lists the commands.
 from kiprdf.cli import commands, why, memory, chunks, snapshots, imports, linked, nanopublications  # isort: skip
-from kiprdf.cli import history, proposals, rejections, serving, scopes, principals, maintenance  # isort: skip
-from kiprdf.cli import gate, git  # isort: skip
+from kiprdf.cli import signing, history, proposals, rejections, serving, scopes  # isort: skip
+from kiprdf.cli import principals, maintenance, gate, git  # isort: skip
 from kiprdf.cli.root import app, main
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "rejections",
     "scopes",
     "serving",
+    "signing",
     "snapshots",
     "why",
 ]

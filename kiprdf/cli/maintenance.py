@@ -1,14 +1,17 @@
-"""The maintenance commands: check, embed, optimize, backup."""
+"""The maintenance commands: check, rebuild, verify, embed, optimize, backup."""
 
 from __future__ import annotations
 
+import dataclasses
+import io
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
-from kiprdf.cli import output
+from kiprdf.cli import inputs, output
+from kiprdf.cli.failures import Failure
 from kiprdf.cli.opening import OfFolder, OfServer, Place, Reads, Writes, place_of
 from kiprdf.cli.options import MAINTAIN, JsonOption
 from kiprdf.cli.root import app
@@ -24,6 +27,7 @@ from kiprdf.store.folder import repair_manifest
 
 ATTEMPTS = 8
 """How often a copy is begun of a nexus that another process rewrites meanwhile."""
+_DOCUMENTS = (".json", ".jsonld")
 SHOWN_FAULTS = 20
 """The number of faults printed without ``--json``."""
 
@@ -79,21 +83,37 @@ def rebuild(ctx: typer.Context) -> None:
 
 
 @app.command(cls=OfFolder, rich_help_panel=MAINTAIN)
-def verify(ctx: typer.Context, as_json: JsonOption = False) -> None:
-    """Verify that the history is the one that was written.
+def verify(
+    ctx: typer.Context,
+    trust: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DID", help="Who may have signed a document. Can be repeated."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Verify a signed document, or that the history of a nexus is the one that was written.
 
-    Each record has the SHA-256 of the one before it, and the graph notes the last
-    one. The exit status is 1 if a record was changed, dropped, moved or added
-    afterwards; the commit of the first one is printed.
+    Of a file, the signature is verified: the exit status is 1 if the document was
+    changed, or signed by nobody whom --trust names.
+
+    Of a folder, each record of the history has the SHA-256 of the one before it,
+    and the graph notes the last one. The exit status is 1 if a record was changed,
+    dropped, moved or added afterwards; the commit of the first one is printed.
 
     \b
     Examples:
       kiprdf verify brain
       kiprdf verify --nexus brain --json
+      kiprdf verify brain.jsonld --trust did:key:z6Mkon3Necd6NkkyfoGoHxid2znGc59LU3K7mubaRcFbLfLX
     """
     place = place_of(ctx)
     if place.is_url:
         raise StoreError(f"{place} is an address; a history is verified in its folder.")
+    path = Path(place.where)
+    if not path.is_dir() and (path.exists() or path.suffix in _DOCUMENTS or path == inputs.STDIN):
+        _verify_document(path, trust, as_json)
+    if trust:
+        raise Failure(f"--trust belongs to a signed document, and {place} is none.")
     place.require()
     report = Nexus.verify_history(place.where)
     commit, fault, last, warning = (report[key] for key in ("commit", "fault", "last", "warning"))
@@ -103,6 +123,20 @@ def verify(ctx: typer.Context, as_json: JsonOption = False) -> None:
     if warning is not None and not as_json:
         output.note(warning)
     raise typer.Exit(int(fault is not None))
+
+
+def _verify_document(path: Path, trusted: list[str] | None, as_json: bool) -> NoReturn:
+    from kiprdf.signing.documents import verify
+
+    verified = verify(io.BytesIO(inputs.read_bytes(path)), trusted)
+    lines = [f"{path}: {reason}" for reason in verified.reasons]
+    if verified:
+        when = f" at {verified.created}" if verified.created else ""
+        lines = [f"{path}: signed by {verified.signer}{when}."]
+    output.show_answer(as_json, dataclasses.asdict(verified), lines)
+    if verified and verified.reasons and not as_json:
+        output.note(" ".join(verified.reasons))
+    raise typer.Exit(int(not verified))
 
 
 def _open_to_check(place: Place, repair: bool) -> Nexus:

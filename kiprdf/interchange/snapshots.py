@@ -156,15 +156,6 @@ def write(
     format = options.format or files.format_to_write(target)
     mapping = options.vocabulary  # read here, since it may be a file that is missing
 
-    def read_part(function: Callable[[list[Triple] | StagingStore], T]) -> T:
-        def run() -> T:
-            part = _selected(store, options, select)
-            if part is None:
-                return store.read_whole(lambda engine: function(n_triples.StagingStore(engine)))
-            return function(part)
-
-        return collector.paused(run)
-
     def serializer(part: list[Triple] | StagingStore) -> Serializer:
         return writing.Serializer(
             part,
@@ -177,13 +168,30 @@ def write(
 
     def write_to(output: IO[bytes]) -> int:
         if options.only:
-            part = read_part(list)
+            part = read_part(store, options, select, list)
             return _write_imported(output, part, store.iris, format, options)
-        return read_part(serializer).write(output, advance=options.advance)
+        return read_part(store, options, select, serializer).write(output, advance=options.advance)
 
     if isinstance(target, str | os.PathLike):
         return files.write_whole(Path(target), write_to)
     return files.write_open(target, lambda: write_to(target))
+
+
+def read_part(
+    store: NexusStore,
+    options: SnapshotOptions,
+    select: Select,
+    function: Callable[[list[Triple] | StagingStore], T],
+) -> T:
+    """The result of a function of the triples that a snapshot has, as of one commit."""
+
+    def run() -> T:
+        part = _selected(store, options, select)
+        if part is None:
+            return store.read_whole(lambda engine: function(n_triples.StagingStore(engine)))
+        return function(part)
+
+    return collector.paused(run)
 
 
 def _write_imported(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from heapq import nsmallest
@@ -26,6 +27,7 @@ from kiprdf.semantics.protected import ACTORS, CORE_DIRECTIVES, SYSTEM
 from kiprdf.store import Store
 
 _VALUE = attrgetter("value")
+_VARIABLE = re.compile(r"\?\w+")
 
 
 def export(
@@ -64,6 +66,21 @@ def export(
     is_last = end is None or end >= number
     following = None if is_last else cursor.encode(command, store.commit(), cast(int, end), of)
     return result, following
+
+
+def export_of(selection: str) -> str:
+    """The EXPORT for a selection, of which its WHERE suffices; another command as it is.
+
+    >>> export_of('?d {type: "Drug"}')
+    'EXPORT ?d WHERE { ?d {type: "Drug"} }'
+    """
+    text, variable = selection.strip(), _VARIABLE.search(selection)
+    if variable is None:
+        return selection
+    if text[:5].upper() == "WHERE":
+        return f"EXPORT {variable[0]} {text}"
+    where = {"{": text, "?": f"{{ {text} }}", "(": f"{{ {text} }}"}.get(text[0])
+    return selection if where is None else f"EXPORT {variable[0]} WHERE {where}"
 
 
 def capsule(selection: Iterable[NamedNode], store: Store, is_bundled: bool) -> str:

@@ -8,19 +8,68 @@ steps are counted.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import permutations
-from typing import TypeAlias, cast
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from itertools import groupby, permutations
+from typing import Any, TypeAlias, cast
 
-from pyoxigraph import BlankNode, DefaultGraph, Literal, Quad, RdfFormat, Triple, serialize
+from pyoxigraph import DefaultGraph, Literal, Quad, RdfFormat, Triple, parse, serialize
 
 from kiprdf.errors import KipError
+from kiprdf.interchange import files
+from kiprdf.interchange.formats import Format, graphs, parsing
 
 STEPS = 300_000
 """How many mentions of blank nodes are followed at most, in about a second."""
+_MARKS = ("_:", "<<(", '"@')
+"""What lines contain that may have blank nodes, triple terms or directions; most have none."""
 _Terms: TypeAlias = tuple[str, str, str, str]
 """Subject, predicate, object and graph of a quad in N-Quads; without a graph it is empty."""
+
+
+def canonical(source: Any, format: Format | None = None) -> str:
+    """The canonical N-Quads of a graph or a document (RDFC-1.0), the same for the same RDF.
+
+    ``source`` is a graph or dataset of rdflib, quads of pyoxigraph, or a document: its text, a path
+    or an open file. The ``format`` of a document is that of its suffix, or what its text can be
+    read as. Language tags are in lower case. Raises KIP_1001 for what is no RDF 1.1, KIP_4002 for
+    blank nodes that are too much alike, ``OSError`` for a file that cannot be read.
+
+    >>> canonical("@prefix x: <urn:x:> . [] x:p x:b, 1 .").splitlines()
+    ['_:c14n0 <urn:x:p> "1"^^<http://www.w3.org/2001/XMLSchema#integer> .',
+     '_:c14n0 <urn:x:p> <urn:x:b> .']
+    """
+    if graphs.is_graph(source):
+        quads: Iterable[Quad] = parsing.quads(graphs.to_nquads(source), "nquads")
+    elif isinstance(source, str | os.PathLike) or hasattr(source, "read"):
+        format = format or files.format_of(source)
+        content = files.content(source)
+        quads = parsing.quads(content, format) if format else _parsed(content)
+    elif isinstance(source, Iterable):
+        quads = source
+    else:
+        message = f"A graph or a document is needed, not {type(source).__name__}."
+        raise KipError("KIP_1001", message, "Give a graph, quads, a text or a path.")
+    try:
+        lines = canonical_lines(quads)
+    except TypeError:
+        raise KipError("KIP_1001", "Not all that is given are quads.", "Give quads.") from None
+    return "".join([f"{line}\n" for line in lines])
+
+
+def _parsed(content: str | bytes) -> list[Quad]:
+    """The quads of a document of unknown format."""
+    beginning = content[:1000].lstrip()
+    text = beginning if isinstance(beginning, str) else beginning.decode("utf-8", "replace")
+    if text.startswith(("<?xml", "<rdf:RDF")):
+        return parsing.parse(content, "rdfxml")
+    formats: tuple[Format, ...] = ("nquads", "jsonld") if text[:1] in "{[" else ("nquads",)
+    for format in formats:
+        with suppress(KipError):
+            return parsing.parse(content, format)
+    return parsing.parse(content, "trig")
 
 
 def canonical_lines(quads: Iterable[Quad]) -> list[str]:
@@ -29,33 +78,43 @@ def canonical_lines(quads: Iterable[Quad]) -> list[str]:
     Raises KIP_1001 for triple terms and strings with a direction, which RDFC-1.0 does not have,
     KIP_4002 for blank nodes that are so much alike that comparing them takes too many steps.
 
-    >>> from pyoxigraph import NamedNode
+    >>> from pyoxigraph import BlankNode, NamedNode
     >>> a, b = BlankNode("a"), NamedNode("urn:b")
     >>> canonical_lines([Quad(a, b, Literal("x")), Quad(b, b, a)])
     ['<urn:b> <urn:b> _:c14n0 .', '_:c14n0 <urn:b> "x" .']
     """
-    blank: set[_Terms] = set()
-    text = cast(bytes, serialize(_without_blank(quads, blank), format=RdfFormat.N_QUADS)).decode()
-    lines = set(text.removesuffix("\n").split("\n")) if text else set()
-    if blank:
-        labels = _Labels(blank).canonical()
-        lines.update(_line(terms, labels) for terms in blank)
-    return sorted(lines)
-
-
-def _without_blank(quads: Iterable[Quad], blank: set[_Terms]) -> Iterator[Quad]:
-    """The quads without blank nodes; the others are added to a set."""
-    for quad in quads:
-        subject, value, graph = quad.subject, quad.object, quad.graph_name
-        if isinstance(value, Triple) or (isinstance(value, Literal) and value.direction):
-            kind = "triple term" if isinstance(value, Triple) else "string with a direction"
-            message = f"{subject} {quad.predicate} has a {kind}, which RDFC-1.0 does not have."
-            raise KipError("KIP_1001", message, 'Write it in the profile "rdf11".')
-        if any(isinstance(term, BlankNode) for term in (subject, value, graph)):
-            name = "" if isinstance(graph, DefaultGraph) else str(graph)
-            blank.add((str(subject), str(quad.predicate), str(value), name))
+    text = cast(bytes, serialize(quads, format=RdfFormat.N_QUADS)).decode()
+    plain: list[str] = []
+    others: list[str] = []
+    for line in ordered(text.split("\n")[:-1]):
+        (others if any(mark in line for mark in _MARKS) else plain).append(line)
+    if not others:
+        return plain
+    blank: list[_Terms] = []
+    for line, quad in zip(others, parse("\n".join(others), format=RdfFormat.N_QUADS), strict=True):
+        terms = _terms(quad)
+        if any(term.startswith("_:") for term in terms):
+            blank.append(terms)
         else:
-            yield quad
+            plain.append(line)
+    labels = _Labels(blank).canonical()
+    return sorted([*plain, *(_line(terms, labels) for terms in blank)])
+
+
+def ordered(lines: Iterable[str]) -> list[str]:
+    """Lines sorted, each once; mostly they are nearly sorted, which is faster than to hash them."""
+    return [line for line, _ in groupby(sorted(lines))]
+
+
+def _terms(quad: Quad) -> _Terms:
+    """The terms of a quad; KIP_1001 for a term that RDF 1.1 does not have."""
+    value = quad.object
+    if isinstance(value, Triple) or (isinstance(value, Literal) and value.direction):
+        kind = "triple term" if isinstance(value, Triple) else "string with a direction"
+        message = f"{quad.subject} {quad.predicate} has a {kind}, which RDFC-1.0 does not have."
+        raise KipError("KIP_1001", message, 'Write it in the profile "rdf11".')
+    graph = "" if isinstance(quad.graph_name, DefaultGraph) else str(quad.graph_name)
+    return str(quad.subject), str(quad.predicate), str(value), graph
 
 
 def _line(terms: _Terms, labels: Mapping[str, str]) -> str:

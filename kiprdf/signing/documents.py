@@ -22,7 +22,7 @@ from kiprdf.errors import KipError, shown
 from kiprdf.interchange import files
 from kiprdf.rdf import vocab
 from kiprdf.signing import foreign, layout
-from kiprdf.signing.canonical import canonical_lines
+from kiprdf.signing.canonical import canonical_lines, ordered
 from kiprdf.signing.keys import from_multibase, key_of, public_bytes, to_multibase, verifies
 
 _SUITE = "eddsa-rdfc-2022"
@@ -49,6 +49,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\
 _PROOFS = 16
 """How many proofs a document has at most."""
 _SIGNATURE = 64
+_AT_ONCE = 1000
 
 
 @dataclass(frozen=True)
@@ -77,23 +78,22 @@ def sign(quads: Iterable[Quad], key: object, *, created: datetime | None = None)
 
 
 def sign_lines(lines: list[str], key: object, *, created: datetime | None = None) -> str:
-    """The signed document of canonical N-Quads, as JSON-LD.
+    """The signed document of lines of N-Quads as the engine writes them, as JSON-LD.
 
     ``key`` is the path of a key file or an ``Ed25519PrivateKey``. Doubles are written in XSD's
     canonical form. Raises KIP_1001 for another key, for blank nodes and triple terms, and for
     what JSON-LD libraries would read as something else: an infinite double, an IRI with a space.
     """
-    private, did = (own := key_of(key)).private, own.did
+    own = key_of(key)
     layout.check(lines)
-    written, signed = layout.doubles(lines)
-    text = layout.write(written)
+    written, signed = layout.doubles(ordered(lines))
     proof = {
         **_FIXED,
         "created": (created or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "verificationMethod": f"{did}#{did.removeprefix('did:key:')}",
+        "verificationMethod": own.method,
     }
-    signature = private.sign(_message(proof, signed))
-    return layout.joined(text, {**proof, "proofValue": to_multibase(signature)})
+    signature = own.private.sign(_message(proof, signed))
+    return layout.write(written, {**proof, "proofValue": to_multibase(signature)})
 
 
 def _message(proof: Mapping[str, str], lines: list[str]) -> bytes:
@@ -102,7 +102,11 @@ def _message(proof: Mapping[str, str], lines: list[str]) -> bytes:
 
 
 def _digest(lines: list[str]) -> bytes:
-    return hashlib.sha256("".join([f"{line}\n" for line in lines]).encode()).digest()
+    digest = hashlib.sha256()
+    for start in range(0, len(lines), _AT_ONCE):
+        # A text with one rare character takes four bytes for each.
+        digest.update("\n".join([*lines[start : start + _AT_ONCE], ""]).encode())
+    return digest.digest()
 
 
 def _proof_lines(proof: Mapping[str, str]) -> list[str]:
@@ -201,8 +205,8 @@ def _verified_proofs(content: str | bytes) -> tuple[list[dict[str, str]], list[s
         for proof in proofs:
             _check(proof)
             if not _holds(proof, lines):
-                message = "The signature does not belong to the document: it, or the proof, was"
-                raise _Fault(f"{message} changed after {_signer(proof)} signed.")
+                message = "signed another document or proof: something of them was changed."
+                raise _Fault(f"The signer {_signer(proof)} {message}")
     except UnicodeDecodeError:
         raise _Fault("The document is not UTF-8 text.") from None
     except foreign.Unreadable as fault:

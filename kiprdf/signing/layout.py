@@ -10,13 +10,14 @@ import json
 import math
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
-from itertools import groupby
 from typing import Any
 
 from kiprdf.errors import KipError, shown
 from kiprdf.rdf import vocab
+from kiprdf.signing.canonical import ordered
 
 CONTEXT = "https://w3id.org/security/data-integrity/v2"
 """The context of every signed document: it says what ``id``, ``type`` and ``proof`` mean."""
@@ -68,12 +69,11 @@ def doubles(lines: list[str]) -> tuple[list[str], list[str]]:
                 message = f'{before}has the double "{shown(text)}", which JSON-LD cannot write.'
                 raise KipError("KIP_1001", message, "Replace it, or sign a selection without it.")
             written[place], signed[place] = (f'{before}"{form}{after}' for form in forms)
-    return _ordered(written), _ordered(signed)
-
-
-def _ordered(lines: list[str]) -> list[str]:
-    """Lines sorted, each once; they are nearly sorted, which is faster than to hash them."""
-    return [line for line, _ in groupby(sorted(lines))]
+    written, signed = ordered(written), ordered(signed)
+    if len(signed) < len(written):
+        message = "A subject has two doubles of one predicate that JSON-LD libraries read as one."
+        raise KipError("KIP_1001", message, "Keep one of those that agree in 16 digits.")
+    return written, signed
 
 
 @lru_cache(10_000)
@@ -102,31 +102,34 @@ def _scientific(number: Decimal) -> str:
 # Out ------------------------------------------------------------------------------------------
 
 
-def write(lines: list[str]) -> str:
-    """A document of canonical N-Quads without blank nodes, up to its proof.
+def write(lines: list[str], proof: dict[str, str]) -> str:
+    """A document of canonical N-Quads that ``check`` lets through, with its proof."""
+    return "".join([*_body(lines), _PROOF, json.dumps(proof), "}\n"])
 
-    Raises KIP_1001 for what ``check`` does.
-    """
+
+def _body(lines: list[str]) -> Iterator[str]:
+    """The document without its proof, in pieces."""
     default: list[str] = []
     graphs: dict[str, list[str]] = defaultdict(list)
     for line in lines:
-        # A line with no more "<" than subject, predicate, and an IRI or a datatype is in no graph.
-        is_longer = line[-3] == ">" and (
-            line.count("<") > 3 or ('"^^<' not in line and '"' in line)
-        )
-        if is_longer and (match := _IN_GRAPH.fullmatch(line)):
+        # Most are in no graph: they end in a string, or have three IRIs, one as a datatype.
+        is_usual = line[-3] != ">" or (line.count("<") == 3 and ('"^^<' in line or '"' not in line))
+        if not is_usual and (match := _IN_GRAPH.fullmatch(line)):
             graphs[match[2]].append(f"{match[1]} .")
         else:
             default.append(line)
-    parts = [_nodes(default)] if default else []
+    yield _HEAD
+    yield from _nodes(default)
+    separator = "," if default else ""
     for name, own in graphs.items():
-        parts.append(f'\n{{"@id":"{name[1:-1]}","@graph":[{_nodes(own)}\n]}}')
-    return _HEAD + ",".join(parts)
+        yield f'{separator}\n{{"@id":"{name[1:-1]}","@graph":['
+        yield from _nodes(own)
+        yield "\n]}"
+        separator = ","
 
 
-def _nodes(lines: list[str]) -> str:
+def _nodes(lines: list[str]) -> Iterator[str]:
     """The subjects of lines, each as an object."""
-    pieces: list[str] = []
     last_subject = last_key = ""
     for line in lines:
         subject, predicate, value = line.split(" ", 2)
@@ -134,23 +137,22 @@ def _nodes(lines: list[str]) -> str:
         key = "@type" if is_type else predicate[1:-1]
         if subject != last_subject:
             end = "]},\n" if last_subject else "\n"
-            pieces.append(f'{end}{{"@id":"{subject[1:-1]}",\n"{key}":[\n')
-        elif key != last_key:
-            pieces.append(f'],\n"{key}":[\n')
+            before = f'{end}{{"@id":"{subject[1:-1]}",\n"{key}":[\n'
         else:
-            pieces.append(",\n")
+            before = ",\n" if key == last_key else f'],\n"{key}":[\n'
         last_subject, last_key = subject, key
         if value[-3] == '"':
-            pieces.append(value[:-2])
+            yield before + value[:-2]
         elif is_type:
-            pieces.append(f'"{value[1:-3]}"')
+            yield f'{before}"{value[1:-3]}"'
         elif value[0] == "<":
-            pieces.append(f'{{"@id":"{value[1:-3]}"}}')
+            yield f'{before}{{"@id":"{value[1:-3]}"}}'
         else:
             text, _, kind = value.rpartition('"')
             name = f'type":"{kind[3:-3]}' if kind[0] == "^" else f'language":"{kind[1:-2]}'
-            pieces.append(f'{{"@value":{text}","@{name}"}}')
-    return "".join([*pieces, "]}"])
+            yield f'{before}{{"@value":{text}","@{name}"}}'
+    if lines:
+        yield "]}"
 
 
 def check(lines: list[str]) -> None:
@@ -164,11 +166,6 @@ def check(lines: list[str]) -> None:
             raise KipError("KIP_1001", message, hint)
 
 
-def joined(document: str, proof: dict[str, str]) -> str:
-    """A document with its proof."""
-    return f"{document}{_PROOF}{json.dumps(proof)}}}\n"
-
-
 # In -------------------------------------------------------------------------------------------
 
 
@@ -176,7 +173,7 @@ def read(text: str) -> tuple[list[str], Any] | None:
     """The lines and the proof of a document in this layout to the letter; None for any other."""
     body, _, end = text.rpartition(_PROOF)
     lines = _lines(body)
-    if lines is None or write(lines) != body:
+    if lines is None or "".join(_body(lines)) != body:
         return None
     try:
         members = json.loads(f'{{"proof":{end}', object_pairs_hook=unique)
@@ -217,7 +214,7 @@ def _lines(body: str) -> list[str] | None:
             is_type = False
         elif text not in ("", "]}", "]},"):
             return None
-    return _ordered(lines)
+    return ordered(lines)
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ NEW = 'UPSERT { CONCEPT { {type: "Drug", name: "New"} } }'
 PANELS = {
     "Everyday": "demo run shell load explain diagnose info why memory chunks",
     "Exchange": "snapshot restore export import diff patch schema context publish nanopublication "
-    "git-setup git-show git-merge",
+    "sign git-setup git-show git-merge key",
     "History": "at history changes undo forget refusals compact-history reject lift rejections "
     "erasures proposals",
     "Serve": "serve mcp instructions scopes principals",
@@ -237,14 +237,14 @@ def test_the_commands_are_in_panels(invoke: Invoke) -> None:
 # The options of a place, and the commands whose help shows them.
 SHOWN = {
     "": "demo chunks/check chunks/show chunks/run principals/add principals/list principals/remove"
-    " scopes/list scopes/add scopes/remove scopes/copy git-setup git-show git-merge",
+    " key/new scopes/list scopes/add scopes/remove scopes/copy git-setup git-show git-merge",
     "--default-graph": "diff",
     "--nexus": "refusals at history changes rebuild verify erasures/export proposals/list "
     "proposals/show rejections",
     "--nexus --sync": "undo proposals/approve proposals/decline reject lift",
     "--nexus --token": "forget compact-history erasures/apply optimize backup",
     "--default-graph --nexus": "explain diagnose info why snapshot export schema context publish "
-    "nanopublication instructions check gate/show gate/check memory/get memory/list "
+    "sign nanopublication instructions check gate/show gate/check memory/get memory/list "
     "memory/contradictions memory/stats memory/search memory/neighbors memory/recall "
     "memory/context memory/export",
     "--default-graph --nexus --sync --update-url": "run shell load restore patch embed memory/add "

@@ -163,7 +163,8 @@ WAYS = {
 
 NEXUS_READS = {
     *("execute_kip_readonly", "find", "believed", "diagnose", "explain", "sparql", "request"),
-    *("export", "snapshot", "write_snapshot", "publish", "schema", "shapes", "provenance"),
+    *("export", "snapshot", "write_snapshot", "sign", "publish", "schema", "shapes"),
+    "provenance",
     *("context", "wikibase", "to_rdflib", "patch_to", "diff", "at", "history", "id_of", "changes"),
     *("conflicts", "nanopublication"),
     *("rejections", "refusals", "validity", "erasures", "proposals", "proposal", "info", "names"),

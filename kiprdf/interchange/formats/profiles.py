@@ -12,6 +12,7 @@ literal of ``i18n:…``   its JSON, in both, to distinguish it from the above
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, cast
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
@@ -20,7 +21,8 @@ from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.interchange import n_triples
 from kiprdf.interchange.formats import Profile
-from kiprdf.interchange.n_triples import Node, Term
+from kiprdf.interchange.formats.ordering import Memo
+from kiprdf.interchange.n_triples import Node, StagingStore, Term
 from kiprdf.rdf import vocab
 from kiprdf.rdf.directions import read_value, written
 from kiprdf.rdf.literals import normal
@@ -28,6 +30,8 @@ from kiprdf.rdf.reification import from_rdf11, to_rdf11
 
 _PARTS = (vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT)
 _STATEMENT_PREDICATES = frozenset((vocab.TYPE, *_PARTS))
+_REIFIES, _STATEMENT = str(vocab.REIFIES), str(vocab.STATEMENT)
+_STATEMENT_TEXTS = tuple(map(str, (vocab.TYPE, *_PARTS)))
 
 
 # Out ------------------------------------------------------------------------------------------
@@ -61,6 +65,34 @@ def to_text(text: str, *, directions: bool) -> str:
         return text
     value = normal(n_triples.literal(text))
     return str(written(value, directions) if isinstance(value, Literal) else value)
+
+
+def to_lines(triples: StagingStore | Iterable[Triple]) -> list[str]:
+    """The N-Triples of a dataset in the profile ``rdf11``, in any order.
+
+    >>> [link, a, b] = map(NamedNode, ("urn:l", "urn:a", "urn:b"))
+    >>> to_lines([Triple(link, vocab.REIFIES, Triple(a, b, a))])[1:3]
+    ['<urn:l> <http://www.w3.org/1999/02/22-rdf-syntax-ns#subject> <urn:a> .',
+     '<urn:l> <http://www.w3.org/1999/02/22-rdf-syntax-ns#predicate> <urn:b> .']
+    """
+    lines: list[str] = []
+    objects = Memo(partial(to_text, directions=False))
+
+    def add(given: list[str]) -> None:
+        for line in given:
+            if line[-1] == '"' or (line[-1] == ">" and '"^^<' not in line and line[-2] != ">"):
+                lines.append(f"{line} .")
+                continue
+            subject, predicate, value = line.split(" ", 2)
+            if predicate == _REIFIES and value.startswith("<<("):
+                parts = (_STATEMENT, *n_triples.parts(value))
+                for name, part in zip(_STATEMENT_TEXTS, parts, strict=True):
+                    lines.append(f"{subject} {name} {part} .")
+            else:
+                lines.append(f"{subject} {predicate} {objects[value]} .")
+
+    n_triples.read(triples, add)
+    return lines
 
 
 # In -------------------------------------------------------------------------------------------

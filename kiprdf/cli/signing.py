@@ -1,0 +1,71 @@
+"""The commands of signed documents: keys, and a nexus as a signed document."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kiprdf.cli import inputs, output
+from kiprdf.cli.failures import PlainCommand, Subcommands, writing
+from kiprdf.cli.opening import Reads, place_of
+from kiprdf.cli.options import EXCHANGE, TargetArgument
+from kiprdf.cli.root import app
+
+key_app = typer.Typer(cls=Subcommands, no_args_is_help=True)
+app.add_typer(key_app, name="key", rich_help_panel=EXCHANGE)
+
+KeyOption = Annotated[
+    Path, typer.Option("--key", "-k", metavar="FILE", help="The file of kiprdf key new.")
+]
+
+
+@key_app.callback()
+def key() -> None:
+    """Make a key that signs documents."""
+
+
+@key_app.command(cls=PlainCommand)
+def new(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file; it must not exist.")],
+) -> None:
+    """Write a new secret key to a file, and print the did:key that others verify it by.
+
+    Only you can read the file. Keep it: whoever has it signs in your name, and no
+    other key has the same did:key.
+
+    \b
+    Examples:
+      kiprdf key new key.json
+    """
+    from kiprdf.signing.keys import new_key
+
+    with writing(file):
+        did = new_key(file)
+    output.show_text(did)
+
+
+@app.command(cls=Reads, rich_help_panel=EXCHANGE)
+def sign(
+    ctx: typer.Context,
+    key: KeyOption,
+    file: TargetArgument = inputs.STDIN,
+    select: Annotated[
+        str | None,
+        typer.Option("--select", "-s", metavar="EXPORT", help="Sign only what this selects."),
+    ] = None,
+) -> None:
+    """Write the nexus, or a part of it, as a signed document that others can verify.
+
+    It is JSON-LD with a W3C Data Integrity proof (eddsa-rdfc-2022). A selection is
+    an EXPORT or its WHERE, and includes what it depends on.
+
+    \b
+    Examples:
+      kiprdf sign brain.jsonld --key key.json
+      kiprdf sign --key key.json --select '?d {type: "Drug"}' > drugs.jsonld
+    """
+    with place_of(ctx).to_read() as opened:
+        document = opened.sign(key, selection=select)
+    inputs.write_document(file, document)
