@@ -160,7 +160,8 @@ def _element(
     if not isinstance(identity, Fact):
         is_defined = identity.type in META_TYPES or draft.exists(iris.type(identity.type))
         return draft.concept(*identity) if is_defined else None
-    ends = [_node(end, draft, resolved) for end in (identity.subject, identity.object)]
-    if ends[0] is None or ends[1] is None or not draft.exists(iris.predicate(identity.predicate)):
+    subject, object_ = (_node(end, draft, resolved) for end in (identity.subject, identity.object))
+    is_defined = draft.exists(iris.predicate(identity.predicate))
+    if subject is None or object_ is None or subject == object_ or not is_defined:
         return None
-    return draft.link(ends[0], identity.predicate, ends[1])
+    return draft.link(subject, identity.predicate, object_)
