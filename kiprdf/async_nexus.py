@@ -95,6 +95,7 @@ class AsyncNexus:
     reject = as_coroutine(Nexus.reject)
     lift = as_coroutine(Nexus.lift)
     rejections = as_coroutine(Nexus.rejections)
+    branch = as_coroutine(Nexus.branch)
     merge = as_coroutine(Nexus.merge)
     conflicts = as_coroutine(Nexus.conflicts)
     refusals = as_coroutine(Nexus.refusals)

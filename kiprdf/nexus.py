@@ -67,8 +67,8 @@ if TYPE_CHECKING:
     from kiprdf.interchange.mapping.contexts import Loader
     from kiprdf.pages import publish as publishing
     from kiprdf.pages.publish import Facts, Published
+    from kiprdf.sharing import branching, following, merging, nanopublications
     from kiprdf.sharing import conflicts as noted_conflicts
-    from kiprdf.sharing import following, merging, nanopublications
     from kiprdf.sharing.merging import Merged
     from kiprdf.signing import documents as signed_documents
     from kiprdf.signing import keys
@@ -77,6 +77,7 @@ if TYPE_CHECKING:
 else:
     documents = Lazy("kiprdf.interchange.documents")
     following = Lazy("kiprdf.sharing.following")
+    branching = Lazy("kiprdf.sharing.branching")
     merging = Lazy("kiprdf.sharing.merging")
     noted_conflicts = Lazy("kiprdf.sharing.conflicts")
     connecting = Lazy("kiprdf.store.connecting")
@@ -1105,6 +1106,15 @@ class Nexus:
         return self._engine.boundary.run(
             lambda: following.follow(self._engine.writer, source, token, selection)
         )
+
+    def branch(self, folder: str | os.PathLike[str]) -> int:
+        """Copy the nexus into a folder, absent or empty, to try something out and merge it.
+
+        The copy has the history, and notes the commit at which it begins, which is returned:
+        ``merge`` finds it. Raises KIP_1001 for a nexus without a history, and ``StoreError``.
+        """
+        self._engine.writer.require_one_nexus("A branch")
+        return self._engine.boundary.run(lambda: branching.branch(self._engine.writer, folder))
 
     @timed
     def conflicts(self) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ server: ``served``), shared options (``options``), files and parameters (``input
 # Imported in the order in which --help lists the commands.
 from kiprdf.cli import commands, why, memory, chunks, snapshots, imports, linked, nanopublications  # isort: skip
 from kiprdf.cli import signing, history, proposals, rejections, serving, scopes  # isort: skip
-from kiprdf.cli import principals, maintenance, gate, git  # isort: skip
+from kiprdf.cli import principals, maintenance, gate, git, sharing  # isort: skip
 from kiprdf.cli.root import app, main
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "rejections",
     "scopes",
     "serving",
+    "sharing",
     "signing",
     "snapshots",
     "why",

@@ -88,8 +88,8 @@ class Commands(PlainHelp, TyperGroup):
 
 
 def _status(ctx: Any) -> int:
-    """The exit status of a failed command; 1 means "there are differences" for ``diff``."""
-    return 2 if ctx.invoked_subcommand == "diff" else 1
+    """The exit status of a failed command; 1 means "there are differences", or conflicts, here."""
+    return 2 if ctx.invoked_subcommand in ("diff", "merge") else 1
 
 
 def report(error: KipError | StoreError | Failure | OSError) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias, cast
 
@@ -40,6 +41,8 @@ from kiprdf.store import Origin
 from kiprdf.store.commit_index import SOURCE
 from kiprdf.store.past import number_at
 
+MERGED = "merged/"
+"""What the records of merges begin with (``kiprdf.sharing``): one that is undone may come again."""
 Conflict: TypeAlias = dict[str, Json]
 _STATES_SOURCE = re.compile(r"\bMETADATA \{[^}]*\bsource:")
 
@@ -53,6 +56,8 @@ class UndoPlan:
         self.draft = Draft(self.store, writer.clock, actor=acting_on(writer))
         self.seqs: list[int] = []
         self.conflicts: list[Conflict] = []
+        self.records: dict[str, str] = {}
+        """Which merges are noted, as before the commits; "" for none."""
         self._actors: set[str | None] = set()
         self._source = source
         self.log = Log(self.store)
@@ -104,6 +109,9 @@ class UndoPlan:
             if is_undone:
                 self.seqs.insert(0, number)
                 self._actors.add(step.commit.origin.actor)
+                for key, (earlier, _) in step.commit.records.items():
+                    if key.startswith(MERGED):
+                        self.records[key] = earlier or ""
         self._resolve()
 
     def _is_selected(self, origin: Origin, before: State, after: State) -> bool:
@@ -280,7 +288,7 @@ def undo(writer: Writer, conflicts: str, dry_run: bool, **selection: Any) -> dic
             hint = 'See them all with dry_run=True; conflicts="skip" undoes the others.'
             raise KipError("KIP_2002", message, hint)
         writer.check(plan.draft, NOWHERE, restores=True)
-        delta = plan.draft.delta()
+        delta = replace(plan.draft.delta(), records=plan.records)
         writer.commit(delta, "UNDO", plan.seqs)
         return {**report, "seq": writer.store.commit() if delta else None}
 

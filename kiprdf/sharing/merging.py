@@ -118,7 +118,7 @@ class Merged:
             for one in self.open[:MOST_SHOWN]:
                 sides = (("ours", one.ours), ("theirs", one.theirs))
                 lines += [f"! {shown(one.identity)} {printable(one.key)}"]
-                lines += [f"    {name}: {_side_text(side)}" for name, side in sides]
+                lines += [f"    {name}: {side_text(side)}" for name, side in sides]
             if len(self.open) > MOST_SHOWN:
                 lines.append(f"… and {len(self.open) - MOST_SHOWN:,} more")
             lines.append("")
@@ -145,7 +145,8 @@ class Merged:
         }
 
 
-def _side_text(side: Mapping[str, Json]) -> str:
+def side_text(side: Mapping[str, Json]) -> str:
+    """For people: the value of one side, and who wrote it when."""
     value = printable(canonical_json(side["value"])) if "value" in side else "deleted"
     if len(value) > VALUE_CHARACTERS:
         value = value[:VALUE_CHARACTERS] + "…"

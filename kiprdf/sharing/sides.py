@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias, cast
 
 from kiprdf.errors import KipError, StoreError
+from kiprdf.execution.undo import MERGED
 from kiprdf.interchange import files, snapshots
 from kiprdf.interchange.dataset import check_dataset
 from kiprdf.store import NexusStore, OxigraphStore, is_store
@@ -24,9 +25,6 @@ from kiprdf.store.past import open_past
 
 Source: TypeAlias = "NexusStore | int | files.Source"
 """A nexus, a commit of the own history, or a folder, a snapshot, an address."""
-MERGED = "merged/"
-"""What the keys of the records begin with: the digest of a merged record follows, and the value is
-the numbers of its commit, and of the commit that merged it."""
 MOST_BYTES = 2**30
 """The longest snapshot that is read from a server."""
 BRANCH = "branch"
@@ -121,7 +119,8 @@ class Base(NamedTuple):
 
 
 class _Merged(NamedTuple):
-    """A merge that was noted: the digest and the number of what was merged, and where."""
+    """A merge that was noted, by a record whose key ends in the digest of what was merged: its
+    number, and that of the commit that merged it."""
 
     link: str
     number: int
@@ -138,9 +137,11 @@ def base_of(ours: NexusStore, theirs: NexusStore) -> Base:
     noted = _merged(ours)
     of_theirs = _latest(noted, theirs.journal)
     of_ours = _latest(_merged(theirs), ours.journal)
-    dropped = [one for one in noted if _has(theirs.journal, one)]
-    records = {f"{MERGED}{one.link}": "" for one in dropped}
-    records[f"{MERGED}{_link_at(theirs.journal, last)[1]}"] = f"{last} {ours.commit() + 1}"
+    records = {}
+    if of_theirs is None or of_theirs.number < last:
+        earlier = (one for one in noted if _has(theirs.journal, one))
+        records = {f"{MERGED}{one.link}": "" for one in earlier}
+        records[f"{MERGED}{_link_at(theirs.journal, last)[1]}"] = f"{last} {ours.commit() + 1}"
 
     def past(store: NexusStore, number: int) -> Callable[[], AbstractContextManager[NexusStore]]:
         return lambda: closing(open_past(store, number))

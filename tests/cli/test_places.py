@@ -22,7 +22,7 @@ NEW = 'UPSERT { CONCEPT { {type: "Drug", name: "New"} } }'
 PANELS = {
     "Everyday": "demo run shell load explain diagnose info why memory chunks",
     "Exchange": "snapshot restore export import diff patch schema context publish nanopublication "
-    "sign git-setup git-show git-merge key",
+    "sign git-setup git-show git-merge branch merge conflicts key",
     "History": "at history changes undo forget refusals compact-history reject lift rejections "
     "erasures proposals",
     "Serve": "serve mcp instructions scopes principals",
@@ -47,6 +47,7 @@ READING = {
     ("check",): "no faults",
     ("verify",): "the history is as it was written",
     ("erasures", "export"): "kiprdf erasures 1",
+    ("conflicts",): "",
     ("gate", "show"): "",
     ("gate", "check"): "",
     ("memory", "list"): "",
@@ -61,6 +62,7 @@ WRITING: dict[tuple[str, ...], str] = {
     ("undo", "--seq", "2"): "C:Drug/Aspirin: deleted",
     ("forget", 'FIND(?d) WHERE { ?d {type: "Drug", name: "Aspirin"} }'): "C:Drug/Aspirin",
     ("compact-history", "--before", "2"): "The history begins at commit",
+    ("merge", "1"): "Nothing to change.",
     ("optimize", "--json"): "before",
     ("publish", "site"): "site: ",
     ("backup", "copy"): "",
@@ -237,10 +239,11 @@ def test_the_commands_are_in_panels(invoke: Invoke) -> None:
 # The options of a place, and the commands whose help shows them.
 SHOWN = {
     "": "demo chunks/check chunks/show chunks/run principals/add principals/list principals/remove"
-    " key/new scopes/list scopes/add scopes/remove scopes/copy git-setup git-show git-merge",
+    " key/new scopes/list scopes/add scopes/remove scopes/copy git-setup git-show git-merge branch",
     "--default-graph": "diff",
     "--nexus": "refusals at history changes rebuild verify erasures/export proposals/list "
-    "proposals/show rejections",
+    "proposals/show rejections conflicts",
+    "--nexus --sync --token": "merge",
     "--nexus --sync": "undo proposals/approve proposals/decline reject lift",
     "--nexus --token": "forget compact-history erasures/apply optimize backup",
     "--default-graph --nexus": "explain diagnose info why snapshot export schema context publish "

@@ -1,0 +1,149 @@
+"""The commands for branches: make one, merge it, and list what remains open."""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kiprdf.cli import output
+from kiprdf.cli.failures import Failure, PlainCommand
+from kiprdf.cli.opening import OfFolder, Place, place_of
+from kiprdf.cli.options import EXCHANGE, DryRunOption, JsonOption
+from kiprdf.cli.root import app
+from kiprdf.execution.history import DIGITS
+from kiprdf.interchange.differences.difference import printable
+from kiprdf.sharing.merging import side_text
+
+
+class Preference(StrEnum):
+    """How conflicts are decided."""
+
+    OURS = "ours"
+    THEIRS = "theirs"
+    NEWEST = "newest"
+    MOST_TRUSTED = "most_trusted"
+
+
+@app.command(cls=PlainCommand, rich_help_panel=EXCHANGE)
+def branch(
+    nexus: Annotated[Path, typer.Argument(metavar="NEXUS", help="Folder of the nexus.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="DIR", help="Folder for the branch; must not exist or be empty."),
+    ],
+) -> None:
+    """Copy a nexus to try something out, and merge it later.
+
+    The branch is a nexus with the history of the other one, and remembers the
+    commit at which it began. Another program may write meanwhile.
+
+    \b
+    Examples:
+      kiprdf branch brain idea
+      kiprdf merge idea --nexus brain
+    """
+    with Place(str(nexus)).to_read() as opened:
+        number = opened.branch(folder)
+    output.note(f"{folder} is a branch of {nexus} at commit {number}.")
+
+
+class OfMerge(OfFolder):
+    """A command that merges into a nexus in a folder."""
+
+    shown = ("sync", "token")
+
+
+@app.command(cls=OfMerge, rich_help_panel=EXCHANGE)
+def merge(
+    ctx: typer.Context,
+    theirs: Annotated[
+        str,
+        typer.Argument(
+            metavar="OTHER",
+            help="A folder, a snapshot, the address of a server, or the number of a commit.",
+        ),
+    ],
+    base: Annotated[
+        str | None, typer.Option(metavar="PLACE", help="The state that both began with.")
+    ] = None,
+    prefer: Annotated[
+        Preference | None, typer.Option(help="Decide the conflicts, so that none remains.")
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Merge nothing if there are conflicts.")
+    ] = False,
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Merge what another nexus, or a branch, has changed, as one commit.
+
+    What changed on one side is taken. Of what both changed differently, the value
+    of the nexus stays, and the other one is noted beside it: see kiprdf conflicts.
+    Without --base it is the last state that both histories have in them; with a
+    snapshot there is none, and nothing is deleted.
+
+    The exit status is 0, 1 if conflicts remain, and 2 for an error.
+
+    \b
+    Examples:
+      kiprdf merge idea --nexus brain
+      kiprdf merge idea --dry-run
+      kiprdf merge theirs.ttl --base old.ttl --prefer newest
+      kiprdf merge http://127.0.0.1:8080 --prefer ours
+    """
+    place = place_of(ctx)
+    sides = [_side(one) for one in (theirs, base)]
+    token = place.token or os.environ.get("KIPRDF_TOKEN")
+    with output.errors_as_json(as_json), place.to_read() if dry_run else place.existing() as opened:
+        merged = opened.merge(
+            sides[0],
+            base=sides[1],
+            token=token,
+            prefer=prefer and prefer.value,
+            strict=strict,
+            dry_run=dry_run,
+        )
+    if as_json:
+        output.show_json(merged.to_json())
+    else:
+        output.write_exactly(merged.text())
+    sys.stdout.flush()
+    raise typer.Exit(1 if merged.open else 0)
+
+
+def _side(text: str | None) -> Any:
+    """A commit for a number, unless a file or a folder has it as its name."""
+    if text is None or (text.startswith(("http://", "https://"))):
+        return text
+    if text.isdecimal() and len(text) <= DIGITS and not Path(text).exists():
+        return int(text)
+    if not Path(text).exists():
+        raise Failure(f"There is no file or folder {text}.")
+    return Path(text)
+
+
+@app.command(cls=OfFolder, rich_help_panel=EXCHANGE)
+def conflicts(ctx: typer.Context, as_json: JsonOption = False) -> None:
+    """List where others, who were merged or followed, say something else.
+
+    To resolve one, write the value that is right; to keep both, or after that,
+    delete the metadata key "conflict" of the element.
+
+    \b
+    Examples:
+      kiprdf conflicts
+      kiprdf conflicts --json --nexus brain
+    """
+    with place_of(ctx).to_read() as opened:
+        listed = opened.conflicts()
+    lines = (
+        f"{printable(one['id'])} {printable(one['key'])}: "
+        f"ours {side_text(one['ours'])}, theirs {side_text(one['theirs'])}"
+        for one in listed
+    )
+    output.show_list(as_json, listed, lines, "There are no conflicts.")
