@@ -33,7 +33,7 @@ HOME = "https://w3id.org/np/"
 """What the IRIs of nanopublications begin with, on the whole web of them."""
 _PLACE = f"RA{'_' * 43}"
 """Where the digest will be."""
-_CODE = re.compile(r"RA[A-Za-z0-9_-]{43}\Z")
+_CODE = re.compile(r"(?<![A-Za-z0-9_-])RA[A-Za-z0-9_-]{43}(?=[#/.]?\Z)")
 _PARTS = {
     "assertion": "hasAssertion",
     "provenance": "hasProvenance",

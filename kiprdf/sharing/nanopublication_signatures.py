@@ -74,11 +74,15 @@ def signers(one: Nanopublication) -> list[str]:
 
 
 def require_trusted(
-    every: Sequence[Nanopublication], trusted: object
+    every: Sequence[Nanopublication], trusted: Any
 ) -> Iterator[tuple[Nanopublication, list[str]]]:
     """Each nanopublication with its signers, if one of them is trusted, or everybody is (None)."""
-    if trusted is not None and not isinstance(trusted, list | tuple | set | frozenset):
-        message = f"The trusted signers are a list, not {type(trusted).__name__}."
+    kinds = (list, tuple, set, frozenset)
+    if not (
+        trusted is None
+        or (isinstance(trusted, kinds) and all(isinstance(name, str) for name in trusted))
+    ):
+        message = "The trusted signers are a list of texts."
         raise KipError("KIP_1001", message, "Give a list of keys, as the report lists signers.")
     for one in every:
         names = signers(one)

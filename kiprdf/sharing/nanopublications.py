@@ -23,7 +23,12 @@ from kiprdf.interchange.formats.reading import rebased
 from kiprdf.interchange.formats.writing import write_foreign
 from kiprdf.interchange.forms import listed
 from kiprdf.interchange.importing import importer
-from kiprdf.interchange.importing.element_index import IMPORTED_AT, SAME_AS, read_element_index
+from kiprdf.interchange.importing.element_index import (
+    IMPORTED_AT,
+    SAME_AS,
+    ElementIndex,
+    read_element_index,
+)
 from kiprdf.interchange.importing.node_values import GRAPH, GRAPH_VALUES
 from kiprdf.interchange.importing.plan import ImportPlan, JsonMap
 from kiprdf.interchange.importing.values import one_or_all
@@ -31,13 +36,16 @@ from kiprdf.interchange.imports import Document
 from kiprdf.interchange.knowledge import PERSON, Knowledge
 from kiprdf.interchange.vocabularies.standards import Namespace, dc, dcterms, prov, xsd
 from kiprdf.kml.draft import timestamp
+from kiprdf.kml.merged_origins import ORIGINAL
 from kiprdf.kml.statements import Concept, Proposition
 from kiprdf.loading import load
 from kiprdf.rdf import elements, vocab
-from kiprdf.rdf.elements import metadata, read_element
+from kiprdf.rdf.elements import json_map, metadata, read_element
 from kiprdf.rdf.iris import Iris
+from kiprdf.rdf.literals import canonical_json
 from kiprdf.sharing import nanopublication_form as form
 from kiprdf.sharing import nanopublication_signatures as signatures
+from kiprdf.sharing.conflicts import CONFLICT
 from kiprdf.sharing.nanopublication_form import DRAFT, Nanopublication, np, npx
 from kiprdf.store import NexusStore, Store
 
@@ -51,7 +59,9 @@ SOURCE, VIA = "source", "via"
 another nexus, whose own source it has."""
 _SHOWN = frozenset((vocab.TYPE, vocab.LABEL, vocab.attribute(SAME_AS)))
 """What is of_metadata of the ends of a fact, so that it can be understood."""
-_ENGINE = frozenset(map(vocab.metadata, vocab.ENGINE_KEYS))
+_OWN_KEYS = (*vocab.ENGINE_KEYS, IMPORTED_AT, GRAPH, GRAPH_VALUES, ORIGINAL, CONFLICT)
+_UNSENT = frozenset(map(vocab.metadata, _OWN_KEYS))
+"""The metadata that a nexus notes for itself."""
 _NAMING = ("author", SOURCE, "evidence", "superseded_by", "license")
 """The metadata keys whose texts may name elements."""
 
@@ -74,7 +84,10 @@ def nanopublication(store: NexusStore, id: str, mapping: Mapping | None, key: ob
 
 
 def _of(store: Store, id: str, mapping: Mapping | None) -> dict[str, Iterable[Triple]]:
-    link = store.iris.from_id(id)
+    if mapping is not None and mapping.is_original:
+        message = "A nanopublication is not written with the mapping original."
+        raise KipError("KIP_1001", message, "Give mapping=nexus.context(), the same terms.")
+    link = store.iris.from_id(id) if isinstance(id, str) else None
     fact = None if link is None else read_element(store.iris, link, store.describe(link))
     if not isinstance(fact, elements.Proposition):
         message = f"There is no proposition {id}."
@@ -90,7 +103,7 @@ def _of(store: Store, id: str, mapping: Mapping | None) -> dict[str, Iterable[Tr
 
     stated = list(dict.fromkeys(_stated(store, fact.node)))
     of_metadata = [
-        t for t in store.describe(fact.node) if _is_metadata(t) and t.predicate not in _ENGINE
+        t for t in store.describe(fact.node) if _is_metadata(t) and t.predicate not in _UNSENT
     ]
     origin = [
         Triple(about, prov("specializationOf"), fact.node),
@@ -238,22 +251,26 @@ class _Document:
 
         def with_origin(element: Concept[str] | Proposition[str]) -> JsonMap:
             stated = dict(element.metadata)
-            names = stated_by[element.key].union(listed(stated.pop(GRAPH, [])))
+            names = stated_by[element.key].union(listed(stated.get(GRAPH)))
             every = [by_graph[name] for name in sorted(names)]
-            stated.pop(GRAPH_VALUES, None)
+            is_foreign = any(one.origin is None for one in every)
+            for key in (GRAPH, GRAPH_VALUES, VIA, *(_OF_ORIGIN if is_foreign else ())):
+                stated.pop(key, None)
             is_new, is_fact = element.key not in plan.existing, isinstance(element, Proposition)
-            added: JsonMap = {}
             for one in every if is_new and is_fact else ():
-                if one.origin is None or _main_id(one) == element.key:
-                    added |= _provenance_of(one)
-            for key in (SOURCE, VIA):
-                earlier = listed(before[key].get(element.key))
-                iris = [one.iri.value for one in every if (one.origin is None) == (key == SOURCE)]
-                if iris and (is_new or (is_fact and (key == SOURCE or earlier))):
-                    added[key] = one_or_all(list(dict.fromkeys([*earlier, *iris])))
-            if is_new and SOURCE in added:
-                added[IMPORTED_AT] = self._imported_at
-            return {**added, **stated}
+                if one.origin is None:
+                    stated |= _provenance_of(one)
+                elif _main_id(one) == element.key:
+                    stated = {**_provenance_of(one), **stated}
+            brings = is_new or (is_fact and not _has(index, replace(element, metadata=stated)))
+            for key, own in ((SOURCE, False), (VIA, True)):
+                iris = [one.iri.value for one in every if (one.origin is not None) == own]
+                if iris and (brings or (is_fact and key == SOURCE)):
+                    earlier = listed(before[key].get(element.key))
+                    stated[key] = one_or_all(list(dict.fromkeys([*earlier, *iris])))
+            if is_new and is_foreign:
+                stated[IMPORTED_AT] = self._imported_at
+            return stated
 
         concepts = [replace(one, metadata=with_origin(one)) for one in plan.concepts]
         propositions = [replace(one, metadata=with_origin(one)) for one in plan.propositions]
@@ -268,6 +285,16 @@ class _Document:
         ]
         warnings = [*plan.warnings, *self._warnings, *_withdrawn(self.entries, before)]
         return replace(plan, concepts=concepts, propositions=propositions, warnings=warnings)
+
+
+def _has(index: ElementIndex, fact: Concept[str] | Proposition[str]) -> bool:
+    """Whether the nexus has all that is stated of a fact."""
+    link = index.link(fact.key)
+    if link is None:
+        return False
+    before = [json_map(link.attributes), json_map(link.metadata)]
+    after = [before[0] | dict(fact.attributes), before[1] | dict(fact.metadata)]
+    return canonical_json(before) == canonical_json(after)
 
 
 def _main_id(one: Nanopublication) -> str | None:
@@ -314,6 +341,8 @@ _METADATA = {
     ],
 }
 """The properties of metadata, in the provenance or else in the publication info."""
+_OF_ORIGIN = (SOURCE, IMPORTED_AT, *_METADATA)
+"""What the assertion of another tool cannot say itself."""
 
 
 def _withdrawals(one: Nanopublication) -> dict[str, list[str]]:

@@ -324,6 +324,57 @@ def test_erasures_rejections_and_authors_hold(sender: Nexus) -> None:
         assert element(strict, TREATS)["attributes"]["dose"] == 0.5
 
 
+def test_an_assertion_does_not_say_where_it_comes_from(sender: Nexus) -> None:
+    """An assertion may have terms of KIP; where it comes from is not for it to say."""
+    claims = """ex:l a <http://www.w3.org/1999/02/22-rdf-syntax-ns#Statement> ;
+      <http://www.w3.org/1999/02/22-rdf-syntax-ns#subject> ex:mosquito ;
+      <http://www.w3.org/1999/02/22-rdf-syntax-ns#predicate> ex:transmits ;
+      <http://www.w3.org/1999/02/22-rdf-syntax-ns#object> ex:malaria ;
+      <urn:kip:metadata/source> "WHO" ; <urn:kip:metadata/via> "WHO" ;
+      <urn:kip:metadata/author> "WHO" ; <urn:kip:metadata/confidence> 1 ."""
+    receiver = nexus()
+    receiver.import_nanopublications(SIMPLE.replace("ex:malaria .", f"ex:malaria . {claims}"))
+    (fact,) = receiver.execute('FIND(?l) WHERE { ?l (?a, "transmits", ?b) }')
+    assert fact["metadata"]["confidence"] == 1  # the positive control
+    assert "WHO" not in str(fact["metadata"])
+    assert fact["metadata"]["source"] == "http://example.org/nanopub-validator-example/"
+
+
+def test_what_changes_a_fact_is_named(sender: Nexus) -> None:
+    receiver = nexus(None)
+    receiver.execute(SCHEMA)
+    receiver.execute(FACTS)
+    receiver.import_nanopublications(sender.nanopublication(TREATS))
+    assert "via" not in element(receiver, TREATS)["metadata"]  # it said the same itself
+    sender.execute("UPSERT { PROPOSITION { (id: :id) SET ATTRIBUTES { dose: 1 } } }", id=TREATS)
+    report = receiver.import_nanopublications(sender.nanopublication(TREATS))
+    (entry,) = report["nanopublications"]
+    assert element(receiver, TREATS)["metadata"]["via"] == entry["iri"]
+
+
+def test_the_digest_is_checked_wherever_it_ends_the_iri() -> None:
+    code = "RAPpJU5UOB4pavfWyk7FE3WQiam5yBpmIlviAQWtBSC4M"
+    text = (SUITE / "valid/trusty/trusty1.trig").read_text("utf-8")
+    assert f"this: <http://example.org/nanopub-validator-example/{code}>" in text
+    ended = text.replace(f"{code}> .", f"{code}#> .", 1)
+    with pytest.raises(KipError, match="not that of its trusty URI"):
+        nexus().import_nanopublications(ended)
+
+
+def test_notes_of_a_nexus_for_itself_are_not_sent(sender: Nexus) -> None:
+    sender.import_nanopublications(SIMPLE)
+    (fact,) = sender.execute('FIND(?l) WHERE { ?l (?a, "transmits", ?b) }')
+    assert "imported_at" in fact["metadata"]
+    sent = sender.nanopublication(fact["id"])
+    assert "imported_at" not in sent
+    assert "http://example.org/malaria" in sent  # by which others know it
+    with pytest.raises(KipError, match=r"KIP_1001 .* the mapping original"):
+        sender.nanopublication(fact["id"], mapping="original")
+    assert "<http://example.org/transmits>" in sender.nanopublication(
+        fact["id"], mapping=sender.context()
+    )
+
+
 # Signatures -----------------------------------------------------------------------------------
 
 ED25519, RSA = (
@@ -345,8 +396,9 @@ def test_a_signed_one_is_trusted_by_its_key(sender: Nexus) -> None:
     for text in (sender.nanopublication(TREATS), sender.nanopublication(TREATS, key=other)):
         with pytest.raises(KipError, match="no key that is trusted has signed it"):
             nexus().import_nanopublications(text, trusted=[did])
-    with pytest.raises(KipError, match="KIP_1001 The trusted signers are a list"):
-        receiver.import_nanopublications(signed, trusted=did)  # type: ignore[arg-type]
+    for wrong in (did, 5, [None], {did: did}):
+        with pytest.raises(KipError, match="KIP_1001 The trusted signers are a list"):
+            receiver.import_nanopublications(signed, trusted=wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("key", [ED25519, RSA], ids=["Ed25519", "RSA"])
