@@ -21,7 +21,7 @@ from kiprdf.errors import KipError
 from kiprdf.interchange import files
 from kiprdf.interchange.formats import Format, graphs, parsing
 
-STEPS = 300_000
+STEPS = 100_000
 """How many mentions of blank nodes are followed at most, in about a second."""
 _MARKS = ("_:", "<<(", '"@')
 """What lines contain that may have blank nodes, triple terms or directions; most have none."""

@@ -39,7 +39,6 @@ _PROOF_TERMS = {
 }
 """What a string of a proof means by the context ``data-integrity/v2``; without a type it is an IRI.
 """
-_UNSIGNED = frozenset(("@context", "proofValue"))
 _FIXED = {
     "type": "DataIntegrityProof",
     "cryptosuite": _SUITE,
@@ -194,7 +193,8 @@ def _signer(proof: Mapping[str, str]) -> str:
 def _verified_proofs(content: str | bytes) -> tuple[list[dict[str, str]], list[str]]:
     """The proofs of a document, each of which holds, and its lines; ``_Fault`` if one does not."""
     try:
-        text = content if isinstance(content, str) else content.decode("utf-8-sig")
+        text = content.decode() if isinstance(content, bytes) else content
+        text = text.removeprefix("\ufeff")
         if len(text) > layout.LARGEST:
             raise _Fault(f"The document has more than {layout.LARGEST:,} characters.")
         own = layout.read(text)
@@ -233,11 +233,11 @@ def _check(proof: Any) -> None:
         if proof.get(name) != value:
             given = shown(json.dumps(proof.get(name)))
             raise _Fault(f"The {name} of the proof is {given}, not {value}.")
-    allowed = {"id", *_FIXED, *_PROOF_TERMS, *_UNSIGNED}
+    allowed = {"id", *_FIXED, *_PROOF_TERMS, "proofValue"}
     for name, value in proof.items():
-        if name not in allowed:
+        if name not in allowed and (name, value) != ("@context", layout.CONTEXT):
             raise _Fault(f"The proof has the member {shown(repr(name))}, which is not verified.")
-        if not isinstance(value, str) and name != "@context":
+        if not isinstance(value, str):
             raise _Fault(f"The {name} of the proof is not one string.")
     if "proofValue" not in proof:
         raise _Fault("The proof has no proofValue.")
