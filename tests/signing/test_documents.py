@@ -338,7 +338,7 @@ def _meaning(text: str) -> list[str]:
     return (layout.read(text) or foreign.read(text))[0]
 
 
-def test_a_replayed_signature_and_one_of_somebody_else(text: str, key: Path, did: str) -> None:
+def test_a_replayed_signature_and_one_of_another_signer(text: str, key: Path, did: str) -> None:
     other = documents.sign(parse("<urn:a> <urn:b> 1 .", format=RdfFormat.TURTLE), key)
     replayed = json.loads(other) | {"proof": json.loads(text)["proof"]}
     assert not kiprdf.verify(json.dumps(replayed)).ok
