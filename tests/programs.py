@@ -10,10 +10,12 @@ import multiprocessing
 import os
 import runpy
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import IO, Any
 
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["tests.preloaded"])
@@ -43,6 +45,66 @@ def start(
     return program
 
 
+class Piped:
+    """A program whose input is written, and whose output is read, while it runs.
+
+    >>> with Piped(["-c", "print(input().upper(), flush=True)"]) as program:
+    ...     program.send("a")
+    ...     program.readline()
+    'A\\n'
+    >>> program.status
+    0
+    """
+
+    def __init__(self, arguments: Sequence[str], **options: Any) -> None:
+        self._pipes = tempfile.TemporaryDirectory(prefix="kiprdf-pipes-")
+        given, output, self._errors = (Path(self._pipes.name, name) for name in "ioe")
+        os.mkfifo(given)
+        os.mkfifo(output)
+        self._process = start(arguments, output, self._errors, given=given, **options)
+        # In the order in which the program opens them, which waits for the other end.
+        self.input: IO[str] = given.open("w", encoding="utf-8")
+        self._output = output.open(encoding="utf-8")
+
+    def __enter__(self) -> Piped:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.finish()
+
+    def send(self, line: str = "") -> None:
+        """Write a line of its input."""
+        self.input.write(f"{line}\n")
+        self.input.flush()
+
+    def readline(self) -> str:
+        """The next line of its output; "" at the end."""
+        return self._output.readline()
+
+    def kill(self) -> None:
+        """End it with SIGKILL."""
+        self._process.kill()
+        self._process.join()
+
+    @property
+    def status(self) -> int | None:
+        """Its exit status; negative for a signal, None while it runs."""
+        return self._process.exitcode
+
+    def finish(self, seconds: float = 60) -> tuple[str, str]:
+        """End its input and wait for it; the rest of its output, and its errors. Twice is fine."""
+        if self._output.closed:
+            return "", ""
+        with suppress(BrokenPipeError):
+            self.input.close()
+        rest = self._output.read()
+        self._output.close()
+        self._process.join(seconds)
+        errors = self._errors.read_text("utf-8") if self._errors.exists() else ""
+        self._pipes.cleanup()
+        return rest, errors
+
+
 def _become(
     arguments: Sequence[str],
     files: Sequence[Path],
@@ -54,7 +116,9 @@ def _become(
         if opened != number:
             os.dup2(opened, number)
             os.close(opened)
-    sys.stdin = os.fdopen(0, encoding="utf-8")
+    # Those that are inherited know whether the files of the first process can be searched.
+    sys.stdin, sys.stdout = os.fdopen(0, encoding="utf-8"), os.fdopen(1, "w", encoding="utf-8")
+    sys.stderr = os.fdopen(2, "w", 1, "utf-8", "backslashreplace")
     if folder is not None:
         os.chdir(folder)
     os.environ.clear()

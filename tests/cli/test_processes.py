@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.programs import Piped
 
 from .conftest import Invoke, Run
 from .runner import environment, run_process
@@ -169,18 +169,9 @@ def test_reading_works_beside_a_writer_and_writing_does_not(
     loaded: Invoke, run: Run, drugs: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "drugs.ttl").write_text("<urn:x:1> a <http://xmlns.com/foaf/0.1/Person> .")
-    with subprocess.Popen(
-        [sys.executable, "-m", "kiprdf", "shell"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd=tmp_path,
-        env=environment(),
-    ) as shell:
-        assert shell.stdin is not None
-        assert shell.stdout is not None
-        shell.stdin.write(b".json on\nDESCRIBE DOMAINS;\n")
-        shell.stdin.flush()
-        assert shell.stdout.readline().startswith(b'{"result"')
+    with Piped(["-m", "kiprdf", "shell"], environment=environment(), folder=tmp_path) as shell:
+        shell.send(".json on\nDESCRIBE DOMAINS;")
+        assert shell.readline().startswith('{"result"')
         assert run("run", COUNT, "--json").stdout == '{"result": 2}\n'
         served = [run("serve", "--port", "0"), run("mcp")]
         refused = {
@@ -196,8 +187,8 @@ def test_reading_works_beside_a_writer_and_writing_does_not(
             "rebuild": loaded("rebuild"),
             "check": loaded("check", "--repair"),
         }
-        shell.stdin.close()
-        assert shell.wait(30) == 0
+        shell.finish(30)
+        assert shell.status == 0
     assert {each.exit_code for each in refused.values()} == {1}
     assert [each.returncode for each in served] == [1, 1]
     where = f"kiprdf: Another process has the nexus in {tmp_path}/nexus open: close it there"

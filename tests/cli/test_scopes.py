@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -13,9 +11,9 @@ from typing import Any
 import pytest
 
 from kiprdf import Brains, KipError, Nexus
+from tests.programs import Piped
 
 from .conftest import DRUGS, Invoke, Run
-from .runner import environment
 
 NOTED = {"key": "metadata.source", "after": "scope:ada"}
 ABOUT = """\
@@ -305,30 +303,26 @@ def test_a_scope_that_another_process_writes(
         "import sys, kiprdf; nexus = kiprdf.Nexus.open(sys.argv[1])\n"
         "print('open', flush=True); input()"
     )
-    command = [sys.executable, "-c", script, str(tmp_path / "brains" / "team")]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command, env=environment(), **pipes) as other:  # type: ignore[call-overload]
-        try:
-            assert other.stdout.readline() == b"open\n"
-            for arguments, way in (
-                (("remove", "team"), "a server erases its scopes itself: DELETE /scopes/team."),
-                (("copy", "Aspirin", "ada", "team"), "if that is kiprdf serve, stop it"),
-            ):
-                done = scopes(*arguments)
-                assert (done.exit_code, done.stdout) == (1, "")
-                assert f"team open: close it there first; {way}" in done.stderr
-                assert ("DELETE" in done.stderr) == (arguments[0] == "remove")
-            named = ("--scopes", "brains", "--read", "team,ada", "--write", "team")
-            done = invoke("mcp", *named)
+    with Piped(["-c", script, str(tmp_path / "brains" / "team")]) as other:
+        assert other.readline() == "open\n"
+        for arguments, way in (
+            (("remove", "team"), "a server erases its scopes itself: DELETE /scopes/team."),
+            (("copy", "Aspirin", "ada", "team"), "if that is kiprdf serve, stop it"),
+        ):
+            done = scopes(*arguments)
             assert (done.exit_code, done.stdout) == (1, "")
-            assert "team open: close it there, or serve the state of now with" in done.stderr
-            # It may be read, listed, and others added.
-            assert scopes("list").stdout.startswith("ada")
-            assert scopes("add", "bo").exit_code == 0
-            done = scopes("copy", "Person:Ada", "team", "bo")
-            assert "KIP_3002" in done.stderr
-        finally:
-            other.communicate(b"\n")
+            assert f"team open: close it there first; {way}" in done.stderr
+            assert ("DELETE" in done.stderr) == (arguments[0] == "remove")
+        named = ("--scopes", "brains", "--read", "team,ada", "--write", "team")
+        done = invoke("mcp", *named)
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert "team open: close it there, or serve the state of now with" in done.stderr
+        # It may be read, listed, and others added.
+        assert scopes("list").stdout.startswith("ada")
+        assert scopes("add", "bo").exit_code == 0
+        done = scopes("copy", "Person:Ada", "team", "bo")
+        assert "KIP_3002" in done.stderr
+        other.send()
     assert scopes("copy", "Aspirin", "ada", "team").exit_code == 0
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +20,7 @@ from kiprdf.store.http import EndpointFault
 from tests.engines.forwarding import at, connected, forward
 from tests.engines.servers import Engine
 from tests.long_runs import amount
+from tests.programs import Piped
 from tests.store.answering import Reply, Request, answering
 
 KILLS = int(os.environ.get("KIPRDF_KILLS", 2))
@@ -49,24 +48,11 @@ with Nexus.connect(**arguments) as nexus:
 """
 
 
-def writer(server: Engine, command: str, number: int) -> subprocess.Popen[str]:
+def writer(server: Engine, command: str, number: int) -> Piped:
     """A process that runs a command some times, once it is sent a line."""
-    arguments = json.dumps([server.arguments, command, number])
-    process = subprocess.Popen(
-        [sys.executable, "-c", WRITER, arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
+    process = Piped(["-c", WRITER, json.dumps([server.arguments, command, number])])
+    assert process.readline() == "ready\n"
     return process
-
-
-def begin(process: subprocess.Popen[str]) -> None:
-    assert process.stdin is not None
-    process.stdin.write("\n")
-    process.stdin.flush()
 
 
 def test_two_processes_that_increment_one_counter_lose_nothing(server: Engine) -> None:
@@ -75,10 +61,11 @@ def test_two_processes_that_increment_one_counter_lose_nothing(server: Engine) -
         before = nexus.info()["commit"]
         processes = [writer(server, INCREMENT, ADDED) for _ in range(2)]
         for process in processes:
-            begin(process)
+            process.send()
         for _ in range(5):
             nexus.execute(INCREMENT)
-        assert [process.wait(60) for process in processes] == [0, 0]
+        assert [process.finish() for process in processes] == [("", "")] * 2
+        assert [process.status for process in processes] == [0, 0]
         added = 2 * ADDED + 5
         assert nexus.find(VALUES).tuples == ((added, added + 1),)
         assert nexus.info()["commit"] == before + added

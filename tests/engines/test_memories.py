@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 from kiprdf import Nexus
 from kiprdf.memory import Memory
 from tests.engines.servers import Engine
 from tests.long_runs import amount
+from tests.programs import Piped
 
 ADDED = amount("ADDED", 1)
 WRITER = """
@@ -34,21 +33,12 @@ def test_two_processes_that_add_to_one_memory_lose_nothing(server: Engine) -> No
         processes = []
         for name in ("first", "second"):
             arguments = json.dumps([server.arguments, name, ADDED])
-            process = subprocess.Popen(
-                [sys.executable, "-c", WRITER, arguments],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n"
+            process = Piped(["-c", WRITER, arguments])
+            assert process.readline() == "ready\n"
             processes.append(process)
         for process in processes:
-            assert process.stdin is not None
-            process.stdin.write("\n")
-            process.stdin.flush()
-        assert [process.communicate(timeout=60) for process in processes] == [("", "")] * 2
+            process.send()
+        assert [process.finish() for process in processes] == [("", "")] * 2
         names = {f"{name}-{n}" for name in ("first", "second") for n in range(ADDED)}
         assert {item.id for item in memory.items()} == names
         (edge,) = memory.edges("uses")

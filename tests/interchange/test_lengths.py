@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given
@@ -14,6 +12,7 @@ import kiprdf
 from kiprdf.interchange.formats import Format, guard, guard_jsonld
 from kiprdf.interchange.formats.parsing import parse
 from tests.interchange.refusals import refusal
+from tests.trust import children
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 LONG = "urn:" + "x" * 100_000 + "/"
@@ -197,9 +196,8 @@ print(json.dumps([codes, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - be
 
 
 def test_terms_that_fill_the_memory_are_refused_and_take_none() -> None:
-    command = [sys.executable, "-c", MEASURED]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    codes, kilobytes = json.loads(done.stdout)
+    child = children.run("-c", MEASURED)
+    codes, kilobytes = json.loads(child.output)
     assert codes == dict.fromkeys(AMPLIFIED, "KIP_4002")
     # All of them together; one of them alone took 700 000, and some of them gigabytes.
     assert kilobytes < 400_000

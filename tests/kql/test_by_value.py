@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +17,7 @@ from kiprdf.kql.evaluate.by_value import ByValue
 from kiprdf.rdf import vocab
 from kiprdf.store import Delta, sorted_values
 from tests.shortcuts import Calls, count_calls
+from tests.trust import children
 
 SCHEMA = """UPSERT {
   CONCEPT { {type: "$ConceptType", name: "Drug"} }
@@ -372,8 +371,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_after_a_kill_the_history_has_what_is_missing(tmp_path: Path, calls: Calls) -> None:
-    code = subprocess.run([sys.executable, "-c", KILLED, tmp_path / "nexus"], check=False)
-    assert code.returncode == -signal.SIGKILL
+    assert children.run("-c", KILLED, str(tmp_path / "nexus")) == (-signal.SIGKILL, "")
     with on_disk(tmp_path) as nexus:
         assert nexus.execute(HIGHEST) == ["D12", "D11"]
     assert (calls.others, calls.indexed) == (0, 1)

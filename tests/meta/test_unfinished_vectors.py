@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import signal
-import subprocess
 import sys
 import threading
 import time
@@ -17,6 +15,7 @@ import kiprdf
 from kiprdf.search import embedders
 from kiprdf.search.vectors import SAMPLE
 from tests.cli.runner import invoke
+from tests.programs import Piped
 from tests.search.toys import Counting, by_meaning
 
 ROOT = Path(__file__).parents[2]
@@ -212,18 +211,11 @@ def embed_slowly(folder: str) -> None:
 
 
 def test_a_killed_process_keeps_the_vectors_it_made(folder: Path) -> None:
-    child = subprocess.Popen(
-        [sys.executable, "-m", "tests.meta.test_unfinished_vectors", str(folder)],
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-    )
-    assert child.stdout is not None
-    reached = 0
-    while reached < 32:
-        reached = int(child.stdout.readline())
-    child.send_signal(signal.SIGKILL)
-    child.communicate()
+    with Piped(["-m", "tests.meta.test_unfinished_vectors", str(folder)]) as child:
+        reached = 0
+        while reached < 32:
+            reached = int(child.readline())
+        child.kill()
     embedder = Counting()
     with kiprdf.Nexus.open(folder, genesis=False, embedder=embedder) as nexus:
         stored = nexus.info()["vectors"]

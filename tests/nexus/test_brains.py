@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -12,6 +10,7 @@ import pytest
 
 import kiprdf
 from kiprdf import Brains, KipError, Nexus, StoreError
+from tests.programs import Piped
 
 PERSON = 'UPSERT { CONCEPT { {type: "Person", name: :name} } }'
 NAMES = (
@@ -144,15 +143,14 @@ def test_links_to_other_folders_are_no_nexus_of_the_directory(tmp_path: Path) ->
 def test_what_another_process_writes_is_not_erased(tmp_path: Path) -> None:
     with Brains(tmp_path) as brains:
         brains.add("ada")
-    program = f"import kiprdf; n = kiprdf.Nexus.open({str(tmp_path / 'ada')!r}); print(1); input()"
-    with subprocess.Popen(
-        [sys.executable, "-uc", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as child:
-        assert child.stdout is not None
-        assert child.stdout.readline() == "1\n"
+    program = (
+        "import kiprdf, sys; n = kiprdf.Nexus.open(sys.argv[1]); print(1, flush=True); input()"
+    )
+    with Piped(["-c", program, str(tmp_path / "ada")]) as child:
+        assert child.readline() == "1\n"
         with Brains(tmp_path) as brains, pytest.raises(StoreError, match="Another process"):
             brains.remove("ada")
-        child.communicate("\n")
+        child.send()
     with Brains(tmp_path) as brains:
         brains["ada"].close()
         with Nexus.open(tmp_path / "ada"), pytest.raises(StoreError, match="Another process"):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
 import subprocess
 import sys
 from datetime import datetime
@@ -19,6 +17,7 @@ from kiprdf import resources
 from kiprdf.errors import StoreError
 from kiprdf.store import OxigraphStore
 from tests.nexus.support import FACTS, SCHEMA, StoppedClock, commit, dataset, element, untouched
+from tests.programs import Piped
 from tests.trust import children
 
 
@@ -247,31 +246,20 @@ def test_a_closed_folder_can_be_opened_again_at_once(folder: Path) -> None:
         kiprdf.Nexus.open(folder, genesis=False).close()
 
 
-def child(program: str, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", program, *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 HOLD = "import kiprdf,sys\nn=kiprdf.Nexus.open(sys.argv[1])\nprint('open',flush=True)\ninput()\n"
 
 
 def test_a_folder_that_another_process_holds_is_refused(folder: Path) -> None:
-    with child(HOLD, str(folder)) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "open\n"
+    with Piped(["-c", HOLD, str(folder)]) as process:
+        assert process.readline() == "open\n"
         message = refused(folder)
-        process.communicate("\n")
+        process.send()
     assert "nother process" in message
 
 
 def test_a_folder_is_free_when_the_other_process_has_ended(folder: Path) -> None:
-    with child(HOLD, str(folder)) as process:
-        process.communicate("\n")
+    with Piped(["-c", HOLD, str(folder)]) as process:
+        process.send()
     kiprdf.Nexus.open(folder).close()
 
 
@@ -365,14 +353,11 @@ while True:
 
 def test_a_killed_process_loses_no_acknowledged_write(folder: Path) -> None:
     for round_ in (0, 2):
-        process = child(WRITE, str(folder))
-        assert process.stdout is not None
+        process = Piped(["-c", WRITE, str(folder)])
         for _ in range(20 + 17 * round_):
-            last = process.stdout.readline()
-        os.kill(process.pid, signal.SIGKILL)
-        # Not communicate(), which skips what readline() has buffered.
-        rest = process.stdout.read()
-        process.wait()
+            last = process.readline()
+        process.kill()
+        rest, _ = process.finish()
         # The line that was being printed when the process died may lack its end.
         whole = [line for line in (last + rest).splitlines(keepends=True) if line.endswith("\n")]
         acknowledged = int(whole[-1])

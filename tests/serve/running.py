@@ -12,11 +12,15 @@ from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 
 from tests.programs import start
+
+if TYPE_CHECKING:
+    # It takes a second to load, in each process of the run.
+    from mcp import StdioServerParameters
 
 
 class RunningServer:
@@ -61,6 +65,22 @@ def serving(
     arguments = ["-m", "kiprdf", command, str(folder), "--port", "0", *options]
     with running(arguments, environment) as server:
         yield server
+
+
+@contextmanager
+def over_pipes(arguments: Sequence[str], **environment: str) -> Iterator[StdioServerParameters]:
+    """What a client of MCP starts to reach a program that need not load the libraries again."""
+    from mcp import StdioServerParameters
+
+    with tempfile.TemporaryDirectory() as pipes:
+        given, output, errors = (Path(pipes, name) for name in ("given", "output", "errors"))
+        os.mkfifo(given)
+        os.mkfifo(output)
+        process = start(arguments, output, errors, {**os.environ, **environment}, given=given)
+        relay = ["-c", 'cat <"$1" & exec cat >"$0"', str(given), str(output)]
+        yield StdioServerParameters(command="sh", args=relay)
+        process.join(60)
+        assert process.exitcode == 0, errors.read_text("utf-8")
 
 
 @contextmanager

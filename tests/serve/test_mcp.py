@@ -18,7 +18,7 @@ import pytest
 import kiprdf
 from kiprdf.memory.functions import SCHEMAS
 from tests.cli.runner import run_process
-from tests.serve.running import RunningServer, serving
+from tests.serve.running import RunningServer, over_pipes, serving
 
 if TYPE_CHECKING:
     # Where a test needs it: it takes a second to load, in each process of the run.
@@ -30,13 +30,12 @@ WRITE = 'UPSERT { CONCEPT { {type: "Drug", name: "From MCP"} } }'
 
 @asynccontextmanager
 async def over_stdio(folder: Path) -> AsyncIterator[ClientSession]:
-    from mcp import ClientSession, StdioServerParameters
+    from mcp import ClientSession
     from mcp.client.stdio import stdio_client
 
-    arguments = ["-m", "kiprdf", "mcp", str(folder)]
-    parameters = StdioServerParameters(command=sys.executable, args=arguments)
-    async with stdio_client(parameters) as streams, ClientSession(*streams[:2]) as session:
-        yield session
+    with over_pipes(["-m", "kiprdf", "mcp", str(folder)]) as program:
+        async with stdio_client(program) as streams, ClientSession(*streams[:2]) as session:
+            yield session
 
 
 @asynccontextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,7 +13,8 @@ import pytest
 
 from kiprdf import Brains, Nexus
 from kiprdf.memory import Memory
-from tests.cli.runner import environment, invoke
+from tests.cli.runner import invoke
+from tests.serve.running import over_pipes
 
 if TYPE_CHECKING:
     from mcp import ClientSession
@@ -45,16 +45,14 @@ def scopes(three_scopes: Path, tmp_path: Path) -> Path:
 
 @asynccontextmanager
 async def client(scopes: Path, *options: str) -> AsyncIterator[ClientSession]:
-    from mcp import ClientSession, StdioServerParameters
+    from mcp import ClientSession
     from mcp.client.stdio import stdio_client
 
     arguments = ["-m", "kiprdf", "mcp", "--scopes", str(scopes), *options]
-    parameters = StdioServerParameters(
-        command=sys.executable, args=arguments, env=environment(KIPRDF_NEXUS="nowhere")
-    )
-    async with stdio_client(parameters) as streams, ClientSession(*streams[:2]) as session:
-        await session.initialize()
-        yield session
+    with over_pipes(arguments, KIPRDF_NEXUS="nowhere") as program:
+        async with stdio_client(program) as streams, ClientSession(*streams[:2]) as session:
+            await session.initialize()
+            yield session
 
 
 async def called(session: ClientSession, name: str, **arguments: Any) -> Any:

@@ -8,7 +8,6 @@ import hmac
 import json
 import re
 import signal
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +22,7 @@ from kiprdf.actors import Access, Kind
 from kiprdf.serve import app
 from tests.cli.runner import run_process
 from tests.serve.raw import connect, head
-from tests.serve.running import RunningServer, serving
+from tests.serve.running import RunningServer, over_pipes, serving
 
 PRINCIPALS: list[tuple[str, Kind, Access]] = [
     ("ada", "human", "write"),
@@ -414,14 +413,13 @@ def test_a_child_with_mcp_acts_as_its_principal(
 
     nexus = copied(folder, tmp_path / "kb")
 
-    async def run() -> None:
-        arguments = ["-m", "kiprdf", "mcp", str(nexus), *options]
-        parameters = StdioServerParameters(command=sys.executable, args=arguments)
-        async with stdio_client(parameters) as streams, ClientSession(*streams[:2]) as session:
+    async def run(program: StdioServerParameters) -> None:
+        async with stdio_client(program) as streams, ClientSession(*streams[:2]) as session:
             written = await written_by_a_client(session, "by stdio")
             assert written == ([actor], [actor])
 
-    asyncio.run(run())
+    with over_pipes(["-m", "kiprdf", "mcp", str(nexus), *options]) as program:
+        asyncio.run(run(program))
     (session,) = {session for _, session in sessions(nexus, author=name)}
     assert session.startswith("mcp-")
 

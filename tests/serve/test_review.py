@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import html
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ import kiprdf.serve
 from kiprdf import principals
 from kiprdf.actors import Access, Kind
 from tests.serve.browser import browser, needs_browser, show_on
-from tests.serve.running import RunningServer, serving
+from tests.serve.running import RunningServer, over_pipes, serving
 
 WRITE = 'UPSERT { CONCEPT { {type: "Drug", name: :name} SET ATTRIBUTES {risk_level: :risk} } }'
 RISK = 'FIND(?d.attributes.risk_level) WHERE { ?d {type: "Drug"} FILTER(?d.name == :name) }'
@@ -312,10 +311,9 @@ def test_a_client_of_mcp_may_only_propose(tmp_path: Path, folder: Path) -> None:
     with kiprdf.Nexus.open(folder, read_only=True) as nexus:
         nexus.backup(tmp_path / "kb")
     arguments = ["-m", "kiprdf", "mcp", str(tmp_path / "kb"), "--as", "claude", "--propose"]
-    parameters = StdioServerParameters(command=sys.executable, args=arguments)
 
-    async def use() -> list[Any]:
-        async with Client(stdio_client(parameters)) as client:
+    async def use(program: StdioServerParameters) -> list[Any]:
+        async with Client(stdio_client(program)) as client:
             call = {"command": WRITE, "parameters": {"name": "New", "risk": 1}}
             return [
                 (await client.call_tool("execute_kip", call)).structured_content,
@@ -323,7 +321,8 @@ def test_a_client_of_mcp_may_only_propose(tmp_path: Path, folder: Path) -> None:
                 (await client.call_tool("recall", {"query": "tea"})).is_error,
             ]
 
-    proposed, refused, failed = asyncio.run(use())
+    with over_pipes(arguments) as program:
+        proposed, refused, failed = asyncio.run(use(program))
     assert proposed["result"]["proposed"] == "prop-1"
     assert refused["error"]["code"] == "KIP_3004"
     assert "Propose one statement, by execute or execute_kip" in refused["error"]["hint"]

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +12,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.errors import StoreError
 from kiprdf.store import Delta, OxigraphStore
+from tests.programs import Piped
 
 FACT = Triple(NamedNode("urn:a"), NamedNode("urn:p"), Literal(1))
 OTHER = Triple(NamedNode("urn:a"), NamedNode("urn:p"), Literal(2))
@@ -204,22 +202,11 @@ store.close()
 
 
 @contextmanager
-def child(folder: Path) -> Iterator[subprocess.Popen[str]]:
+def child(folder: Path) -> Iterator[Piped]:
     """A process that has the folder open until its input ends."""
-    with subprocess.Popen(
-        [sys.executable, "-c", CHILD, str(folder)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "open\n"
-        try:
-            yield process
-        finally:
-            assert process.stdin is not None
-            process.stdin.close()
+    with Piped(["-c", CHILD, str(folder)]) as process:
+        assert process.readline() == "open\n"
+        yield process
 
 
 def test_a_folder_that_another_process_has_open_is_refused(folder: Path) -> None:
@@ -234,7 +221,6 @@ def test_a_folder_that_another_process_has_open_is_refused(folder: Path) -> None
 def test_a_folder_whose_process_was_killed_can_be_opened(folder: Path) -> None:
     with child(folder) as process:
         process.kill()
-        process.wait()
     store = OxigraphStore.open(folder)
     assert list(store.match(None, None, None)) == [FACT]
     store.close()
@@ -258,15 +244,9 @@ while True:
 @pytest.mark.parametrize("commits", [2, 3, 5])
 def test_a_killed_writer_leaves_whole_commits(tmp_path: Path, commits: int) -> None:
     folder = tmp_path / "nexus"
-    with subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(folder)],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    ) as process:
-        assert process.stdout is not None
+    with Piped(["-c", WRITER, str(folder)]) as process:
         for _ in range(commits):
-            process.stdout.readline()
+            process.readline()
         process.kill()
     store = OxigraphStore.open(folder)
     numbers = sorted(int(t.object.value) for t in store.match(None, None, None))
