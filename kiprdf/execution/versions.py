@@ -22,7 +22,7 @@ from kiprdf.store.journal import Journal
 from kiprdf.store.journal_files import Commit, decoded, link_of, links_of
 from kiprdf.store.past import base_record, journal_of
 
-PAGE = 200
+PAGE = 100
 """The versions in a full page."""
 PAGE_CHARACTERS = 1_000_000
 """Of their values: with more, a page is full earlier."""
@@ -35,8 +35,8 @@ SHOWN_DIGITS = 8
 class Place(NamedTuple):
     """Where a page begins: at a commit, behind some of the elements that this changed.
 
-    >>> str(Place(7)), str(Place(7, 200))
-    ('7', '7.200')
+    >>> str(Place(7)), str(Place(7, 100))
+    ('7', '7.100')
     """
 
     number: int

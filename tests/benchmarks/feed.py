@@ -17,6 +17,7 @@ from itertools import islice
 from pathlib import Path
 
 import kiprdf
+from kiprdf.store.commit_index import remove_index
 from tests.serve.running import RunningServer, serving
 
 COMMITS = 100_000
@@ -34,15 +35,16 @@ def main() -> None:
     parser.add_argument("--commits", type=int, default=COMMITS)
     arguments = parser.parse_args()
     build(arguments.folder, arguments.commits)
+    remove_index(arguments.folder / "history")
     with serving(arguments.folder) as server:
-        print(f"{'after the start':24} {memory_of(server):6.0f} MB")
+        print(f"{'after the start':80} {memory_of(server):6.0f} MB")
         with timed(server, "the first node"):
             root = server.client.get("/feed")
         first = address_in(root.text)
         with timed(server, "the first page"):
             server.client.get(first)
-        for _ in range(3):
-            with timed(server, "the first page, again"):
+        with timed(server, "the first page, again", times=20):
+            for _ in range(20):
                 server.client.get(first)
         with timed(server, "the first 1 000 patches"), patches(server, 0) as lines:
             deque(islice((line for line in lines if line == "TC ."), 1_000), maxlen=0)
@@ -52,8 +54,9 @@ def main() -> None:
         with timed(server, "the last 10 patches"), patches(server, count - 10) as lines:
             assert sum(line == "TC ." for line in lines) == 10
         middle = address_in(server.client.get(f"/feed?from={count // 2}").text)
-        with timed(server, "a page in the middle, with the index of commits to be made"):
-            server.client.get(middle)
+        for name in ("a page in the middle, and the index of commits", "the page after it"):
+            with timed(server, name):
+                middle = address_in(server.client.get(middle).text)
         pages, address = 0, first
         with timed(server, "all pages"):
             while address:
@@ -93,12 +96,13 @@ def patches(server: RunningServer, after: int) -> Iterator[Iterator[str]]:
 
 
 @contextmanager
-def timed(server: RunningServer, name: str) -> Iterator[None]:
-    """Print the time of a step, and the memory of the server after it."""
+def timed(server: RunningServer, name: str, times: int = 1) -> Iterator[None]:
+    """Print the time of a step that is repeated, and the memory of the server after it."""
     begun, used = time.perf_counter(), seconds_of(server)
     yield
     passed, used = time.perf_counter() - begun, seconds_of(server) - used
-    print(f"{name:24} {passed * 1000:8.1f} ms, {used * 1000:6.0f} ms of a processor", end="")
+    passed, used = passed * 1000 / times, used * 1000 / times
+    print(f"{name:46} {passed:8.1f} ms, {used:8.1f} ms of a processor", end="")
     print(f" {memory_of(server):6.0f} MB", flush=True)
 
 
