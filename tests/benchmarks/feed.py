@@ -66,9 +66,7 @@ def main() -> None:
 
 
 def build(folder: Path, commits: int) -> None:
-    """Make the folder if it is missing."""
-    if folder.exists():
-        return
+    """Make what is missing of the folder, and the text index, which a server would make."""
     with kiprdf.Nexus.open(folder, "http://kb.example/kb/") as nexus:
         types = (f'CONCEPT {{ {{type: "$ConceptType", name: "{name}"}} }}' for name in TYPES)
         nexus.execute(f"UPSERT {{ {' '.join(types)} }}")
@@ -77,6 +75,7 @@ def build(folder: Path, commits: int) -> None:
                 nexus.execute(DRUG, name=f"D{number % 20_001}", risk=number)
             else:
                 nexus.execute(COUNTER, number=number)
+        nexus.build_index()
 
 
 TYPES = ("Drug", "Counter")
