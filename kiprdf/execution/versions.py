@@ -118,6 +118,9 @@ class Versions:
             text = f"{replaced} {'' if first is None else link_of(first)}"
             epoch = hashlib.sha256(text.encode()).hexdigest()[:SHOWN_DIGITS]
             self._epoch = replaced, epoch
+            # What was forgotten is not kept.
+            self._states.clear()
+            self._large = ("", 0, [])
         return epoch
 
     def first(self) -> Place:

@@ -204,6 +204,23 @@ def test_what_was_forgotten_is_in_no_page(tmp_path: Path) -> None:
         assert f"{BASE}Drug/D7#" in "".join(members_of(base))
 
 
+def test_stream_after_a_commit_has_what_followed(server: RunningServer) -> None:
+    last = server.client.get("/").json()["commit"]
+    whole, rest = (
+        pages_of(server.client, address) for address in ("/feed", f"/feed?from={last - 120}")
+    )
+    assert (None, TREE.view, URIRef(f"{server.address}feed?from={last - 120}")) in rest[0][1]
+    later = [
+        one
+        for one in members_of(whole)
+        if int(one.rpartition("#commit-")[2].split("-")[0]) > last - 120
+    ]
+    assert sorted(members_of(rest)) == sorted(later)
+    assert len(later) == 120
+    nothing = pages_of(server.client, f"/feed?from={last}")
+    assert (len(nothing), members_of(nothing)) == (2, [])
+
+
 # Patches --------------------------------------------------------------------------------------
 
 
