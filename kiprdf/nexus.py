@@ -53,7 +53,14 @@ if TYPE_CHECKING:
 
     from kiprdf import maintenance, options
     from kiprdf.arguments import MappingSources
-    from kiprdf.execution import gating, imports, proposals, replacing
+    from kiprdf.execution import (
+        gating,
+        imports,
+        proposals,
+        receipts,
+        replacing,
+        signed_capsules,
+    )
     from kiprdf.execution.gate import OnViolation
     from kiprdf.execution.why import Explained
     from kiprdf.interchange import documents, rdflib_store, snapshots
@@ -93,7 +100,9 @@ else:
     publishing = Lazy("kiprdf.pages.publish")
     keys = Lazy("kiprdf.signing.keys")
     rdflib_store = Lazy("kiprdf.interchange.rdflib_store")
+    receipts = Lazy("kiprdf.execution.receipts")
     replacing = Lazy("kiprdf.execution.replacing")
+    signed_capsules = Lazy("kiprdf.execution.signed_capsules")
     signed_documents = Lazy("kiprdf.signing.documents")
     snapshots = Lazy("kiprdf.interchange.snapshots")
 
@@ -331,7 +340,12 @@ class Nexus:
             raise StoreError(f"There is no nexus in {path} whose history has all of it.")
 
     @staticmethod
-    def verify_history(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    def verify_history(
+        folder: str | os.PathLike[str],
+        *,
+        receipt: files.Source | None = None,
+        trusted: Iterable[str] | None = None,
+    ) -> dict[str, Any]:
         """Whether the records of the history in a folder are those that were written.
 
         Each has the SHA-256 of the one before it, and the graph notes the last one. Returns
@@ -342,13 +356,21 @@ class Nexus:
         what could not be checked. It reads every record, also while another process writes, and
         changes nothing. Raises ``StoreError`` where there is no history.
 
+        With a ``receipt`` (a text, a path or an open file) the key ``receipt`` has what it says,
+        its ``signer``, and as ``fault`` why it does not hold: nobody ``trusted`` has signed it, or
+        the history has another record of the commit, or none any more. ``rewritten`` says that
+        compacting or forgetting has written the record again.
+
         >>> with Nexus.open("brain") as nexus:
         ...     _ = nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Ada"} } }')
         >>> report = Nexus.verify_history("brain")
         >>> report["commit"], report["fault"], report["last"]
         (None, None, 2)
         """
-        return verified(absolute(folder))._asdict()
+        report = verified(absolute(folder))._asdict()
+        if receipt is not None:
+            report["receipt"] = receipts.compared(absolute(folder), report, receipt, trusted)
+        return report
 
     def close(self) -> None:
         """Close the nexus and release its folder. Closing twice is fine; other calls then fail."""
@@ -618,12 +640,18 @@ class Nexus:
         return self._engine.sparql(query)
 
     @timed_write
-    def apply_capsule(self, capsule: str | os.PathLike[str]) -> dict[str, Any]:
+    def apply_capsule(
+        self, capsule: str | os.PathLike[str], *, trusted: Iterable[str] | None = None
+    ) -> dict[str, Any]:
         """Apply a knowledge capsule: a file, or a text of UPSERT blocks, of any size.
 
-        One transaction; returns the receipt of the UPSERT.
+        One transaction; returns the receipt of the UPSERT. With ``trusted`` it is a signed one, of
+        ``kiprdf.sign_capsule``, and KIP_3004 where none of these signers (``did:key:z6Mk…``) has
+        signed it. KIP_1001 for a signed one without ``trusted``.
         """
         text = files.capsule_text(capsule)
+        if trusted is not None or text.lstrip().startswith("{"):
+            text = signed_capsules.capsule_in(text, trusted)
         return self._engine.boundary.run(lambda: self._engine.writer.apply_capsule(text), text)
 
     @timed_write
@@ -1237,6 +1265,19 @@ class Nexus:
         selection = {"type": type, "author": author, "session": session, "source": source}
         read = functools.partial(changes, self.store, since, until, limit=limit, cursor=cursor)
         return self._engine.boundary.run(lambda: read(**selection))
+
+    @timed
+    def receipt(self, seq: int, key: object) -> str:
+        """A signed document of what a commit was: its kind, when, by whom, and how much it changed.
+
+        It has no content: no names, no values, no text. ``head`` is the digest of the commit's
+        record, by which ``verify_history`` compares the receipt with the folder. A FORGET has the
+        number of ``forgotten`` elements, and of the commits that were rewritten. ``key`` is a file
+        of ``kiprdf key new``, or an ``Ed25519PrivateKey``. Raises KIP_3002 for a commit that has no
+        record of itself, KIP_1001 without a history.
+        """
+        said = self._engine.boundary.run(lambda: receipts.content(self.store, seq))
+        return receipts.signed(said, key)
 
     @timed_write
     def undo(

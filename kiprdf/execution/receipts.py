@@ -6,25 +6,54 @@ A receipt has the digest of the record of its commit, by which it is compared wi
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
+
+import pyoxigraph as ox
+from pyoxigraph import Literal, NamedNode, Quad
 
 from kiprdf.actors import OWNER
 from kiprdf.errors import KipError
 from kiprdf.execution.forgetting import FORGOTTEN, REWRITTEN
 from kiprdf.execution.forgetting import KIND as FORGET
 from kiprdf.execution.history import by_subject
+from kiprdf.interchange import files
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
+from kiprdf.signing import documents
+from kiprdf.signing.canonical import canonical_lines
 from kiprdf.store import NexusStore
+from kiprdf.store.chain import record_of
 from kiprdf.store.journal import reading
-from kiprdf.store.journal_files import Commit, decoded, link_of
+from kiprdf.store.journal_files import Commit, decoded, link_of, links_of, span_of
+from kiprdf.store.past import KIND as BASE
 from kiprdf.store.past import journal_of, number_at
 
+_DATE_TIME = NamedNode(vocab.XSD + "dateTime")
+_DIGITS = 18
+"""The digits of a number in a receipt at most."""
 _COUNTED = [
     f"{elements}_{change}"
     for elements in ("concepts", "propositions")
     for change in ("added", "removed", "changed")
 ]
+
+
+def signed(said: dict[str, Any], key: object) -> str:
+    """The signed document of what a receipt says."""
+    return documents.sign(_quads(said), key)
+
+
+def _quads(said: dict[str, Any]) -> list[Quad]:
+    """What a receipt says as RDF."""
+    node = NamedNode(f"{vocab.RECEIPTS}{said['head']}")
+    quads = [Quad(node, vocab.TYPE, vocab.RECEIPT)]
+    for name, value in said.items():
+        datatype = vocab.INTEGER if isinstance(value, int) else vocab.STRING
+        literal = Literal(str(value), datatype=_DATE_TIME if name == "at" else datatype)
+        quads.append(Quad(node, NamedNode(f"{vocab.RECEIPTS}{name}"), literal))
+    return quads
 
 
 def content(store: NexusStore, seq: int) -> dict[str, Any]:
@@ -42,15 +71,16 @@ def content(store: NexusStore, seq: int) -> dict[str, Any]:
             commit = None if data is None or seq <= begin else decoded(data)
         if data is None or commit is None or commit.since is not None:
             message = f"The history has no record of commit {seq} alone."
-            hint = f"Give a number above {begin}." if begin < last else "Give that of a later one."
+            is_later = begin < last
+            hint = f"Give a number above {begin}." if is_later else "Give that of a later one."
             raise KipError("KIP_3002", message, hint)
-        return {**facts_of(commit), **_counts(store, commit), "head": link_of(data)}
+        return {**_lasting(commit), **_counts(store, commit), "head": link_of(data)}
 
     return store.read(read)
 
 
-def facts_of(commit: Commit) -> dict[str, Any]:
-    """What a commit was, when, and by whom: all that is the same when its record is rewritten."""
+def _lasting(commit: Commit) -> dict[str, Any]:
+    """What is the same when the record of a commit is written again."""
     origin = commit.origin
     by = origin.actor or origin.author or OWNER.signature
     return {"seq": commit.number, "kind": origin.kind, "at": origin.at, "by": by}
@@ -72,3 +102,67 @@ def _counts(store: NexusStore, commit: Commit) -> dict[str, int]:
         change = "changed" if had == has else "added" if has else "removed"
         counts[f"{'concepts' if is_concept else 'propositions'}_{change}"] += 1
     return counts
+
+
+# Compared -------------------------------------------------------------------------------------
+
+
+def compared(
+    folder: Path,
+    report: Mapping[str, Any],
+    document: files.Source,
+    trusted: Iterable[str] | None,
+) -> dict[str, Any]:
+    """What a receipt says, its ``signer``, and as ``fault`` why the history does not show it.
+
+    ``report`` is that of the history in the folder. ``fault`` is None where the signature holds and
+    the commit has this record, or one that was written in the place of it: ``rewritten``.
+    """
+    verified, lines = documents.read(document, trusted)
+    said = _said(lines)
+    fault: str | None = None
+    is_rewritten = False
+    if not verified:
+        fault = verified.reasons[0]
+    elif not said:
+        fault = "This document is signed, and is no receipt."
+    elif report["fault"] is not None:
+        fault = "The history is not as it was written."
+    elif said["seq"] > report["last"]:
+        fault = f"The history ends at commit {report['last']}."
+    else:
+        fault, is_rewritten = _difference(said, record_of(folder, said["seq"]))
+    return {**said, "signer": verified.signer, "rewritten": is_rewritten, "fault": fault}
+
+
+def _difference(said: dict[str, Any], data: bytes | None) -> tuple[str | None, bool]:
+    """What is not as a receipt says, and whether the record was written again."""
+    seq = said["seq"]
+    if data is None or span_of(data) != (seq, seq):
+        message = (
+            f"The history has no record of commit {seq} alone: it was compacted, or has a gap."
+        )
+        return message, False
+    kind = links_of(data).kind
+    is_rewritten = links_of(data).replaced is not None
+    has_facts = kind == BASE or _lasting(decoded(data)).items() <= said.items()
+    if link_of(data) != said["head"] or not has_facts:
+        return f"Commit {seq} of the history is another one.", is_rewritten
+    return None, is_rewritten
+
+
+def _said(lines: list[str]) -> dict[str, Any]:
+    """What the lines of a document say as a receipt; empty for another document."""
+    said: dict[str, Any] = {}
+    try:
+        for quad in ox.parse("\n".join(lines), format=ox.RdfFormat.N_QUADS):
+            if isinstance(quad.object, Literal):
+                text = quad.object.value
+                is_number = quad.object.datatype == vocab.INTEGER and len(text) <= _DIGITS
+                said[quad.predicate.value.removeprefix(vocab.RECEIPTS)] = (
+                    int(text) if is_number else text
+                )
+        is_receipt = isinstance(said["seq"], int) and canonical_lines(_quads(said)) == lines
+    except (LookupError, ValueError):
+        return {}
+    return said if is_receipt else {}

@@ -20,6 +20,10 @@ BLANK = "urn:kip:blank/"
 """What the names of blank nodes begin with, which are knowledge like other resources."""
 OWN = (KIP, ATTRIBUTE, METADATA, GRAPH, LIST)
 """The namespaces of the project, in which nothing else has its IRIs."""
+RECEIPTS = "urn:kip:receipt/"
+"""What a receipt says of a commit; the receipt is named by the digest of the commit's record."""
+CAPSULES = "urn:kip:capsule/"
+"""Capsules that are signed, by the digests of their texts."""
 DEFAULT_BASE = "urn:kip:nexus/"
 
 ID = NamedNode(KIP + "id")
@@ -51,6 +55,9 @@ OWN_DOUBLE = NamedNode("urn:kip:double")
 OWN_XML_LITERAL = NamedNode("urn:kip:XMLLiteral")
 """Datatypes in a store whose engine rewrites literals of the standard ones."""
 
+RECEIPT = NamedNode(KIP + "Receipt")
+CAPSULE = NamedNode(KIP + "capsule")
+"""The text of a capsule that is signed."""
 NULL = NamedNode(KIP + "null")
 """An attribute or metadata key that is present with the value null."""
 LIST_VALUE = NamedNode(KIP + "list")

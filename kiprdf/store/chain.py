@@ -94,6 +94,16 @@ def verified(folder: Path) -> Chain:
     return chain
 
 
+def record_of(folder: Path, number: int) -> bytes | None:
+    """The record of a commit in a sound history, or the next one there is."""
+    with _files_of(folder) as files:
+        journal = Journal(files, read_only=True)
+        try:
+            return next(journal.records(number - 1), None)
+        finally:
+            journal.close()
+
+
 def _touched(folder: Path) -> list[tuple[str, int, int]]:
     """The files of a history, and when they were written last."""
     paths = folder.glob(f"{FOLDER}/*.*")
