@@ -22,6 +22,7 @@ from kiprdf.search import Embedder
 if TYPE_CHECKING:
     from kiprdf.async_nexus import AsyncNexus
     from kiprdf.brains import Brains, View
+    from kiprdf.execution.signed_capsules import sign_capsule
     from kiprdf.execution.trust import trust
     from kiprdf.interchange.mapping.contexts import Mapping
     from kiprdf.memory.asynchronous import AsyncMemory
@@ -48,6 +49,7 @@ __all__ = [
     "function_schemas",
     "instructions",
     "parse",
+    "sign_capsule",
     "to_text",
     "trust",
     "valid_at",
@@ -61,6 +63,7 @@ _HOME_OF = {
     "Brains": "kiprdf.brains",
     "View": "kiprdf.brains",
     "Mapping": "kiprdf.interchange.mapping.contexts",
+    "sign_capsule": "kiprdf.execution.signed_capsules",
     "trust": "kiprdf.execution.trust",
     "function_schemas": "kiprdf.protocol",
     "instructions": "kiprdf.prompt",

@@ -1276,8 +1276,8 @@ class Nexus:
         of ``kiprdf key new``, or an ``Ed25519PrivateKey``. Raises KIP_3002 for a commit that has no
         record of itself, KIP_1001 without a history.
         """
-        said = self._engine.boundary.run(lambda: receipts.content(self.store, seq))
-        return receipts.signed(said, key)
+        facts = self._engine.boundary.run(lambda: receipts.content(self.store, seq))
+        return receipts.signed(facts, key)
 
     @timed_write
     def undo(

@@ -40,16 +40,16 @@ _COUNTED = [
 ]
 
 
-def signed(said: dict[str, Any], key: object) -> str:
+def signed(facts: dict[str, Any], key: object) -> str:
     """The signed document of what a receipt says."""
-    return documents.sign(_quads(said), key)
+    return documents.sign(_quads(facts), key)
 
 
-def _quads(said: dict[str, Any]) -> list[Quad]:
+def _quads(facts: dict[str, Any]) -> list[Quad]:
     """What a receipt says as RDF."""
-    node = NamedNode(f"{vocab.RECEIPTS}{said['head']}")
+    node = NamedNode(f"{vocab.RECEIPTS}{facts['head']}")
     quads = [Quad(node, vocab.TYPE, vocab.RECEIPT)]
-    for name, value in said.items():
+    for name, value in facts.items():
         datatype = vocab.INTEGER if isinstance(value, int) else vocab.STRING
         literal = Literal(str(value), datatype=_DATE_TIME if name == "at" else datatype)
         quads.append(Quad(node, NamedNode(f"{vocab.RECEIPTS}{name}"), literal))
@@ -119,50 +119,48 @@ def compared(
     the commit has this record, or one that was written in the place of it: ``rewritten``.
     """
     verified, lines = documents.read(document, trusted)
-    said = _said(lines)
+    facts = _facts_in(lines)
     fault: str | None = None
     is_rewritten = False
     if not verified:
         fault = verified.reasons[0]
-    elif not said:
+    elif not facts:
         fault = "This document is signed, and is no receipt."
     elif report["fault"] is not None:
         fault = "The history is not as it was written."
-    elif said["seq"] > report["last"]:
+    elif facts["seq"] > report["last"]:
         fault = f"The history ends at commit {report['last']}."
     else:
-        fault, is_rewritten = _difference(said, record_of(folder, said["seq"]))
-    return {**said, "signer": verified.signer, "rewritten": is_rewritten, "fault": fault}
+        fault, is_rewritten = _difference(facts, record_of(folder, facts["seq"]))
+    return {**facts, "signer": verified.signer, "rewritten": is_rewritten, "fault": fault}
 
 
-def _difference(said: dict[str, Any], data: bytes | None) -> tuple[str | None, bool]:
+def _difference(facts: dict[str, Any], data: bytes | None) -> tuple[str | None, bool]:
     """What is not as a receipt says, and whether the record was written again."""
-    seq = said["seq"]
+    seq = facts["seq"]
     if data is None or span_of(data) != (seq, seq):
-        message = (
-            f"The history has no record of commit {seq} alone: it was compacted, or has a gap."
-        )
-        return message, False
+        lost = "it was compacted, or has a gap"
+        return f"The history has no record of commit {seq} alone: {lost}.", False
     kind = links_of(data).kind
     is_rewritten = links_of(data).replaced is not None
-    has_facts = kind == BASE or _lasting(decoded(data)).items() <= said.items()
-    if link_of(data) != said["head"] or not has_facts:
+    has_facts = kind == BASE or _lasting(decoded(data)).items() <= facts.items()
+    if link_of(data) != facts["head"] or not has_facts:
         return f"Commit {seq} of the history is another one.", is_rewritten
     return None, is_rewritten
 
 
-def _said(lines: list[str]) -> dict[str, Any]:
+def _facts_in(lines: list[str]) -> dict[str, Any]:
     """What the lines of a document say as a receipt; empty for another document."""
-    said: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     try:
         for quad in ox.parse("\n".join(lines), format=ox.RdfFormat.N_QUADS):
             if isinstance(quad.object, Literal):
                 text = quad.object.value
                 is_number = quad.object.datatype == vocab.INTEGER and len(text) <= _DIGITS
-                said[quad.predicate.value.removeprefix(vocab.RECEIPTS)] = (
+                facts[quad.predicate.value.removeprefix(vocab.RECEIPTS)] = (
                     int(text) if is_number else text
                 )
-        is_receipt = isinstance(said["seq"], int) and canonical_lines(_quads(said)) == lines
+        is_receipt = isinstance(facts["seq"], int) and canonical_lines(_quads(facts)) == lines
     except (LookupError, ValueError):
         return {}
-    return said if is_receipt else {}
+    return facts if is_receipt else {}

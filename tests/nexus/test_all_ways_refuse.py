@@ -166,7 +166,7 @@ NEXUS_READS = {
     *("export", "snapshot", "write_snapshot", "sign", "publish", "schema", "shapes"),
     "provenance",
     *("context", "wikibase", "to_rdflib", "patch_to", "diff", "at", "history", "id_of", "changes"),
-    *("conflicts", "nanopublication"),
+    *("conflicts", "nanopublication", "receipt"),
     *("rejections", "refusals", "validity", "erasures", "proposals", "proposal", "info", "names"),
     *("backup", "branch", "problems", "acting", "limited", "why", "shapes_set", "check_shapes"),
     # They change no knowledge: the index of the text, and files that can be made again.
