@@ -168,6 +168,10 @@ def load(
         list[str],
         typer.Argument(metavar="CAPSULE...", help="Files, or bundled ones: medical, trust."),
     ],
+    trust: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DID", help="Load only what this signer has signed. Can be repeated."),
+    ] = None,
     as_json: JsonOption = False,
     base_iri: BaseOption = None,
     strict: StrictOption = None,
@@ -180,6 +184,7 @@ def load(
     Examples:
       kiprdf load medical
       kiprdf load drugs.kip symptoms.kip --nexus brain
+      kiprdf load drugs.jsonld --trust did:key:z6Mkon3Necd6NkkyfoGoHxid2znGc59LU3K7mubaRcFbLfLX
     """
     texts = [(name, inputs.capsule_text(name)) for name in capsules]
     for name, text in texts:
@@ -196,7 +201,7 @@ def load(
             with output.progress_bar(total) as advance:
                 for name, text in texts:
                     advance(0, name)
-                    loaded.append(inputs.apply(opened, text))
+                    loaded.append(inputs.apply(opened, text, trust))
                     advance(len(text))
         finally:
             # Printed after the bar has disappeared: both may use the same terminal.

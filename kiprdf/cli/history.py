@@ -21,6 +21,7 @@ from kiprdf.cli.options import (
     DryRunOption,
     EntailOption,
     JsonOption,
+    KeyOption,
     ParamOption,
     TargetArgument,
 )
@@ -242,6 +243,29 @@ def forget(
         output.note("Nothing to forget.")
     if dry_run:
         output.note("Dry run: nothing was written.")
+
+
+@app.command(cls=OfFolder, rich_help_panel=HISTORY)
+def receipt(
+    ctx: typer.Context,
+    seq: Annotated[int, typer.Argument(metavar="SEQ", help="The number of a commit.")],
+    key: KeyOption,
+    file: TargetArgument = inputs.STDIN,
+) -> None:
+    """Write a signed receipt of a commit: what it was, when, by whom, without content.
+
+    It has the kind of the commit, its time and author, how much it changed, and the
+    digest of its record: no names and no values. kiprdf verify --receipt compares
+    it with the history of a folder.
+
+    \b
+    Examples:
+      kiprdf receipt 12 --key key.json
+      kiprdf receipt 12 receipt.jsonld --key key.json --nexus brain
+    """
+    with place_of(ctx).to_read() as opened:
+        document = opened.receipt(seq, key)
+    inputs.write_document(file, document)
 
 
 @erasures_app.callback()

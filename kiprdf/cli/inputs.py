@@ -158,13 +158,13 @@ class Added(NamedTuple):
         return f"{self.concepts} concepts and {self.propositions} propositions added"
 
 
-def apply(nexus: Nexus, capsule: str) -> Added:
-    """Apply a capsule and return what it added.
+def apply(nexus: Nexus, capsule: str, trusted: Sequence[str] | None = None) -> Added:
+    """Apply a capsule, which one of the trusted has signed if there are any; what it added.
 
     Counted in the nexus: the receipt also names existing elements, and no SET PROPOSITIONS.
     """
     before = nexus.info()
-    receipt = nexus.apply_capsule(capsule)
+    receipt = nexus.apply_capsule(capsule, trusted=trusted)
     after = nexus.info()
     concepts = after["concepts"] - before["concepts"]
     propositions = after["propositions"] - before["propositions"]

@@ -89,6 +89,10 @@ def verify(
         list[str] | None,
         typer.Option(metavar="DID", help="Who may have signed a document. Can be repeated."),
     ] = None,
+    receipt: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Compare a receipt of a commit with the history."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Verify a signed document, or that the history of a nexus is the one that was written.
@@ -98,11 +102,13 @@ def verify(
 
     Of a folder, each record of the history has the SHA-256 of the one before it,
     and the graph notes the last one. The exit status is 1 if a record was changed,
-    dropped, moved or added afterwards; the commit of the first one is printed.
+    dropped, moved or added afterwards; the commit of the first one is printed. It is
+    1, too, if the history has not what the receipt says.
 
     \b
     Examples:
       kiprdf verify brain
+      kiprdf verify brain --receipt receipt.jsonld
       kiprdf verify --nexus brain --json
       kiprdf verify brain.jsonld --trust did:key:z6Mkon3Necd6NkkyfoGoHxid2znGc59LU3K7mubaRcFbLfLX
     """
@@ -111,18 +117,31 @@ def verify(
         raise StoreError(f"{place} is an address; a history is verified in its folder.")
     path = Path(place.where)
     if not path.is_dir() and (path.exists() or path.suffix in _DOCUMENTS or path == inputs.STDIN):
+        if receipt is not None:
+            raise Failure(f"--receipt belongs to the folder of a nexus, and {path} is none.")
         _verify_document(path, trust, as_json)
-    if trust:
+    if trust and receipt is None:
         raise Failure(f"--trust belongs to a signed document, and {place} is none.")
     place.require()
-    report = Nexus.verify_history(place.where)
+    document = None if receipt is None else io.BytesIO(inputs.read_bytes(receipt))
+    report = Nexus.verify_history(place.where, receipt=document, trusted=trust)
     commit, fault, last, warning = (report[key] for key in ("commit", "fault", "last", "warning"))
     verdict = f"the history is as it was written, up to commit {last}; head {report['head']}."
     lines = [f"{place}: {verdict}" if fault is None else f"{place}: commit {commit}: {fault}"]
+    compared = report.get("receipt", {"fault": None})
+    if receipt is not None:
+        lines.append(f"{receipt}: {compared['fault'] or _receipt_line(compared)}")
     output.show_answer(as_json, report, lines)
     if warning is not None and not as_json:
         output.note(warning)
-    raise typer.Exit(int(fault is not None))
+    raise typer.Exit(int(fault is not None or compared["fault"] is not None))
+
+
+def _receipt_line(receipt: dict[str, Any]) -> str:
+    """What a receipt says that the history confirms."""
+    of = "commit {seq}, {kind} at {at} by {by}; signed by {signer}.".format_map(receipt)
+    again = " Its record was written again, by forgetting or compacting."
+    return output.printable(of) + (again if receipt["rewritten"] else "")
 
 
 def _verify_document(path: Path, trusted: list[str] | None, as_json: bool) -> NoReturn:

@@ -134,6 +134,9 @@ FileOption = Annotated[
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Show what would change, write nothing.")
 ]
+KeyOption = Annotated[
+    Path, typer.Option("--key", "-k", metavar="FILE", help="The file of kiprdf key new.")
+]
 AsOption = Annotated[
     str | None, typer.Option("--as", metavar="NAME", help="The person who does it.")
 ]

@@ -1,4 +1,4 @@
-"""The commands of signed documents: keys, and a nexus as a signed document."""
+"""The commands of signed documents: keys, and a nexus or a capsule as a signed document."""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ from typing import Annotated
 
 import typer
 
+import kiprdf
 from kiprdf.cli import inputs, output
-from kiprdf.cli.failures import PlainCommand, Subcommands, writing
+from kiprdf.cli.failures import Failure, PlainCommand, Subcommands, writing
 from kiprdf.cli.opening import Reads, place_of
-from kiprdf.cli.options import EXCHANGE, TargetArgument
+from kiprdf.cli.options import EXCHANGE, KeyOption, TargetArgument
 from kiprdf.cli.root import app
 
 key_app = typer.Typer(cls=Subcommands, no_args_is_help=True)
 app.add_typer(key_app, name="key", rich_help_panel=EXCHANGE)
-
-KeyOption = Annotated[
-    Path, typer.Option("--key", "-k", metavar="FILE", help="The file of kiprdf key new.")
-]
 
 
 @key_app.callback()
@@ -55,17 +52,31 @@ def sign(
         str | None,
         typer.Option("--select", "-s", metavar="EXPORT", help="Sign only what this selects."),
     ] = None,
+    capsule: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Sign a capsule instead of a nexus; - for stdin."),
+    ] = None,
 ) -> None:
     """Write the nexus, or a part of it, as a signed document that others can verify.
 
     It is JSON-LD with a W3C Data Integrity proof (eddsa-rdfc-2022). A selection is
-    an EXPORT or its WHERE, and includes what it depends on.
+    an EXPORT or its WHERE, and includes what it depends on. A signed capsule is
+    read by kiprdf load --trust.
 
     \b
     Examples:
       kiprdf sign brain.jsonld --key key.json
       kiprdf sign --key key.json --select '?d {type: "Drug"}' > drugs.jsonld
+      kiprdf sign drugs.jsonld --key key.json --capsule drugs.kip
     """
+    if capsule is not None:
+        if select is not None:
+            raise typer.BadParameter("Give either --capsule or --select, not both.")
+        text = inputs.capsule_text(capsule)
+        if "{" not in text:
+            raise Failure(f"{capsule} contains no UPSERT block.")
+        inputs.write_document(file, kiprdf.sign_capsule(text, key))
+        return
     with place_of(ctx).to_read() as opened:
         document = opened.sign(key, selection=select)
     inputs.write_document(file, document)

@@ -23,8 +23,8 @@ PANELS = {
     "Everyday": "demo run shell load explain diagnose info why memory chunks",
     "Exchange": "snapshot restore export import diff patch schema context publish nanopublication "
     "sign git-setup git-show git-merge branch merge conflicts key",
-    "History": "at history changes undo forget refusals compact-history reject lift rejections "
-    "erasures proposals",
+    "History": "at history changes undo forget receipt refusals compact-history reject lift "
+    "rejections erasures proposals",
     "Serve": "serve mcp instructions scopes principals",
     "Maintain": "check rebuild verify embed optimize backup gate",
 }
@@ -121,6 +121,10 @@ REFUSED: dict[tuple[str, ...], tuple[int, str]] = {
     ("check", "nowhere"): (1, "There is no nexus in nowhere; create one with kiprdf load, run,"),
     ("verify", "nowhere"): (1, "There is no nexus in nowhere; create one with kiprdf load, run,"),
     ("verify", "http://127.0.0.1:9/x"): (1, "http://127.0.0.1:9/x is an address; a history is"),
+    ("receipt", "1", "-k", "k", "-n", "nowhere"): (
+        1,
+        "There is no nexus in nowhere; create one with",
+    ),
     ("rebuild", "nowhere"): (1, "There is no nexus in nowhere; create one with kiprdf load, run,"),
     ("optimize", "nowhere"): (1, "There is no nexus in nowhere; create one with kiprdf load, run,"),
     ("memory", "forget", "mem_1", "nowhere"): (
@@ -241,7 +245,7 @@ SHOWN = {
     "": "demo chunks/check chunks/show chunks/run principals/add principals/list principals/remove"
     " key/new scopes/list scopes/add scopes/remove scopes/copy git-setup git-show git-merge branch",
     "--default-graph": "diff",
-    "--nexus": "refusals at history changes rebuild verify erasures/export proposals/list "
+    "--nexus": "receipt refusals at history changes rebuild verify erasures/export proposals/list "
     "proposals/show rejections conflicts",
     "--nexus --sync --token": "merge",
     "--nexus --sync": "undo proposals/approve proposals/decline reject lift",

@@ -167,7 +167,7 @@ def test_a_receipt_that_is_not_signed_by_whom_is_trusted_does_not_hold(
     forged = signer.receipts[2].replace("agent-7", "agent-8")
     report = Nexus.verify_history(signer.folder, receipt=forged)["receipt"]
     assert (report["signer"], "seq" in report) == (None, False)
-    assert report["fault"].startswith("The signature does not belong to the document")
+    assert "something of them was changed" in report["fault"]
 
 
 def test_another_signed_document_is_no_receipt(signer: Signer) -> None:

@@ -27,6 +27,7 @@ Contexts: TypeAlias = "Context | Sequence[Context]"
 _SCHEMA_ORG = re.compile(
     r"https?://(?:www\.)?schema\.org(?:/|/docs/jsonldcontext\.json(?:ld)?)?", re.IGNORECASE
 )
+_SIGNED = "https://w3id.org/security/data-integrity/v2"
 _HINT = 'Give an object with "@context", a file of one, or files by their URLs.'
 
 
@@ -99,12 +100,16 @@ def fetched(
 
 
 def bundled_context(url: str) -> dict[str, Any] | None:
-    """The context of a URL that comes with kiprdf: that of schema.org.
+    """The context of a URL that comes with kiprdf: that of schema.org, and of signed documents.
+
+    A proof is no knowledge, and is left out; ``kiprdf.verify`` looks at it.
 
     >>> context = bundled_context("https://schema.org")
     >>> context["@context"]["datePublished"]
     {'@type': 'Date'}
     """
+    if url == _SIGNED:
+        return {"@context": {"id": "@id", "type": "@type", "proof": None}}
     if not _SCHEMA_ORG.fullmatch(url):
         return None
     path = resources.directory("mappings") / "contexts" / "schema-org.jsonld"
