@@ -135,3 +135,9 @@ def test_the_javascript_library_verifies_a_signed_capsule(key: Path) -> None:
     document = json.loads(sign_capsule(CAPSULE, key))
     forged = json.loads(sign_capsule(CAPSULE, key).replace("Danube", "Elbe"))
     assert verified_by_node([document, forged]) == [True, False]
+
+
+def test_a_signed_nexus_is_restored_without_its_proof(key: Path) -> None:
+    with Nexus.memory() as nexus, Nexus.memory(genesis=False) as copy:
+        copy.restore(nexus.sign(key), format="jsonld", base_iri=nexus.base_iri)
+        assert copy.snapshot() == nexus.snapshot()
