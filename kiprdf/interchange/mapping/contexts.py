@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Literal
 
 from pyoxigraph import NamedNode
@@ -95,13 +96,15 @@ class Mapping:
             return cls.original()
         context = Context()
         warnings: list[str] = []
-        for source in sources:
+        for number, source in enumerate(sources):
             if isinstance(source, Mapping):
-                context = _stacked(context, source._context)
-                continue
-            reader = ContextReader(loader)
-            context = _stacked(context, reader.read(context, *read_source(source)))
-            warnings += reader.warnings
+                upper, warned = source._context, list[str]()
+            elif number == 0 and isinstance(source, str) and source in packs():
+                upper, warned = _pack(source)
+            else:
+                upper, warned = _read(source, context, loader)
+            context = _stacked(context, upper)
+            warnings += warned
         return cls(context, tuple(warnings))
 
     @classmethod
@@ -249,6 +252,18 @@ def _is_capital(name: str) -> bool:
 
 
 # Stacking -------------------------------------------------------------------------------------
+
+
+def _read(source: Any, context: Context, loader: Loader | None) -> tuple[Context, list[str]]:
+    """The context of a source that follows another one, and its warnings."""
+    reader = ContextReader(loader)
+    return reader.read(context, *read_source(source)), reader.warnings
+
+
+@cache
+def _pack(name: str) -> tuple[Context, list[str]]:
+    """The context of a pack, whose file does not change, and its warnings."""
+    return _read(name, Context(), None)
 
 
 def _stacked(lower: Context, upper: Context) -> Context:
