@@ -1,4 +1,4 @@
-"""Merging nexuses, branches and snapshots: what is taken, what is a conflict, what never comes."""
+"""Merging nexuses, branches and snapshots: what is taken, what is a conflict, what is left."""
 
 from __future__ import annotations
 
@@ -361,7 +361,7 @@ def test_a_snapshot_without_a_base_deletes_nothing(pair: Pair) -> None:
 # What never comes -----------------------------------------------------------------------------
 
 
-def test_what_was_erased_or_rejected_does_not_come_back(pair: Pair) -> None:
+def test_what_was_erased_or_rejected_does_not_return(pair: Pair) -> None:
     put(pair.idea, "Bo", "age: 5")
     put(pair.idea, "Cy", "age: 5, town: 7")
     likes(pair.idea, "Cy", "Bo")
