@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kiprdf import collector
 from kiprdf.cli import inputs, output
 from kiprdf.cli.failures import PlainCommand
 from kiprdf.cli.options import EXCHANGE, JsonOption
@@ -67,7 +68,8 @@ def git_show(
     """
     content = inputs.read_bytes(file)
     try:
-        text = git.words(content, formats.format_of(file) or "turtle")
+        format = formats.format_of(file) or "turtle"
+        text = collector.paused(lambda: git.words(content, format))
     except KipError:
         output.write_bytes(io.BytesIO(content))
     else:
@@ -97,7 +99,8 @@ def git_merge(
     Examples:
       kiprdf git-merge base.ttl ours.ttl theirs.ttl
     """
-    status, lines = git.merge(git.Versions(base, ours, theirs), path, marker_size)
+    versions = git.Versions(base, ours, theirs)
+    status, lines = collector.paused(lambda: git.merge(versions, path, marker_size))
     for line in lines:
         output.note(line)
     raise typer.Exit(status)
