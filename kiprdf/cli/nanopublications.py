@@ -24,7 +24,8 @@ def nanopublication(
     ] = inputs.STDIN,
     mapping: MappingOption = None,
     key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Sign with a key of kiprdf key new.")
+        Path | None,
+        typer.Option("--key", "-k", metavar="FILE", help="Sign with a key of kiprdf key new."),
     ] = None,
 ) -> None:
     """Write a fact with what is known of it as a nanopublication, in TriG.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import json
 from base64 import b64decode
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +23,7 @@ from rdflib import DCTERMS, PROV, URIRef
 from kiprdf import KipError, Nexus
 from kiprdf.interchange.formats import parsing
 from kiprdf.sharing import nanopublication_form as form
+from tests.cli.runner import invoke
 
 NP = rdflib.Namespace("http://www.nanopub.org/nschema#")
 NPX = rdflib.Namespace("http://purl.org/nanopub/x/")
@@ -451,3 +454,19 @@ def test_a_changed_signature_shows(old: str, new: str, why: str) -> None:
     with pytest.raises(KipError, match=why):
         nexus().import_nanopublications(text.replace(old, new))
     nexus().import_nanopublications(text)
+
+
+def test_the_command_line_refuses_what_cannot_be(tmp_path: Path) -> None:
+    path, brain = tmp_path / "fact.trig", str(tmp_path / "brain")
+    run = functools.partial(invoke, "import", str(path), "--nexus", brain)
+    path.write_text(SIMPLE, "utf-8")
+    for options in (["--trust", "did:key:z"], ["--nanopublications", "--ontology"]):
+        assert run(*options).exit_code == 2
+    path.write_text(SIMPLE.replace(":assertion {", ":other {"), "utf-8")
+    answer = run("--nanopublications", "--json")
+    assert answer.exit_code == 1
+    assert json.loads(answer.stdout)["error"]["code"] == "KIP_2002"
+    path.write_text(SIMPLE, "utf-8")
+    (entry,) = json.loads(run("--nanopublications", "--json").stdout)["nanopublications"]
+    assert entry["signers"] == []
+    assert run("--nanopublications", "--trust", "did:key:z").exit_code == 1
