@@ -1,5 +1,9 @@
 """What the programs of ``tests.programs`` find loaded."""
 
+import functools
+
+import typer.main
+
 import kiprdf.cli.commands
 import kiprdf.cli.serving
 import kiprdf.serve.server
@@ -13,6 +17,11 @@ from tests.nexus import support  # noqa: F401
 empty_answers.SECONDS = 60.0
 recall._VECTOR_SECONDS = 60
 kiprdf.parse("FIND(?a) WHERE { ?a {} }")
+# To put the commands together takes as long as most of them.
+setattr(typer.main, "get_command", functools.cache(typer.main.get_command))  # noqa: B010
+typer.main.get_command(kiprdf.cli.app)
+# What a new nexus begins with is read once.
+kiprdf.Nexus.memory().close()
 
 # Last, because it may not be installed; it takes a second to load, and many servers need it.
 import kiprdf.mcp  # noqa: E402

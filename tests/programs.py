@@ -1,6 +1,6 @@
 """Programs in processes of their own, which do not load the libraries again.
 
-Each is a fork of one process that has the libraries loaded, and never a store open. To load them
+Each is a fork of one process that has the libraries loaded, and never a folder open. To load them
 takes most of a second, and the tests start some hundred programs.
 """
 
