@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from base64 import urlsafe_b64encode
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -98,8 +98,11 @@ def split(quads: Iterable[Quad]) -> list[Nanopublication]:
         raise KipError("KIP_2002", "The document has no nanopublication.", "Import it as RDF.")
     nanopublications = []
     taken: set[Any] = set()
+    several = {iri for iri, number in Counter(head.subject for head in heads).items() if number > 1}
     for head in sorted(heads, key=str):
-        one = _checked(head, heads, graphs)
+        if head.subject in several:
+            raise malformed(head.subject, "it has several heads")
+        one = _checked(head, graphs)
         own = {head.graph_name, *one.graphs.values()}
         if not taken.isdisjoint(own):
             raise malformed(one.iri, "it shares a graph with another one")
@@ -135,10 +138,10 @@ def _is_head(quad: Quad) -> bool:
     return quad.predicate == vocab.TYPE and quad.object == np("Nanopublication")
 
 
-def _checked(head: Quad, heads: Sequence[Quad], graphs: dict[Any, list[Quad]]) -> Nanopublication:
+def _checked(head: Quad, graphs: dict[Any, list[Quad]]) -> Nanopublication:
     iri = head.subject
-    if not isinstance(iri, NamedNode) or sum(other.subject == iri for other in heads) > 1:
-        raise malformed(iri, "it needs an IRI and one head")
+    if not isinstance(iri, NamedNode):
+        raise malformed(iri, "it has no IRI")
     names: dict[str, NamedNode] = {}
     for part, term in _PARTS.items():
         links = graphs[head.graph_name]

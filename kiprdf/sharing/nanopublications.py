@@ -245,9 +245,13 @@ class _Document:
         by_graph = {one.graphs["assertion"].value: one for one in self._every}
         stated_by: dict[str, set[str]] = defaultdict(set)
         """The graphs that state an element, by its id."""
+        facts: dict[str, list[str]] = defaultdict(list)
+        """The ids of the facts of each graph."""
         for fact in plan.propositions:
-            for id in (fact.key, fact.subject, fact.object):
-                stated_by[id].update(listed(fact.metadata.get(GRAPH)))
+            for graph in listed(fact.metadata.get(GRAPH)):
+                facts[graph].append(fact.key)
+                for id in (fact.key, fact.subject, fact.object):
+                    stated_by[id].add(graph)
 
         def with_origin(element: Concept[str] | Proposition[str]) -> JsonMap:
             stated = dict(element.metadata)
@@ -277,7 +281,7 @@ class _Document:
         self.entries = [
             {
                 "iri": one.iri.value,
-                "propositions": [f.key for f in plan.propositions if name in stated_by[f.key]],
+                "propositions": facts[name],
                 "signers": self._signers[one.iri],
                 **_withdrawals(one),
             }
