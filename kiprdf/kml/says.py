@@ -119,9 +119,8 @@ def shown(by: By, me: str) -> Shown | None:
             if canonical_json(one["keys"][key][1:]) != canonical_json(value)
         )
         conflicts += [(key, one) for one in others]
-    if OWN in by:
-        gone = (one for one in by.values() if "at" in one and not lives(one))
-        conflicts += [("exists", one) for one in gone]
+    gone = (one for one in by.values() if "at" in one and not lives(one))
+    conflicts += [("exists", one) for one in gone]
     created = min((one["created"] for _, one in living if one.get("created")), default=None)
     via = sorted({one[VIA] for _, one in living if VIA in one})
     return Shown(keys, created, newest["at"], newest.get("actor"), via, conflicts)
@@ -134,6 +133,11 @@ def exists(by: By) -> bool:
         return lives(own)
     spoken = [(one["at"], origin, one) for origin, one in by.items() if "at" in one]
     return bool(spoken) and lives(max(spoken, key=lambda one: one[:2])[2])
+
+
+def is_disputed(by: By) -> bool:
+    """Whether an element is not shown that others have."""
+    return not exists(by) and any(map(lives, by.values()))
 
 
 # Identities -----------------------------------------------------------------------------------
@@ -262,10 +266,9 @@ class _Noting:
             self._note_changes(node, facts)
         for node, (old, new) in self._says.items():
             removed, added = changed_rows(node, old, new)
+            is_noted = old is None or bool(self._store.lookup(node, vocab.UNSETTLED, None, 1))
             self.removed += removed
-            # Also what the change has removed with all else of its subject.
-            is_noted = bool(self._store.lookup(node, vocab.UNSETTLED, None, 1))
-            self.added += [*added, *([] if is_noted or not added else [unsettled(node)])]
+            self.added += [*added, *([] if is_noted else [unsettled(node)])]
 
     def _note_changes(self, node: NamedNode, facts: Mapping[NamedNode, Triple]) -> None:
         was, is_ = self._wires(node, facts)
@@ -302,11 +305,12 @@ class _Noting:
         own = says.by.get(OWN)
         if keys is None or (_REVIEWED[0] in keys and values.get(_REVIEWED[0]) == _REVIEWED[1]):
             says.by[OWN] = whole
-        elif keys:
-            noted = dict(own["keys"]) if own is not None and lives(own) else {}
+        elif keys or lives(own):
+            noted, created = {}, whole["at"]
+            if own is not None and lives(own):
+                noted, created = dict(own["keys"]), own["created"]
             for key in keys:
                 noted[key] = [whole["at"], values[key]] if key in values else [whole["at"]]
-            created = None if own is None else own.get("created")
             says.by[OWN] = {**whole, "created": created, "keys": noted}
 
     def _keys(self, node: NamedNode) -> list[str]:

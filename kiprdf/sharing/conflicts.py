@@ -6,13 +6,14 @@ others deleted it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias, cast
 
 from pyoxigraph import NamedNode
 
 from kiprdf.budget import paced
 from kiprdf.interchange.differences.difference import PARTS
+from kiprdf.kml.says import OWN, Register, ids_of, is_disputed, lives, says_at, wire_of
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Term, Terms, json_map, read_element
 from kiprdf.rdf.literals import Json, canonical_json, is_value, to_json, to_term
@@ -39,14 +40,51 @@ def conflicts(store: NexusStore) -> list[dict[str, Json]]:
         for node in paced(sorted(nodes, key=lambda node: node.value)):
             element = read_element(store.iris, node, store.statements(node))
             if element is not None:
-                id = store.iris.id(node)
+                id, own = store.iris.id(node), own_says(store, node)
                 for entry in open_entries(element.attributes, element.metadata):
                     ours = side(element.attributes, element.metadata, entry["key"])
+                    if own is not None and entry["key"] in own["keys"]:
+                        ours |= {"by": by_of(own), "at": own["keys"][entry["key"]][0] or None}
                     theirs = {name: entry[name] for name in ("value", "by", "at") if name in entry}
                     listed.append({"id": id, "key": entry["key"], "ours": ours, "theirs": theirs})
-        return listed
+        return [*listed, *_deleted(store)]
 
     return store.read(read)
+
+
+def _deleted(store: NexusStore) -> Iterator[dict[str, Json]]:
+    """The conflicts of elements that are deleted here, and that others have."""
+    for row in sorted(store.match(None, vocab.UNSETTLED, None), key=lambda row: str(row.subject)):
+        says = says_at(store, cast(NamedNode, row.subject))
+        if says is not None and is_disputed(says.by):
+            gone = [one for one in says.by.values() if "at" in one and not lives(one)]
+            last = says.by.get(OWN) or max(gone, key=lambda one: one["at"])
+            ours = {"by": by_of(last), "at": last["at"]}
+            for other in filter(lives, says.by.values()):
+                stated = [(key, *one[1:]) for key, one in other["keys"].items() if one[1:]]
+                parts = {part: f"{part}." for part in PARTS}
+                value = {
+                    part: {
+                        key.removeprefix(start): one for key, one in stated if key.startswith(start)
+                    }
+                    for part, start in parts.items()
+                }
+                theirs = {"value": value, "by": by_of(other), "at": other["at"] or None}
+                id = ids_of(says.wire)[0]
+                yield {"id": id, "key": EXISTS, "ours": ours, "theirs": theirs}
+
+
+def own_says(store: NexusStore, node: NamedNode) -> Register | None:
+    """What this nexus itself says of an element of which others say something, too."""
+    says = says_at(store, node)
+    own = None if says is None or says.wire != wire_of(store, node) else says.by.get(OWN)
+    return own if lives(own) else None
+
+
+def by_of(register: Register) -> Json:
+    """Who says something: the actor, else the author."""
+    author = register.get("keys", {}).get("metadata.author", [None, None])[1:]
+    return register.get("actor") or (author[0] if author else None)
 
 
 def entries(metadata: Terms) -> list[Entry]:

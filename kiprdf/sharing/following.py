@@ -33,6 +33,7 @@ from kiprdf.kml.says import (
     Shown,
     changed_rows,
     ids_of,
+    is_disputed,
     joined,
     lives,
     node_of,
@@ -54,7 +55,7 @@ from kiprdf.rdf.literals import Json, canonical_json, to_term
 from kiprdf.semantics import check
 from kiprdf.semantics.protected import is_rejection
 from kiprdf.sharing.applying import ElementChange, apply_changes
-from kiprdf.sharing.conflicts import CONFLICT, EXISTS, conflicts, entries
+from kiprdf.sharing.conflicts import CONFLICT, EXISTS, by_of, conflicts, entries
 from kiprdf.sharing.hearing import (
     Heard,
     WholeNeededError,
@@ -388,7 +389,7 @@ class _Settling:
         self._load_unsettled()
         self._shown: dict[NamedNode, Shown | None] = {}
         self._kept: set[NamedNode] = set()
-        """What is said to be gone, and stays, since something needs it."""
+        """Definitions that are said to be gone, and stay, since instances need them."""
         self._hidden: set[NamedNode] = set()
         """What is said to be there, and is not, since it lacks something."""
         self._needed: dict[NamedNode, bool] = {}
@@ -441,11 +442,24 @@ class _Settling:
         return len(META_TYPES) + len(ids_of(wire)), node.value
 
     def _keep(self, node: NamedNode) -> None:
-        """Let an element stay, with what those say that have it."""
-        self._kept.add(node)
-        says = self._says[node][1]
+        """Let an element stay that something needs: from now on this nexus says that it is there.
+
+        A definition that others have is that of those.
+        """
+        old, says = self._says[node]
         living = {origin: one for origin, one in says.by.items() if lives(one)}
-        self._shown[node] = shown(living, self._joining.me) if living else None
+        local = self._local(says.wire)
+        element = None if local is None else self._joining.element(local)
+        is_definition = len(says.wire) == 2 and says.wire[0] in META_TYPES
+        if not (is_definition and living) and element is not None:
+            own = own_register(element, self._store.commit() + 1)
+            own = {**own, "keys": {}} if living else own
+            says = Says(says.wire, {**says.by, OWN: own})
+            self._says[node] = old, says
+            living = says.by
+        else:
+            self._kept.add(node)
+        self._shown[node] = shown(living, self._joining.me)
 
     def _is_needed(self, node: NamedNode) -> bool:
         """Whether something of this nexus, or an instance of a definition, needs an element."""
@@ -478,9 +492,7 @@ class _Settling:
 
     def _stays(self, node: NamedNode) -> bool:
         subject = node_of(wire_of(self._store, node), self._store.iris)
-        if subject in self._says and self._shown[subject] is None:
-            return subject in self._kept
-        return True
+        return subject not in self._says or self._shown[subject] is not None
 
     def _reveal(self, node: NamedNode) -> None:
         """Decide whether an element is shown that is said to be there."""
@@ -497,10 +509,9 @@ class _Settling:
         if node in self._says:
             is_definition = len(wire) == 2 and wire[0] in META_TYPES
             living = any(map(lives, self._says[node][1].by.values()))
-            if self._shown[node] is None and node not in self._kept and is_definition and living:
+            if self._shown[node] is None and is_definition and living:
                 self._keep(node)
-            is_shown = self._shown[node] is not None or node in self._kept
-            return is_shown and node not in self._hidden
+            return self._shown[node] is not None and node not in self._hidden
         says = says_at(self._store, node)
         if self._local(wire) is not None:
             return True
@@ -540,8 +551,6 @@ class _Settling:
             view = None if node in self._hidden else self._shown[node]
             if view is not None:
                 yield self._change(node, view, element)
-            elif node in self._kept and element is not None:
-                yield self._marked(node, element)
             elif element is not None and self._shown[node] is None:
                 yield ElementChange(_identity(says.wire), deletes=True)
 
@@ -559,16 +568,6 @@ class _Settling:
         terms["metadata", CONFLICT] = self._conflicts(node, view, element)
         change.terms = terms
         change.carried = _notes_of(view)
-        return change
-
-    def _marked(self, node: NamedNode, element: Element) -> ElementChange:
-        """An element that stays as it is, with a conflict."""
-        change = ElementChange(_identity(self._wire(node)))
-        gone = {origin: one for origin, one in self._says[node][1].by.items() if not lives(one)}
-        view = Shown(
-            {}, None, "", None, [], [(EXISTS, one) for one in gone.values() if "at" in one]
-        )
-        change.terms["metadata", CONFLICT] = self._conflicts(node, view, element)
         return change
 
     def _conflicts(self, node: NamedNode, view: Shown, element: Element | None) -> Any:
@@ -590,14 +589,15 @@ class _Settling:
         """The triples of what is said, and the engine's notes of what changes in nothing else."""
         sides: tuple[list[Triple], list[Triple]] = ([], [])
         for node, (old, says) in self._says.items():
-            rows = changed_rows(node, old, says)
+            is_news = old is not None or any(map(bool, set(says.by) - {OWN}))
+            rows = changed_rows(node, old, says) if is_news else ([], [])
             local = self._drafted(draft, says.wire)
             view = None if node in self._hidden else self._shown[node]
             is_agreed = (
                 (local is not None) == (view is not None)
                 and node not in self._kept | self._hidden
                 and ids_of(says.wire)[0] not in rejected
-                and not _is_disputed(says)
+                and not is_disputed(says.by)
             )
             is_noted = bool(self._store.lookup(node, vocab.UNSETTLED, None, 1))
             if is_noted == is_agreed:
@@ -644,12 +644,6 @@ class _Settling:
         return {**counts, "rejected": rejected}
 
 
-def _is_disputed(says: Says) -> bool:
-    """Whether this nexus has deleted what others have."""
-    own = says.by.get(OWN)
-    return own is not None and not lives(own) and any(map(lives, says.by.values()))
-
-
 def _notes_of(view: Shown) -> dict[str, Any]:
     notes = zip(_ENGINE_NOTES, (view.created, view.updated, view.actor), strict=True)
     return {key: to_term(value) for key, value in notes if value}
@@ -659,9 +653,8 @@ def _entry(key: str, register: Register) -> dict[str, Json]:
     """What another nexus says, as an entry of the metadata key ``conflict``."""
     keys = register.get("keys", {})
     at, *value = keys.get(key, [register.get("at")])
-    author = keys.get("metadata.author", [None, None])[1:]
-    by = register.get("actor") or (author[0] if author else None)
-    return {"key": key, **({"value": value[0]} if value else {}), "by": by, "at": at or None}
+    stated = {"value": value[0]} if value else {}
+    return {"key": key, **stated, "by": by_of(register), "at": at or None}
 
 
 def _identity(wire: Wire) -> Identity:

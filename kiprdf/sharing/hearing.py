@@ -175,7 +175,9 @@ class _Reader:
         for side, rows in zip(sides, (commit.removed, commit.added), strict=True):
             for row in map(tuple, rows):
                 if row[1] == vocab.SAYS:
-                    ids |= self._hear(row[2]) if side is sides[1] else set()
+                    ids |= self._hear(row[2], commit.number) if side is sides[1] else set()
+                elif row[1] == vocab.UNSETTLED:
+                    ids.add(self._name(row[0]).id)
                 elif not row[1].value.startswith(self._iris.predicates):
                     side.setdefault(row[0], []).append(row)
         if commit.origin.kind == FORGET:
@@ -194,10 +196,12 @@ class _Reader:
             if self._name(node).id not in ids:
                 self._change(node, removed.get(node, []), added.get(node, []), commit.number)
 
-    def _hear(self, term: Any) -> set[str]:
+    def _hear(self, term: Any, number: int) -> set[str]:
         """Note what is said of an element, and return its id."""
         says = _read_says(term)
         by = _transported(says, self._heard.replica)
+        # Without a register the log's nexus says nothing, whether it did or not.
+        by.setdefault(self._heard.replica, {"seq": number})
         self._entries[canonical_json(says.wire)] = says.wire, by
         return {ids_of(says.wire)[0]}
 
