@@ -21,10 +21,11 @@ from kiprdf.budget import paced
 from kiprdf.execution.support import unsupported
 from kiprdf.execution.writer import BOOTSTRAP, Writer
 from kiprdf.kml.draft import Clock, Draft
+from kiprdf.kml.says import Says, ids_of
 from kiprdf.kql.identities import exists
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Proposition, Term
-from kiprdf.rdf.iris import ConceptName, encode
+from kiprdf.rdf.iris import ConceptName, PropositionName, encode, proposition_digits
 from kiprdf.rdf.literals import to_json
 from kiprdf.semantics.protected import ACTORS, SYSTEM
 from kiprdf.source import NOWHERE
@@ -199,8 +200,22 @@ class ErasurePlan:
 
     def _is_erased(self, row: Any) -> bool:
         subject, predicate, value = row
+        if predicate == vocab.SAYS:
+            ids = ids_of(Says.read(value.value).wire)
+            return not self._erased_ids.isdisjoint(ids)
         terms = (subject, predicate, *(value if isinstance(value, Triple) else (value,)))
         return not self.erased.isdisjoint(terms)
+
+    @property
+    def _erased_ids(self) -> set[str]:
+        """The ids of what is erased, and those that links have by their ends."""
+        ids, id = set(map(self.store.iris.id, self.erased)), self.store.iris.id
+        for node, fact in self._facts.items():
+            if node in self.erased:
+                predicate = fact.predicate.value[len(self.store.iris.predicates) :]
+                digits = proposition_digits(id(fact.subject), predicate, id(fact.object))
+                ids.add(PropositionName(digits, predicate).id)
+        return ids
 
     def _mentions(self) -> Iterator[str]:
         """The ids of other elements whose name or values, now or earlier, have a name or an id."""
@@ -260,6 +275,8 @@ class ErasurePlan:
         for quad in paced(iter(self.store.engine)):
             is_note = quad.graph_name == vocab.BOOKKEEPING and quad.predicate in replaced
             is_gone = quad.subject in self.draft.deleted or quad.triple in facts
+            if quad.predicate in (vocab.SAYS, vocab.UNSETTLED):
+                is_gone = self._is_erased(quad.triple)
             if not is_note and not is_gone:
                 yield quad
         yield commit_note(number)

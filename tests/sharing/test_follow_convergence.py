@@ -85,12 +85,14 @@ class Replica:
                     text = f"""UPSERT {{
                         CONCEPT ?a {{ {{type: "T", name: :one}} }}
                         CONCEPT ?b {{ {{type: "T", name: :other}} }}
-                        PROPOSITION ?l {{ (?a, "{predicate}", ?b) SET ATTRIBUTES {{ {key}: :value }} }}
+                        PROPOSITION ?l {{ (?a, "{predicate}", ?b)
+                            SET ATTRIBUTES {{ {key}: :value }} }}
                     }}"""
                     if chance.random() < 0.3:
                         text = text.rstrip()[:-1] + 'PROPOSITION { (?l, "q", ?a) } }'
                 case "unset":
-                    text = f'DELETE ATTRIBUTES {{"{key}"}} FROM ?d WHERE {{ ?d {{type: "T", name: :one}} }}'
+                    text = f"""DELETE ATTRIBUTES {{"{key}"}} FROM ?d
+                        WHERE {{ ?d {{type: "T", name: :one}} }}"""
                 case "delete":
                     text = 'DELETE CONCEPT ?d DETACH WHERE { ?d {type: "T", name: :one} }'
                 case "unlink":
