@@ -1,9 +1,10 @@
-"""The commands for branches: make one, merge it, and list what remains open."""
+"""The commands for branches, and for following: make one, merge it, list what remains open."""
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,6 +16,7 @@ from kiprdf.cli.failures import Failure, PlainCommand
 from kiprdf.cli.opening import OfFolder, Place, place_of
 from kiprdf.cli.options import EXCHANGE, DryRunOption, JsonOption
 from kiprdf.cli.root import app
+from kiprdf.errors import StoreError
 from kiprdf.execution.history import DIGITS
 from kiprdf.interchange.differences.difference import printable
 from kiprdf.sharing.merging import side_text
@@ -114,6 +116,71 @@ def merge(
         output.write_exactly(merged.text())
     sys.stdout.flush()
     raise typer.Exit(1 if merged.open else 0)
+
+
+@app.command(cls=OfMerge, rich_help_panel=EXCHANGE)
+def follow(
+    ctx: typer.Context,
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE", help="A folder, a log of patches, or the address of a server."
+        ),
+    ],
+    selection: Annotated[
+        str | None,
+        typer.Option("--select", "-s", metavar="WHERE", help="Follow only what this selects."),
+    ] = None,
+    goes_on: Annotated[
+        bool, typer.Option("--watch/--once", help="Follow on, until it is interrupted.")
+    ] = False,
+    seconds: Annotated[
+        float, typer.Option("--every", metavar="SECONDS", min=0.1, help="How often, with --watch.")
+    ] = 2.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Take over what another nexus knows, from where this ended last time.
+
+    It keeps its authors and times, and has its sources as "via" in its metadata.
+    What the nexus says itself stays: see kiprdf conflicts. What it has erased or
+    rejected does not return. Two that follow each other come to the same.
+
+    \b
+    Examples:
+      kiprdf follow ../ada/brain --nexus brain
+      kiprdf follow http://127.0.0.1:8080/scopes/team --nexus brain --watch
+      kiprdf follow ../brain --select '?d {type: "Drug"}'
+    """
+    place = place_of(ctx)
+    token = place.token or os.environ.get("KIPRDF_TOKEN")
+    token = token if source.startswith(("http://", "https://")) else None
+    with output.errors_as_json(as_json):
+        while True:
+            try:
+                # In between others may write.
+                with place.to_write() as opened:
+                    report = opened.follow(source, token=token, selection=selection)
+                if not goes_on or report["commits"]:
+                    _show_followed(report, as_json)
+            except StoreError as fault:
+                if not goes_on:
+                    raise
+                output.note(str(fault))
+            if not goes_on:
+                return
+            time.sleep(seconds)
+
+
+def _show_followed(report: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        output.show_json(report)
+    else:
+        parts = [f"{number} {name}" for name, number in report.items() if name not in _PLACE]
+        print(f"{report['source']} up to commit {report['place']}: {', '.join(parts)}")
+    sys.stdout.flush()
+
+
+_PLACE = ("source", "place")
 
 
 def _side(text: str | None) -> Any:

@@ -602,7 +602,7 @@ def test_json_output_has_one_name_on_all_commands(invoke: Invoke) -> None:
     history = {"at", "changes", "compact-history", "forget", "history", "undo"}
     trust = {"reject", "lift", "rejections", "refusals"}
     reporting = {"info", "check", "verify", "import", "diff", "patch", "load", "restore", "embed"}
-    reporting |= {"publish", "git-setup", "merge", "conflicts"}
+    reporting |= {"publish", "git-setup", "merge", "follow", "conflicts"}
     assert named == {*history, *trust, "run", "why", "explain", "diagnose", "optimize", *reporting}
     # No choice of another option, such as [table|json]; the log of a server is no output.
     assert [name for name, text in helps.items() if re.search(r"\|json\b|\[json\b", text)] == [

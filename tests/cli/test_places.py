@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ NEW = 'UPSERT { CONCEPT { {type: "Drug", name: "New"} } }'
 PANELS = {
     "Everyday": "demo run shell load explain diagnose info why memory chunks",
     "Exchange": "snapshot restore export import diff patch schema context publish nanopublication "
-    "sign git-setup git-show git-merge branch merge conflicts key",
+    "sign git-setup git-show git-merge branch merge follow conflicts key",
     "History": "at history changes undo forget receipt refusals compact-history reject lift "
     "rejections erasures proposals",
     "Serve": "serve mcp instructions scopes principals",
@@ -63,6 +64,7 @@ WRITING: dict[tuple[str, ...], str] = {
     ("forget", 'FIND(?d) WHERE { ?d {type: "Drug", name: "Aspirin"} }'): "C:Drug/Aspirin",
     ("compact-history", "--before", "2"): "The history begins at commit",
     ("merge", "1"): "Nothing to change.",
+    ("follow", "copied"): "copied up to commit",
     ("optimize", "--json"): "before",
     ("publish", "site"): "site: ",
     ("backup", "copy"): "",
@@ -81,6 +83,7 @@ def brain(loaded: Invoke, drugs: Path, tmp_path: Path) -> Invoke:
         "utf-8",
     )
     (tmp_path / "shapes.ttl").write_text(SHAPES, "utf-8")
+    shutil.copytree(tmp_path / "brain", tmp_path / "copied")
     return loaded
 
 
@@ -247,7 +250,7 @@ SHOWN = {
     "--default-graph": "diff",
     "--nexus": "receipt refusals at history changes rebuild verify erasures/export proposals/list "
     "proposals/show rejections conflicts",
-    "--nexus --sync --token": "merge",
+    "--nexus --sync --token": "merge follow",
     "--nexus --sync": "undo proposals/approve proposals/decline reject lift",
     "--nexus --token": "forget compact-history erasures/apply optimize backup",
     "--default-graph --nexus": "explain diagnose info why snapshot export schema context publish "
