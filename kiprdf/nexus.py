@@ -1129,7 +1129,8 @@ class Nexus:
         since they were known, the ``conflicts`` that there are, and the ``place``, the last commit
         of the source that was followed. Raises ``KipError``: KIP_1001 for what is no log, KIP_2002
         for one that no nexus writes, KIP_3002 for a source that has lost commits, KIP_3004 for who
-        lacks the access ``admin``; and ``StoreError`` for a source that cannot be reached.
+        lacks the access ``admin``, KIP_4002 for a log beyond all limits, KIP_4003 for a source that
+        cannot be reached: what came whole is kept then.
         """
         return self._engine.boundary.run(
             lambda: following.follow(self._engine.writer, source, token, selection)

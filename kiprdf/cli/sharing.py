@@ -16,7 +16,7 @@ from kiprdf.cli.failures import Failure, PlainCommand
 from kiprdf.cli.opening import OfFolder, Place, place_of
 from kiprdf.cli.options import EXCHANGE, DryRunOption, JsonOption
 from kiprdf.cli.root import app
-from kiprdf.errors import StoreError
+from kiprdf.errors import KipError, StoreError
 from kiprdf.execution.history import DIGITS
 from kiprdf.interchange.differences.difference import printable
 from kiprdf.sharing.merging import side_text
@@ -162,8 +162,8 @@ def follow(
                     report = opened.follow(source, token=token, selection=selection)
                 if not goes_on or report["commits"]:
                     _show_followed(report, as_json)
-            except StoreError as fault:
-                if not goes_on:
+            except (KipError, StoreError) as fault:
+                if not goes_on or getattr(fault, "code", "KIP_4003") != "KIP_4003":
                     raise
                 output.note(str(fault))
             if not goes_on:

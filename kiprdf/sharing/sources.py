@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
-from kiprdf.errors import KipError, StoreError
+from kiprdf.errors import KipError, StoreError, shown
 from kiprdf.interchange.differences.patch_log import commit_of, written
 from kiprdf.store import OxigraphStore
 from kiprdf.store.http import HttpClient, shown_url
@@ -88,15 +88,22 @@ class Source:
         that cannot be read at all.
         """
         patches: list[Patch] = []
+        last = after
         try:
             for patch in self._patches(after):
-                if patch.commit.number > after or not after:
+                last = patch.commit.number
+                if last > after or not after:
                     _require_order(patches, patch)
                     patches.append(patch)
         except _LimitError:
+            if not patches:
+                message = f"{self.name} sends {ANSWER_BYTES:,} bytes without a commit."
+                raise KipError("KIP_4002", message, "Follow another source.") from None
             return Reading(patches, has_more=True)
         except StoreError as fault:
             return Reading(patches, fault)
+        if last < after:
+            raise rolled_back(self.name, f"It ends at commit {last}; {after} was followed.")
         return Reading(patches)
 
     def _patches(self, after: int) -> Iterator[Patch]:
@@ -141,8 +148,13 @@ class Source:
                 return
             if response.status != 200:
                 raise _refused(response.status, response.read(_BLOCK), self.name)
+            lengths = map(response.headers.get, ("Content-Length", "Transfer-Encoding"))
+            is_begun = any(length is not None for length in lengths)
             while block := response.read(_BLOCK):
+                is_begun = True
                 yield block
+            if not is_begun:  # its headers were cut
+                raise SourceError(f"The answer of {self.name} is incomplete.")
             response.end()
         finally:
             client.close()
@@ -150,6 +162,12 @@ class Source:
 
 class _LimitError(Exception):
     """As much was read as is read at once."""
+
+
+class SourceError(StoreError):
+    """A source that cannot be read to its end."""
+
+    hint = "Follow it again when it answers: what came whole is kept."
 
 
 def _split(blocks: Iterable[bytes]) -> Iterator[Patch]:
@@ -168,11 +186,14 @@ def _split(blocks: Iterable[bytes]) -> Iterator[Patch]:
                 yield _patch(_text(lines))
                 lines, began = [], time.monotonic()
         if time.monotonic() - began > PATCH_SECONDS:
-            raise StoreError(f"No whole patch came within {PATCH_SECONDS:g} s.")
+            raise SourceError(f"No whole patch came within {PATCH_SECONDS:g} s.")
         if size > ANSWER_BYTES:
             raise _LimitError
-    if rest.strip() or any(line.strip() for line in lines):
-        raise StoreError("The log ends in the middle of a patch.")
+    rows = [line for line in (*lines, rest) if line.strip()]
+    if rows and not rows[0].startswith(b"H "[: len(rows[0])]):
+        raise _no_log(f"it has the line {shown(rows[0].decode(errors='replace')[:80])}")
+    if rows:
+        raise SourceError("The log ends in the middle of a patch.")
 
 
 def _text(lines: list[bytes]) -> str:
@@ -228,4 +249,4 @@ def _refused(status: int, body: bytes, name: str) -> Exception:
     if status == 404:
         message = f"{name} has no feed (HTTP 404)."
         return KipError("KIP_3002", message, "Give the address of kiprdf serve, or of a scope.")
-    return StoreError(f"{name} answers with HTTP {status}.")
+    return SourceError(f"{name} answers with HTTP {status}.")

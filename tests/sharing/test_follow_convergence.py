@@ -17,10 +17,12 @@ from typing import Any
 import pytest
 
 from kiprdf import KipError, Nexus, StoreError
+from kiprdf.execution.bootstrap import bundled_ids
 from kiprdf.interchange.differences.difference import contents_of
 from kiprdf.interchange.differences.patch_log import written
 from kiprdf.interchange.knowledge import Knowledge
 from kiprdf.rdf.elements import json_map
+from kiprdf.rdf.iris import ConceptName, PropositionName, proposition_digits
 from kiprdf.store.erasures import digest
 from tests.long_runs import SEED, amount
 
@@ -176,10 +178,7 @@ def settle(replicas: list[Replica]) -> None:
 def differences(one: Replica, other: Replica) -> list[Any]:
     """What differs between two replicas, and is no conflict that both list."""
     states = [state(replica.nexus) for replica in (one, other)]
-    listed = [
-        {(entry["id"], entry["key"]) for entry in replica.nexus.conflicts()}
-        for replica in (one, other)
-    ]
+    listed = [conflicts_of(replica.nexus) for replica in (one, other)]
     lost = excluded(one) | excluded(other)
     result: list[Any] = []
     for id in sorted({*states[0], *states[1]}):
@@ -195,18 +194,18 @@ def differences(one: Replica, other: Replica) -> list[Any]:
                 values = [content[0].get(key) for content in contents if content]
                 if values[0] != values[1] and not (
                     all((id, key) in entries or (id, "exists") in entries for entries in listed)
-                    or (
-                        key.startswith("metadata._")
-                        and any(entry[0] == id for entry in [*listed[0], *listed[1]])
-                    )
-                    or (
-                        id,
-                        key,
-                    )
-                    in lost
+                    or {(id, key)} & lost
                 ):
                     result.append((id, key, values))
     return result
+
+
+def conflicts_of(nexus: Nexus) -> set[tuple[str, str]]:
+    """The elements, by the ids that they have by their ends, and the keys that are conflicts."""
+    knowledge = Knowledge.of(nexus.store.match(None, None, None), nexus.store.iris)
+    contents = contents_of(knowledge.elements, nexus.store.iris, False)
+    ids = {content.id: shown_id(identity) for identity, content in contents.items()}
+    return {(ids.get(entry["id"], entry["id"]), entry["key"]) for entry in nexus.conflicts()}
 
 
 def excluded(replica: Replica) -> set[Any]:
@@ -256,8 +255,6 @@ def state(nexus: Nexus) -> dict[str, tuple[dict[str, Any], list[str]]]:
 
 
 def shown_id(identity: Any) -> str:
-    from kiprdf.rdf.iris import ConceptName, PropositionName, proposition_digits
-
     if isinstance(identity, ConceptName):
         return identity.id
     ends = shown_id(identity.subject), shown_id(identity.object)
@@ -266,16 +263,12 @@ def shown_id(identity: Any) -> str:
 
 
 def ends_of(identity: Any) -> list[str]:
-    from kiprdf.rdf.iris import ConceptName
-
     if isinstance(identity, ConceptName):
         return []
     return [shown_id(identity.subject), shown_id(identity.object)]
 
 
 def is_core(id: str, nexus: Nexus) -> bool:
-    from kiprdf.execution.bootstrap import bundled_ids
-
     return (
         id in bundled_ids(nexus.base_iri)
         or id.startswith("C:Rejection/")
