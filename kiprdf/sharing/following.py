@@ -530,8 +530,10 @@ class _Settling:
         def finish(draft: Draft, delta: Delta, rejected: list[tuple[str, str]]) -> Delta:
             nonlocal written
             removed, added = self._notes(draft, {id for id, _ in rejected})
-            # How an element is spelled in the graph is no difference.
-            changes = [*delta.removed, *removed], [*delta.added, *added]
+            # What goes is not forgotten: what is said of it stays.
+            kept = vocab.SAYS, vocab.UNSETTLED
+            gone: list[Any] = [row for row in map(tuple, delta.removed) if row[1] not in kept]
+            changes = [*gone, *removed], [*delta.added, *added]
             written = always or any(changes)
             self.counts = self._counted(draft, len(rejected))
             if not written:

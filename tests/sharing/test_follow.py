@@ -118,7 +118,7 @@ def test_what_both_say_is_a_conflict_that_both_list(ada: Nexus, bob: Nexus, tmp_
     assert [ada.info()["commit"], bob.info()["commit"]] == commits
 
 
-def test_what_something_of_ours_needs_stays(ada: Nexus, bob: Nexus, tmp_path: Path) -> None:
+def test_what_own_knowledge_needs_stays(ada: Nexus, bob: Nexus, tmp_path: Path) -> None:
     bob.follow(tmp_path / "ada")
     bob.execute(
         """UPSERT { CONCEPT ?d { {type: "Drug", name: "Aspirin"} }

@@ -154,7 +154,7 @@ def test_replicas_converge(number: int, tmp_path: Path) -> None:
                 replica.restart()
             else:
                 replica.compact()
-        settle(replicas)
+        come_to_rest(replicas)
         for one, other in itertools.combinations(replicas, 2):
             assert differences(one, other) == []
         for replica in replicas:
@@ -164,7 +164,7 @@ def test_replicas_converge(number: int, tmp_path: Path) -> None:
             replica.nexus.close()
 
 
-def settle(replicas: list[Replica]) -> None:
+def come_to_rest(replicas: list[Replica]) -> None:
     """Each follows each, until a round writes nothing."""
     for _ in range(12):
         before = [replica.nexus.info()["commit"] for replica in replicas]
