@@ -48,6 +48,8 @@ _LITERAL = r'"(?:[^"\\]|\\.)*+"(?:@[a-z0-9-]+|\^\^<[^>]*>)?'
 _IN_GRAPH = re.compile(rf"(<[^>]*> <[^>]*> (?:<[^>]*>|{_LITERAL})) (<[^>]*>) \.")
 _OF_DOUBLE = re.compile(r'([^"]*)"((?:[^"\\]|\\.)*+)(' + re.escape(_DOUBLE) + ".*)")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_AT_ONCE = 100
+"""How many lines are searched at once."""
 _SIXTEEN = Context(prec=16, rounding=ROUND_HALF_UP)
 
 
@@ -60,16 +62,18 @@ def doubles(lines: list[str]) -> tuple[list[str], list[str]]:
     JSON-LD libraries write a double with at most 16 digits, so these are signed (JSON-LD API 1.1,
     8.2). Raises KIP_1001 for what is no finite double: they make NaN of it.
     """
+    places = [place for place, line in enumerate(lines) if _DOUBLE in line]
     written, signed = lines.copy(), lines.copy()
-    for place, line in enumerate(lines):
-        if _DOUBLE in line and (match := _OF_DOUBLE.fullmatch(line)):
+    for place in places:
+        if match := _OF_DOUBLE.fullmatch(lines[place]):
             before, text, after = match.groups()
             forms = double(text)
             if forms is None:
                 message = f'{before}has the double "{shown(text)}", which JSON-LD cannot write.'
                 raise KipError("KIP_1001", message, "Replace it, or sign a selection without it.")
             written[place], signed[place] = (f'{before}"{form}{after}' for form in forms)
-    written, signed = ordered(written), ordered(signed)
+    written = lines if written == lines else ordered(written)
+    signed = written if signed == written else ordered(signed)
     if len(signed) < len(written):
         message = "A subject has two doubles of one predicate that JSON-LD libraries read as one."
         raise KipError("KIP_1001", message, "Keep one of those that agree in 16 digits.")
@@ -107,25 +111,29 @@ def write(lines: list[str], proof: dict[str, str]) -> str:
     return "".join([*_body(lines), _PROOF, json.dumps(proof), "}\n"])
 
 
-def _body(lines: list[str]) -> Iterator[str]:
+def _body(lines: list[str]) -> list[str]:
     """The document without its proof, in pieces."""
-    default: list[str] = []
+    try:
+        return [_HEAD, *_nodes(lines)]
+    except _InGraphError:
+        pass
     graphs: dict[str, list[str]] = defaultdict(list)
+    default: list[str] = []
     for line in lines:
-        # Most are in no graph: they end in a string, or have three IRIs, one as a datatype.
-        is_usual = line[-3] != ">" or (line.count("<") == 3 and ('"^^<' in line or '"' not in line))
-        if not is_usual and (match := _IN_GRAPH.fullmatch(line)):
+        if match := _IN_GRAPH.fullmatch(line):
             graphs[match[2]].append(f"{match[1]} .")
         else:
             default.append(line)
-    yield _HEAD
-    yield from _nodes(default)
-    separator = "," if default else ""
+    pieces = [_HEAD, *_nodes(default)]
     for name, own in graphs.items():
-        yield f'{separator}\n{{"@id":"{name[1:-1]}","@graph":['
-        yield from _nodes(own)
-        yield "\n]}"
-        separator = ","
+        separator = "," if len(pieces) > 1 else ""
+        pieces.append(f'{separator}\n{{"@id":"{name[1:-1]}","@graph":[')
+        pieces += [*_nodes(own), "\n]}"]
+    return pieces
+
+
+class _InGraphError(Exception):
+    """A line has a graph; most documents have none, and are not searched for one before."""
 
 
 def _nodes(lines: list[str]) -> Iterator[str]:
@@ -143,12 +151,15 @@ def _nodes(lines: list[str]) -> Iterator[str]:
         last_subject, last_key = subject, key
         if value[-3] == '"':
             yield before + value[:-2]
-        elif is_type:
-            yield f'{before}"{value[1:-3]}"'
         elif value[0] == "<":
-            yield f'{before}{{"@id":"{value[1:-3]}"}}'
+            if "> <" in value:
+                raise _InGraphError
+            iri = f'"{value[1:-3]}"'
+            yield before + (iri if is_type else f'{{"@id":{iri}}}')
         else:
             text, _, kind = value.rpartition('"')
+            if " <" in kind:
+                raise _InGraphError
             name = f'type":"{kind[3:-3]}' if kind[0] == "^" else f'language":"{kind[1:-2]}'
             yield f'{before}{{"@value":{text}","@{name}"}}'
     if lines:
@@ -157,13 +168,20 @@ def _nodes(lines: list[str]) -> Iterator[str]:
 
 def check(lines: list[str]) -> None:
     """Raise KIP_1001 for blank nodes and triple terms, and for IRIs with white space."""
-    for line in lines:
+    for start in range(0, len(lines), _AT_ONCE):
+        some = lines[start : start + _AT_ONCE]
+        text = "\n".join(some)
         # No IRI of ASCII that was parsed has white space.
-        is_doubtful = not line.isascii() or "_:" in line or "<<" in line
-        if is_doubtful and not _LINE.fullmatch(line):
-            message = f"This statement cannot be signed: {shown(line)}"
-            hint = "Signed documents have no blank nodes, triple terms, or IRIs with white space."
-            raise KipError("KIP_1001", message, hint)
+        if text.isascii() and "_:" not in text and "<<" not in text:
+            continue
+        for line in some:
+            is_plain = line.isascii() and "_:" not in line and "<<" not in line
+            if not is_plain and not _LINE.fullmatch(line):
+                message = f"This statement cannot be signed: {shown(line)}"
+                hint = (
+                    "Signed documents have no blank nodes, triple terms, or IRIs with white space."
+                )
+                raise KipError("KIP_1001", message, hint)
 
 
 # In -------------------------------------------------------------------------------------------
