@@ -12,6 +12,7 @@ from typing import Literal as OneOf
 from typing import NamedTuple, TypeAlias, cast
 
 from kiprdf.budget import paced
+from kiprdf.execution.authors import AUTHOR
 from kiprdf.interchange.differences.difference import (
     PARTS,
     Content,
@@ -145,6 +146,7 @@ class ThreeWay:
         change = ElementChange(identity)
         noted: list[Entry] = []
         agreed: list[Entry] = []
+        keeps_ours = False
         for part, key, was in _keys(base, ours, theirs):
             mine, other = (getattr(one, part).get(key) for one in (ours, theirs))
             name = f"{part}.{key}"
@@ -162,6 +164,7 @@ class ThreeWay:
                 sides = (side(one.attributes, one.metadata, name) for one in (ours, theirs))
                 conflict = Conflict(identity, ours.id, name, *sides)
                 choice = self._choice(conflict)
+                keeps_ours = keeps_ours or choice != "theirs"
                 if choice is None:
                     noted.append({"key": name, **conflict.theirs})
                 else:
@@ -171,10 +174,14 @@ class ThreeWay:
         if ("metadata", STATUS) in change.terms:
             for key in MARKS:
                 change.terms["metadata", key] = theirs.metadata.get(key)
+        before = None if base is None else base.metadata.get(AUTHOR)
+        if keeps_ours and ours.metadata.get(AUTHOR) == before:
+            # The author that only theirs has changed did not write the value that stays.
+            change.terms.pop(("metadata", AUTHOR), None)
         changed = bool(change.terms)
         self._note(change, base, ours, theirs, noted, agreed)
         if change.terms:
-            change.carried = _carried(base, ours, theirs, changed)
+            change.carried = _carried(base, ours, theirs, changed, keeps_ours)
             self.changes[identity] = change
 
     def _choice(self, conflict: Conflict) -> Side | None:
@@ -414,11 +421,13 @@ def _whole(content: Content) -> Sides:
     return side(content.attributes, content.metadata, EXISTS)
 
 
-def _carried(base: Content | None, ours: Content, theirs: Content, changed: bool) -> Terms:
+def _carried(
+    base: Content | None, ours: Content, theirs: Content, changed: bool, keeps_ours: bool = False
+) -> Terms:
     """The engine's metadata of an element that both have: it exists since the earlier time.
 
-    Its writer is who wrote last, of those who changed it since the base. One that has only a new
-    conflict keeps its own.
+    Its writer is who wrote last, of those who changed it since the base; where a
+    conflict ``keeps_ours``, it is ours. One that has only a new conflict keeps its own.
     """
     if not changed:
         keys = (vocab.CREATED_AT, vocab.UPDATED_AT, vocab.ACTOR)
@@ -427,7 +436,7 @@ def _carried(base: Content | None, ours: Content, theirs: Content, changed: bool
     created = [one.metadata[vocab.CREATED_AT] for one in both if vocab.CREATED_AT in one.metadata]
     times = [time_of(one.metadata.get(vocab.UPDATED_AT)) for one in both]
     is_theirs = (base is not None and is_same(base, ours)) or times[1] >= times[0]
-    writer = (theirs if is_theirs else ours).metadata.get(vocab.ACTOR)
+    writer = (theirs if is_theirs and not keeps_ours else ours).metadata.get(vocab.ACTOR)
     carried = {} if writer is None else {vocab.ACTOR: writer}
     return {**carried, **({vocab.CREATED_AT: min(created, key=time_of)} if created else {})}
 

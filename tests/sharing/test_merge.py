@@ -201,6 +201,22 @@ def test_a_conflict_keeps_both_until_a_person_resolves_it(pair: Pair) -> None:
     assert "conflict" not in metadata(pair.brain)
 
 
+@pytest.mark.parametrize("prefer", [None, "ours"])
+def test_the_value_that_stays_keeps_who_wrote_it(pair: Pair, prefer: str | None) -> None:
+    with pair.brain.acting(author="ada", kind="human"):
+        put(pair.brain, "Ada", "age: 37", 'author: "ada"')
+        pair.idea.merge(pair.brain)
+        put(pair.brain, "Ada", "age: 38", 'author: "ada"')
+    with pair.idea.acting(author="bob", kind="human"):
+        put(pair.idea, "Ada", "age: 39, x: 1", 'author: "bob"')
+    pair.merge(prefer=prefer)
+    assert attributes(pair.brain) == {"age": 38, "town": "Rome", "x": 1}
+    assert (metadata(pair.brain)["_actor"], metadata(pair.brain)["author"]) == ("human/ada", "ada")
+    if prefer is None:
+        (conflict,) = pair.brain.conflicts()
+        assert (conflict["ours"]["by"], conflict["theirs"]["by"]) == ("human/ada", "human/bob")
+
+
 def test_an_element_that_one_deleted_and_the_other_changed_is_a_conflict(pair: Pair) -> None:
     delete(pair.idea, "Ada")
     put(pair.brain, "Ada", "age: 40")
