@@ -1,1 +1,6 @@
-"""What several nexuses know, brought together: following, merging, branches, single facts."""
+"""What several nexuses know, brought together: following, merging, branches, single facts.
+
+A merge: ``merging`` (the entry point) opens its ``sides`` and finds their base, ``three_way``
+compares them, ``applying`` writes what that gives, ``conflicts`` is what it leaves; ``branching``
+begins a branch.
+"""

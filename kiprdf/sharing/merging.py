@@ -8,6 +8,7 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
+from threading import RLock
 from typing import Any, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
@@ -57,6 +58,8 @@ from kiprdf.store import NexusStore, OxigraphStore, Store
 
 KIND = "COMBINE"
 """What the history calls the commit of a merge; MERGE is the statement."""
+_ONE_AT_A_TIME = RLock()
+"""Two nexuses of a process that merge each other would wait for each other's lock."""
 Prefer: TypeAlias = "str | Callable[[dict[str, Json]], str | None] | None"
 PREFERENCES = ("ours", "theirs", "newest", "most_trusted")
 MOST_SHOWN = 100
@@ -185,7 +188,8 @@ def merge(
                 chosen = Base(name, (lambda: nullcontext(given),), records=chosen.records)
             return _Merge(writer, other, chosen, prefer, strict).run(dry_run)[0]
 
-        return collector.paused(lambda: store.read(run) if dry_run else store.write(run))
+        with _ONE_AT_A_TIME:
+            return collector.paused(lambda: store.read(run) if dry_run else store.write(run))
 
 
 class _Merge:

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, cast
 
-from kiprdf.errors import KipError, StoreError
+from kiprdf.errors import KipError
 from kiprdf.execution.undo import MERGED
 from kiprdf.interchange import files, snapshots
 from kiprdf.interchange.dataset import check_dataset
@@ -87,8 +87,10 @@ def _downloaded(address: str, token: str | None) -> str:
     finally:
         client.close()
     if response.status != 200:
-        hint = " Give its token." if response.status in (401, 403) else ""
-        raise StoreError(f"{client.url} answers with the status {response.status}.{hint}")
+        message = f"{client.url} answers with the status {response.status}."
+        is_refused = response.status in (401, 403)
+        hint = "Give its token." if is_refused else "Give the address of a kiprdf server."
+        raise KipError("KIP_1001", message, hint)
     return b"".join(parts).decode("utf-8", "replace")
 
 

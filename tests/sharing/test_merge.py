@@ -6,11 +6,13 @@ import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 
 from kiprdf import KipError, Nexus, View
+from tests.serve.running import serving
 
 SCHEMA = """UPSERT {
   CONCEPT { {type: "$PropositionType", name: "likes"} }
@@ -372,6 +374,38 @@ def test_a_snapshot_without_a_base_deletes_nothing(pair: Pair) -> None:
     assert exists(pair.brain, "Bo")
     assert attributes(pair.brain) == {"age": 36, "town": "Rome", "x": 1}
     assert pair.brain.merge(pair.idea.snapshot()).seq is None
+
+
+def test_a_server_is_a_side(tmp_path: Path) -> None:
+    with Nexus.open(tmp_path / "served") as nexus:
+        put(nexus, "Ada", "age: 36")
+    nexus = Nexus.memory()
+    with serving(str(tmp_path / "served"), "--read-token", "let-me-read") as server:
+        with pytest.raises(KipError, match=r"KIP_1001 .* the status 401.*Give its token"):
+            nexus.merge(server.address)
+        nexus.merge(server.address, token="let-me-read")
+    assert attributes(nexus) == {"age": 36}
+
+
+def test_two_threads_merge_each_other(pair: Pair) -> None:
+    def run(nexus: Nexus, other: Nexus, name: str) -> None:
+        for number in range(5):
+            put(nexus, f"{name}{number}")
+            nexus.merge(other)
+
+    threads = [
+        Thread(target=run, args=args, daemon=True)
+        for args in ((pair.brain, pair.idea, "B"), (pair.idea, pair.brain, "I"))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    for nexus in (pair.brain, pair.idea):
+        nexus.merge(pair.idea if nexus is pair.brain else pair.brain)
+        assert all(exists(nexus, f"{name}{number}") for name in "BI" for number in range(5))
+        assert nexus.conflicts() == []
 
 
 # What never comes -----------------------------------------------------------------------------
