@@ -85,6 +85,8 @@ class AsyncNexus:
     sparql = as_coroutine(Nexus.sparql)
     build_index = as_coroutine(Nexus.build_index)
     snapshot = as_coroutine(Nexus.snapshot)
+    sign = as_coroutine(Nexus.sign)
+    receipt = as_coroutine(Nexus.receipt)
     history = as_coroutine(Nexus.history)
     changes = as_coroutine(Nexus.changes)
     undo = as_coroutine(Nexus.undo)

@@ -16,8 +16,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pyoxigraph import RdfFormat, parse
 
 import kiprdf
-from kiprdf import KipError, Nexus
+from kiprdf import KipError, Nexus, StoreError
 from kiprdf.signing import documents, foreign, keys, layout
+from tests.node import needs_node
+from tests.signing.test_node import verified_by_node
 
 DATA = r"""
 @prefix x: <urn:x:> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
@@ -79,9 +81,22 @@ def test_a_document_verifies_in_any_layout(text: str, did: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", JAVASCRIPT)
-def test_documents_of_the_javascript_library_verify(name: str) -> None:
+def test_givenof_the_javascript_library_verify(name: str) -> None:
     verified = kiprdf.verify(json.dumps(JAVASCRIPT[name]), trusted=[BY_JAVASCRIPT])
     assert (verified.ok, verified.signer, verified.reasons) == (True, BY_JAVASCRIPT, [])
+
+
+@needs_node
+def test_the_javascript_library_verifies_documents(text: str, key: Path) -> None:
+    with Nexus.memory() as nexus:
+        nexus.execute(
+            'UPSERT { CONCEPT { {type: "Person", name: "A b 　😀"} SET ATTRIBUTES '
+            '{ a: 0.30000000000000004, b: 1e-7, c: 1e300, d: -0.0, e: [1, " "], f: "@id" } } }'
+        )
+        whole = json.loads(nexus.sign(key))
+        given = [json.loads(text), whole, json.loads(documents.sign([], key))]
+        forged = json.loads(json.dumps(whole).replace("1.0E300", "1.1E300"))
+        assert verified_by_node([*given, forged]) == [True, True, True, False]
 
 
 def test_whose_signature_it_is(text: str, did: str) -> None:
@@ -185,6 +200,22 @@ def test_what_others_would_read_differently_is_not_signed(
 ) -> None:
     with pytest.raises(KipError, match=f"KIP_1001 .*{reason}"):
         documents.sign(parse(data, format=RdfFormat.TURTLE), key)
+
+
+def test_without_the_extra_nothing_is_signed_or_verified(
+    text: str, key: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keys, "find_spec", lambda name: None)
+    file = tmp_path / "key.json"
+    calls: list[Callable[[], object]] = [
+        lambda: documents.sign([], key),
+        lambda: kiprdf.verify(text),
+        lambda: keys.new_key(file),
+    ]
+    for call in calls:
+        with pytest.raises(StoreError, match=r"pip install 'kiprdf\[sign\]'"):
+            call()
+    assert not file.exists()
 
 
 # Forgeries ------------------------------------------------------------------------------------
