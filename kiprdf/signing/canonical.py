@@ -206,7 +206,9 @@ class _Labels:
         for digest in sorted(related):
             chosen: tuple[str, _Issuer] | None = None
             for order in permutations(related[digest]):
-                path = self._path(order, issuer.copy(), chosen and chosen[0])
+                # A single order needs no copy of what was issued before.
+                issued = issuer if len(order) == 1 else self._copied(issuer)
+                path = self._path(order, issued, chosen and chosen[0])
                 if path is not None and (chosen is None or path[0] < chosen[0]):
                     chosen = path
             assert chosen is not None
@@ -238,8 +240,12 @@ class _Labels:
                 return None
         return path, issuer
 
-    def _step(self) -> None:
-        self._steps += 1
+    def _copied(self, issuer: _Issuer) -> _Issuer:
+        self._step(len(issuer) // 32)
+        return issuer.copy()
+
+    def _step(self, steps: int = 1) -> None:
+        self._steps += steps
         if self._steps > STEPS:
             raise self._too_much()
 

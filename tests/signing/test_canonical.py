@@ -113,8 +113,9 @@ def test_random_datasets_have_one_form_under_any_labels_and_the_form_of_oxigraph
 def _poisons() -> dict[str, list[str]]:
     clique = [f"_:n{i} {P} _:n{j} ." for i, j in itertools.permutations(range(9), 2)]
     chain = [f"_:n{i} {P} _:n{i + 1} ." for i in range(3000)]
-    grid = [f"_:n{i} {P} _:n{(i * 7 + k) % 400} ." for i in range(400) for k in (1, 3, 5)]
-    return {"clique": clique, "chain": chain, "grid": grid}
+    # Two hubs with pairs of leaves: what was issued is copied for each order.
+    hubs = [f'_:h{i % 2} {P} _:n{i} .\n_:n{i} {P} "{i // 4}" .' for i in range(12_000)]
+    return {"clique": clique, "chain": chain, "hubs": hubs}
 
 
 @pytest.mark.parametrize("name", _poisons())
