@@ -1,24 +1,27 @@
 """Why an answer is empty (docs/decisions/053), asked in KQL.
 
 ``clauses`` evaluates the beginnings of a WHERE, ``homes`` says what a variable can be bound to,
-``conditions`` and ``names`` compare that with what the command asks for. ``unbelieved`` counts what
-would match, but is not believed.
+``conditions`` and ``names`` compare that with what the command asks for.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
+from pyoxigraph import NamedNode
+
 from kiprdf.errors import KipWarning
-from kiprdf.kql.beliefs import view_of
+from kiprdf.kql.beliefs import END, View, plain, view_of
 from kiprdf.kql.clauses import checked_text
 from kiprdf.kql.diagnosis import clauses, conditions, names
 from kiprdf.kql.diagnosis.clauses import Step, Within
 from kiprdf.kql.diagnosis.homes import Homes
-from kiprdf.kql.diagnosis.unbelieved import explain_unbelieved
-from kiprdf.kql.find import count_solutions, nodes, run
+from kiprdf.kql.entailment import STATED, Sight, closure, rules_of
+from kiprdf.kql.find import count_solutions, nodes, rows, run
+from kiprdf.kql.plan import plan_bindings
 from kiprdf.kql.results import Lack, is_nothing, key_of, variable_of
 from kiprdf.language import ast
 from kiprdf.semantics import scope
@@ -196,3 +199,46 @@ def _explain_keys(find: ast.Find, store: Store) -> Iterator[KipWarning]:
         key = key_of(expression)
         if isinstance(path, ast.Path) and key and not store.lookup(None, key, None, 1):
             yield from conditions.explain_key(path, homes)
+
+
+# What is not believed -----------------------------------------------------------------------------
+
+
+READ = 1_000
+"""The most solutions that are read."""
+SHOWN = 3
+"""Ids in a hint."""
+
+
+def explain_unbelieved(find: ast.Find, view: View, store: Store) -> KipWarning | None:
+    """The elements that match a FIND and are not believed, by the reason; None where none do."""
+    where = _named(find.where, scope.fresh_names(find.where, "unnamed"))
+    names = map(ast.Variable, scope.exported(where))
+    sight = STATED if rules_of(store) is None else Sight(rules=closure(plain(store)))
+    plan = plan_bindings(names, where, store.iris, store.abilities, sight)
+    selected = rows(replace(plan, limit=READ), plain(store))
+    if not selected:
+        return None
+    nodes = dict.fromkeys(cell for row in selected for cell in row if isinstance(cell, NamedNode))
+    reasons = {node: view.reasons[node] for node in nodes if node in view.reasons}
+    own = {node: reason for node, reason in reasons.items() if reason != END} or reasons
+    message = "It is there, but not believed: the hops that it matches lead over such elements."
+    ids = [store.iris.id(node) for node in own]
+    if own:
+        counts = ", ".join(f"{n} {reason}" for reason, n in Counter(own.values()).items())
+        least = "" if len(selected) < READ else "at least "
+        message = f"It is there, but not believed: {least}{counts}."
+    some = f", such as {', '.join(ids[:SHOWN])}" if ids else ""
+    hint = f"Without the view it also reads what is not believed{some}."
+    return KipWarning("NotBelieved", message, hint, find.where.span)
+
+
+def _named(block: ast.Block, names: Iterator[str]) -> ast.Block:
+    """A block in which each element of the clauses that bind solutions has a variable."""
+    clauses = (
+        replace(clause, block=_named(clause.block, names))
+        if isinstance(clause, ast.Union)
+        else scope.named(clause, names, ranges=True)
+        for clause in block.clauses
+    )
+    return replace(block, clauses=tuple(clauses))
