@@ -7,7 +7,7 @@ import sys
 import time
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,7 +19,12 @@ from kiprdf.cli.root import app
 from kiprdf.errors import KipError, StoreError
 from kiprdf.execution.history import DIGITS
 from kiprdf.interchange.differences.difference import printable
-from kiprdf.sharing.merging import side_text
+from kiprdf.loading import Lazy
+
+if TYPE_CHECKING:
+    from kiprdf.sharing import merging
+else:
+    merging = Lazy("kiprdf.sharing.merging")
 
 
 class Preference(StrEnum):
@@ -210,7 +215,7 @@ def conflicts(ctx: typer.Context, as_json: JsonOption = False) -> None:
         listed = opened.conflicts()
     lines = (
         f"{printable(one['id'])} {printable(one['key'])}: "
-        f"ours {side_text(one['ours'])}, theirs {side_text(one['theirs'])}"
+        f"ours {merging.side_text(one['ours'])}, theirs {merging.side_text(one['theirs'])}"
         for one in listed
     )
     output.show_list(as_json, listed, lines, "There are no conflicts.")
