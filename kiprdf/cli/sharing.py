@@ -123,7 +123,14 @@ def merge(
     raise typer.Exit(1 if merged.open else 0)
 
 
-@app.command(cls=OfMerge, rich_help_panel=EXCHANGE)
+class OfFollow(OfMerge):
+    """A command whose other argument is a nexus, too, and whose own may be new."""
+
+    def _refuse_other_order(self, ctx: Any) -> None:
+        pass
+
+
+@app.command(cls=OfFollow, rich_help_panel=EXCHANGE)
 def follow(
     ctx: typer.Context,
     source: Annotated[
