@@ -25,6 +25,8 @@ from kiprdf.interchange.formats import parsing
 from kiprdf.sharing import nanopublication_form as form
 from tests.cli.runner import invoke
 
+# nanopub turns it off for all tests of the process when it is loaded.
+rdflib.NORMALIZE_LITERALS = True
 NP = rdflib.Namespace("http://www.nanopub.org/nschema#")
 NPX = rdflib.Namespace("http://purl.org/nanopub/x/")
 ATTRIBUTE = rdflib.Namespace("urn:kip:attribute/")
