@@ -105,7 +105,7 @@ class Writer:
         records = store.records()
         self.names = Names(records)
         self.gate = Gate(store, records)
-        self.follows = any(key.startswith(FOLLOWED) for key in records)
+        self.follows = self._has_says()
         """Whether it has says of others, beside which its own are noted."""
         self.strict_schema = records.get(STRICT_SCHEMA) == "true"
         self.entail = read_default(records)
@@ -423,8 +423,13 @@ class Writer:
             self.store.apply(with_own(self.store, changes))
         else:
             self.store.replace(dataset, records, origin)
+            self.follows = self._has_says()
         self.names.note(new)
         self._indexer.outdate()
+
+    def _has_says(self) -> bool:
+        # A snapshot brings them, too, into a nexus that has followed nobody.
+        return bool(self.store.lookup(None, vocab.SAYS, None, 1))
 
     def rewrite(self, store: OxigraphStore, function: Callable[[], T]) -> T:
         """Call what writes the dataset afresh, and erase what is derived from the one before."""

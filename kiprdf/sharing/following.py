@@ -77,6 +77,10 @@ KEPT_BEHIND = 256
 ATTEMPTS = 4
 _COUNTS = ("commits", "created", "changed", "deleted", "erased", "rejected", "skipped")
 _VARIABLE = re.compile(r"\?\w+")
+_REFUSED = (
+    "Follow a selection without that element, or allow it here (kiprdf gate, strict_schema), "
+    "or let the source correct it: then follow again."
+)
 _ENGINE_NOTES = (vocab.CREATED_AT, vocab.UPDATED_AT, vocab.ACTOR)
 
 
@@ -541,8 +545,12 @@ class _Settling:
             return replace(delta, removed=changes[0], added=changes[1])
 
         changes = list(self._changes())
-        writer = self._joining.writer
-        apply_changes(writer, changes, FOLLOW, records=records, finish=finish)
+        try:
+            apply_changes(self._joining.writer, changes, FOLLOW, records=records, finish=finish)
+        except KipError as error:
+            if error.code != "KIP_2002":
+                raise
+            raise KipError(error.code, f"Nothing was followed: {error.message}", _REFUSED) from None
         return written
 
     def _changes(self) -> Iterator[ElementChange]:

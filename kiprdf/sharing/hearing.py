@@ -12,10 +12,12 @@ from pyoxigraph import NamedNode, Triple
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.execution.forgetting import KIND as FORGET
+from kiprdf.execution.replacing import is_usual
 from kiprdf.execution.writer import FOLLOW
 from kiprdf.interchange.knowledge import Knowledge
 from kiprdf.kml.says import (
     OWN,
+    VIA,
     By,
     Register,
     Says,
@@ -40,6 +42,9 @@ Wire = list[Any]
 _TIME = re.compile(r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _WRITER = re.compile(r"(?:human|model|job)/.+")
 _LONGEST = 2**63
+_FIELDS = {"seq", "at", "actor", "created", "keys", VIA}
+_MARKED = {f"metadata.{key}" for key in (vocab.MERGED_FROM, vocab.MENTIONED)}
+"""What only the engine writes, of all that a nexus may say."""
 
 
 class WholeNeededError(Exception):
@@ -293,7 +298,10 @@ _LOCAL = {"metadata._version", "metadata.via", "metadata.conflict"}
 
 def _read_says(term: Any) -> Says:
     try:
-        return Says.read(term.value)
+        says = Says.read(term.value)
+        says.text().encode()  # JSON may escape what is no character
+        says.by.items()
+        return says
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         raise _unreadable(shown(str(term)), "what is said of an element cannot be read") from None
 
@@ -328,6 +336,8 @@ def _fault(origin: Any, register: Any) -> str | None:
         return "a nexus has another id"
     if not isinstance(register, dict) or not _is_number(register.get("seq")):
         return "what is said of it has no commit"
+    if not _FIELDS.issuperset(register) or ("keys" in register and "at" not in register):
+        return "what is said of it has other fields"
     times = [register.get("at", ""), register.get("created") or ""]
     keys = register.get("keys", {})
     if not isinstance(keys, dict):
@@ -338,7 +348,8 @@ def _fault(origin: Any, register: Any) -> str | None:
             return f"{shown(key)} is no key"
         if not isinstance(entry, list) or not 1 <= len(entry) <= 2:
             return f"{shown(key)} has no time"
-        if len(entry) == 2 and not is_value(to_term(entry[1])):
+        is_marked = key in _MARKED and not is_usual(name, entry[-1])
+        if len(entry) == 2 and (is_marked or not is_value(to_term(entry[1]))):
             return f"{shown(key)} has no value of KIP"
         times.append(entry[0])
     if not all(isinstance(time, str) and _TIME.fullmatch(time) for time in times):

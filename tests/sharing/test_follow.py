@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -200,6 +201,43 @@ def test_following_oneself_or_nothing_is_refused(ada: Nexus, tmp_path: Path) -> 
             ada.follow(source)
 
 
+def test_a_restored_follower_keeps_what_it_writes(ada: Nexus, bob: Nexus, tmp_path: Path) -> None:
+    bob.follow(tmp_path / "ada")
+    with Nexus.open(tmp_path / "cy") as cy:
+        cy.restore(bob.snapshot())
+        cy.execute(RISK, risk=7)
+    ada.execute(RISK, risk=3)
+    with Nexus.open(tmp_path / "cy") as cy:
+        cy.execute('UPSERT { CONCEPT { {type: "Drug", name: "Aspirin"} SET ATTRIBUTES {n: 1} } }')
+        assert cy.follow(tmp_path / "ada")["conflicts"] == 1
+        assert aspirin(cy)["attributes"] == {"risk": 7, "tags": ["a", 2], "n": 1}
+        assert cy.conflicts()[0]["theirs"]["value"] == 3
+
+
+def test_what_the_shapes_refuse_is_gone_around(ada: Nexus, bob: Nexus, tmp_path: Path) -> None:
+    bob.execute(SCHEMA)
+    definition = bob.store.iris.concept("$ConceptType", "Drug")
+    bob.set_shapes(f"""@prefix sh: <http://www.w3.org/ns/shacl#> .
+    <urn:x:risk> a sh:NodeShape ; sh:targetClass {definition} ; sh:property [
+      sh:path <urn:kip:attribute/risk> ; sh:datatype <http://www.w3.org/2001/XMLSchema#integer> ] .
+    """)
+    ada.execute(
+        'UPSERT { CONCEPT { {type: "Drug", name: "Bad"} SET ATTRIBUTES { risk: "high" } } }'
+    )
+    before = bob.snapshot()
+    for _ in range(2):
+        with pytest.raises(
+            KipError, match=r"Nothing was followed: C:Drug/Bad.*a selection without"
+        ):
+            bob.follow(tmp_path / "ada")
+    assert bob.snapshot() == before
+    bob.follow(tmp_path / "ada", selection='?d {type: "Drug"} FILTER(?d.name != "Bad")')
+    assert drugs(bob) == ["Aspirin"]
+    ada.execute('UPSERT { CONCEPT { {type: "Drug", name: "Bad"} SET ATTRIBUTES { risk: 3 } } }')
+    bob.follow(tmp_path / "ada")
+    assert drugs(bob) == ["Aspirin", "Bad"]
+
+
 # Hostile logs -----------------------------------------------------------------------------------
 
 
@@ -220,6 +258,31 @@ HOSTILE: dict[str, tuple[Callable[[str], str], str]] = {
         "KIP_2002",
     ),
 }
+SAID = {
+    "a list of registers": ("[]", "cannot be read"),
+    "no character": (
+        '{"ORIGIN": {"seq": 1, "at": "", "actor": "human/\\ud800"}}',
+        "cannot be read",
+    ),
+    "keys without a time": ('{"ORIGIN": {"seq": 1, "keys": {}}}', "other fields"),
+    "fields that are none": ('{"ORIGIN": {"seq": 1, "more": 1}}', "other fields"),
+    "marks of the engine": (
+        '{"ORIGIN": {"seq": 1, "at": "", "keys": {"metadata._merged_from": ["", 7]}}}',
+        "no value of KIP",
+    ),
+}
+
+
+END = "TC .\n"
+
+
+def saying(by: str) -> Callable[[str], str]:
+    text = json.dumps(f'{{"is": ["Drug", "Aspirin"], "by": {by}}}'.replace("ORIGIN", "a" * 32))
+    row = f"A <urn:kip:concept/Drug/Aspirin> <urn:kip:vocab/says> {text} .\n"
+    return lambda log: f"{log.removesuffix(END)}{row}{END}"
+
+
+HOSTILE |= {kind: (saying(by), f"KIP_2002.*{why}") for kind, (by, why) in SAID.items()}
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
