@@ -258,7 +258,7 @@ HOSTILE: dict[str, tuple[Callable[[str], str], str]] = {
         "KIP_2002",
     ),
 }
-SAID = {
+REGISTERS = {
     "a list of registers": ("[]", "cannot be read"),
     "no character": (
         '{"ORIGIN": {"seq": 1, "at": "", "actor": "human/\\ud800"}}',
@@ -282,7 +282,7 @@ def saying(by: str) -> Callable[[str], str]:
     return lambda log: f"{log.removesuffix(END)}{row}{END}"
 
 
-HOSTILE |= {kind: (saying(by), f"KIP_2002.*{why}") for kind, (by, why) in SAID.items()}
+HOSTILE |= {kind: (saying(by), f"KIP_2002.*{why}") for kind, (by, why) in REGISTERS.items()}
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
