@@ -12,6 +12,8 @@ from typing import Any, TypeAlias, cast
 from pyoxigraph import NamedNode
 
 from kiprdf.budget import paced
+from kiprdf.errors import StoreError
+from kiprdf.execution.history import Log
 from kiprdf.interchange.differences.difference import PARTS
 from kiprdf.kml.says import OWN, Register, ids_of, is_disputed, lives, says_at, wire_of
 from kiprdf.rdf import vocab
@@ -36,6 +38,7 @@ def conflicts(store: NexusStore) -> list[dict[str, Json]]:
         noted = store.match(None, vocab.metadata(CONFLICT), None)
         nodes = [cast(NamedNode, triple.subject) for triple in noted]
         store.prefetch(nodes)
+        writes = Writes(store)
         listed: list[dict[str, Json]] = []
         for node in paced(sorted(nodes, key=lambda node: node.value)):
             element = read_element(store.iris, node, store.statements(node))
@@ -43,6 +46,8 @@ def conflicts(store: NexusStore) -> list[dict[str, Json]]:
                 id, own = store.iris.id(node), own_says(store, node)
                 for entry in open_entries(element.attributes, element.metadata):
                     ours = side(element.attributes, element.metadata, entry["key"])
+                    if entry["key"] != EXISTS:
+                        ours |= writes.of(node, entry["key"], element.metadata)
                     if own is not None and entry["key"] in own["keys"]:
                         ours |= {"by": by_of(own), "at": own["keys"][entry["key"]][0] or None}
                     theirs = {name: entry[name] for name in ("value", "by", "at") if name in entry}
@@ -126,9 +131,42 @@ def side(attributes: Terms, metadata: Terms, key: str) -> dict[str, Json]:
     else:
         term = (attributes if part == "attributes" else metadata).get(name)
         value = {} if term is None else {"value": to_json(term)}
+    return {**value, **_by_and_at(metadata)}
+
+
+def _by_and_at(metadata: Terms) -> dict[str, Json]:
     by = metadata.get(vocab.ACTOR, metadata.get("author"))
     at = metadata.get(vocab.UPDATED_AT)
-    return {**value, "by": by and to_json(by), "at": at and to_json(at)}
+    return {"by": by and to_json(by), "at": at and to_json(at)}
+
+
+class Writes:
+    """Who wrote the keys of elements, and when, as far as the history of a nexus has it."""
+
+    def __init__(self, store: NexusStore) -> None:
+        self._log = None if store.journal is None else Log(store)
+
+    def of(self, node: NamedNode, key: str, metadata: Terms) -> dict[str, Json]:
+        """``by`` and ``at`` of an element as of the commit that wrote a key of it last."""
+        if self._log is None:
+            return _by_and_at(metadata)
+        part, _, name = key.partition(".")
+        predicate = vocab.attribute(name) if part == "attributes" else vocab.metadata(name)
+        was = dict(metadata)
+        try:
+            for number in self._log.numbers(element=node, newest_first=True):
+                _, *sides = self._log.changed(number)
+                removed, added = (one.get(node, {}) for one in sides)
+                if removed.get(predicate) != added.get(predicate):
+                    break
+                for about in (vocab.ACTOR, "author", vocab.UPDATED_AT):
+                    if {vocab.metadata(about)} & (removed.keys() | added.keys()):
+                        was.pop(about, None)
+                        if vocab.metadata(about) in removed:
+                            was[about] = removed[vocab.metadata(about)]
+        except StoreError:
+            return _by_and_at(metadata)  # the history is damaged, or is being compacted
+        return _by_and_at(was)
 
 
 def _parts(attributes: Terms, metadata: Terms) -> Iterable[tuple[str, Terms]]:

@@ -51,7 +51,7 @@ from kiprdf.rdf.iris import ConceptName, Iris
 from kiprdf.rdf.literals import Json, canonical_json, normal
 from kiprdf.semantics.protected import is_rejection
 from kiprdf.sharing.applying import Applied, apply_changes
-from kiprdf.sharing.conflicts import EXISTS
+from kiprdf.sharing.conflicts import EXISTS, Writes
 from kiprdf.sharing.sides import NO_BASE, Base, Source, base_of, opened
 from kiprdf.sharing.three_way import Conflict, Rules, Side, State, ThreeWay, needs
 from kiprdf.store import NexusStore, OxigraphStore, Store
@@ -285,8 +285,21 @@ class _Merge:
             digests = names.attribute_digests(self._node(content.id), key, term)
             return bool(rejected.among(digests, self._store))
 
+        writes = [(store.iris, Writes(store)) for store in (self._store, self._theirs)]
+
+        def dated(conflict: Conflict, *contents: Content) -> Conflict:
+            sides = []
+            for content, (iris, written) in zip(contents, writes, strict=True):
+                node = iris.from_id(content.id)
+                assert node is not None, content.id
+                sides.append(written.of(node, conflict.key, content.metadata))
+            ours, theirs = sides
+            return conflict._replace(
+                ours={**conflict.ours, **ours}, theirs={**conflict.theirs, **theirs}
+            )
+
         takes_rejections = is_trusted(acting_on(writer))
-        return Rules(self._decider(theirs), is_erased, is_rejected, takes_rejections)
+        return Rules(self._decider(theirs), is_erased, is_rejected, takes_rejections, dated)
 
     def _decider(self, theirs: State) -> Callable[[Conflict], Side | None]:
         """The function that decides a conflict."""

@@ -74,6 +74,8 @@ class Rules(NamedTuple):
     is_rejected: Callable[[Content, str, Term], bool]
     """Whether the value of an attribute of an element was rejected."""
     takes_rejections: bool
+    dated: Callable[[Conflict, Content, Content], Conflict] = lambda conflict, *_: conflict
+    """A conflict with who wrote its values, and when, by the histories of both sides."""
 
 
 @dataclass
@@ -163,6 +165,7 @@ class ThreeWay:
             else:
                 sides = (side(one.attributes, one.metadata, name) for one in (ours, theirs))
                 conflict = Conflict(identity, ours.id, name, *sides)
+                conflict = self.rules.dated(conflict, ours, theirs)
                 choice = self._choice(conflict)
                 keeps_ours = keeps_ours or choice != "theirs"
                 if choice is None:

@@ -219,6 +219,25 @@ def test_the_value_that_stays_keeps_who_wrote_it(pair: Pair, prefer: str | None)
         assert (conflict["ours"]["by"], conflict["theirs"]["by"]) == ("human/ada", "human/bob")
 
 
+def test_who_and_when_are_those_of_the_key(pair: Pair) -> None:
+    times = {}
+    for nexus, person, age in ((pair.brain, "ada", 38), (pair.idea, "bob", 39)):
+        with nexus.acting(author=person, kind="human"):
+            put(nexus, "Ada", f"age: {age}")
+        times[person] = metadata(nexus)["_updated_at"]
+    with pair.idea.acting(author="eve", kind="human"):
+        put(pair.idea, "Ada", 'town: "Oslo"')  # is taken, so Ada has the time of the merge
+    (conflict,) = pair.merge().conflicts
+    assert conflict["ours"] == {"value": 38, "by": "human/ada", "at": times["ada"]}
+    assert conflict["theirs"] == {"value": 39, "by": "human/bob", "at": times["bob"]}
+    assert attributes(pair.brain) == {"age": 38, "town": "Oslo"}
+    assert metadata(pair.brain)["_updated_at"] > times["bob"]
+    assert pair.brain.conflicts() == [conflict]
+    with pair.brain.acting(author="eve", kind="human"):
+        put(pair.brain, "Ada", "x: 1")
+    assert pair.brain.conflicts() == [conflict]
+
+
 def test_an_element_that_one_deleted_and_the_other_changed_is_a_conflict(pair: Pair) -> None:
     delete(pair.idea, "Ada")
     put(pair.brain, "Ada", "age: 40")
