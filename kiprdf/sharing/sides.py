@@ -134,8 +134,9 @@ def base_of(ours: NexusStore, theirs: NexusStore) -> Base:
     if ours.journal is None or theirs.journal is None or not theirs.journal.last:
         return Base(NO_BASE)
     histories = (ours.journal, theirs.journal)
-    common = common_commit(*histories)
-    last = theirs.journal.last
+    # Another process may write theirs: its history goes on beyond the state that was opened.
+    last = min(theirs.journal.last, theirs.commit())
+    common = common_commit(*histories, min(last, ours.commit()))
     noted = _merged(ours)
     of_theirs = _latest(noted, theirs.journal)
     of_ours = _latest(_merged(theirs), ours.journal)
@@ -184,12 +185,12 @@ def branched(store: NexusStore) -> int | None:
     return int(number) if number else None
 
 
-def common_commit(one: Journal, other: Journal) -> int | None:
-    """The last commit whose record two histories have; None without any.
+def common_commit(one: Journal, other: Journal, last: int) -> int | None:
+    """The last commit, up to a number, whose record two histories have; None without any.
 
     The digest of a record depends on all before it, and is kept when these are compacted.
     """
-    low, high = max(_first(one), _first(other)), min(one.last, other.last)
+    low, high = max(_first(one), _first(other)), min(one.last, other.last, last)
     if low > high or _link_at(one, low) != _link_at(other, low):
         return None
     while low < high:

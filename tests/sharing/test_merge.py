@@ -427,6 +427,22 @@ def test_two_threads_merge_each_other(pair: Pair) -> None:
         assert nexus.conflicts() == []
 
 
+def test_nothing_is_lost_of_a_folder_that_is_written_meanwhile(pair: Pair) -> None:
+    put(pair.idea, "Cy")
+    reader = Nexus.open(pair.folder / "idea", read_only=True)
+    with reader:
+        # As where a process writes between the graph and the history: this one has more.
+        put(pair.idea, "Di")
+        journal = reader.store.journal
+        assert journal is not None
+        journal.refresh()
+        assert (reader.info()["commit"], journal.last) == (4, 5)
+        pair.brain.merge(reader)
+    assert (exists(pair.brain, "Cy"), exists(pair.brain, "Di")) == (True, False)
+    assert pair.merge().base == "commit 4 of the other nexus, which was merged before"
+    assert exists(pair.brain, "Di")
+
+
 # What never comes -----------------------------------------------------------------------------
 
 
