@@ -25,6 +25,8 @@ CONFLICT = "conflict"
 """The metadata key."""
 EXISTS = "exists"
 """The key of an entry about the element as a whole: one side deleted it."""
+_UNSTATED = {CONFLICT, *vocab.ENGINE_KEYS}
+"""The metadata that is no part of what a side says."""
 Entry: TypeAlias = dict[str, Json]
 
 
@@ -67,13 +69,10 @@ def _deleted(store: NexusStore) -> Iterator[dict[str, Json]]:
             ours = {"by": by_of(last), "at": last["at"]}
             for other in filter(lives, says.by.values()):
                 stated = [(key, *one[1:]) for key, one in other["keys"].items() if one[1:]]
-                parts = {part: f"{part}." for part in PARTS}
-                value = {
-                    part: {
-                        key.removeprefix(start): one for key, one in stated if key.startswith(start)
-                    }
-                    for part, start in parts.items()
-                }
+                value: dict[str, dict[str, Json]] = {}
+                for key, one in stated:
+                    part, _, name = key.partition(".")
+                    value.setdefault(part, {})[name] = one
                 theirs = {"value": value, "by": by_of(other), "at": other["at"] or None}
                 id = ids_of(says.wire)[0]
                 yield {"id": id, "key": EXISTS, "ours": ours, "theirs": theirs}
@@ -170,7 +169,7 @@ class Writes:
 
 
 def _parts(attributes: Terms, metadata: Terms) -> Iterable[tuple[str, Terms]]:
-    shown = {key: term for key, term in metadata.items() if key not in (CONFLICT, vocab.VERSION)}
+    shown = {key: term for key, term in metadata.items() if key not in _UNSTATED}
     return zip(PARTS, (attributes, shown), strict=True)
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -48,6 +47,7 @@ from kiprdf.kql.identities import exists
 from kiprdf.kql.reader import link_of, links_at, read_catalog
 from kiprdf.language import ast, bind, parse
 from kiprdf.language.names import META_TYPES
+from kiprdf.meta.export import export_of
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Element, read_element
 from kiprdf.rdf.iris import ConceptName, Iris
@@ -76,7 +76,6 @@ KEPT_BEHIND = 256
 """After so many commits that said nothing new, the place in a source is written all the same."""
 ATTEMPTS = 4
 _COUNTS = ("commits", "created", "changed", "deleted", "erased", "rejected", "skipped")
-_VARIABLE = re.compile(r"\?\w+")
 _REFUSED = (
     "Follow a selection without that element, or allow it here (kiprdf gate, strict_schema), "
     "or let the source correct it: then follow again."
@@ -202,7 +201,7 @@ class _Follower:
         is_far = self._noted is None or heard.seq - self._noted.seq >= KEPT_BEHIND
         records = {self._key: place.text()}
         settling = _Settling(joining)
-        is_written = settling.write(records, always=is_news or is_far or joining.dropped > 0)
+        is_written = settling.write(records, always=is_news or is_far or joining.erased > 0)
         if is_written:
             self._noted = place
             self._writer.follows = True
@@ -244,22 +243,11 @@ class _Follower:
 
 def _export(selection: str) -> ast.Export:
     """The EXPORT of a selection, of which the WHERE suffices."""
-    text = selection.strip()
-    variable = _VARIABLE.search(text)
-    if not text.upper().startswith("EXPORT") and variable is not None:
-        where = text if text.upper().startswith("WHERE") else f"WHERE {{ {text} }}"
-        where = f"WHERE {text}" if text.startswith("{") and _is_block(text) else where
-        text = f"EXPORT {variable[0]} {where}"
-    command = parse(text)
+    command = parse(export_of(selection))
     if not isinstance(command, ast.Export):
         message = "A selection is the WHERE of an EXPORT."
         raise KipError("KIP_1001", message, 'Write such as: ?d {type: "Drug"}')
     return bind(command, {})
-
-
-def _is_block(text: str) -> bool:
-    """Whether a text that begins with a brace is a block, not a pattern without a variable."""
-    return _VARIABLE.match(text[1:].lstrip()) is not None or text[1:].lstrip().startswith("(")
 
 
 def _selected(command: ast.Export, triples: Iterable[Triple], iris: Iris) -> set[NamedNode]:
@@ -304,15 +292,11 @@ class _Joining:
         self._erasures = writer.erasures
         self.says: dict[NamedNode, tuple[Says | None, Says]] = {}
         """What was stored, and what is."""
-        self._erased = self._skipped = 0
+        self.erased = self._skipped = 0
         self._keeps_equal = False
 
-    @property
-    def dropped(self) -> int:
-        return self._erased
-
     def counts(self) -> dict[str, int]:
-        return {"erased": self._erased, "skipped": self._skipped}
+        return {"erased": self.erased, "skipped": self._skipped}
 
     def hear(self, heard: Heard, complete: dict[str, int], keeps_equal: bool) -> None:
         """Join what was heard; what is said as before stays as it is, if that is wanted."""
@@ -337,7 +321,7 @@ class _Joining:
     def _join(self, wire: Wire, origin: str, register: Register) -> None:
         ids = ids_of(wire)
         if not self._erasures.isdisjoint(map(digest, ids)):
-            self._erased += "at" in register
+            self.erased += "at" in register
             return
         node = node_of(wire, self.store.iris)
         if node not in self.says:

@@ -93,6 +93,10 @@ def whole(patches: list[Patch], select: Callable[[Any, Iris], set[NamedNode]] | 
             present.pop(tuple(row), None)
         present |= {tuple(row): None for row in patch.commit.added}
     triples = [Triple(*row) for row in present]
+    for triple in triples:
+        fact = triple.object
+        if triple.predicate == vocab.REIFIES and not _is_fact(fact, iris):
+            raise _unreadable(shown(str(fact)), "it is no fact of this nexus")
     chosen = None if select is None else select(triples, iris)
     knowledge = Knowledge.of(triples, iris)
     heard = Heard(first.replica, last.commit.number, is_whole=True)
@@ -114,6 +118,14 @@ def whole(patches: list[Patch], select: Callable[[Any, Iris], set[NamedNode]] | 
             if chosen is None or subject in chosen:
                 heard.add(says.wire, _transported(says, heard.replica))
     return heard
+
+
+def _is_fact(term: Any, iris: Iris) -> bool:
+    if not isinstance(term, Triple):
+        return False
+    nodes = term.subject, term.predicate, term.object
+    names = [iris.name(node.value) if isinstance(node, NamedNode) else None for node in nodes]
+    return None not in names and isinstance(names[1], ConceptName)
 
 
 def _wire(

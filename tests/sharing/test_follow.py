@@ -252,6 +252,14 @@ HOSTILE: dict[str, tuple[Callable[[str], str], str]] = {
     "no log": (lambda log: "<html></html>\n", "KIP_1001"),
     "a key that is none": (lambda log: log.replace("attribute/risk", "attribute/a b"), "KIP_"),
     "a name that is none": (lambda log: log.replace("Drug/Aspirin", "Drug/%0A"), "KIP_"),
+    "another base": (
+        lambda log: log.replace('base "urn:kip:', 'base "urn:x:'),
+        "KIP_2002.*no fact",
+    ),
+    "records that are none": (
+        lambda log: log.replace("TX .", 'H records "[]" .\nTX .'),
+        "KIP_1001.*cannot be read",
+    ),
     "a time that is none": (lambda log: log.replace('_at> "2', '_at> "x2'), "KIP_2002"),
     "says that cannot be read": (
         lambda log: log.replace("urn:kip:metadata/author>", "urn:kip:vocab/says>"),

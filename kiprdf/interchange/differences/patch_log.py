@@ -191,7 +191,7 @@ def commit_of(patch: str, start: int = 0) -> tuple[dict[str, str], Commit]:
         number = int(headers["seq"])
         since = int(headers["since"]) if "since" in headers else None
         return headers, Commit(number, origin, removed, added, records, since)
-    except (KeyError, SyntaxError, TypeError, ValueError) as fault:
+    except (AttributeError, KeyError, SyntaxError, TypeError, ValueError) as fault:
         raise _fault(f"A patch of the log cannot be read: {fault}.", start) from None
 
 
