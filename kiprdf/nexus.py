@@ -962,9 +962,7 @@ class Nexus:
         True
         """
         vocabulary = mapping_of(mapping)
-        return self._engine.boundary.run(
-            lambda: nanopublications.nanopublication(self.store, id, vocabulary, key)
-        )
+        return nanopublications.nanopublication(self._engine, id, vocabulary, key)
 
     @timed_write
     def import_nanopublications(

@@ -265,7 +265,7 @@ def receipt(
     """
     with place_of(ctx).to_read() as opened:
         document = opened.receipt(seq, key)
-    inputs.write_document(file, document)
+    inputs.write_signed(file, document, key)
 
 
 @erasures_app.callback()

@@ -117,6 +117,13 @@ def write_document(path: Path, text: str) -> None:
     output.note(f"Wrote {path}, {output.counted(text.count(chr(10)), 'line')}.")
 
 
+def write_signed(path: Path, text: str, key: Path) -> None:
+    """Write a signed text as ``write_document`` does, but not over the key that signed it."""
+    if path.exists() and path.samefile(key):
+        raise Failure(f"{path} is the key; name another file for what it signs.")
+    write_document(path, text)
+
+
 def command_text(command: str | None, file: Path | None) -> str:
     """A KIP command from the argument, a file or standard input."""
     if command is not None and file is not None:

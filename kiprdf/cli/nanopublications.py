@@ -38,4 +38,7 @@ def nanopublication(
     vocabulary = inputs.mapping_of(mapping)
     with place_of(ctx).to_read() as opened:
         text = opened.nanopublication(opened.id_of(element), mapping=vocabulary, key=key)
-    inputs.write_document(target, text)
+    if key is None:
+        inputs.write_document(target, text)
+    else:
+        inputs.write_signed(target, text, key)

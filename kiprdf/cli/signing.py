@@ -75,8 +75,8 @@ def sign(
         text = inputs.capsule_text(capsule)
         if "{" not in text:
             raise Failure(f"{capsule} contains no UPSERT block.")
-        inputs.write_document(file, kiprdf.sign_capsule(text, key))
+        inputs.write_signed(file, kiprdf.sign_capsule(text, key), key)
         return
     with place_of(ctx).to_read() as opened:
         document = opened.sign(key, selection=select)
-    inputs.write_document(file, document)
+    inputs.write_signed(file, document, key)

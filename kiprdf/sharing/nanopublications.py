@@ -47,7 +47,7 @@ from kiprdf.sharing import nanopublication_form as form
 from kiprdf.sharing import nanopublication_signatures as signatures
 from kiprdf.sharing.conflicts import CONFLICT
 from kiprdf.sharing.nanopublication_form import DRAFT, Nanopublication, np, npx
-from kiprdf.store import NexusStore, Store
+from kiprdf.store import Store
 
 if TYPE_CHECKING:
     from kiprdf.interchange.mapping.contexts import Mapping
@@ -66,10 +66,16 @@ _NAMING = ("author", SOURCE, "evidence", "superseded_by", "license")
 """The metadata keys whose texts may name elements."""
 
 
-def nanopublication(store: NexusStore, id: str, mapping: Mapping | None, key: object = None) -> str:
+def nanopublication(
+    engine: CommandEngine, id: str, mapping: Mapping | None, key: object = None
+) -> str:
     """A proposition, and what is known of it, in TriG; signed, if there is a key."""
+    # The faults of a key are not those of the engine.
     signer = None if key is None else signatures.Signer(key)
-    one = store.read(lambda: form.complete(_of(store, id, mapping), signer))
+    store = engine.store
+    one = engine.boundary.run(
+        lambda: store.read(lambda: form.complete(_of(store, id, mapping), signer))
+    )
     content = io.BytesIO()
     prefixes = {
         **namespaces(store.iris, {} if mapping is None else mapping.prefixes),

@@ -64,12 +64,12 @@ def _parsed(content: str | bytes) -> list[Quad]:
     beginning = content[:1000].lstrip()
     text = beginning if isinstance(beginning, str) else beginning.decode("utf-8", "replace")
     if text.startswith(("<?xml", "<rdf:RDF")):
-        return parsing.parse(content, "rdfxml")
+        return list(parsing.quads(content, "rdfxml"))
     formats: tuple[Format, ...] = ("nquads", "jsonld") if text[:1] in "{[" else ("nquads",)
     for format in formats:
         with suppress(KipError):
-            return parsing.parse(content, format)
-    return parsing.parse(content, "trig")
+            return list(parsing.quads(content, format))
+    return list(parsing.quads(content, "trig"))
 
 
 def canonical_lines(quads: Iterable[Quad]) -> list[str]:
@@ -84,12 +84,13 @@ def canonical_lines(quads: Iterable[Quad]) -> list[str]:
     ['<urn:b> <urn:b> _:c14n0 .', '_:c14n0 <urn:b> "x" .']
     """
     text = cast(bytes, serialize(quads, format=RdfFormat.N_QUADS)).decode()
+    lines = ordered(text.split("\n")[:-1])
+    if not any(mark in text for mark in _MARKS):
+        return lines
     plain: list[str] = []
     others: list[str] = []
-    for line in ordered(text.split("\n")[:-1]):
+    for line in lines:
         (others if any(mark in line for mark in _MARKS) else plain).append(line)
-    if not others:
-        return plain
     blank: list[_Terms] = []
     for line, quad in zip(others, parse("\n".join(others), format=RdfFormat.N_QUADS), strict=True):
         terms = _terms(quad)

@@ -220,6 +220,8 @@ def _holds(proof: dict[str, str], lines: list[str]) -> bool:
         raise _Fault("The proofValue is not a signature of 64 bytes in base58 (z…).")
     try:
         message = _message(proof, lines)
+    except UnicodeEncodeError:
+        raise _Fault("The document has a lone surrogate, which is not a character.") from None
     except ValueError:
         raise _Fault("The id of the proof is not an IRI.") from None
     return verifies(_signer(proof), signature, message)

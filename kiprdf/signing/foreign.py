@@ -21,6 +21,8 @@ from kiprdf.signing.canonical import canonical_lines
 
 LARGEST = 50_000_000
 """How many characters a document of others has at most."""
+STATEMENTS = 1_000_000
+"""How many statements it has at most; reading them takes half a minute, and 1 GB."""
 _ALIASES = {"id": "@id", "type": "@type"}
 _OF_PROOFS = {name: f"https://w3id.org/security#{name}" for name in ("proof", "DataIntegrityProof")}
 """Terms of ``layout.CONTEXT`` that have a context of themselves: only the document has them."""
@@ -50,6 +52,9 @@ def read(text: str) -> tuple[list[str], Any]:
         if layout.CONTEXT not in _listed(document.get("@context")):
             raise Unreadable(f"The document does not name the context {layout.CONTEXT}.")
         count = _statements(document, is_needed=True)
+        if count > STATEMENTS:
+            message = f"The document has more than {STATEMENTS:,} statements, in another layout."
+            raise Unreadable(message)
         quads = list(parsing.quads(json.dumps(_inlined(document)), "jsonld"))
     except (ValueError, RecursionError) as fault:
         raise Unreadable(f"The document is not valid JSON: {fault}.") from None

@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from kiprdf.errors import KipError, shown
+from kiprdf.interchange.formats.guard import most
 from kiprdf.rdf import vocab
 from kiprdf.signing.canonical import ordered
 
@@ -167,21 +168,26 @@ def _nodes(lines: list[str]) -> Iterator[str]:
 
 
 def check(lines: list[str]) -> None:
-    """Raise KIP_1001 for blank nodes and triple terms, and for IRIs with white space."""
+    """Raise KIP_1001 for a line that JavaScript would not read as it is."""
     for start in range(0, len(lines), _AT_ONCE):
         some = lines[start : start + _AT_ONCE]
         text = "\n".join(some)
-        # No IRI of ASCII that was parsed has white space.
-        if text.isascii() and "_:" not in text and "<<" not in text:
+        if _is_plain(text):
             continue
         for line in some:
-            is_plain = line.isascii() and "_:" not in line and "<<" not in line
-            if not is_plain and not _LINE.fullmatch(line):
+            if not _is_plain(line) and not _LINE.fullmatch(line):
                 message = f"This statement cannot be signed: {shown(line)}"
                 hint = (
-                    "Signed documents have no blank nodes, triple terms, or IRIs with white space."
+                    "Signed documents have no blank nodes, triple terms, IRIs with white space, "
+                    "or texts with U+FFFE or U+FFFF."
                 )
                 raise KipError("KIP_1001", message, hint)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether nothing in lines has to be looked for."""
+    # No IRI of ASCII that was parsed has white space. RDFC-1.0 escapes U+FFFE, JavaScript does not.
+    return text.isascii() and not ("_:" in text or "<<" in text or "\\uFFF" in text)
 
 
 # In -------------------------------------------------------------------------------------------
@@ -205,7 +211,8 @@ def _lines(body: str) -> list[str] | None:
     """The sorted lines of a document without its proof; None for another layout."""
     if not body.startswith(_HEAD):
         return None
-    lines = []
+    lines: list[str] = []
+    room = min(most(body), 2 * LARGEST)
     keys: dict[str, str] = {'"@type":[': _TYPE}
     subject = key = graph = ""
     is_type = False
@@ -218,12 +225,14 @@ def _lines(body: str) -> list[str] | None:
                 return None
             value = f"<{value[1:-1]}>" if is_type else value
             lines.append(f"{subject} {key} {value} {graph}.")
+            room -= len(lines[-1])
         elif match := _VALUE.fullmatch(text):
             iri, value, datatype, tag = match.groups()
             value = (
                 f"<{iri}>" if iri else f"{value}^^<{datatype}>" if datatype else f"{value}@{tag}"
             )
             lines.append(f"{subject} {key} {value} {graph}.")
+            room -= len(lines[-1])
         elif match := _NODE.fullmatch(text):
             subject = f"<{match[1]}>"
             graph = f"{subject} " if match[2] else graph
@@ -231,6 +240,8 @@ def _lines(body: str) -> list[str] | None:
             key = keys[text] = f"<{match[1]}>"
             is_type = False
         elif text not in ("", "]}", "]},"):
+            return None
+        if room < 0:  # An IRI that is long is repeated with each of its values.
             return None
     return ordered(lines)
 

@@ -9,6 +9,8 @@ import pytest
 
 from tests.cli.conftest import Invoke
 
+FACT = "(Drug:Aspirin, treats, Symptom:Headache)"
+
 
 def test_a_nexus_is_signed_and_verified(
     loaded: Invoke, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -43,12 +45,40 @@ def test_a_nexus_is_signed_and_verified(
     assert "something of them was changed" in forged.stdout
 
 
+def test_what_a_key_signs_is_not_written_over_it(
+    loaded: Invoke, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    loaded("key", "new", "key.json")
+    Path("link.json").symlink_to("key.json")
+    secret = Path("key.json").read_bytes()
+    for name in ("key.json", "link.json"):
+        for arguments in (
+            ["sign", name],
+            ["sign", name, "--capsule", "medical"],
+            ["receipt", "2", name],
+            ["nanopublication", FACT, "-o", name],
+        ):
+            answer = loaded(*arguments, "--key", "key.json")
+            assert (
+                answer.stderr
+                == f"kiprdf: {name} is the key; name another file for what it signs.\n"
+            )
+            assert answer.exit_code == 1
+            assert Path("key.json").read_bytes() == secret
+            Path("other.json").unlink(missing_ok=True)
+            places = ["other.json" if part == name else part for part in arguments]
+            assert loaded(*places, "--key", "key.json").exit_code == 0
+            assert Path("other.json").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
         (["verify", "missing.jsonld"], "missing.jsonld: No such file or directory."),
         (["verify", "--trust", "x"], "--trust belongs to a signed document"),
         (["sign", "--key", "missing.json"], "missing.json: No such file or directory."),
+        (["nanopublication", FACT, "--key", "missing.json"], "missing.json: No such file"),
         (["key", "new", "missing/key.json"], "cannot be written: No such file or directory."),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
+import tracemalloc
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,8 +25,8 @@ from tests.signing.test_node import verified_by_node
 DATA = r"""
 @prefix x: <urn:x:> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 x:a a x:T, <type:x> ; x:p "plain", "\u0000\"\\ \t\n\r\b\f\u007f\u2028 é 😀", "", "Wert"@de,
-  "x"@en-gb, 5, 90071992547409931234, 1.50, 1.5e0, 0.30000000000000004e0, -0.0e0, 1e21, 5e-324,
-  "NaN"^^xsd:double, true, "1"^^xsd:boolean, "007"^^xsd:integer, "INF"^^xsd:float,
+  "x"@en-gb, "\\uFFFE", 5, 90071992547409931234, 1.50, 1.5e0, 0.30000000000000004e0, -0.0e0, 1e21,
+  5e-324, "NaN"^^xsd:double, true, "1"^^xsd:boolean, "007"^^xsd:integer, "INF"^^xsd:float,
   "rtl"^^<https://www.w3.org/ns/i18n#ar_rtl>, x:b, <http://a/b/../c?q=%20#f>,
   "{\"b\": 1.0}"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON> .
 <id:x> a "a literal" ; <https://w3id.org/security#proof> "no proof", x:a .
@@ -192,6 +193,8 @@ def test_a_key_is_a_file_of_its_owner_and_no_other_kind(key: Path, tmp_path: Pat
         ('<urn:a> <urn:b> "INF"^^<http://www.w3.org/2001/XMLSchema#double> .', "cannot write"),
         ('<urn:a> <urn:b> "a\\"1"^^<http://www.w3.org/2001/XMLSchema#double> .', "cannot write"),
         ('<urn:a> <urn:b> "1_0"^^<http://www.w3.org/2001/XMLSchema#double> .', "cannot write"),
+        ('<urn:a> <urn:b> "a\ufffe" .', "cannot be signed"),
+        ('<urn:a> <urn:b> "\uffff" .', "cannot be signed"),
         ("<urn:a> <urn:b> 0.3e0, 0.30000000000000004e0 .", "two doubles"),
     ],
 )
@@ -250,6 +253,7 @@ FORGED: dict[str, tuple[Change, str]] = {
     "previous": (_proof(previousProof="urn:x"), "has the member 'previousProof'"),
     "id": (_proof(id="urn:x"), "something of them was changed"),
     "odd id": (_proof(id="not an IRI"), "is not an IRI"),
+    "half a character": (_proof(domain="\ud800"), "has a lone surrogate"),
     "own context": (_proof(**{"@context": {"created": None}}), "has the member '@context'"),
     "a term that hides": (_context({"x": None}), "defines 'x'"),
     "an alias": (_context({"x": "@graph"}), "defines 'x'"),
@@ -340,6 +344,25 @@ def test_what_is_no_document_is_a_reason(
     for value in objects:
         with pytest.raises(KipError, match="KIP_1001"):
             kiprdf.verify(value)
+
+
+def test_a_document_that_grows_is_refused_before_it_takes_memory(
+    text: str, key: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = "".join(f'<urn:{"a" * 8000}> <urn:p> "{i:05}" .\n' for i in range(9000))
+    grown = documents.sign(parse(long, format=RdfFormat.N_QUADS), key)
+    assert len(grown) < 100_000
+    for times, reason in ((1, ANYBODY[0]), (50, "more than 100 times as long")):
+        document = grown.replace("a" * 8000, "a" * 8000 * times)
+        tracemalloc.start()
+        assert reason in kiprdf.verify(document).reasons[0]
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 500_000_000
+    monkeypatch.setattr(foreign, "STATEMENTS", 20)
+    again = kiprdf.verify(json.dumps(json.loads(text)))
+    assert again.reasons == ["The document has more than 20 statements, in another layout."]
+    assert kiprdf.verify(text).ok
 
 
 def test_random_changes_do_not_verify(text: str, did: str) -> None:
