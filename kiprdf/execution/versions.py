@@ -129,8 +129,13 @@ class Versions:
 
     def link(self, place: Place) -> str:
         """A digest of the history before a place; "" where an earlier version has written it."""
-        data = next(self._journal.records(place.number - 1), None)
-        previous = self._journal.head if data is None else links_of(data).previous or ""
+        journal = self._journal
+        data = next(journal.records(place.number - 1), None)
+        if data is None:
+            head = journal.head
+            # That of a record which is appended meanwhile is behind the place.
+            data = next(journal.records(place.number - 1), None)
+        previous = head if data is None else links_of(data).previous or ""
         return previous[:SHOWN_DIGITS]
 
     def page(self, place: Place) -> Page:

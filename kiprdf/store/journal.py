@@ -266,10 +266,11 @@ class Journal:
     @property
     def head(self) -> str:
         """What the next record has as ``previous``."""
-        if self._head is None:
-            *_, last = b"", *self.records(self.last - 1)
-            self._head = link_of(last) if last else NOTHING
-        return self._head
+        if self._head is not None:
+            return self._head
+        # Not kept: whoever reads it does not have the lock, and a record may be appended meanwhile.
+        *_, last = b"", *self.records(self.last - 1)
+        return link_of(last) if last else NOTHING
 
     def anchor(self) -> Anchor:
         """What anchors the records; each of them is read."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
 import re
 import threading
 import time
@@ -13,6 +15,12 @@ import pytest
 from rdflib import DCTERMS, PROV, RDF, Graph, Literal, Namespace, URIRef
 
 import kiprdf
+import kiprdf.serve
+from kiprdf.execution import versions
+from kiprdf.serve.options import Options
+from kiprdf.serve.routes import feed
+from kiprdf.serve.state import Server, Service
+from tests.long_runs import SEED
 from tests.nexus.support import FACTS, SCHEMA
 from tests.serve.conftest import BASE
 from tests.serve.running import RunningServer, serving
@@ -150,6 +158,58 @@ def test_full_page_is_kept_and_the_last_one_grows(tmp_path: Path) -> None:
         assert (same.status_code, same.content) == (304, b"")
 
 
+def test_each_address_has_one_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After writes, forgetting, compaction: the same bytes, or another address, or 410."""
+    monkeypatch.setattr(versions, "PAGE", 4)
+    chance = random.Random(SEED)
+    nexus = kiprdf.Nexus.open(tmp_path / "kb", BASE)
+    nexus.execute(SCHEMA)
+    transport = httpx.ASGITransport(app=kiprdf.serve.app(nexus))
+    kept, statuses = dict[str, str](), set[int]()
+
+    async def run() -> None:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            for number in range(6):
+                for _ in range(6):
+                    nexus.execute(WRITE, name=f"D{chance.randrange(9)}", risk=chance.randrange(5))
+                nexus.execute('UPDATE ?d SET ATTRIBUTES {a: 1} WHERE { ?d {type: "Drug"} }')
+                if number == 3:
+                    nexus.execute(WRITE, name="D5", risk=1)
+                    nexus.forget('FIND(?d) WHERE { ?d {type: "Drug", name: "D5"} }')
+                if number == 4:
+                    nexus.compact_history(nexus.info()["commit"] - 10)
+                for address, text in chance.sample([*kept.items()], len(kept)):
+                    answer = await client.get(address)
+                    statuses.add(answer.status_code)
+                    assert answer.status_code in (302, 410) or answer.text == text, address
+                address: str | None = "/feed"
+                while address:
+                    answer = await client.get(address)
+                    if "immutable" in answer.headers["cache-control"]:
+                        assert kept.setdefault(address, answer.text) == answer.text
+                    node = re.search(r"tree#node> <([^>]+)>", answer.text)
+                    address = node and node[1]
+
+    asyncio.run(run())
+    nexus.close()
+    assert statuses == {200, 302, 410}
+
+
+def test_what_was_before_the_history_has_a_time(tmp_path: Path) -> None:
+    with kiprdf.Nexus.open(tmp_path / "kb", BASE, history=False) as nexus:
+        nexus.execute(SCHEMA)
+    with serving(tmp_path / "kb") as server:
+        server.kip('UPSERT { CONCEPT { {type: "Drug", name: "New"} } }')
+        _, (answer, page) = pages_of(server.client)
+        times = {
+            str(member): str(page.value(member, PROV.generatedAtTime))
+            for member in page.objects(None, TREE.member)
+        }
+        (new,) = (time for member, time in times.items() if "Drug/New" in member)
+        assert set(times.values()) == {"1970-01-01T00:00:00+00:00", new}
+        assert '""^^' not in answer.text
+
+
 @pytest.mark.parametrize("media_type", FORMATS)
 def test_page_in_each_format(server: RunningServer, media_type: str) -> None:
     expected = pages_of(server.client)[1]
@@ -272,6 +332,22 @@ def test_patches_that_are_gone_are_said_to_be(tmp_path: Path) -> None:
         assert rest.count("H prev ") == 3
 
 
+def test_patches_end_where_something_is_forgotten() -> None:
+    nexus = kiprdf.Nexus.memory(history=True)
+    nexus.execute(SCHEMA)
+    for name in ("One", "Two", "Three"):
+        nexus.execute(WRITE, name=name, risk=1)
+    server = Server(nexus, Service(Options()))
+    patches = feed._patches_above(server, 0)
+    assert "Drug/One" in next(text for _, text in patches if "Drug/" in text)
+    nexus.execute(WRITE, name="Four", risk=1)
+    nexus.forget('FIND(?d) WHERE { ?d {type: "Drug", name: "Two"} }')
+    with pytest.raises(kiprdf.StoreError, match="rewritten"):
+        next(patches)
+    again = "".join(text for _, text in feed._patches_above(server, 0))
+    assert ("Drug/Two" in again, "Drug/Three" in again) == (False, True)
+
+
 @pytest.mark.parametrize(
     ("address", "accept", "status"),
     [
@@ -367,6 +443,22 @@ def test_each_commit_is_an_event(tmp_path: Path) -> None:
         for events in (begun, later, resumed):
             events.thread.join(10)
             assert events.error is None
+
+
+def test_streams_that_begin_at_once_are_not_too_many() -> None:
+    nexus = kiprdf.Nexus.memory(history=True)
+    server = Server(nexus, Service(Options()))
+
+    async def begun() -> int:
+        count = feed.MOST_EVENT_STREAMS + 3
+        streams = [feed._stream_events(server, 0) for _ in range(count)]
+        firsts = [await anext(stream, None) for stream in streams]
+        for stream in streams:
+            await stream.aclose()  # type: ignore[attr-defined]
+        return firsts.count(":\n\n")
+
+    assert asyncio.run(begun()) == feed.MOST_EVENT_STREAMS
+    assert server.service.event_streams == 0
 
 
 # Scopes and tokens ----------------------------------------------------------------------------

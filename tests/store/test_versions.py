@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from kiprdf.execution import history, versions
 from kiprdf.execution.history import state_of
 from kiprdf.execution.versions import Place, Version, Versions
 from kiprdf.rdf import vocab
+from kiprdf.store.journal import Journal
 from tests.long_runs import SEED, amount
 from tests.store.test_past import SCHEMA, change
 
@@ -86,3 +89,30 @@ def test_page_of_long_values_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
         nexus.execute(change, text=f"{number}" * 400_000)
     source = Versions(nexus.store)
     assert [len(page) for page in pages(source, Place(nexus.info()["commit"] - 4))] == [3, 2]
+
+
+@pytest.mark.parametrize("is_of_head", [False, True])
+def test_commit_while_a_link_is_read_is_behind_it(
+    is_of_head: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = 'UPSERT { CONCEPT { {type: "Drug", name: :name} } }'
+    with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
+        nexus.execute(SCHEMA)
+        end = Place(nexus.info()["commit"] + 1)
+        expected = Versions(nexus.store).link(end)
+    with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
+        read = Journal.records
+
+        def records(self: Journal, after: int = 0, until: int = sys.maxsize) -> Iterator[bytes]:
+            listed = [*read(self, after, until)]
+            if after == end.number - (2 if is_of_head else 1):
+                monkeypatch.undo()
+                nexus.execute(write, name="Meanwhile")
+            return iter(listed)
+
+        monkeypatch.setattr(Journal, "records", records)
+        assert Versions(nexus.store).link(end) == expected
+        assert nexus.info()["commit"] == end.number
+        nexus.execute(write, name="Next")
+        assert Versions(nexus.store).link(end) == expected
+    assert kiprdf.Nexus.verify_history(tmp_path / "kb")["fault"] is None

@@ -20,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from kiprdf import protocol
-from kiprdf.errors import KipError, StoreError
+from kiprdf.errors import KipError, ReplacedError, StoreError
 from kiprdf.execution.versions import Page, Place, Version
 from kiprdf.interchange.differences.patch_log import written
 from kiprdf.interchange.formats.profiles import to_profile
@@ -52,6 +52,8 @@ BEAT_SECONDS = 15.0
 STREAM_SECONDS = 600.0
 """How long a stream of events is open: whoever connects again shows a token that is still valid."""
 MOST_EVENT_STREAMS = 100
+UNKNOWN_TIME = "1970-01-01T00:00:00.000Z"
+"""What was written before there was a history has no time, and comes before what has one."""
 _NUMBER = re.compile("[0-9]{1,18}")
 _PLACE = re.compile(r"([0-9]{1,18})(?:\.([0-9]{1,18}))?")
 
@@ -97,6 +99,7 @@ async def get_page(server: Server, request: Request) -> Response:
             return _Made(b"", 0, _address(server, request, Place(place.number)))
         page = versions.page(place)
         triples = _page(server, request, place, page)
+        _require_epoch(server, epoch)
         seconds = LAST_PAGE_SECONDS if page.next is None else YEAR_SECONDS
         return _Made(write_triples([*triples], chosen.media_type), seconds)
 
@@ -115,6 +118,12 @@ def _require_history(server: Server) -> None:
         journal_of(store)
     except KipError as error:
         raise HttpError(404, error.message, error.hint) from None
+
+
+def _require_epoch(server: Server, epoch: str) -> None:
+    """Raise ``ReplacedError`` where the history was rewritten: what was read may be forgotten."""
+    if server.versions.epoch() != epoch:
+        raise ReplacedError("The history was rewritten meanwhile.")
 
 
 def _after(server: Server, text: str) -> int | Response:
@@ -221,7 +230,9 @@ def _member(member: NamedNode, version: Version) -> Iterator[Triple]:
     yield Triple(member, vocab.COMMIT, number)
     if not version.state:
         yield Triple(member, vocab.TYPE, DELETED)
-    triples = (Triple(member, key, value) for key, value in version.state.items())
+    # The order in which a state was put together depends on what was read before.
+    values = sorted(version.state.items(), key=lambda item: item[0].value)
+    triples = (Triple(member, key, value) for key, value in values)
     yield from to_profile(triples, "rdf11")
 
 
@@ -236,7 +247,7 @@ def _address(server: Server, request: Request, place: Place) -> str:
 
 
 def _time(at: str) -> Literal:
-    return Literal(at, datatype=xsd("dateTime"))
+    return Literal(at or UNKNOWN_TIME, datatype=xsd("dateTime"))
 
 
 # Patches --------------------------------------------------------------------------------------
@@ -248,7 +259,7 @@ async def _patches(server: Server, request: Request, after: int) -> Response:
     headers = {"ETag": tag, "Vary": "Accept", "Cache-Control": "no-cache"}
     if has_tag(request.headers.get("if-none-match"), tag):
         return Response(status_code=304, headers=headers)
-    patches = written(server.store, after)
+    patches = _patches_above(server, after)
     # What cannot be read is an error before anything is sent.
     first = await run_for(request, server.threads, partial(next, patches, None))
     server.note(request.scope, None)
@@ -258,6 +269,14 @@ async def _patches(server: Server, request: Request, after: int) -> Response:
         else _pieces(patches if first is None else chain([first], patches))
     )
     return StreamingResponse(content, 200, headers, f"{PATCH}; charset=utf-8")
+
+
+def _patches_above(server: Server, after: int) -> Iterator[tuple[int, str]]:
+    """The patches above a number; an error ends them where the history is rewritten meanwhile."""
+    epoch = server.versions.epoch()
+    for patch in written(server.store, after):
+        _require_epoch(server, epoch)
+        yield patch
 
 
 def _pieces(patches: Iterator[tuple[int, str]]) -> Iterator[bytes]:
@@ -285,12 +304,14 @@ async def _stream_events(server: Server, after: int) -> AsyncIterator[str]:
     service, ended = server.service, server.streams_ended
     service.event_streams += 1
     try:
+        if service.event_streams > MOST_EVENT_STREAMS:
+            return  # Others that were let in at the same moment were first.
         yield ":\n\n"
         beat = time.monotonic()
         until = beat + STREAM_SECONDS
         while not service.is_closing and ended == server.streams_ended and time.monotonic() < until:
             if server.store.commit() > after:
-                patches = written(server.store, after)
+                patches = _patches_above(server, after)
                 take = partial(next, patches, None)
                 while (event := await server.threads.run(take)) is not None:
                     after, text = event
