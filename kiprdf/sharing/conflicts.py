@@ -16,6 +16,7 @@ from kiprdf.errors import StoreError
 from kiprdf.execution.history import Log
 from kiprdf.interchange.differences.difference import PARTS
 from kiprdf.kml.says import OWN, Register, ids_of, is_disputed, lives, says_at, wire_of
+from kiprdf.language.names import is_key
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Term, Terms, json_map, read_element
 from kiprdf.rdf.literals import Json, canonical_json, is_value, to_json, to_term
@@ -52,7 +53,9 @@ def conflicts(store: NexusStore) -> list[dict[str, Json]]:
                         ours |= writes.of(node, entry["key"], element.metadata)
                     if own is not None and entry["key"] in own["keys"]:
                         ours |= {"by": by_of(own), "at": own["keys"][entry["key"]][0] or None}
-                    theirs = {name: entry[name] for name in ("value", "by", "at") if name in entry}
+                    theirs = {"by": entry.get("by"), "at": entry.get("at")}
+                    if "value" in entry:
+                        theirs["value"] = entry["value"]
                     listed.append({"id": id, "key": entry["key"], "ours": ours, "theirs": theirs})
         return [*listed, *_deleted(store)]
 
@@ -100,7 +103,8 @@ def entries(metadata: Terms) -> list[Entry]:
 
 def _is_entry(value: Json) -> bool:
     key = value.get("key") if isinstance(value, dict) else None
-    return isinstance(key, str) and (key == EXISTS or key.partition(".")[0] in PARTS)
+    part, _, name = key.partition(".") if isinstance(key, str) else ("", "", "")
+    return key == EXISTS or (part in PARTS and is_key(name))
 
 
 def open_entries(attributes: Terms, metadata: Terms) -> list[Entry]:

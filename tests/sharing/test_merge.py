@@ -238,6 +238,18 @@ def test_who_and_when_are_those_of_the_key(pair: Pair) -> None:
     assert pair.brain.conflicts() == [conflict]
 
 
+def test_notes_that_people_write_are_listed_or_left_out() -> None:
+    nexus = Nexus.memory(history=True)
+    put(nexus, "Ada", "age: 1")
+    noted = [{"key": "attributes.age", "value": 2, "more": 3}, {"key": "attributes.a b"}]
+    noted += [{"key": "attributes."}, {"key": "age"}, {"key": ["attributes.age"]}]
+    nexus.execute(
+        'UPSERT { CONCEPT { {type: "Person", name: "Ada"} } } WITH METADATA { conflict: :noted }',
+        noted=noted,
+    )
+    assert [one["theirs"] for one in nexus.conflicts()] == [{"value": 2, "by": None, "at": None}]
+
+
 def test_an_element_that_one_deleted_and_the_other_changed_is_a_conflict(pair: Pair) -> None:
     delete(pair.idea, "Ada")
     put(pair.brain, "Ada", "age: 40")
