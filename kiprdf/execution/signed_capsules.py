@@ -42,7 +42,9 @@ def capsule_in(text: str, trusted: Iterable[str] | None) -> str:
     another signed document, and where a signed capsule comes without ``trusted``: a signature that
     nobody looks at protects from nothing.
     """
-    is_signed = text.lstrip()[:1] == "{"  # A capsule begins with a word or a comment.
+    is_signed = (
+        text.removeprefix("\ufeff").lstrip()[:1] == "{"
+    )  # A capsule begins with a word or a comment.
     if trusted is None and not is_signed:
         return text
     if trusted is None:

@@ -43,7 +43,8 @@ def test_a_signed_capsule_is_applied_as_the_text_that_was_signed(
     document = sign_capsule(CAPSULE, key)
     (tmp_path / "rivers.jsonld").write_text(document, "utf-8")
     plain = Nexus.memory().apply_capsule(CAPSULE)
-    for given in (document, json.dumps(json.loads(document), indent=2), tmp_path / "rivers.jsonld"):
+    again = json.dumps(json.loads(document), indent=2)
+    for given in (document, "\ufeff" + document, again, tmp_path / "rivers.jsonld"):
         nexus = Nexus.memory()
         assert nexus.apply_capsule(given, trusted=[did]) == plain
         assert nexus.find(FIND).column("?r.name") == ["Danube"]
