@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
-from pyoxigraph import Literal, NamedNode, Triple
+from pyoxigraph import Literal, NamedNode, RdfFormat, Triple, parse
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.interchange import n_triples
 from kiprdf.interchange.n_triples import StagingStore, Term
+from kiprdf.kml.says import OWN, Says, ids_of, shown
 from kiprdf.language.names import META_TYPES, is_definition_name, is_key, name_fault
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, ElementName, Iris, PropositionName
 from kiprdf.rdf.literals import is_ours, normal
 
 _REIFIES, _TYPE, _LABEL = map(str, (vocab.REIFIES, vocab.TYPE, vocab.LABEL))
-_SAYS = frozenset(map(str, (vocab.SAYS, vocab.UNSETTLED)))
+_SAYS = str(vocab.SAYS)
+_NOTES = frozenset((_SAYS, str(vocab.UNSETTLED)))
 """What several nexuses say is no value, also of an element that is gone."""
 RESTORABLE = "Restore a snapshot that was written without this mapping."
 """The hint for one with the mapping ``original``."""
@@ -77,6 +79,18 @@ def _broken(triple: str, why: str) -> KipError:
     )
 
 
+def _can_be_read(literal: str) -> bool:
+    """Whether a literal in N-Triples is what several nexuses say of an element."""
+    try:
+        (quad,) = parse(f"{vocab.SAYS} {vocab.SAYS} {literal} .", format=RdfFormat.N_TRIPLES)
+        says = Says.read(cast(Literal, quad.object).value)
+        ids_of(says.wire)
+        shown(says.by, OWN)
+        return True
+    except (LookupError, AttributeError, SyntaxError, TypeError, ValueError, RecursionError):
+        return False
+
+
 class _Dataset:
     """The elements of a dataset, its links, facts and faulty values, as N-Triples."""
 
@@ -98,7 +112,10 @@ class _Dataset:
     def _add(self, triples: list[str]) -> None:
         for triple in triples:
             subject, predicate, value = triple.split(" ", 2)
-            if predicate in _SAYS:
+            if predicate in _NOTES:
+                if predicate == _SAYS and not _can_be_read(value):
+                    why = "what is said of an element cannot be read"
+                    self.value_faults.append((triple, why))
                 continue
             self.subjects.setdefault(subject, triple)
             if (key := self._keys.get(predicate)) is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -212,6 +213,24 @@ def test_a_restored_follower_keeps_what_it_writes(ada: Nexus, bob: Nexus, tmp_pa
         assert cy.follow(tmp_path / "ada")["conflicts"] == 1
         assert aspirin(cy)["attributes"] == {"risk": 7, "tags": ["a", 2], "n": 1}
         assert cy.conflicts()[0]["theirs"]["value"] == 3
+
+
+@pytest.mark.parametrize(
+    "text", ["x", "{}", '{"is": 5, "by": {}}', '{"is": ["A", "b"], "by": [5]}']
+)
+def test_a_snapshot_whose_says_cannot_be_read_is_refused(
+    ada: Nexus, bob: Nexus, text: str, tmp_path: Path
+) -> None:
+    bob.follow(tmp_path / "ada")
+    snapshot = bob.snapshot()
+    forged = re.sub(
+        r'kip:says "(?:[^"\\]|\\.)*"', lambda _: f"kip:says {json.dumps(text)}", snapshot
+    )
+    with Nexus.memory() as nexus:
+        with pytest.raises(KipError, match=r"KIP_2002.*cannot be read"):
+            nexus.restore(forged)
+        nexus.restore(snapshot)
+        assert drugs(nexus) == ["Aspirin"]
 
 
 def test_what_the_shapes_refuse_is_gone_around(ada: Nexus, bob: Nexus, tmp_path: Path) -> None:
