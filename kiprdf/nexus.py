@@ -957,7 +957,7 @@ class Nexus:
         where there is no such proposition.
 
         >>> nexus = Nexus.memory()
-        >>> id = nexus.id_of("(Domain:System, belongs_to_domain, Domain:CoreSchema)")
+        >>> id = nexus.id_of("($ConceptType:Person, belongs_to_domain, Domain:CoreSchema)")
         >>> "np:hasAssertion sub:assertion" in nexus.nanopublication(id)
         True
         """

@@ -12,6 +12,7 @@ from base64 import urlsafe_b64encode
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
@@ -31,8 +32,8 @@ npx = Namespace("http://purl.org/nanopub/x/")
 
 HOME = "https://w3id.org/np/"
 """What the IRIs of nanopublications begin with, on the whole web of them."""
-_PLACE = f"RA{'_' * 43}"
-"""Where the digest will be."""
+_PLACE = f"RA{'!' * 43}"
+"""Where the digest will be. The IRIs of a nexus have no ``!``."""
 _CODE = re.compile(r"(?<![A-Za-z0-9_-])RA[A-Za-z0-9_-]{43}(?=[#/.]?\Z)")
 _PARTS = {
     "assertion": "hasAssertion",
@@ -68,7 +69,7 @@ class Nanopublication:
         own = (triple for triple in self.of(part) if triple.subject == about)
         return list(dict.fromkeys(one.object for one in own if one.predicate in properties))
 
-    @property
+    @cached_property
     def origin(self) -> str | None:
         """The base of the nexus that made it; None for one of another tool."""
         bases = [value.value for value in self.values("pubinfo", vocab.BASE)]

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
-from pyoxigraph import Literal, NamedNode, Quad, Triple
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from kiprdf.errors import KipError
 from kiprdf.execution import imports
@@ -249,6 +249,7 @@ class _Document:
         plan = importer.plan(quads, self._options, index, provenance={})
         before = {key: index.metadata(key) for key in (SOURCE, VIA)}
         by_graph = {one.graphs["assertion"].value: one for one in self._every}
+        known = {one.iri: (_main_id(one), _provenance_of(one)) for one in self._every}
         stated_by: dict[str, set[str]] = defaultdict(set)
         """The graphs that state an element, by its id."""
         facts: dict[str, list[str]] = defaultdict(list)
@@ -264,14 +265,15 @@ class _Document:
             names = stated_by[element.key].union(listed(stated.get(GRAPH)))
             every = [by_graph[name] for name in sorted(names)]
             is_foreign = any(one.origin is None for one in every)
-            for key in (GRAPH, GRAPH_VALUES, VIA, *(_OF_ORIGIN if is_foreign else ())):
+            for key in (*_NOTES, *(_OF_ORIGIN if is_foreign else ())):
                 stated.pop(key, None)
             is_new, is_fact = element.key not in plan.existing, isinstance(element, Proposition)
             for one in every if is_new and is_fact else ():
+                main, provenance = known[one.iri]
                 if one.origin is None:
-                    stated |= _provenance_of(one)
-                elif _main_id(one) == element.key:
-                    stated = {**_provenance_of(one), **stated}
+                    stated |= provenance
+                elif main == element.key:
+                    stated = {**provenance, **stated}
             brings = is_new or (is_fact and not _has(index, replace(element, metadata=stated)))
             for key, own in ((SOURCE, False), (VIA, True)):
                 iris = [one.iri.value for one in every if (one.origin is not None) == own]
@@ -324,16 +326,17 @@ def _facts(one: Nanopublication, base: str) -> Iterable[Quad]:
         return quads
     links = {quad.subject for quad in quads if quad.object == vocab.STATEMENT}
     quads += [form.quad_of(t, assertion) for t in one.of("provenance") if t.subject in links]
-    return rebased(quads, one.origin, base)
+    return (form.quad_of(q.triple, assertion) for q in rebased(quads, one.origin, base))
 
 
 def _provenance_of(one: Nanopublication) -> JsonMap:
     """Who says a fact, since when, with which license and by which evidence."""
     values_of: JsonMap = {}
     for key, properties in _METADATA.items():
-        values = one.values("provenance", *properties) or one.values("pubinfo", *properties)
+        named = one.values("provenance", *properties) or one.values("pubinfo", *properties)
+        values = [value.value for value in named if not isinstance(value, BlankNode)]
         if values and (key != "evidence" or one.origin is None):
-            values_of[key] = one_or_all([value.value for value in values])
+            values_of[key] = one_or_all(values)
     return values_of
 
 
@@ -351,23 +354,37 @@ _METADATA = {
     ],
 }
 """The properties of metadata, in the provenance or else in the publication info."""
-_OF_ORIGIN = (SOURCE, IMPORTED_AT, *_METADATA)
+_NOTES = (GRAPH, GRAPH_VALUES, VIA, IMPORTED_AT, CONFLICT)
+"""What each nexus notes for itself."""
+_OF_ORIGIN = (SOURCE, *_METADATA)
 """What the assertion of another tool cannot say itself."""
 
 
 def _withdrawals(one: Nanopublication) -> dict[str, list[str]]:
     """The nanopublications that one retracts, and that it supersedes."""
     return {
-        name: sorted({str(t.object).strip("<>") for t in one.triples if t.predicate == npx(name)})
+        name: sorted(
+            {
+                t.object.value
+                for t in one.triples
+                if t.predicate == npx(name) and isinstance(t.object, NamedNode)
+            }
+        )
         for name in ("retracts", "supersedes")
     }
 
 
 def _withdrawn(entries: Iterable[dict[str, Any]], arrivals: dict[str, JsonMap]) -> Iterator[str]:
     """A sentence for each nanopublication that is withdrawn and from which facts came."""
+    came: dict[str, set[str]] = defaultdict(set)
+    for origins in arrivals.values():
+        for id, value in origins.items():
+            for iri in listed(value):
+                if isinstance(iri, str):
+                    came[iri].add(id)
     for entry in entries:
         for name in ("retracts", "supersedes"):
             for iri in entry[name]:
-                own = {i for key in arrivals.values() for i, v in key.items() if iri in listed(v)}
-                if own:
-                    yield f"<{entry['iri']}> {name} <{iri}>. Of it came {len(own)} elements."
+                if iri in came:
+                    number = len(came[iri])
+                    yield f"<{entry['iri']}> {name} <{iri}>. Of it came {number} elements."

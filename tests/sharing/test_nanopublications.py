@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from base64 import b64decode
 from datetime import UTC, datetime
 from pathlib import Path
@@ -378,6 +379,49 @@ def test_notes_of_a_nexus_for_itself_are_not_sent(sender: Nexus) -> None:
     assert "<http://example.org/transmits>" in sender.nanopublication(
         fact["id"], mapping=sender.context()
     )
+
+
+def test_what_is_noted_for_itself_and_blank_nodes_are_not_taken_over(sender: Nexus) -> None:
+    note = '<urn:kip:metadata/conflict> "x" ; <urn:kip:metadata/imported_at> "y" ;'
+    link = "<https://data.example.org/kb/$proposition/48ec6e8e3fe50dea/treats>"
+    sent = re.sub(r"RA[\w-]{43}", "1", sender.nanopublication(TREATS)).replace(
+        "\tmeta:confidence", f"\t{note} meta:confidence"
+    ).replace(f"{link} meta:", f"{link} {note} meta:")  # fmt: skip
+    assert note in sent
+    receiver = nexus()
+    receiver.import_nanopublications(sent)
+    arrived = element(receiver, TREATS)["metadata"]
+    assert (arrived["confidence"], arrived["via"]) == (0.95, "https://w3id.org/np/1")
+    assert not {"conflict", "imported_at"} & set(arrived)
+    by = re.sub(r"pav:createdBy <[^>]*>", "pav:createdBy []", SIMPLE)
+    by = by.replace("a npx:ExampleNanopub", 'npx:supersedes "text", []')
+    assert by.count("[]") == 2
+    report = receiver.import_nanopublications(by)
+    assert report["nanopublications"][0]["supersedes"] == []
+    (fact,) = receiver.execute('FIND(?l) WHERE { ?l (?a, "transmits", ?b) }')
+    assert "author" not in fact["metadata"]
+
+
+@pytest.mark.parametrize("base", ["https://w3id.org/", "https://w3id.org/np/"])
+def test_a_nexus_may_be_where_nanopublications_are(base: str) -> None:
+    sender, receiver = nexus(base), nexus()
+    sender.execute(SCHEMA)
+    sender.execute(FACTS)
+    sender.execute(
+        """UPSERT { CONCEPT ?d { {type: "Drug", name: :name} }
+          PROPOSITION { (?d, "treats", {type: "Symptom", name: "Headache"}) } }""",
+        name="RA" + "_" * 43,
+    )
+    ids = sender.find('FIND(?l.id) WHERE { ?l (?a, "treats", ?b) }').column("?l.id")
+    assert len(ids) == 2
+    receiver.import_nanopublications([sender.nanopublication(id) for id in ids])
+    for id in ids:
+        assert element(receiver, id)["subject"] == element(sender, id)["subject"]
+
+
+def test_an_absent_key_is_named(sender: Nexus, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"absent\.json"):
+        sender.nanopublication(TREATS, key=tmp_path / "absent.json")
 
 
 # Signatures -----------------------------------------------------------------------------------
