@@ -1141,7 +1141,7 @@ class Nexus:
         ``merge`` finds it. Raises KIP_1001 for a nexus without a history, and ``StoreError``.
         """
         self._engine.writer.require_one_nexus("A branch")
-        return self._engine.boundary.run(lambda: branching.branch(self._engine.writer, folder))
+        return branching.branch(self._engine.writer, folder)
 
     @timed
     def conflicts(self) -> list[dict[str, Any]]:

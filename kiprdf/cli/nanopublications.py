@@ -17,7 +17,10 @@ from kiprdf.cli.root import app
 def nanopublication(
     ctx: typer.Context,
     element: Annotated[
-        str, typer.Argument(help='A proposition: its id, or "(Drug:Aspirin, treats, …)".')
+        str,
+        typer.Argument(
+            metavar="FACT", help='A proposition: its id, or "(Drug:Aspirin, treats, …)".'
+        ),
     ],
     target: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="The file; - for stdout.")
@@ -29,6 +32,9 @@ def nanopublication(
     ] = None,
 ) -> None:
     """Write a fact with what is known of it as a nanopublication, in TriG.
+
+    Its assertion is the fact; its provenance, the metadata. Its IRI ends in a digest
+    of its content, so that a changed copy shows.
 
     \b
     Examples:

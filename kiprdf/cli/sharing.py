@@ -60,9 +60,12 @@ def branch(
 
 
 class OfMerge(OfFolder):
-    """A command that merges into a nexus in a folder."""
+    """A command on a nexus in a folder, whose other argument may be a nexus, too."""
 
     shown = ("sync", "token")
+
+    def _refuse_other_order(self, ctx: Any) -> None:
+        pass
 
 
 @app.command(cls=OfMerge, rich_help_panel=EXCHANGE)
@@ -123,14 +126,7 @@ def merge(
     raise typer.Exit(1 if merged.open else 0)
 
 
-class OfFollow(OfMerge):
-    """A command whose other argument is a nexus, too, and whose own may be new."""
-
-    def _refuse_other_order(self, ctx: Any) -> None:
-        pass
-
-
-@app.command(cls=OfFollow, rich_help_panel=EXCHANGE)
+@app.command(cls=OfMerge, rich_help_panel=EXCHANGE)
 def follow(
     ctx: typer.Context,
     source: Annotated[
@@ -210,7 +206,7 @@ def _side(text: str | None) -> Any:
 def conflicts(ctx: typer.Context, as_json: JsonOption = False) -> None:
     """List where others, who were merged or followed, say something else.
 
-    To resolve one, write the value that is right; to keep both, or after that,
+    To resolve one, write the value that is right. Where that is not theirs, also
     delete the metadata key "conflict" of the element.
 
     \b

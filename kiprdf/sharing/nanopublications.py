@@ -92,7 +92,7 @@ def nanopublication(
 def _of(store: Store, id: str, mapping: Mapping | None) -> dict[str, Iterable[Triple]]:
     if mapping is not None and mapping.is_original:
         message = "A nanopublication is not written with the mapping original."
-        raise KipError("KIP_1001", message, "Give mapping=nexus.context(), the same terms.")
+        raise KipError("KIP_1001", message, "Give what nexus.context() or kiprdf context writes.")
     link = store.iris.from_id(id) if isinstance(id, str) else None
     fact = None if link is None else read_element(store.iris, link, store.describe(link))
     if not isinstance(fact, elements.Proposition):
@@ -249,7 +249,7 @@ class _Document:
         plan = importer.plan(quads, self._options, index, provenance={})
         before = {key: index.metadata(key) for key in (SOURCE, VIA)}
         by_graph = {one.graphs["assertion"].value: one for one in self._every}
-        known = {one.iri: (_main_id(one), _provenance_of(one)) for one in self._every}
+        origins = {one.iri: (_main_id(one), _provenance_of(one)) for one in self._every}
         stated_by: dict[str, set[str]] = defaultdict(set)
         """The graphs that state an element, by its id."""
         facts: dict[str, list[str]] = defaultdict(list)
@@ -269,7 +269,7 @@ class _Document:
                 stated.pop(key, None)
             is_new, is_fact = element.key not in plan.existing, isinstance(element, Proposition)
             for one in every if is_new and is_fact else ():
-                main, provenance = known[one.iri]
+                main, provenance = origins[one.iri]
                 if one.origin is None:
                     stated |= provenance
                 elif main == element.key:

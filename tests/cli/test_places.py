@@ -23,7 +23,7 @@ NEW = 'UPSERT { CONCEPT { {type: "Drug", name: "New"} } }'
 PANELS = {
     "Everyday": "demo run shell load explain diagnose info why memory chunks",
     "Exchange": "snapshot restore export import diff patch schema context publish nanopublication "
-    "sign git-setup git-show git-merge branch merge follow conflicts key",
+    "branch merge follow conflicts git-setup git-show git-merge sign key",
     "History": "at history changes undo forget receipt refusals compact-history reject lift "
     "rejections erasures proposals",
     "Serve": "serve mcp instructions scopes principals",
@@ -134,6 +134,8 @@ REFUSED: dict[tuple[str, ...], tuple[int, str]] = {
         1,
         "There is no nexus in nowhere; create one with kiprdf load, run,",
     ),
+    ("merge", "brain", "nowhere"): (2, "There is no nexus in nowhere; create one with"),
+    ("branch", "brain", "brain"): (1, "is not empty"),
     # The nexus before another argument
     ("run", "brain", FIND): (2, "The nexus comes last: kiprdf run COMMAND brain."),
     ("history", "brain", "Aspirin"): (2, "The nexus comes last: kiprdf history ELEMENT brain."),
