@@ -10,6 +10,8 @@ import pytest
 from tests.cli.conftest import Invoke
 
 FACT = "(Drug:Aspirin, treats, Symptom:Headache)"
+NOTHING = '?d {type: "Drug"} FILTER(?d.name == "x")'
+KEY = "a key"
 
 
 def test_a_nexus_is_signed_and_verified(
@@ -77,12 +79,18 @@ def test_what_a_key_signs_is_not_written_over_it(
     [
         (["verify", "missing.jsonld"], "missing.jsonld: No such file or directory."),
         (["verify", "--trust", "x"], "--trust belongs to a signed document"),
+        (["sign", "--key", KEY, "--select", NOTHING], "Nothing was selected; nothing was written."),
         (["sign", "--key", "missing.json"], "missing.json: No such file or directory."),
         (["nanopublication", FACT, "--key", "missing.json"], "missing.json: No such file"),
         (["key", "new", "missing/key.json"], "cannot be written: No such file or directory."),
     ],
 )
-def test_what_is_missing_is_named(loaded: Invoke, arguments: list[str], reason: str) -> None:
+def test_what_is_missing_is_named(
+    loaded: Invoke, arguments: list[str], reason: str, tmp_path: Path
+) -> None:
+    key = tmp_path / "key.json"
+    loaded("key", "new", str(key))
+    arguments = [str(key) if argument == KEY else argument for argument in arguments]
     answer = loaded(*arguments)
     assert answer.exit_code == 1
     assert reason in answer.stderr

@@ -354,7 +354,7 @@ def test_a_document_that_grows_is_refused_before_it_takes_memory(
     grown = documents.sign(parse(data, format=RdfFormat.N_QUADS), key)
     assert len(grown) < 10_000
     assert kiprdf.verify(grown).ok
-    for times, has_room in ((100, True), (10, False)):
+    for times, has_room in ((200, True), (10, False)):
         monkeypatch.setattr(guard, "GROWTH", times)
         monkeypatch.setattr(guard, "ALLOWANCE", 0)
         assert (layout.read(grown) is not None) == has_room
