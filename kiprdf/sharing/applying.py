@@ -31,8 +31,8 @@ from kiprdf.store import Delta
 class ElementChange:
     """What is written of an element: values by part and key, None to delete a key.
 
-    An element that is not there is created, with its definition and its ends among the changes
-    or in the nexus. ``carried`` is metadata of the engine that it brings along, such as the time of
+    An element that is not there is created, and left out where its definition or an end is missing.
+    ``carried`` is metadata of the engine that it brings along, such as the time of
     its creation and ``_actor``; without any the engine writes its own.
     """
 
@@ -43,16 +43,15 @@ class ElementChange:
 
 
 class Applied(NamedTuple):
-    """What was, or would be, written: ``erased``, ``rejected`` and ``incomplete`` were left out.
+    """What was, or would be, written: ``erased`` and ``rejected`` were left out.
 
-    A rejected value is the id of an element and the key of an attribute, "" for a fact; what is
-    incomplete lacks an end or its definition. ``nodes`` has those of all that was named.
+    A rejected value is the id of an element and the key of an attribute, "" for a fact. ``nodes``
+    has those of all that was named.
     """
 
     draft: Draft
     erased: int
     rejected: list[tuple[str, str]]
-    incomplete: list[Identity]
     nodes: dict[Identity, NamedNode]
     delta: Delta
 
@@ -85,12 +84,9 @@ def apply_changes(
     ordered = sorted(changes, key=lambda change: rank(change.identity))
     gone = (_node(change.identity, draft, resolved) for change in ordered if change.deletes)
     draft.delete([node for node in gone if node is not None])
-    incomplete: list[Identity] = []
     for change in paced(one for one in ordered if not one.deletes):
         element = _element(change.identity, draft, resolved)
-        if element is None:
-            incomplete.append(change.identity)
-        else:
+        if element is not None:
             resolved[change.identity] = element.node
             for (part, key), term in change.terms.items():
                 values = element.attributes if part == "attributes" else element.metadata
@@ -119,7 +115,7 @@ def apply_changes(
         delta = finish(draft, delta, rejected)
     if not dry_run:
         writer.commit(delta, kind)
-    return Applied(draft, len(draft.erased), rejected, incomplete, resolved, delta)
+    return Applied(draft, len(draft.erased), rejected, resolved, delta)
 
 
 def _node(

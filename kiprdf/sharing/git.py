@@ -145,12 +145,12 @@ def merge(
     ours, theirs = stores["ours"], stores["theirs"]
     profile = _profile(ours, contents[1], format) or _profile(theirs, contents[2], format)
     has_versions = _has(ours, vocab.metadata(vocab.VERSION))
-    merged, report = merging.merge_snapshots(stores.get("base"), ours, theirs)
+    report = merging.merge_snapshots(stores.get("base"), ours, theirs)
     result = io.BytesIO()
     Serializer(
-        StagingStore(merged.engine),
+        StagingStore(ours.engine),
         format,
-        merged.iris,
+        ours.iris,
         profile=profile or "rdf11",
         engine_metadata=has_versions,
     ).write(result)

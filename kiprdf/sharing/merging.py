@@ -21,8 +21,7 @@ from kiprdf.execution.engine import CommandEngine
 from kiprdf.execution.replacing import is_trusted
 from kiprdf.execution.trust import Trusts
 from kiprdf.execution.writer import Writer
-from kiprdf.interchange import files, snapshots
-from kiprdf.interchange.dataset import check_dataset
+from kiprdf.interchange import snapshots
 from kiprdf.interchange.differences.difference import (
     VALUE_CHARACTERS,
     Change,
@@ -37,9 +36,6 @@ from kiprdf.interchange.differences.difference import (
     rank,
     shown,
 )
-from kiprdf.interchange.formats import reading
-from kiprdf.interchange.formats.parsing import decoded
-from kiprdf.interchange.formats.reading import base_of as declared_base
 from kiprdf.interchange.knowledge import Knowledge
 from kiprdf.kml.draft import Draft, copied, timestamp
 from kiprdf.kml.merge import unite
@@ -47,7 +43,7 @@ from kiprdf.kml.merged_origins import items
 from kiprdf.kml.rejections import Names
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Element, Term
-from kiprdf.rdf.iris import ConceptName, Iris
+from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, canonical_json, normal
 from kiprdf.semantics.protected import is_rejection
 from kiprdf.sharing.applying import Applied, apply_changes
@@ -426,43 +422,23 @@ def _refused(conflicts: list[Conflict]) -> KipError:
 # Snapshots ------------------------------------------------------------------------------------
 
 
-def merge_snapshots(
-    base: Source | None,
-    ours: OxigraphStore | files.Source,
-    theirs: Source,
-    prefer: Prefer = None,
-) -> tuple[OxigraphStore, Merged]:
-    """The dataset to which three snapshots merge, with the base of the second, and the report.
+def merge_snapshots(base: NexusStore | None, ours: OxigraphStore, theirs: NexusStore) -> Merged:
+    """Merge a snapshot into ours, which is changed, and return the report.
 
-    A snapshot may have been read before; ours is changed then. Without a base the empty dataset is
-    the base. The result depends on the snapshots alone: what changes has the latest time in them.
-    Raises ``KipError`` as ``Nexus.restore`` does for what is no snapshot, and as a merge does.
+    Without a base the empty dataset is the base. The result depends on the snapshots alone: what
+    changes has the latest time in them. Raises ``KipError`` as a merge does.
     """
-    store = ours if isinstance(ours, OxigraphStore) else _dataset_of(ours)
-    others = [one for one in (theirs, base) if one is not None]
-    with ExitStack() as stack:
-        sides = [stack.enter_context(opened(one, store)) for one in others]
-        clock = _latest((store, *sides))
-        engine = CommandEngine(store, clock=lambda: clock)
-        chosen = Base("the snapshot that was given" if base is not None else NO_BASE)
-        if base is not None:
-            chosen = chosen._replace(states=(lambda: nullcontext(sides[1]),))
-        report, applied = _Merge(engine.writer, sides[0], chosen, prefer, False).run(dry_run=True)
+    clock = _latest(one for one in (ours, theirs, base) if one is not None)
+    engine = CommandEngine(ours, clock=lambda: clock)
+    chosen = Base(NO_BASE)
+    if base is not None:
+        chosen = Base("the snapshot that was given", (lambda: nullcontext(base),))
+    report, applied = _Merge(engine.writer, theirs, chosen, None, False).run(dry_run=True)
     assert applied is not None
     for triple in applied.delta.removed:
-        store.engine.remove(Quad(*triple))
-    store.engine.extend(Quad(*triple) for triple in applied.delta.added)
-    return store, report
-
-
-def _dataset_of(source: files.Source) -> OxigraphStore:
-    """The dataset of a snapshot, with its own base."""
-    content, format = files.content(source), files.format_of(source) or "turtle"
-    text = decoded(content, format)
-    base = declared_base(text, format) or vocab.DEFAULT_BASE
-    dataset = reading.stage(text, format, base)
-    check_dataset(dataset, Iris(base))
-    return OxigraphStore(dataset.engine, base)
+        ours.engine.remove(Quad(*triple))
+    ours.engine.extend(Quad(*triple) for triple in applied.delta.added)
+    return report
 
 
 def _latest(stores: Iterable[Store]) -> datetime:
