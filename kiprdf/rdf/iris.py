@@ -240,7 +240,7 @@ def base_fault(base: str) -> str | None:
         NamedNode(base)
     except ValueError:
         return "is not an IRI"
-    if _overlaps(base, *vocab.OWN, vocab.BLANK):
+    if _overlaps(base, *vocab.OWN, *vocab.DOCUMENTS, vocab.BLANK):
         return "overlaps a namespace of kiprdf's own vocabulary"
     return "overlaps a namespace of the W3C" if _overlaps(base, _W3C) else None
 

@@ -24,6 +24,8 @@ RECEIPTS = "urn:kip:receipt/"
 """What a receipt says of a commit; the receipt is named by the digest of the commit's record."""
 CAPSULES = "urn:kip:capsule/"
 """Capsules that are signed, by the digests of their texts."""
+DOCUMENTS = (RECEIPTS, CAPSULES)
+"""The namespaces of what signed documents are about; where they are imported, it is knowledge."""
 DEFAULT_BASE = "urn:kip:nexus/"
 
 ID = NamedNode(KIP + "id")

@@ -330,7 +330,7 @@ def test_every_namespace_of_the_vocabulary_is_reserved() -> None:
     }
     below = {vocab.FUNCTION}  # in one of the others
     others = {vocab.BLANK, vocab.RDF, vocab.RDFS, vocab.XSD, vocab.DEFAULT_BASE}
-    assert named == {*vocab.OWN, *others, *below}
+    assert named == {*vocab.OWN, *vocab.DOCUMENTS, *others, *below}
     assert {name for name in named if base_fault(name.replace("#", "/")) is None} == {
         "urn:kip:nexus/"
     }

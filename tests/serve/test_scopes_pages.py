@@ -97,6 +97,9 @@ def test_people_without_a_view_choose_a_scope(scoped: ScopedServer) -> None:
 
 @needs_browser
 def test_a_person_signs_in_and_walks_in_a_scope(scoped: ScopedServer) -> None:
+    from selenium.webdriver.support.expected_conditions import staleness_of
+    from selenium.webdriver.support.wait import WebDriverWait
+
     path = f"memory/scopes/{quote(NAME)}"
     with browser() as driver:
         driver.get(f"{scoped.server.address}{path}/explore/")
@@ -105,6 +108,8 @@ def test_a_person_signs_in_and_walks_in_a_scope(scoped: ScopedServer) -> None:
         assert driver.current_url == f"{scoped.server.address}{path}/explore/"
         field = driver.find_element("css selector", 'input[type="search"]')
         field.send_keys("Zoë\n")
+        # Typing shows links, too, which go with the page.
+        WebDriverWait(driver, 20).until(staleness_of(field))
         driver.find_element("link text", f"of {NAME}").click()
         assert f"/{path}/page/Person/" in driver.current_url
         assert driver.find_element("css selector", "h1").text.endswith(f"of {NAME}")
