@@ -386,9 +386,9 @@ def retracted(heard: Heard, all_says: Iterable[tuple[NamedNode, Says]]) -> Itera
         register = says.by.get(heard.replica)
         if register is None or "at" not in register:
             continue
-        if heard.is_whole:
-            entry = heard.by.get(canonical_json(says.wire))
-            if entry is None or heard.replica not in entry[1]:
-                yield says.wire
-        elif digest(ids_of(says.wire)[0]) in heard.forgotten:
+        entry = heard.by.get(canonical_json(says.wire))
+        # What was forgotten may have been written again.
+        is_repeated = entry is not None and heard.replica in entry[1]
+        is_forgotten = digest(ids_of(says.wire)[0]) in heard.forgotten
+        if (heard.is_whole or is_forgotten) and not is_repeated:
             yield says.wire

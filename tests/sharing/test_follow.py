@@ -152,6 +152,20 @@ def test_what_was_erased_or_rejected_does_not_return(
     assert any(b"Aspirin" in content for content in files)
 
 
+def test_what_was_forgotten_and_written_again_stays(ada: Nexus, bob: Nexus, tmp_path: Path) -> None:
+    codeine = 'UPSERT { CONCEPT { {type: "Drug", name: "Codeine"} } }'
+    bob.follow(tmp_path / "ada")
+    ada.execute(codeine)
+    ada.forget(["C:Drug/Codeine"])
+    ada.execute(codeine)
+    with Nexus.open(tmp_path / "cleo") as cleo:
+        cleo.follow(tmp_path / "ada")
+        bob.follow(tmp_path / "cleo")
+    ada.execute('UPSERT { CONCEPT { {type: "Drug", name: "Ibuprofen"} } }')
+    bob.follow(tmp_path / "ada")
+    assert drugs(bob) == ["Aspirin", "Codeine", "Ibuprofen"]
+
+
 def test_a_selection_is_followed_alone(ada: Nexus, bob: Nexus, tmp_path: Path) -> None:
     ada.execute(DRUG, name="Ibuprofen")
     select = '?d {type: "Drug"} FILTER(?d.name == "Aspirin")'
