@@ -389,6 +389,5 @@ def retracted(heard: Heard, all_says: Iterable[tuple[NamedNode, Says]]) -> Itera
         entry = heard.by.get(canonical_json(says.wire))
         # What was forgotten may have been written again.
         is_repeated = entry is not None and heard.replica in entry[1]
-        is_forgotten = digest(ids_of(says.wire)[0]) in heard.forgotten
-        if (heard.is_whole or is_forgotten) and not is_repeated:
+        if not is_repeated and (heard.is_whole or digest(ids_of(says.wire)[0]) in heard.forgotten):
             yield says.wire

@@ -42,18 +42,6 @@ ANYBODY = ["Nobody is named as trusted: the signature holds, whoever the signer 
 
 
 @pytest.fixture(scope="module")
-def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("keys") / "key.json"
-    keys.new_key(path)
-    return path
-
-
-@pytest.fixture(scope="module")
-def did(key: Path) -> str:
-    return keys.key_of(key).did
-
-
-@pytest.fixture(scope="module")
 def text(key: Path) -> str:
     return documents.sign(parse(DATA, format=RdfFormat.TRIG), key)
 

@@ -25,18 +25,6 @@ UPSERT {
 FIND = 'FIND(?r.name) WHERE { ?r {type: "River"} }'
 
 
-@pytest.fixture(scope="module")
-def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("keys") / "key.json"
-    keys.new_key(path)
-    return path
-
-
-@pytest.fixture(scope="module")
-def did(key: Path) -> str:
-    return keys.key_of(key).did
-
-
 def test_a_signed_capsule_is_applied_as_the_text_that_was_signed(
     key: Path, did: str, tmp_path: Path
 ) -> None:
