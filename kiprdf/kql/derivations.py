@@ -129,7 +129,8 @@ def _followed(one: _Alternative, clause: ast.Clause) -> _Alternative | None:
     bound = _names(ast.Block(one.clauses))
     followed = _with_nulls(clause, one.nulls, bound)
     if followed is not None:
-        return replace(one, clauses=(*one.clauses, followed))
+        nulls = one.nulls | _missed(clause, bound) - _names(ast.Block((followed,)))
+        return replace(one, clauses=(*one.clauses, followed), nulls=nulls)
     if isinstance(clause, ast.Optional | ast.Not):
         absent = (*one.absent, _place(clause))
         return replace(one, absent=absent, nulls=one.nulls | _missed(clause, bound))
@@ -172,7 +173,9 @@ def _with_nulls(
                     continue
                 if followed is not None:
                     clauses.append(followed)
-                    bound |= _names(ast.Block((followed,)))
+                    names = _names(ast.Block((followed,)))
+                    nulls |= _missed(inner, bound) - names
+                    bound |= names
                 elif isinstance(inner, ast.ConceptClause | ast.PropositionClause):
                     return None
                 else:

@@ -136,6 +136,17 @@ def test_what_is_absent_and_which_branch(nexus: kiprdf.Nexus) -> None:
     assert placebo[0]["absent"] == ["NOT at 2:21", "OPTIONAL at 4:3"]
 
 
+def test_what_an_optional_misses_in_another_is_null_around_both(nexus: kiprdf.Nexus) -> None:
+    command = """FIND(?x.name, ?y.name) WHERE {
+  (?x, "treats", {name: "Headache"}) UNION { (?y, "is_a", {name: "Feeling"}) }
+  OPTIONAL { OPTIONAL { (?x, "is_a", ?z) } OPTIONAL { (?y, "is_a", ?w) } }
+  FILTER(IS_NULL(?z.name) && IS_NOT_NULL(?w.name))
+}"""
+    explained = nexus.why(command)
+    assert explained.result == [[None], ["Pain"]]
+    assert explained.rows[0].derivations[0].branch == "UNION at 2:38"
+
+
 def test_a_group_has_its_size(nexus: kiprdf.Nexus) -> None:
     command = 'FIND(?d.name, COUNT(?s)) WHERE { ?d {type: "Drug"} (?d, "treats", ?s) }'
     (row,) = nexus.why(command).to_json()
