@@ -25,6 +25,7 @@ from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.kql.reader import link_of
 from kiprdf.meta.counts import KEY, VALUE, X, grouped
 from kiprdf.nexus import Nexus
+from kiprdf.pages.drawing import DRAWN, Arrow, Node, drawing
 from kiprdf.pages.elements import element_page
 from kiprdf.pages.page import ASSETS as FILES
 from kiprdf.pages.page import Page, Paths, Site, View, count, render, words
@@ -32,7 +33,6 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Element, Proposition, read_element
 from kiprdf.rdf.literals import to_json
 from kiprdf.serve import review, time_pages, why_page
-from kiprdf.serve.drawing import DRAWN, Arrow, Node, drawing
 from kiprdf.serve.routes.linked import no_element
 from kiprdf.serve.time_pages import Moment, label, shown_time
 from kiprdf.store import Store
