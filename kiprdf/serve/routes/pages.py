@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,25 +12,54 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from kiprdf.serve.explorer import ASSETS, Absent, Explorer
+from kiprdf.serve.explorer import changes as commits
+from kiprdf.serve.explorer import element as elements
+from kiprdf.serve.explorer import home, search
+from kiprdf.serve.explorer import queries as pane
+from kiprdf.serve.explorer import schema as types
+from kiprdf.serve.explorer.explorer import Explorer
+from kiprdf.serve.explorer.forms import Forms
+from kiprdf.serve.explorer.page import ASSETS
+from kiprdf.serve.explorer.time_pages import moment_of
 from kiprdf.serve.http import error_response, read_form, run_for
-from kiprdf.serve.routes import linked, rejecting
+from kiprdf.serve.observation import info_of
+from kiprdf.serve.routes import linked
 from kiprdf.serve.state import Routes, Server, is_for_people, path_after, root_of
-from kiprdf.serve.time_pages import moment_of
+
+
+def explorer_of(server: Server, request: Request) -> Explorer:
+    """What makes pages of the nexus as it is, with forms for who may write."""
+    return Explorer(
+        server.nexus,
+        server.store,
+        server.title,
+        info_of(request.scope).actor,
+        root_of(request),
+        moment_of(server.store),
+        forms_of(server, request),
+    )
+
+
+def forms_of(server: Server, request: Request) -> Forms | None:
+    """What makes the keys of forms; None if this request could not send one."""
+    actor = info_of(request.scope).actor
+    may_write = actor.may("write") and not server.is_read_only
+    return Forms(server.form_secret, actor) if may_write else None
 
 
 def _in_explorer(
     server: Server, request: Request, when: str | None, make: Callable[[Explorer], str]
 ) -> bytes:
     """A page of the nexus as it is, or as of a commit or time."""
-    nexus, store, root = server.nexus, server.store, root_of(request)
-    if not when or when == str(store.commit()):
-        html = make(Explorer(nexus, store, server.title, root, moment_of(store)))
+    explorer = explorer_of(server, request)
+    if not when or when == str(server.store.commit()):
+        html = make(explorer)
     else:
         seq = _commit(when)
-        with nexus.at(when if seq is None else seq) as past:
-            moment = moment_of(store, past.store.commit())
-            html = make(Explorer(past, past.store, server.title, root, moment))
+        with server.nexus.at(when if seq is None else seq) as past:
+            moment = moment_of(server.store, past.store.commit())
+            made_of = replace(explorer, nexus=past, store=past.store, moment=moment, forms=None)
+            html = make(made_of)
     return html.encode(errors="replace")
 
 
@@ -52,17 +82,13 @@ async def element(server: Server, request: Request) -> Response:
     """/page/{path}: an element for people."""
     node = linked.node_at(server.store, path_after(request, "/page/"))
     when = request.query_params.get("as_of")
-    key = None if when else rejecting.form_key(server, request, node)
-    make = partial(
-        _in_explorer,
-        server,
-        request,
-        when,
-        lambda explorer: explorer.element(node, server.nexus, key),
-    )
+    make = partial(elements.element, node=node, now=server.nexus)
+    forms = None if when else forms_of(server, request)
+    reader = "" if forms is None else forms.key("element")
+    call = partial(_in_explorer, server, request, when, make)
     try:
-        return await linked.document(server, request, linked.HTML, make, reader=key or "")
-    except Absent as page:
+        return await linked.document(server, request, linked.HTML, call, reader=reader)
+    except elements.Absent as page:
         if not is_for_people(request):
             raise linked.no_element() from None
         return HTMLResponse(str(page).encode(errors="replace"), 404, {"Vary": "Accept"})
@@ -72,32 +98,32 @@ async def history(server: Server, request: Request) -> Response:
     """/explore/history/{path}: the changes of an element."""
     node = linked.node_at(server.store, path_after(request, "/explore/history/"))
     cursor = request.query_params.get("cursor")
-    make = partial(Explorer.history, node=node, cursor=cursor)
+    make = partial(commits.history, node=node, cursor=cursor)
     return await _page(server, request, make, is_timeless=True)
 
 
 async def start(server: Server, request: Request) -> Response:
     """/explore/: search, or what there is."""
     term = request.query_params.get("q", "")
-    return await _page(server, request, lambda explorer: explorer.start(term))
+    return await _page(server, request, lambda explorer: home.start(explorer, term))
 
 
 async def search_results(server: Server, request: Request) -> Response:
     """/explore/search: the results alone, for search as you type."""
     term = request.query_params.get("q", "")
-    make = partial(Explorer.results, term=term)
+    make = partial(search.results, term=term)
     return await _page(server, request, make if term.strip() else lambda explorer: "")
 
 
 async def schema(server: Server, request: Request) -> Response:
     """/explore/schema."""
-    return await _page(server, request, Explorer.schema)
+    return await _page(server, request, types.schema)
 
 
 async def changes(server: Server, request: Request) -> Response:
     """/explore/log."""
     until = request.query_params.get("until") or request.query_params.get("as_of") or ""
-    make = partial(Explorer.log, until=_commit(until))
+    make = partial(commits.log, until=_commit(until))
     return await _page(server, request, make, is_timeless=True)
 
 
@@ -107,7 +133,7 @@ async def queries(server: Server, request: Request) -> Response:
     if request.method == "POST":
         form = await read_form(request, server.options.max_body)
         command = form.get("command", "")
-    return await _page(server, request, lambda explorer: explorer.queries(command))
+    return await _page(server, request, lambda explorer: pane.queries(explorer, command))
 
 
 async def why(server: Server, request: Request) -> Response:
@@ -115,7 +141,7 @@ async def why(server: Server, request: Request) -> Response:
     command = request.query_params.get("command", "")
     row = _commit(request.query_params.get("row", ""))
     return await _page(
-        server, request, lambda explorer: explorer.why(command, -1 if row is None else row)
+        server, request, lambda explorer: pane.why(explorer, command, -1 if row is None else row)
     )
 
 
@@ -133,7 +159,7 @@ async def refuse(server: Server, request: Request, error: Any) -> Response:
     answer = error_response(error)
     if not (server.options.explorer and is_for_people(request)):
         return answer
-    explorer = Explorer(server.nexus, server.store, server.title, root_of(request))
+    explorer = replace(explorer_of(server, request), moment=None, forms=None)
     html = explorer.failure(answer.status_code, json.loads(bytes(answer.body))["error"])
     headers = {**getattr(error, "headers", {}), "Vary": "Accept"}
     return HTMLResponse(html.encode(errors="replace"), answer.status_code, headers)

@@ -11,33 +11,18 @@ from starlette.responses import RedirectResponse, Response
 from kiprdf.errors import KipError
 from kiprdf.kql.reader import Reader
 from kiprdf.rdf import vocab
-from kiprdf.serve import review
 from kiprdf.serve.http import HttpError, read_form, run_for, status_of
-from kiprdf.serve.observation import info_of
 from kiprdf.serve.routes import linked
 from kiprdf.serve.routes.review import MOST_BODY, check_form
-from kiprdf.serve.state import Routes, Server, path_after, require_write, root_of
-
-
-def form_key(server: Server, request: Request, node: NamedNode) -> str | None:
-    """What the form on the page of an element must send; None for readers who may not reject."""
-    actor = info_of(request.scope).actor
-    if not actor.is_person or not actor.may("write") or server.is_read_only:
-        return None
-    return review.form_key(server.form_secret, actor, _form(server, node))
-
-
-def _form(server: Server, node: NamedNode) -> str:
-    return f"reject {server.store.iris.id(node)}"
+from kiprdf.serve.state import Routes, Server, path_after, root_of
 
 
 async def reject(server: Server, request: Request) -> Response:
     """Reject a fact, or a value of an attribute, as it was on the page that was sent."""
     path = path_after(request, "/explore/reject/")
-    node, actor = linked.node_at(server.store, path), info_of(request.scope).actor
-    require_write(server, request)
+    node = linked.node_at(server.store, path)
     fields = await read_form(request, MOST_BODY)
-    check_form(server, actor, _form(server, node), fields)
+    check_form(server, request, f"reject {server.store.iris.id(node)}", fields)
     try:
         await run_for(request, server.threads, lambda: _reject(server, node, fields))
     except KipError as error:

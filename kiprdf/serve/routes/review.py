@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Callable
+from dataclasses import replace
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from kiprdf.actors import Actor
 from kiprdf.errors import KipError
-from kiprdf.serve import review
-from kiprdf.serve.explorer import Explorer
+from kiprdf.serve.explorer import review
+from kiprdf.serve.explorer.explorer import Explorer
+from kiprdf.serve.explorer.forms import Forms
 from kiprdf.serve.http import HttpError, read_form, run_for, status_of
 from kiprdf.serve.observation import info_of
+from kiprdf.serve.routes import pages
 from kiprdf.serve.state import Routes, Server, require_write, root_of
 
 MOST_BODY = 10_000
 
 
-def check_form(server: Server, actor: Actor, id: str, fields: dict[str, str]) -> None:
+def check_form(server: Server, request: Request, form: str, fields: dict[str, str]) -> None:
     """Raise 403 for a form that is not of a page of this server, or was made for another."""
+    require_write(server, request)
     if server.is_read_only:
         raise HttpError(403, "This server only reads.", "Start it without --read-only.")
-    key = review.form_key(server.form_secret, actor, id)
-    if not hmac.compare_digest(key.encode(), fields.get("key", "").encode()):
+    forms = Forms(server.form_secret, info_of(request.scope).actor)
+    if not forms.is_key(fields.get("key", ""), form):
         raise HttpError(403, "This form is not of this page.", "Open the page again.")
 
 
@@ -40,7 +43,7 @@ def _person(server: Server, request: Request) -> Actor:
 async def _page(
     server: Server, request: Request, make: Callable[[Explorer], str], status: int = 200
 ) -> Response:
-    explorer = Explorer(server.nexus, server.store, server.title, root_of(request))
+    explorer = replace(pages.explorer_of(server, request), moment=None)
     html = await run_for(request, server.threads, lambda: make(explorer))
     server.note(request.scope, None)
     # What was read of a proposal may be decided at any time.
@@ -52,7 +55,8 @@ async def listed(server: Server, request: Request) -> Response:
     """/explore/proposals: those that wait, the oldest first."""
     actor, given = _person(server, request), request.query_params.get("first", "")
     first = int(given) if given.isascii() and given.isdecimal() and len(given) < 10 else 0
-    return await _page(server, request, lambda one: one.proposals(actor, server.form_secret, first))
+    forms = Forms(server.form_secret, actor)
+    return await _page(server, request, lambda one: review.proposals(one, forms, first))
 
 
 async def proposal(server: Server, request: Request) -> Response:
@@ -60,9 +64,8 @@ async def proposal(server: Server, request: Request) -> Response:
     actor, id = _person(server, request), request.path_params["id"]
     error: KipError | None = None
     if request.method == "POST":
-        require_write(server, request)
         fields = await read_form(request, MOST_BODY)
-        check_form(server, actor, id, fields)
+        check_form(server, request, id, fields)
         try:
             await run_for(request, server.threads, lambda: _decide(server, id, fields))
             return RedirectResponse(f"{root_of(request)}/explore/proposals", 303)
@@ -72,7 +75,7 @@ async def proposal(server: Server, request: Request) -> Response:
     return await _page(
         server,
         request,
-        lambda one: one.proposal(actor, server.form_secret, id, error),
+        lambda one: review.proposal(one, Forms(server.form_secret, actor), id, error),
         status,
     )
 

@@ -12,7 +12,7 @@ from kiprdf.rdf.literals import Json
 if TYPE_CHECKING:
     from kiprdf.execution.why import Explained
     from kiprdf.kql.derivations import Derivation
-    from kiprdf.serve.explorer import ExplorerPage
+    from kiprdf.serve.explorer.page import ExplorerPage
 
 PATH = "explore/why"
 Link = Callable[[str], View]

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kiprdf.actors import Actor
 from kiprdf.errors import KipError
 from kiprdf.execution.proposals import may_approve, read_by
 from kiprdf.pages.page import View
-from kiprdf.serve.time_pages import shown_time
+from kiprdf.serve.explorer.explorer import Explorer
+from kiprdf.serve.explorer.forms import Forms
+from kiprdf.serve.explorer.page import ExplorerPage
+from kiprdf.serve.explorer.time_pages import shown_time
 from kiprdf.spelling import visible
-
-if TYPE_CHECKING:
-    from kiprdf.nexus import Nexus
-    from kiprdf.serve.explorer import ExplorerPage
 
 PATH = "explore/proposals"
 PAGE = 25
@@ -29,43 +25,41 @@ _ESCAPES = re.compile(r"((?:\\u[0-9a-f]{4})+)")
 _KINDS = {"+": "added", "-": "removed", "~": "changed"}
 
 
-def form_key(secret: bytes, actor: Actor, id: str) -> str:
-    """What a form must send, which pages of others cannot know."""
-    text = json.dumps([actor.label, id])
-    return hmac.new(secret, text.encode(), hashlib.sha256).hexdigest()
+def proposals(explorer: Explorer, forms: Forms, first: int) -> str:
+    """The page of the proposals that wait, the oldest first, from a number on."""
+    page, waiting = explorer.page(PATH), explorer.nexus.proposals()
+    shown = waiting[first : first + PAGE]
+    return page.html(
+        "explorer/proposals.html",
+        "Proposals",
+        number=f"{len(waiting):,} wait",
+        proposals=[_view(page, one, forms, LINES) for one in shown],
+        pager=page.pager(first, PAGE, len(waiting)),
+        error=None,
+    )
 
 
-def listed(page: ExplorerPage, nexus: Nexus, actor: Actor, secret: bytes, first: int) -> View:
-    """The proposals that wait, the oldest first, from a number on."""
-    waiting = nexus.proposals()
-    more = first + PAGE < len(waiting)
-    return {
-        "number": f"{len(waiting):,} wait" + (f", from {first + 1:,} on" if first else ""),
-        "proposals": [
-            _view(page, one, actor, secret, LINES) for one in waiting[first : first + PAGE]
-        ],
-        "next": page.href(f"{PATH}?first={first + PAGE}") if more else None,
-        "error": None,
-    }
-
-
-def alone(
-    page: ExplorerPage, nexus: Nexus, actor: Actor, secret: bytes, id: str, error: KipError | None
-) -> View:
-    """One proposal, with all of its difference, and why a decision has failed."""
-    view = _view(page, nexus.proposal(id), actor, secret)
+def proposal(explorer: Explorer, forms: Forms, id: str, error: KipError | None) -> str:
+    """The page of one proposal, with all of its difference, and why a decision has failed."""
+    page = explorer.page(f"{PATH}/{id}")
     fault: View | None = None
     if error is not None:
         parts = list(visible(error.message))
         fault = {"code": error.code, "message": parts, "hint": error.hint}
-    return {"number": "", "proposals": [view], "next": None, "error": fault}
+    return page.html(
+        "explorer/proposals.html",
+        f"Proposal {id}",
+        number="",
+        proposals=[_view(page, explorer.nexus.proposal(id), forms)],
+        pager=None,
+        error=fault,
+    )
 
 
 def _view(
     page: ExplorerPage,
     proposal: dict[str, Any],
-    actor: Actor,
-    secret: bytes,
+    forms: Forms,
     most: int | None = None,
 ) -> View:
     """A proposal with the first lines of its difference; it is decided where all are shown."""
@@ -91,7 +85,7 @@ def _view(
         "text": list(visible(proposal["text"], "\n\t")),
         "parameters": parameters and list(visible(json.dumps(parameters, ensure_ascii=False))),
         "reads": list(visible(read_by(proposal))),
-        "form": form_key(secret, actor, id) if may_approve(actor, proposal) else None,
+        "form": forms.key(id) if may_approve(forms.actor, proposal) else None,
     }
 
 

@@ -1,0 +1,62 @@
+"""What the pages of one nexus are made from, and the links that need its elements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from kiprdf.actors import Actor
+from kiprdf.interchange.knowledge import Knowledge
+from kiprdf.interchange.mapping.contexts import Mapping
+from kiprdf.nexus import Nexus
+from kiprdf.pages.page import Paths, View
+from kiprdf.rdf.elements import Proposition, read_element
+from kiprdf.serve.explorer import time_pages
+from kiprdf.serve.explorer.forms import Forms
+from kiprdf.serve.explorer.page import ExplorerPage, ExplorerSite
+from kiprdf.serve.explorer.time_pages import Moment
+from kiprdf.store import Store
+
+
+@dataclass(frozen=True)
+class Explorer:
+    """A nexus, and who looks at it; ``root`` is the path of the application."""
+
+    nexus: Nexus
+    store: Store
+    title: str
+    actor: Actor
+    root: str = ""
+    moment: Moment | None = None
+    forms: Forms | None = None
+    """Makes the keys of forms; None for who may not write, and on pages of the past."""
+
+    def page(
+        self, path: str, knowledge: Knowledge | None = None, **query: str | None
+    ) -> ExplorerPage:
+        """A page whose address has a query; a field of it is None where it is absent."""
+        knowledge = knowledge or Knowledge(self.store.iris)
+        site = ExplorerSite(knowledge, Paths(), self.title, Mapping.none())
+        given = {key: value for key, value in query.items() if value}
+        return ExplorerPage(site, path, self.root, self.moment, query=given)
+
+    def page_of_all_commits(self, path: str) -> ExplorerPage:
+        """A page whose links lead to what there is now."""
+        return ExplorerPage(self.page("").site, path, self.root)
+
+    def link(self, page: ExplorerPage, identity: str) -> View:
+        """A link to an element: the name of a concept, the words of a proposition."""
+        node = self.store.iris.from_id(identity)
+        if node is None:
+            return {"iri": identity}
+        shown = read_element(self.store.iris, node, self.store.describe(node))
+        if not isinstance(shown, Proposition):
+            return page.node_link(node)
+        href = page.href(page.site.path(node))
+        return {"href": href, "words": time_pages.words_of(self.store.iris, shown)}
+
+    def failure(self, status: int, error: dict[str, str]) -> str:
+        """The page of a request that failed, with the error object of the other clients."""
+        page, phrase = self.page("explore/failure"), HTTPStatus(status).phrase
+        view = {"phrase": phrase, "status": str(status), "error": error}
+        return page.html("explorer/failure.html", phrase, **view)

@@ -1,0 +1,174 @@
+"""A page of the explorer: the links, numbers and pagers that all its pages share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Fields
+from dataclasses import dataclass, field
+from typing import ClassVar, TypeAlias
+from urllib.parse import quote, urlencode
+
+from pyoxigraph import NamedNode
+
+from kiprdf.pages.drawing import DRAWN, Arrow, Node, drawing
+from kiprdf.pages.page import ASSETS as FILES
+from kiprdf.pages.page import Page, Site, View, words
+from kiprdf.rdf import vocab
+from kiprdf.rdf.elements import Concept, Element, Proposition
+from kiprdf.rdf.literals import to_json
+from kiprdf.serve.explorer import time_pages
+from kiprdf.serve.explorer.time_pages import Moment, label
+
+_TYPES = {".css": "text/css", ".js": "text/javascript"}
+ASSETS = {path.name: (path, _TYPES[path.suffix]) for path in FILES.iterdir()}
+"""The files of the pages, with their media types."""
+_NO_SLIDER = ("explore/log", "explore/history")
+"""Pages about all commits."""
+_ADDRESSES = {
+    "index.html": "explore/",
+    "vocabulary.html": "explore/schema",
+    "style.css": "static/style.css",
+}
+"""What is in place of the files of a published folder."""
+Numbers: TypeAlias = dict[tuple[str, str | None], int]
+"""How many there are of what a page reads in part: facts by direction and predicate, or all of
+them (None); members; facts about a fact."""
+
+
+def element_path(base: str, iri: str) -> str:
+    """The percent-encoded path of an element below ``/page/`` and ``/data/``.
+
+    >>> element_path("urn:kip:nexus/", "urn:kip:nexus/Drug/Vitamin%20C")
+    'Drug/Vitamin%20C'
+    """
+    return quote(iri[len(base) :], safe="/%$~!*'()")
+
+
+class ExplorerSite(Site):
+    """The elements that one page needs; each element has a page and a document."""
+
+    __slots__ = ()
+
+    def path(self, node: NamedNode, suffix: str = "html") -> str:
+        """The address of the page of an element, or of its document."""
+        kind = "page" if suffix == "html" else "data"
+        return f"{kind}/{element_path(self.knowledge.iris.base, node.value)}"
+
+
+@dataclass(frozen=True, slots=True)
+class ExplorerPage(Page):
+    """A page of the explorer; links begin at the root of the application."""
+
+    root: str = ""
+    moment: Moment | None = None
+    numbers: Numbers = field(default_factory=dict)
+    query: dict[str, str] = field(default_factory=dict)
+    """What the address of the page has beside the commit: a search, a command."""
+    has_history: bool = True
+    reject_key: str | None = None
+    """What a form that rejects a value of the element sends; None for who may not."""
+    frame: ClassVar[str] = "explorer/frame.html"
+
+    def number(self, of: str, key: str | None, read: int) -> int:
+        """How many facts or members there are, where the page has not read all."""
+        return self.numbers.get((of, key), read)
+
+    def omitted(self, number: int) -> str | None:
+        """What a page has not; None if it has all."""
+        return f"{number:,} more are not shown." if number else None
+
+    def href(self, path: str) -> str:
+        """The address of a path of the application; pages of the past lead to pages of it."""
+        path = _ADDRESSES.get(path, path)
+        as_of = None if self.moment is None else self.moment.seq
+        if as_of is not None and path.startswith(("page/", "explore/")):
+            path += f"{'&' if '?' in path else '?'}as_of={as_of}"
+        return f"{self.root}/{path}"
+
+    def slider(self) -> View | None:
+        """The commits that the slider reaches; None on pages about all commits."""
+        if self.moment is None or self.path in _NO_SLIDER:
+            return None
+        history = None
+        if self.path.startswith("page/") and self.has_history:
+            history = f"{self.root}/explore/history/{self.path.removeprefix('page/')}"
+        return time_pages.slider(self.moment, f"{self.root}/{self.path}", self.query, history)
+
+    def drawing(self, node: NamedNode) -> View | None:
+        """The element in the middle, and the other ends of its facts around it."""
+        knowledge = self.site.knowledge
+        order = [node]
+        arrows = []
+        for fact in (*knowledge.facts_from.get(node, ()), *knowledge.facts_to.get(node, ())):
+            other = fact.object if fact.subject == node else fact.subject
+            if other not in order:
+                if len(order) > DRAWN:
+                    continue
+                order.append(other)
+            ends = order.index(fact.subject), order.index(fact.object)
+            arrows.append(Arrow(*ends, words(fact.predicate)))
+        if len(order) == 1:
+            return None
+        title = "The neighbours of this element"
+        return drawing([self._drawn(one) for one in order], arrows, title)
+
+    def rejection(self, element: Element) -> View | None:
+        """The form that rejects the fact or a value of an attribute; None without either."""
+        is_fact = isinstance(element, Proposition)
+        if self.reject_key is None or not (is_fact or element.attributes):
+            return None
+        return {
+            "href": self.href(self.path.replace("page/", "explore/reject/", 1)),
+            "key": self.reject_key,
+            "version": to_json(element.metadata.get(vocab.VERSION, vocab.NULL)),
+            "choices": [
+                *([("", "the fact")] if is_fact else []),
+                *((key, key) for key in sorted(element.attributes)),
+            ],
+        }
+
+    def _drawn(self, node: NamedNode) -> Node:
+        one = self.site.knowledge.elements.get(node)
+        name_ = one.name if isinstance(one, Concept) else "fact"
+        kind = one.type if isinstance(one, Concept) else words(one.predicate) if one else ""
+        return Node(name_, kind, self.href(self.site.path(node)))
+
+    def identity_link(self, identity: str) -> View:
+        """A link to an element that is known by its id only."""
+        node = self.site.knowledge.iris.from_id(identity)
+        return {"iri": identity} if node is None else self.node_link(node)
+
+    def node_link(self, node: NamedNode) -> View:
+        """A link to an element that is not read."""
+        href = self.href(self.site.path(node))
+        return {"href": href, **label(self.site.knowledge.iris, node)}
+
+    def definition_link(self, kind: str, defined: str, number: int | None = None) -> View:
+        """A link to a type, a predicate or a domain, with the number of its members."""
+        node = self.site.knowledge.iris.concept(kind, defined)
+        shown = None if number is None else f"{number:,}"
+        return {"href": self.href(self.site.path(node)), "text": defined, "number": shown}
+
+    def query_link(self, command: str) -> str:
+        """The address of a command in the pane for queries, which runs it."""
+        return self.href("explore/kql?" + urlencode({"command": command}))
+
+    def pager(
+        self, first: int, size: int, total: int, query: Fields[str, object] | None = None
+    ) -> View | None:
+        """Where a page of a list is in it, with the pages around; None if that is all of it.
+
+        ``first`` counts from 0 and is in the addresses, beside a query.
+        """
+        if total <= size and not first:
+            return None
+
+        def href(first: int) -> str:
+            fields = {**self.query, **(query or {}), "first": first}
+            return self.href(f"{self.path}?" + urlencode(fields))
+
+        last = min(first + size, total)
+        return {
+            "shown": f"{first + 1:,}–{last:,} of {total:,}",
+            "previous": href(max(0, first - size)) if first else None,
+            "next": href(last) if last < total else None,
+        }
