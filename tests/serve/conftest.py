@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 
 import kiprdf
 from tests.nexus.support import FACTS, SCHEMA
+from tests.serve import generated
 from tests.serve.running import RunningServer, serving
 
 BASE = "http://kb.example/kb/"
@@ -31,4 +34,26 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(folder: Path) -> Iterator[RunningServer]:
     """A server without tokens."""
     with serving(folder) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the nexus of ``generated``, to read; who writes copies it."""
+    # The first process of the run writes it, in the folder that all of them share.
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    with open(shared / "large.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        folder = shared / "large"
+        if not folder.is_dir():
+            generated.write(shared / "writing")
+            (shared / "writing").rename(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def large_server(large: Path) -> Iterator[RunningServer]:
+    """A server that only reads it."""
+    with serving(large, "--read-only") as running:
         yield running
