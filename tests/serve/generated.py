@@ -158,8 +158,8 @@ class _Writer:
             blocks = [self.block(*one) for one in concepts[start : start + 52]]
             self.commit("UPSERT { " + " ".join(blocks) + " }")
         self.hub()
-        self.said()
-        self.changed()
+        self.facts_about_facts()
+        self.corrections()
         self.waiting()
 
     def commit(self, command: str, author: int | None = None, **parameters: Any) -> Any:
@@ -310,7 +310,7 @@ class _Writer:
             block = f"CONCEPT {{ {_concept('Person', HUB_PERSON)} SET PROPOSITIONS {{ {facts} }} }}"
             self.commit(f"UPSERT {{ {block} }} WITH METADATA {_map(self.metadata())}")
 
-    def said(self) -> None:
+    def facts_about_facts(self) -> None:
         """Facts about facts: who stated what, and statements that contradict each other."""
         where = '({type: "Person", name: :person}, "works_for", {type: "Company", name: :company})'
         for number in range(10):
@@ -335,7 +335,7 @@ class _Writer:
                 'PROPOSITION { (?new, "contradicts", ?old) } } WITH METADATA {confidence: 0.4}'
             )
 
-    def changed(self) -> None:
+    def corrections(self) -> None:
         """What a person corrects: values, retractions, what is superseded, deleted, rejected."""
         people = self.names["Person"]
         for number in range(12):
