@@ -276,10 +276,10 @@ class _Writer:
         of_type = OF_A_PERSON if type == "Person" else OF_A_TYPE.get(type, OF_OTHERS)
         count = len(self.names.get(type, ()))
         for predicate, object_type, amount in of_type:
-            known = self.names.get(object_type, ())
+            written = self.names.get(object_type, ())
             # The first 306 people work for one company, 300 live in one city.
             is_hub = predicate in ("works_for", "lives_in") and count < 306
-            chosen = known[:1] if is_hub else self.random.sample(known, min(amount, len(known)))
+            chosen = written[:1] if is_hub else self.random.sample(written, min(amount, len(written)))
             for target in chosen:
                 own = (
                     f" WITH METADATA {_map(self.metadata())}" if self.random.random() < 0.1 else ""
@@ -363,7 +363,7 @@ class _Writer:
             self.nexus.reject(value, reason="A typing error.")
 
     def waiting(self) -> None:
-        """Commitments, sleep tasks and proposals, which wait for somebody."""
+        """Commitments, sleep tasks and proposals, which wait for a person."""
         for number, who in enumerate(self.names["Person"][30:36]):
             values = {
                 "description": f"Send the report {number} to {who}.",
@@ -390,5 +390,5 @@ class _Writer:
 
 if __name__ == "__main__":
     write(Path(sys.argv[1]))
-    with kiprdf.Nexus.open(sys.argv[1]) as written:
-        written.build_index()
+    with kiprdf.Nexus.open(sys.argv[1]) as opened:
+        opened.build_index()
