@@ -279,7 +279,8 @@ class _Writer:
             written = self.names.get(object_type, ())
             # The first 306 people work for one company, 300 live in one city.
             is_hub = predicate in ("works_for", "lives_in") and count < 306
-            chosen = written[:1] if is_hub else self.random.sample(written, min(amount, len(written)))
+            several = min(amount, len(written))
+            chosen = written[:1] if is_hub else self.random.sample(written, several)
             for target in chosen:
                 own = (
                     f" WITH METADATA {_map(self.metadata())}" if self.random.random() < 0.1 else ""
