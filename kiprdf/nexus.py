@@ -536,7 +536,7 @@ class Nexus:
         ...   PROPOSITION { (?city, "subclass_of", ?place) }
         ... }''')
         >>> _ = nexus.execute('UPSERT { CONCEPT { {type: "City", name: "Turin"} } }')
-        >>> nexus.find('FIND(?p.name) WHERE { ?p {type: "Place"} }', entail=True).tuples
+        >>> nexus.find('FIND(?p.name) WHERE { ?p {type: "Place"} }', entail=True).tuples()
         [('Turin',)]
         """
         return self._engine.find(command, parameters, entail=entail)
@@ -578,7 +578,7 @@ class Nexus:
         >>> nexus = Nexus.memory()
         >>> ada = {"type": "Person", "name": "Ada"}
         >>> def count(tx):
-        ...     visits = tx.find('FIND(?p.attributes.visits) WHERE { ?p {name: "Ada"} }').tuples
+        ...     visits = tx.find('FIND(?p.attributes.visits) WHERE { ?p {name: "Ada"} }').tuples()
         ...     number = visits[0][0] + 1 if visits else 1
         ...     tx.write([{**ada, "attributes": {"visits": number}}])
         ...     return number

@@ -99,7 +99,7 @@ def _show_question(nexus: Nexus, question: str, command: str) -> None:
     output.show_text(f"// {question}")
     output.show_text(output.KipHighlighter()(Text(command)))
     rows = nexus.find(command)
-    output.show(tables.table(rows.columns, rows.tuples, output.console()))
+    output.show(tables.table(rows.columns, rows.tuples(), output.console()))
     output.show_text("")
 
 

@@ -26,7 +26,7 @@ LISTED = 10
 
 def show_rows(rows: Rows) -> None:
     """Print the rows of a FIND as a table, and their number as a note."""
-    show(table(rows.columns, rows.tuples, console()))
+    show(table(rows.columns, rows.tuples(), console()))
     note(counted(len(rows), "row"))
 
 

@@ -61,7 +61,9 @@ def test_a_patch_is_applied_in_a_store(server: Engine) -> None:
         )
         before = nexus.info()["commit"]
         nexus.apply_patch(rows)
-        assert nexus.find('FIND(?c.attributes.n) WHERE { ?c {type: "Counter"} }').tuples == ((2,),)
+        assert nexus.find('FIND(?c.attributes.n) WHERE { ?c {type: "Counter"} }').tuples() == (
+            (2,),
+        )
         assert nexus.info()["commit"] == before + 1
 
 

@@ -67,7 +67,7 @@ def test_two_processes_that_increment_one_counter_lose_nothing(server: Engine) -
         assert [process.finish() for process in processes] == [("", "")] * 2
         assert [process.status for process in processes] == [0, 0]
         added = 2 * ADDED + 5
-        assert nexus.find(VALUES).tuples == ((added, added + 1),)
+        assert nexus.find(VALUES).tuples() == ((added, added + 1),)
         assert nexus.info()["commit"] == before + added
 
 
@@ -77,14 +77,14 @@ def test_a_transaction_runs_again_where_another_process_wrote_meanwhile(server: 
         before, read = nexus.info()["commit"], []
 
         def add_one(tx: Transaction) -> None:
-            read.append(tx.find(VALUES).tuples[0][0])
+            read.append(tx.find(VALUES).tuples()[0][0])
             if len(read) == 1:
                 other.execute(INCREMENT)
             counter = {"type": "Counter", "name": "c", "attributes": {"n": read[-1] + 1}}
             tx.write([counter])
 
         nexus.transaction(add_one)
-        assert (read, nexus.find(VALUES).tuples) == ([0, 1], ((2, 3),))
+        assert (read, nexus.find(VALUES).tuples()) == ([0, 1], ((2, 3),))
         assert nexus.info()["commit"] == before + 2
 
 
@@ -102,7 +102,7 @@ def test_an_upsert_after_one_of_another_process_takes_few_requests(server: Engin
             # Virtuoso and Fuseki isolate; Oxigraph needs a claim, and removes that of a new turn.
             # One request reads whether the other process has set shapes.
             assert len(proxy.requests) <= (8 if server.name.startswith("oxigraph") else 6)
-            assert nexus.find(VALUES).tuples == ((3, 4),)
+            assert nexus.find(VALUES).tuples() == ((3, 4),)
 
 
 def test_deleting_many_links_takes_some_requests_and_not_one_for_each(server: Engine) -> None:
@@ -124,7 +124,7 @@ def test_deleting_many_links_takes_some_requests_and_not_one_for_each(server: En
             assert len(proxy.requests) < 20
             count = 'FIND(COUNT(?c)) WHERE { ?c {type: "Counter"} }'
             # n3 to n9, and n30 to n59.
-            assert nexus.find(count).tuples == ((37,),)
+            assert nexus.find(count).tuples() == ((37,),)
             assert nexus.check()["faults"] == []
 
 
@@ -152,7 +152,7 @@ def test_a_server_killed_in_mid_write_has_each_commit_as_a_whole(
                 codes.add(error.code)
             timer.join()
             server.start()
-            ((first,), (second,)) = nexus.find(read).tuples
+            ((first,), (second,)) = nexus.find(read).tuples()
             assert first == second
             assert first in (written, written + 1)
             written = first
@@ -192,7 +192,7 @@ def test_a_write_whose_answer_is_lost_happens_once(server: Engine, does_arrive: 
         endpoint.update = cut
         nexus.execute(INCREMENT)
         assert len(lost) == 1
-        assert nexus.find(VALUES).tuples == ((1, 2),)
+        assert nexus.find(VALUES).tuples() == ((1, 2),)
 
 
 def test_the_claim_of_a_dead_process_holds_up_others_for_a_while_only(
@@ -209,7 +209,7 @@ def test_the_claim_of_a_dead_process_holds_up_others_for_a_while_only(
         began = time.monotonic()
         nexus.execute(INCREMENT)
         assert time.monotonic() - began >= 0.3
-        assert nexus.find(VALUES).tuples == ((1, 2),)
+        assert nexus.find(VALUES).tuples() == ((1, 2),)
 
 
 def test_a_claim_that_was_not_compared_with_others_is_not_used(
@@ -236,7 +236,7 @@ def test_a_claim_that_was_not_compared_with_others_is_not_used(
             nexus.execute(INCREMENT)
         other.release()
         nexus.execute(INCREMENT)
-        assert nexus.find(VALUES).tuples == ((1, 2),)
+        assert nexus.find(VALUES).tuples() == ((1, 2),)
 
 
 def test_a_claim_in_use_outlives_its_lease(
@@ -273,7 +273,7 @@ def test_a_large_commit_waits_apart_and_is_whole(server: Engine) -> None:
         nexus.apply_capsule(f"UPSERT {{ {items} }}")
         assert nexus.info()["commit"] == before + 1
         count = 'FIND(COUNT(?c)) WHERE { ?c {type: "Counter"} }'
-        assert nexus.find(count).tuples == ((number + 1,),)
+        assert nexus.find(count).tuples() == ((number + 1,),)
     graphs = {row[0] for row in server.csv("SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }", False)}
     assert not [graph for graph in graphs if "/stage/" in graph]
 

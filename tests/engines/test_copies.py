@@ -49,7 +49,7 @@ def test_writers_do_not_hold_up_what_reads_the_whole(server: Engine) -> None:
         thread.start()
         try:
             snapshot = reader.snapshot()
-            pairs = [reader.find(ALIKE).tuples for _ in range(5)]
+            pairs = [reader.find(ALIKE).tuples() for _ in range(5)]
             assert thread.is_alive()
         finally:
             done.set()

@@ -301,12 +301,12 @@ def test_texts_are_compared_by_code_point(server: Engine) -> None:
             'FIND(?a.name, ?b.name) WHERE { ?a {type: "Item"} ?b {type: "Item"}'
             " FILTER(?a.name < ?b.name) }"
         )
-        assert set(pairs.tuples) == set(itertools.combinations(names, 2))
+        assert set(pairs.tuples()) == set(itertools.combinations(names, 2))
         for number, name in enumerate(names):
             above = nexus.find(
                 'FIND(?a.name) WHERE { ?a {type: "Item"} FILTER(?a.name > :name) }', name=name
             )
-            assert {row[0] for row in above.tuples} == set(names[number + 1 :])
+            assert {row[0] for row in above.tuples()} == set(names[number + 1 :])
 
 
 # Each name with the doubles that are equal to its value.
@@ -550,13 +550,13 @@ def test_conditions_hold_beside_other_groups(server: Engine) -> None:
             for _ in range(3):
                 shown = nexus.find(f"FIND(?d.name) WHERE {{ {where} }}").column("?d.name")
                 assert sorted(shown) == names, where
-                rows = nexus.find(f"FIND(?d.name, ?d.attributes.size) WHERE {{ {where} }}").tuples
+                rows = nexus.find(f"FIND(?d.name, ?d.attributes.size) WHERE {{ {where} }}").tuples()
                 assert sorted(rows) == [(name, sizes[name]) for name in names], where
         values = nexus.find(
             "FIND(?d.name, ?d.attributes.size, ?e.attributes.text) "
             'WHERE { (?e, "next", ?d) OPTIONAL { ?d {type: "M"} } }'
         )
-        assert sorted(values.tuples) == [("a", 1, None), ("b", None, ""), ("c", 3, "b")]
+        assert sorted(values.tuples()) == [("a", 1, None), ("b", None, ""), ("c", 3, "b")]
 
 
 def test_models_read_the_same_text_on_each_engine(server: Engine) -> None:

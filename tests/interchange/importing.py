@@ -81,10 +81,10 @@ def import_text(
 def concepts(nexus: kiprdf.Nexus, type: str) -> dict[str, dict[str, Any]]:
     """The attributes of the concepts of a type, by name."""
     rows = nexus.find("FIND(?c.name, ?c.attributes) WHERE { ?c {type: :type} }", type=type)
-    return dict(rows.tuples)
+    return dict(rows.tuples())
 
 
 def facts(nexus: kiprdf.Nexus, predicate: str) -> list[tuple[str, str]]:
     """The names of the ends of a predicate's links."""
     command = f'FIND(?s.name, ?o.name) WHERE {{ (?s, "{predicate}", ?o) }}'
-    return sorted(nexus.find(command).tuples)
+    return sorted(nexus.find(command).tuples())

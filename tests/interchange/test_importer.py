@@ -514,7 +514,7 @@ def links(nexus: kiprdf.Nexus, predicate: str) -> list[Any]:
     engine = ("_version", "_created_at", "_updated_at")
     return [
         (attributes, {k: v for k, v in metadata.items() if k not in engine})
-        for attributes, metadata in nexus.find(command).tuples
+        for attributes, metadata in nexus.find(command).tuples()
     ]
 
 
@@ -875,7 +875,7 @@ def test_the_metadata_of_the_import_are_its_own() -> None:
         ({"source": "letter"}, {"source": "a.ttl", "created_at": "2020"})
     ]
     command = 'FIND(?x.metadata.source, ?x.metadata.trust) WHERE { ?x {type: "T", name: "a"} }'
-    assert nexus.find(command).tuples == (("a.ttl", 1),)
+    assert nexus.find(command).tuples() == (("a.ttl", 1),)
     assert [skipped.reason for skipped in made.skipped] == [
         "the metadata key 'source' is set by the import itself"
     ]
@@ -885,7 +885,7 @@ def test_a_named_graph_is_an_attribute_where_the_import_names_one() -> None:
     nexus = empty()
     import_text(nexus, ":g { :a a :T . }", format=RdfFormat.TRIG, metadata={"graph": "mine"})
     command = 'FIND(?x.attributes.graph, ?x.metadata.graph) WHERE { ?x {type: "T"} }'
-    assert nexus.find(command).tuples == (("https://example.org/g", "mine"),)
+    assert nexus.find(command).tuples() == (("https://example.org/g", "mine"),)
 
 
 def test_facts_about_an_element_of_the_nexus_link_it() -> None:
@@ -1083,7 +1083,7 @@ def test_named_graphs_are_metadata() -> None:
     g1, g2 = "https://example.org/g1", "https://example.org/g2"
     assert links(nexus, "knows") == [({}, {"graph": [g1, g2]})]
     command = 'FIND(?x.name, ?x.metadata.graph) WHERE { ?x {type: "T"} }'
-    assert sorted(nexus.find(command).tuples) == [("a", g1), ("b", g2)]
+    assert sorted(nexus.find(command).tuples()) == [("a", g1), ("b", g2)]
     assert [s.reason for s in made.skipped] == [
         "the graph has no IRI; its statements are imported without a graph"
     ]
@@ -1102,7 +1102,7 @@ def test_which_graph_states_which_value_is_kept_where_graphs_differ() -> None:
     )
     g1, g2, g3 = (f"https://example.org/g{number}" for number in (1, 2, 3))
     command = "FIND(?x.name, ?x.attributes.population, ?x.metadata.graph_values) "
-    rows = nexus.find(command + 'WHERE { ?x {type: "T"} }').tuples
+    rows = nexus.find(command + 'WHERE { ?x {type: "T"} }').tuples()
     assert sorted(rows, key=lambda row: row[0]) == [
         (
             "a",

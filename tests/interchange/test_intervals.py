@@ -51,7 +51,7 @@ def with_facts() -> kiprdf.Nexus:
 
 def validity(nexus: kiprdf.Nexus) -> dict[str, list[dict[str, Any]]]:
     """The intervals of each fact works_for, by the name of its object."""
-    rows = nexus.find('FIND(?l.id, ?c.name) WHERE { ?l (?a, "works_for", ?c) }').tuples
+    rows = nexus.find('FIND(?l.id, ?c.name) WHERE { ?l (?a, "works_for", ?c) }').tuples()
     return {name: nexus.validity(id) for id, name in rows}
 
 

@@ -170,7 +170,7 @@ def book(nexus: kiprdf.Nexus) -> tuple[dict[str, object], dict[str, object]]:
     """The attributes and the metadata of the book, without names, IRIs and times of writing."""
     ((attributes, metadata),) = nexus.find(
         'FIND(?b.attributes, ?b.metadata) WHERE { ?b {name: "Notes"} }'
-    ).tuples
+    ).tuples()
     left_out = ("name", "title", "same_as", "imported_at")
     return tuple(  # type: ignore[return-value]
         {k: v for k, v in values.items() if k not in left_out and k[0] != "_"}

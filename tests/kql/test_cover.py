@@ -247,7 +247,7 @@ def test_the_answer_is_that_of_the_embedded_engine(nexus: kiprdf.Nexus, where: s
 
 
 def _rows(rows: Any) -> list[str]:
-    return sorted(map(repr, rows.tuples))
+    return sorted(map(repr, rows.tuples()))
 
 
 def test_pages_hold_every_row_once(nexus: kiprdf.Nexus) -> None:
@@ -349,5 +349,5 @@ def test_no_fact_is_its_own_end() -> None:
     }""")
     own = '?m (?l, ?q, ?m) FILTER(IS_NULL(?l.predicate)) UNION { (?c, "knows", ?l) }'
     with standard_sparql():
-        rows = nexus.find(f"FIND(?m.id, ?c.name) WHERE {{ {own} }}").tuples
+        rows = nexus.find(f"FIND(?m.id, ?c.name) WHERE {{ {own} }}").tuples()
     assert rows == ((None, "A"),)

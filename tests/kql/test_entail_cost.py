@@ -67,7 +67,7 @@ def test_where_no_rule_applies_a_question_takes_hardly_longer(
 ) -> None:
     """At most 1.3 times as long; twice is allowed to a busy machine."""
     assert nexus.explain(question, entail=True) in queries
-    assert nexus.find(question, entail=True).tuples == nexus.find(question).tuples
+    assert nexus.find(question, entail=True).tuples() == nexus.find(question).tuples()
     plain, entailed = (
         min(column)
         for column in zip(

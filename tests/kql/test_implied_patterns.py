@@ -90,4 +90,4 @@ def test_counting_uses_every_variable(nexus: kiprdf.Nexus) -> None:
 
 def test_a_link_that_another_clause_mentions_is_no_test_of_existence(nexus: kiprdf.Nexus) -> None:
     rows = nexus.find('FIND(?q, ?b.name) WHERE { ?m (?l (?b, ?q, ?c), "says", ?d) }')
-    assert rows.tuples == (("knows", "a"),)
+    assert rows.tuples() == (("knows", "a"),)

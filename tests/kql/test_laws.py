@@ -77,7 +77,7 @@ def nexus_of(graph: Graph) -> Iterator[kiprdf.Nexus]:
 
 
 def rows(nexus: kiprdf.Nexus, where: str, shown: str = "?a.id, ?b.id") -> Counter[Any]:
-    return Counter(nexus.find(f"FIND({shown}) WHERE {{ {where} }}").tuples)
+    return Counter(nexus.find(f"FIND({shown}) WHERE {{ {where} }}").tuples())
 
 
 @few_examples
@@ -198,11 +198,11 @@ def test_pages_concatenate(graph: Graph, limit: int, ordered: bool) -> None:
         text += " ORDER BY ?a.attributes.v" if ordered else ""
         rows: list[Any] = []
         page = nexus.find(f"{text} LIMIT {limit}")
-        rows.extend(page.tuples)
+        rows.extend(page.tuples())
         while page.next_cursor is not None:
             page = nexus.find(f'{text} LIMIT {limit} CURSOR "{page.next_cursor}"')
-            rows.extend(page.tuples)
-        assert rows == list(nexus.find(text).tuples)
+            rows.extend(page.tuples())
+        assert rows == list(nexus.find(text).tuples())
 
 
 @few_examples

@@ -76,7 +76,7 @@ def test_products_beyond_the_row_limit_need_no_memory(place: str, tmp_path: Path
 def test_a_product_within_the_row_limit_is_answered() -> None:
     nexus = with_nodes(100, budget=Budget(max_rows=10_000))
     rows = nexus.find(f"FIND(?a.name, ?b.name) WHERE {{ {TWO} }}")
-    assert len(set(rows.tuples)) == 10_000
+    assert len(set(rows.tuples())) == 10_000
     with nexus.limited(max_rows=9_999):
         assert code(nexus, f"FIND(?a.name, ?b.name) WHERE {{ {TWO} }}") == "KIP_4002"
         for command, number in {
@@ -93,7 +93,7 @@ def test_pages_of_a_product_continue() -> None:
     command = f"FIND(?a.name, ?b.name) WHERE {{ {TWO} }} LIMIT 400"
     first = nexus.find(command)
     second = nexus.find(f'{command} CURSOR "{first.next_cursor}"')
-    assert len(set(first.tuples) | set(second.tuples)) == 800
+    assert len(set(first.tuples()) | set(second.tuples())) == 800
 
 
 if __name__ == "__main__":

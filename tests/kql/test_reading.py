@@ -38,7 +38,7 @@ def test_answers_during_writes_do_not_mix_states(nexus: kiprdf.Nexus) -> None:
             shown, counted = nexus.execute(
                 'FIND(MIN(?x.attributes.v), MAX(?x.attributes.v)) WHERE { ?x {type: "T"} }'
             )
-            rows = nexus.find('FIND(?x.attributes.v) WHERE { ?x {type: "T"} }').tuples
+            rows = nexus.find('FIND(?x.attributes.v) WHERE { ?x {type: "T"} }').tuples()
             if shown != counted or len(set(rows)) != 1:
                 mixed.append((shown, counted, rows))
 

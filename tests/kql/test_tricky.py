@@ -277,7 +277,7 @@ NAMES: dict[str, tuple[str, str, list[Any]]] = {
 
 @each_case("where, shown, rows", NAMES.values())
 def test_answer(nexus: kiprdf.Nexus, where: str, shown: str, rows: list[Any]) -> None:
-    rows = nexus.find(f"FIND({shown}) WHERE {{ {where} }}").tuples
+    rows = nexus.find(f"FIND({shown}) WHERE {{ {where} }}").tuples()
     expected = [row if isinstance(row, tuple) else (row,) for row in rows]
     assert sorted(map(repr, rows)) == sorted(map(repr, expected))
 

@@ -39,7 +39,7 @@ def remembered(entail: Any) -> tuple[Any, ...]:
     memory.add(NOTES[1])
     recalled = [(hit.excerpt, hit.score) for hit in memory.recall("which python").notes]
     contexts = [re.sub("mem_[0-9a-f]+", "", memory.context(word)) for word in ("python", "mesh")]
-    facts = nexus.find("FIND(?s.name, ?p, ?o.name) WHERE { (?s, ?p, ?o) }", entail=False).tuples
+    facts = nexus.find("FIND(?s.name, ?p, ?o.name) WHERE { (?s, ?p, ?o) }", entail=False).tuples()
     entities = [entity.name for entity in memory.entities()]
     names = {entity.id: entity.name for entity in memory.entities()}
     edges = [(names[e.subject_id], e.predicate, names[e.object_id]) for e in memory.edges()]

@@ -77,7 +77,7 @@ def test_the_end_is_metadata_that_kql_reads(memory: Memory) -> None:
     rows = memory.nexus.find(
         "FIND(?t.name, ?l.metadata.superseded, ?l.metadata.valid_until, ?l.metadata.superseded_by)"
         ' WHERE { ?l ({type: "User", name: "Primary User"}, "uses", ?t) } ORDER BY ?t.name ASC'
-    ).tuples
+    ).tuples()
     assert rows == (("npm", True, FEBRUARY, pnpm.id), ("pnpm", None, None, None))
 
 

@@ -67,7 +67,7 @@ def test_the_graph_is_knowledge_that_kql_finds(memory: Memory) -> None:
     row = memory.nexus.find(
         "FIND(?t.name, ?l.metadata.confidence, ?l.metadata.memory_id)"
         ' WHERE { ?l ({type: "User", name: "Primary User"}, "prefers", ?t) ?t {type: "Tool"} }'
-    ).tuples
+    ).tuples()
     assert row == (("Python", 1.0, id),)
 
 

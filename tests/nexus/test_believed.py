@@ -150,7 +150,7 @@ def test_what_is_not_said_of_what_is_retracted_is_not_there(nexus: kiprdf.Nexus)
     assert nexus.execute(useless) == []
     assert nexus.believed(useless).column("?d.name") == ["Quartz"]
     optional = 'FIND(?d.name, ?s.name) WHERE { ?d {type: "Drug"} OPTIONAL { (?d, "treats", ?s) } }'
-    assert set(nexus.believed(optional).tuples) == {("Aspirin", "Fever"), ("Quartz", None)}
+    assert set(nexus.believed(optional).tuples()) == {("Aspirin", "Fever"), ("Quartz", None)}
 
 
 @pytest.mark.parametrize(
@@ -373,11 +373,11 @@ def test_hops_lead_over_what_is_believed(marked: str) -> None:
             ],
         }
         for command, names in commands.items():
-            assert sorted(row[-1] for row in nexus.believed(command).tuples) == names, command
+            assert sorted(row[-1] for row in nexus.believed(command).tuples()) == names, command
         nexus.execute(f'UPDATE ?x SET METADATA {{status: "retracted"}} WHERE {{ {marked} }}')
         is_stop = "type" in marked
         left = ["A", "C", "D"] if is_stop else ["A", "B", "C", "D"]
         expected = [[], ["A"], [] if is_stop else ["B"], [], left, [], left]
         for command, names in zip(commands, expected, strict=True):
             for _ in range(3):
-                assert sorted(row[-1] for row in nexus.believed(command).tuples) == names, command
+                assert sorted(row[-1] for row in nexus.believed(command).tuples()) == names, command

@@ -59,13 +59,13 @@ def nexus() -> kiprdf.Nexus:
 def rows(nexus: kiprdf.Nexus, where: str, entail: Any = True) -> list[tuple[Any, ...]]:
     """The rows of a FIND, found by lookups, by the engine and as another engine is asked."""
     command = f"FIND({where}"
-    ways = [nexus.find(command, entail=entail).tuples for _ in range(3)]
+    ways = [nexus.find(command, entail=entail).tuples() for _ in range(3)]
     nexus._engine.statements.clear()
     with no_lookups():
-        ways.append(nexus.find(command, entail=entail).tuples)
+        ways.append(nexus.find(command, entail=entail).tuples())
     nexus._engine.statements.clear()
     with standard_sparql():
-        ways.append(nexus.find(command, entail=entail).tuples)
+        ways.append(nexus.find(command, entail=entail).tuples())
     each = [sorted(way, key=str) for way in ways]
     assert all(way == each[0] for way in each), each
     return each[0]
@@ -224,8 +224,8 @@ def test_a_retracted_rule_is_not_believed() -> None:
     nexus.execute("""UPDATE ?l SET METADATA {status: "retracted"} WHERE {
       ?l ({type: "$ConceptType", name: "City"}, "subclass_of", ?t) }""")
     every = [("Brest",), ("Earth",), ("France",), ("Paris",)]
-    assert list(nexus.find(places, entail=True).tuples) == every
-    believed = list(nexus.believed(places, entail=True).tuples)
+    assert list(nexus.find(places, entail=True).tuples()) == every
+    believed = list(nexus.believed(places, entail=True).tuples())
     assert believed == [("Brest",), ("Earth",), ("France",)]
 
 
@@ -396,10 +396,10 @@ def test_a_store_is_kept_until_something_else_follows(nexus: kiprdf.Nexus) -> No
     places = 'FIND(?x.name) WHERE { ?x {type: "Place"} } ORDER BY ?x.name ASC'
     for command in (SCHEMA, DATA):
         nexus.execute(command)
-    assert len(nexus.find(places, entail=True).tuples) == 4
+    assert len(nexus.find(places, entail=True).tuples()) == 4
     nexus.execute("""DELETE PROPOSITIONS ?l WHERE {
       ?l ({type: "$ConceptType", name: "Port"}, "subclass_of", ?above) }""")
-    assert nexus.find(places, entail=True).tuples == (("Earth",), ("France",), ("Paris",))
+    assert nexus.find(places, entail=True).tuples() == (("Earth",), ("France",), ("Paris",))
 
 
 @pytest.mark.parametrize("entail", [False, True])

@@ -102,7 +102,7 @@ def test_foreign_people_are_concepts_and_propositions_with_provenance(tmp_path: 
         "FIND(?l.attributes.source, ?l.metadata.source, ?l.metadata.imported_at) WHERE { "
         '?l ({type: "Person", name: "Ann"}, "knows", {type: "Person", name: "Bob"}) }'
     )
-    assert rows.tuples == (("a party", "people.ttl", FIRST),)
+    assert rows.tuples() == (("a party", "people.ttl", FIRST),)
 
 
 def test_everything_that_is_imported_says_from_where_and_when(tmp_path: Path) -> None:
@@ -625,7 +625,7 @@ BOB = PREFIXES + ':bob a foaf:Person ; foaf:name "Bob" .'
 
 
 def links(nexus: kiprdf.Nexus) -> list[Any]:
-    return list(nexus.find('FIND(?s.name, ?o.name) WHERE { (?s, "knows", ?o) }').tuples)
+    return list(nexus.find('FIND(?s.name, ?o.name) WHERE { (?s, "knows", ?o) }').tuples())
 
 
 def test_a_link_to_what_nothing_describes_is_reported() -> None:
@@ -936,7 +936,7 @@ def test_a_list_of_documents_is_imported_as_if_it_were_one(source: Any) -> None:
     # The links of the first two documents are added when what they lead to is there.
     assert counts == [(False, 1, 0), (False, 1, 0), (False, 1, 0), (True, 0, 1), (True, 0, 1)]
     links = 'FIND(?a.name, ?b.name) WHERE { (?a, "knows", ?b) ?a {type: "Person"} }'
-    assert sorted(nexus.find(links).tuples) == [("a", "b"), ("b", "c")]
+    assert sorted(nexus.find(links).tuples()) == [("a", "b"), ("b", "c")]
     assert nexus.names()["predicates"] == ["knows"]
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import functools
 import logging
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -161,37 +159,6 @@ def test_pages_are_followed_by_their_cursor(nexus: kiprdf.Nexus) -> None:
     second = nexus.find(TREATMENTS + " LIMIT 1 CURSOR :c", c=first.next_cursor)
     assert [row["?s.name"] for rows in (first, second) for row in rows] == ["Fever", "Headache"]
     assert second.next_cursor is None
-
-
-def test_without_pandas_to_pandas_says_what_to_install(
-    nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = builtins.__import__
-
-    def without_pandas(name: str, *arguments: Any, **options: Any) -> Any:
-        if name == "pandas":
-            raise ImportError("No module named 'pandas'")
-        return real(name, *arguments, **options)
-
-    monkeypatch.delitem(sys.modules, "pandas", raising=False)
-    monkeypatch.setattr(builtins, "__import__", without_pandas)
-    with pytest.raises(ImportError, match="pip install pandas"):
-        nexus.find(TREATMENTS).to_pandas()
-
-
-def test_with_pandas_to_pandas_gets_the_rows_and_the_columns(
-    nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Pandas:
-        @staticmethod
-        def DataFrame(data: Any, columns: Any) -> Any:  # noqa: N802
-            return (data, columns)
-
-    monkeypatch.setitem(sys.modules, "pandas", Pandas)  # type: ignore[arg-type]
-    assert nexus.find(TREATMENTS).to_pandas() == (
-        [("Aspirin", "Fever"), ("Aspirin", "Headache")],
-        ["?d.name", "?s.name"],
-    )
 
 
 # apply_capsule

@@ -24,7 +24,7 @@ def test_a_folder_is_smaller_and_answers_as_before(tmp_path: Path) -> None:
         nexus.execute(WRITE, name="Event 0", note="later")
     with kiprdf.Nexus.open(tmp_path) as nexus:
         assert nexus.info()["commit"] == commit + 1
-        assert ("Event 0", "later", 11) in nexus.find(READ).tuples
+        assert ("Event 0", "later", 11) in nexus.find(READ).tuples()
         report = nexus.check()
         assert (report["faults"], report["history"]["state"]) == ([], "sound")
         assert nexus.at(commit).find(READ) == rows

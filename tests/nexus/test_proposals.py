@@ -56,7 +56,7 @@ def code_of(call: Callable[[], Any]) -> str:
 
 def ages(nexus: kiprdf.Nexus) -> dict[str, Any]:
     rows = nexus.find('FIND(?p.name, ?p.attributes.age) WHERE { ?p {type: "Person"} }')
-    return {name: age for name, age in rows.tuples if not name.startswith("$")}
+    return {name: age for name, age in rows.tuples() if not name.startswith("$")}
 
 
 # Proposing ------------------------------------------------------------------------------------
@@ -461,7 +461,7 @@ def test_the_time_does_not_change_what_it_means() -> None:
     assert nexus.proposals()[0]["diff"] == diff
     nexus.approve("prop-1")
     find = 'FIND(?p.metadata.valid_until, ?p.metadata._updated_at) WHERE { ?p {name: "Ada"} }'
-    assert list(nexus.find(find).tuples) == [("2026-06-01", "2027-01-01T00:00:00.000Z")]
+    assert list(nexus.find(find).tuples()) == [("2026-06-01", "2027-01-01T00:00:00.000Z")]
 
 
 def test_two_who_approve_at_once_run_it_once(nexus: kiprdf.Nexus) -> None:
@@ -608,7 +608,7 @@ def test_who_proposes_is_a_true_author_and_nobody_else_is(nexus: kiprdf.Nexus) -
     with nexus.acting(author="ada", kind="human"):
         nexus.approve("prop-1")
     find = 'FIND(?p.metadata.author, ?p.metadata._actor) WHERE { ?p {type: "Person", name: "Bo"} }'
-    assert list(nexus.find(find).tuples) == [("bot", "human/ada")]
+    assert list(nexus.find(find).tuples()) == [("bot", "human/ada")]
 
 
 def test_a_retraction_is_that_of_who_approves(nexus: kiprdf.Nexus) -> None:

@@ -67,7 +67,7 @@ def test_all_that_is_written_is_one_commit_which_undo_takes_back(nexus: Nexus) -
         'FIND(?d.name, ?l.metadata.source, ?x.attributes.n) WHERE { ?l (?d, "treats", ?s)'
         ' ?x (?u, "stated", ?l) }'
     )
-    assert facts.tuples == (("Aspirin", "Ann", 1),)
+    assert facts.tuples() == (("Aspirin", "Ann", 1),)
     nexus.undo(seq=number + 1)
     assert nexus.snapshot(engine_metadata=False) == before
 
@@ -227,7 +227,7 @@ def test_what_is_deleted_cannot_be_written_in_the_same_transaction(nexus: Nexus)
 
 
 def add_one(tx: Transaction) -> int:
-    (number,) = tx.find('FIND(?d.attributes.risk) WHERE { ?d {type: "Drug"} }').tuples[0]
+    (number,) = tx.find('FIND(?d.attributes.risk) WHERE { ?d {type: "Drug"} }').tuples()[0]
     tx.write([{**ASPIRIN, "attributes": {"risk": number + 1}}])
     return int(number)
 

@@ -139,14 +139,14 @@ def test_a_fact_that_is_only_named_is_a_draft_that_nobody_states(scopes: Scopes)
     named = f'FIND(?l) WHERE {{ ?l ({ASPIRIN}, "treats", {HEADACHE}) }}'
     [stub] = scopes.ada.execute(named)
     assert stub["metadata"] == {"_mentioned": True, "status": "draft"}
-    assert len(scopes.ada.believed(named).tuples) == 0
-    assert len(scopes.view.believed(named).tuples) == 1
+    assert len(scopes.ada.believed(named).tuples()) == 0
+    assert len(scopes.view.believed(named).tuples()) == 1
     assert scopes.view.execute(named) == [fact]
     # Its writer may state it as well.
     scopes.view.execute(f'UPSERT {{ PROPOSITION {{ ({ASPIRIN}, "treats", {HEADACHE}) }} }}')
     [own] = scopes.ada.execute(named)
     assert {"_mentioned", "status"}.isdisjoint(own["metadata"])
-    assert len(scopes.ada.believed(named).tuples) == 1
+    assert len(scopes.ada.believed(named).tuples()) == 1
 
 
 def test_values_of_a_fact_of_another_scope_say_nothing_of_its_status(scopes: Scopes) -> None:
@@ -203,7 +203,7 @@ def test_a_fact_that_nobody_states_any_more_is_no_belief(scopes: Scopes) -> None
     named = f'({ASPIRIN}, "treats", {HEADACHE})'
     scopes.view.execute(f'UPSERT {{ PROPOSITION {{ ({named}, "treats", {BOB}) }} }}')
     scopes.team.execute(f"DELETE PROPOSITIONS ?l WHERE {{ ?l {named} }}")
-    assert len(scopes.view.believed(f"FIND(?l) WHERE {{ ?l {named} }}").tuples) == 0
+    assert len(scopes.view.believed(f"FIND(?l) WHERE {{ ?l {named} }}").tuples()) == 0
     [left] = scopes.view.execute(f"FIND(?l) WHERE {{ ?l {named} }}")
     assert left["metadata"] == {"_mentioned": True, "status": "draft"}
     scopes.note()
@@ -404,7 +404,7 @@ def test_a_transaction_of_a_view(scopes: Scopes) -> None:
         bob = {"type": "Person", "name": "Bob"}
         cy = {"type": "Person", "name": "Cy", "attributes": {"age": 1}}
         tx.write([cy, {"subject": cy, "predicate": "treats", "object": bob, "metadata": {"x": 1}}])
-        return int(rows.tuples[0][0])
+        return int(rows.tuples()[0][0])
 
     commit = scopes.ada.info()["commit"]
     assert scopes.view.transaction(write, dry_run=True) == scopes.view.transaction(write) == 40

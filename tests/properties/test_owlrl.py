@@ -47,16 +47,16 @@ def compare(graph: Graph, entail: Entail) -> None:
     for name in PREDICATES:
         pairs = inferred.pairs(name)
         rows = nexus.find(f'FIND(?a.id, ?b.id) WHERE {{ (?a, "{name}", ?b) }}', entail=entail)
-        assert sorted(rows.tuples) == sorted(pairs), (name, graph)
+        assert sorted(rows.tuples()) == sorted(pairs), (name, graph)
         assert entailed.pairs(name) == pairs, (name, graph)
         for one in sorted({one for one, _ in pairs})[:2]:
             end = f'(id: "{one}")' if one in graph.propositions else f'{{id: "{one}"}}'
             rows = nexus.find(f'FIND(?b.id) WHERE {{ ({end}, "{name}", ?b) }}', entail=entail)
-            assert sorted(rows.tuples) == sorted((o,) for s, o in pairs if s == one), (one, graph)
+            assert sorted(rows.tuples()) == sorted((o,) for s, o in pairs if s == one), (one, graph)
     for name in TYPES:
         elements = inferred.elements(name)
         rows = nexus.find(f'FIND(?x.id) WHERE {{ ?x {{type: "{name}"}} }}', entail=entail)
-        assert sorted(rows.tuples) == sorted((one,) for one in elements), (name, graph)
+        assert sorted(rows.tuples()) == sorted((one,) for one in elements), (name, graph)
         assert elements == {
             entailed.representative(one) for one in graph.concepts if entailed.is_of_type(one, name)
         }

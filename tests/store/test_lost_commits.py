@@ -45,7 +45,7 @@ def test_a_reader_has_the_commits_that_the_graph_has_lost(tmp_path: Path, lost: 
     with kiprdf.Nexus.open(tmp_path / "brain", read_only=True) as reader:
         assert reader.read_only
         assert reader.execute(NAMES) == ALL
-        assert len(reader.sparql(PEOPLE).tuples) == 7  # type: ignore[union-attr]
+        assert len(reader.sparql(PEOPLE).tuples()) == 7  # type: ignore[union-attr]
         assert (reader.info()["commit"], reader.info()["history"]["latest_seq"]) == (last, last)
         report = reader.check()
         assert (report["faults"], report["history"]["state"]) == ([], "sound")

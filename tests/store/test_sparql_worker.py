@@ -140,7 +140,7 @@ def _engine_answer(nexus: kiprdf.Nexus, query: str) -> Any:
 
 def _answer(nexus: kiprdf.Nexus, query: str) -> Any:
     answer = nexus.sparql(query)
-    return (answer.columns, list(answer.tuples)) if isinstance(answer, kiprdf.Rows) else answer
+    return (answer.columns, list(answer.tuples())) if isinstance(answer, kiprdf.Rows) else answer
 
 
 @pytest.mark.parametrize("query", ORDINARY)
@@ -209,7 +209,7 @@ def test_a_copy_in_memory_is_kept_up_with_writes(monkeypatch: pytest.MonkeyPatch
             if number % 3:
                 assert _answer(nexus, everything) == _engine_answer(nexus, everything), number
         quads = "SELECT ?g ?s ?p ?o { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }"
-        assert set(nexus.sparql(quads).tuples) == set(_engine_answer(nexus, quads)[1])
+        assert set(nexus.sparql(quads).tuples()) == set(_engine_answer(nexus, quads)[1])
         assert _processes(nexus) == [process]
         monkeypatch.setattr(sparql_worker, "MOST_CHANGES", 0)
         nexus.execute(f"UPSERT {{ CONCEPT {{ {PERSON} }} }}", n="Ann")

@@ -276,13 +276,13 @@ def answers(nexus: kiprdf.Nexus) -> Iterator[tuple[str, Any]]:
         answer = nexus.execute_kip({"command": question})
         answer.pop("next_cursor", None)  # it has the number of a commit
         if question.startswith("FIND") and answer.get("result") and "ORDER BY" not in question:
-            answer["result"] = sorted(map(repr, nexus.find(question).tuples))
+            answer["result"] = sorted(map(repr, nexus.find(question).tuples()))
         yield question, answer
     for question in (one for one in QUESTIONS if one.startswith("FIND")):
         answer = nexus.execute_kip({"command": question, "view": "believed"})
         answer.pop("next_cursor", None)
         if answer.get("result") and "ORDER BY" not in question:
-            answer["result"] = sorted(map(repr, nexus.believed(question).tuples))
+            answer["result"] = sorted(map(repr, nexus.believed(question).tuples()))
         yield f"believed: {question}", answer
     yield "export", nexus.export()
     yield "names", nexus.names()

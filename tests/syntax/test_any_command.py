@@ -98,9 +98,9 @@ def test_any_name_is_stored_and_found_or_refused(of_values: kiprdf.Nexus, name: 
         assert response["error"]["code"] == "KIP_1002"
         return
     rows = of_values.find('FIND(?x.name, ?x.id) WHERE { ?x {type: "T", name: :n} }', n=name)
-    assert rows.tuples == ((name, f"C:T/{name}"),)
+    assert rows.tuples() == ((name, f"C:T/{name}"),)
     by_id = of_values.find("FIND(?x.name) WHERE { ?x {id: :i} }", i=f"C:T/{name}")
-    assert by_id.tuples == ((name,),)
+    assert by_id.tuples() == ((name,),)
     of_values.execute('DELETE CONCEPT ?x DETACH WHERE { ?x {type: "T", name: :n} }', n=name)
 
 

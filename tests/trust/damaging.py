@@ -105,7 +105,9 @@ def ask(nexus: kiprdf.Nexus) -> Answers:
     answers["at"] = _answer(earlier)
     answers["info"] = _answer(lambda: {key: nexus.info()[key] for key in COUNTED})
     answers["snapshot"] = _answer(lambda: [hashlib.sha256(nexus.snapshot().encode()).hexdigest()])
-    answers["sparql"] = _answer(lambda: len(nexus.sparql("SELECT ?s { ?s ?p ?o } LIMIT 9").tuples))  # type: ignore[union-attr]
+    answers["sparql"] = _answer(
+        lambda: len(nexus.sparql("SELECT ?s { ?s ?p ?o } LIMIT 9").tuples())
+    )  # type: ignore[union-attr]
     return answers
 
 

@@ -62,7 +62,7 @@ class Readers:
         self._copies = 0
 
     def find(self) -> None:
-        whole(dict(self._nexus.find(ALL).tuples))
+        whole(dict(self._nexus.find(ALL).tuples()))
 
     def search(self) -> None:
         hits = self._nexus.execute('SEARCH CONCEPT "x1" WITH TYPE "Pair" LIMIT 10')
@@ -71,7 +71,7 @@ class Readers:
 
     def snapshot(self) -> None:
         with restored(self._nexus) as copy:
-            whole(dict(copy.find(ALL).tuples))
+            whole(dict(copy.find(ALL).tuples()))
             assert copy.check()["faults"] == []
 
     def export(self) -> None:
@@ -79,7 +79,7 @@ class Readers:
         with kiprdf.Nexus.memory() as copy:
             copy.execute(SCHEMA)
             copy.apply_capsule(text)
-            whole(dict(copy.find(ALL).tuples))
+            whole(dict(copy.find(ALL).tuples()))
 
     def check(self) -> None:
         report = self._nexus.check()
@@ -90,7 +90,7 @@ class Readers:
         copy = self._folder / f"copy{self._copies}"
         self._nexus.backup(copy)
         with kiprdf.Nexus.open(copy) as opened:
-            whole(dict(opened.find(ALL).tuples))
+            whole(dict(opened.find(ALL).tuples()))
             assert opened.check()["faults"] == []
 
     def all_in_a_batch(self) -> None:
@@ -126,7 +126,7 @@ def test_readers_of_every_kind_see_whole_commits_beside_writers(
 
     writers = [lambda: write("x", done[0]), lambda: write("y", done[1])]
     together(*writers, *(lambda way=way: read(way) for way in WAYS))
-    assert dict(nexus.find(ALL).tuples) == dict.fromkeys(("x1", "x2", "y1", "y2"), WRITES)
+    assert dict(nexus.find(ALL).tuples()) == dict.fromkeys(("x1", "x2", "y1", "y2"), WRITES)
     assert min(reads.values()) > 0
 
 
@@ -224,9 +224,9 @@ def test_a_reader_beside_a_writing_process_shows_the_state_at_its_opening(held: 
         before = dataset(reader)
         line.send("write")
         assert line.recv() == "written"
-        assert dict(reader.find(ALL).tuples) == {"x1": 1, "x2": 1}
+        assert dict(reader.find(ALL).tuples()) == {"x1": 1, "x2": 1}
         assert dataset(reader) == before
         assert reader.execute('SEARCH CONCEPT "x1"')[0]["attributes"]["text"] == "xword1"
         assert reader.check()["faults"] == []
     with kiprdf.Nexus.open(folder, read_only=True) as reader:
-        assert dict(reader.find(ALL).tuples) == {"x1": 2, "x2": 2}
+        assert dict(reader.find(ALL).tuples()) == {"x1": 2, "x2": 2}

@@ -506,7 +506,7 @@ def test_a_capsule_that_refers_to_what_was_forgotten_is_applied_without_these_fa
         nexus.execute(capsule)
     assert nexus.apply_capsule(capsule)["erased"] == 5
     links = 'FIND(?s.name, ?o.name) WHERE { (?s, "knows", ?o) }'
-    assert nexus.find(links).tuples == (("Ann", "Bob"),)
+    assert nexus.find(links).tuples() == (("Ann", "Bob"),)
     missing = capsule.replace('"Jane"', '"Janet"')
     with pytest.raises(kiprdf.KipError, match="KIP_3002"):
         nexus.apply_capsule(missing)
@@ -533,7 +533,7 @@ def test_a_forgotten_fact_is_on_the_list_under_the_ends_that_a_merge_gave_it() -
     nexus.forget(nexus.execute(FACT, s="Ada", o="Bob"))
     for capsule in (second, first):
         assert nexus.apply_capsule(capsule)["erased"] == 1
-        assert nexus.find('FIND(?l) WHERE { ?l (?s, "knows", ?o) }').tuples == ()
+        assert nexus.find('FIND(?l) WHERE { ?l (?s, "knows", ?o) }').tuples() == ()
     nexus.execute(second)
     assert nexus.execute(FACT, s="Ada", o="Bob") != []
 

@@ -68,7 +68,7 @@ def keep_reading(folder: str, done: Event, printed: str) -> None:
         openings += 1
         try:
             with kiprdf.Nexus.open(folder, read_only=True) as nexus:
-                ((left, right),) = nexus.find(ASK).tuples
+                ((left, right),) = nexus.find(ASK).tuples()
                 commit = nexus.info()["commit"]
                 assert (left == right, commit >= before) == (True, True), (left, right, commit)
                 before = commit

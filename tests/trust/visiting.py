@@ -64,7 +64,7 @@ def _ask(nexus: kiprdf.Nexus) -> Visit:
         "faults": _answer(lambda: nexus.check()["faults"]),
         "snapshot": _answer(lambda: nexus.snapshot().count('"note')),
         # No ASK: over a damaged block the engine tries for ever, until KIP_4001 ends the wait.
-        "sparql": _answer(lambda: len(nexus.sparql("SELECT ?s { ?s ?p ?o } LIMIT 1").tuples)),  # type: ignore[union-attr]
+        "sparql": _answer(lambda: len(nexus.sparql("SELECT ?s { ?s ?p ?o } LIMIT 1").tuples())),  # type: ignore[union-attr]
     }
 
 

@@ -37,7 +37,7 @@ def _changed_last(explorer: Explorer) -> str:
     for pattern in ("?x {}", "?x (?s, ?p, ?o)"):
         order = "ORDER BY ?x.metadata._updated_at DESC LIMIT 60"
         answer = explorer.nexus.find(f"{command} WHERE {{ {pattern} }} {order}", entail=False)
-        rows += answer.tuples
+        rows += answer.tuples()
     rows.sort(key=lambda row: (row[1] or "", row[0]), reverse=True)
     groups: dict[str, list[View]] = {}
     for identity, moment, version, author in rows[:60]:

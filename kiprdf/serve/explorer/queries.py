@@ -47,7 +47,7 @@ def _answer(explorer: Explorer, page: ExplorerPage, command: str) -> View:
         if error.message.startswith("This call takes FIND only"):
             return _other_answer(explorer, page, command)
         return {"problems": [_problem(page, error)], "result": None}
-    columns, tuples = rows.columns, rows.tuples
+    columns, tuples = rows.columns, rows.tuples()
     response = nexus.execute_kip_readonly({"command": command})
     return {
         "problems": [_problem(page, one) for one in rows.warnings],
