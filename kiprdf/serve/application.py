@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kiprdf.actors import acting_as
 from kiprdf.errors import KipError, StoreError, without_folder
-from kiprdf.serve.http import HttpError
+from kiprdf.serve.http import HttpError, failure
 from kiprdf.serve.mcp_route import McpEndpoint
 from kiprdf.serve.observation import LOGGER, Observer, info_of
 from kiprdf.serve.routes import admin, feed, kip, linked, openapi, pages, rejecting, review, sparql
@@ -156,11 +156,6 @@ async def _refuse_as_failed(server: Server, request: Request, error: Any) -> Res
 
 async def _refuse_request(server: Server, request: Request, error: Any) -> Response:
     return await pages.refuse(server, request, refusal_of(error))
-
-
-def failure(message: str = "The server failed.") -> HttpError:
-    """The answer where the server, and not the request, is at fault."""
-    return HttpError(500, message, "Look at the log of the server.")
 
 
 def refusal_of(error: HTTPException) -> HttpError:

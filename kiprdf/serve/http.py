@@ -45,6 +45,11 @@ class HttpError(Exception):
         self.headers = dict(headers or {})
 
 
+def failure(message: str = "The server failed.") -> HttpError:
+    """The refusal where the server, and not the request, is at fault."""
+    return HttpError(500, message, "Look at the log of the server.")
+
+
 # Replies --------------------------------------------------------------------------------------
 
 

@@ -36,11 +36,11 @@ from kiprdf.serve.application import (
     Application,
     OwnRoute,
     behind_gate,
-    failure,
     refusal_of,
 )
-from kiprdf.serve.http import HttpError, error_response
+from kiprdf.serve.http import HttpError, failure
 from kiprdf.serve.observation import LOGGER, info_of
+from kiprdf.serve.plain import refusal
 from kiprdf.serve.routes import scopes as routes
 from kiprdf.serve.state import Server, Service, prefers_html
 from kiprdf.spelling import fault_of_name
@@ -216,10 +216,19 @@ class Scopes:
             for path, methods, handler in routes.ROUTES
         ]
         errors: Any = (HttpError, KipError, StoreError, HTTPException, Exception)
-        refused = dict.fromkeys(errors, _refuse)
-        own = Starlette(routes=listed, lifespan=lifespan, exception_handlers=refused)
+        handlers = dict.fromkeys(errors, self._refuse)
+        own = Starlette(routes=listed, lifespan=lifespan, exception_handlers=handlers)
         own.router.redirect_slashes = False
         return own
+
+    async def _refuse(self, request: Request, error: Any) -> Response:
+        """The answer to a request for the server that failed."""
+        if isinstance(error, HTTPException):
+            error = refusal_of(error)
+        elif not isinstance(error, HttpError | KipError):
+            LOGGER.error("%s", error)
+            error = failure()
+        return refusal(request, error, self.service.options)
 
     async def run(self, function: Callable[[], T]) -> T:
         """Run a function that opens, closes or lists folders on a thread."""
@@ -308,8 +317,8 @@ class Scopes:
                     "raw_path": (inner + path).encode(),
                 }
                 await served.app(child, receive, send)
-        except HttpError as refusal:
-            await error_response(refusal)(scope, receive, send)
+        except HttpError as error:
+            await refusal(Request(scope), error, self.service.options)(scope, receive, send)
 
     @asynccontextmanager
     async def _using(self, seen: Seen) -> AsyncIterator[_Served]:
@@ -560,16 +569,6 @@ def _is_start(scope: Scope, path: str) -> bool:
     """Whether a browser asks for the start page."""
     is_page = scope["method"] in ("GET", "HEAD") and path in ("/", "/explore/")
     return is_page and prefers_html(Request(scope))
-
-
-async def _refuse(request: Request, error: Any) -> Response:
-    """The answer to a request for the server that failed."""
-    if isinstance(error, HTTPException):
-        error = refusal_of(error)
-    elif not isinstance(error, HttpError | KipError):
-        LOGGER.error("%s", error)
-        error = failure()
-    return error_response(error)
 
 
 def _started(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:

@@ -7,22 +7,20 @@ import re
 from urllib.parse import quote
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kiprdf.serve.access import session_of
-from kiprdf.serve.http import HttpError, choose, error_response
+from kiprdf.serve.http import HttpError, choose, failure
 from kiprdf.serve.observation import info_of
 from kiprdf.serve.options import host_name, is_own_address
+from kiprdf.serve.plain import CONTENT_POLICY, refusal
 from kiprdf.serve.state import Service
 
 _MCP = re.compile("(?:/scopes/[^/]+)?/mcp")
 OPEN_PATHS = ("/health", "/ready", "/login")
 """The paths that need no token."""
-CONTENT_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
 _CORS_METHODS = "GET, HEAD, POST, DELETE, OPTIONS"
 _CORS_HEADERS = (
     "Authorization, Content-Type, Accept, If-None-Match, KIP-Session, Last-Event-ID, "
@@ -57,7 +55,7 @@ class Gate:
         try:
             response = self._refusal(scope, headers, origin)
         except HttpError as error:
-            response = error_response(error)
+            response = refusal(Request(scope), error, self._options)
         if response is not None:
             await response(scope, receive, send_with_headers)
             return
@@ -68,7 +66,13 @@ class Gate:
             if not self._service.is_closing:
                 raise
             if not is_answered:
-                await error_response(_closing())(scope, receive, send_with_headers)
+                closing = refusal(Request(scope), _closing(), self._options)
+                await closing(scope, receive, send_with_headers)
+        except Exception:
+            if not is_answered:
+                failed = refusal(Request(scope), failure(), self._options)
+                await failed(scope, receive, send_with_headers)
+            raise
 
     def _refusal(self, scope: Scope, headers: Headers, origin: str | None) -> Response | None:
         """The response to a request that may not pass; None if it may."""
@@ -119,8 +123,7 @@ class Gate:
             return RedirectResponse(address, 303, {"Vary": "Accept"})
         message = "This server needs a token."
         hint = "Send the header Authorization: Bearer TOKEN."
-        refusal = HttpError(401, message, hint, {"WWW-Authenticate": "Bearer"})
-        return error_response(refusal)
+        raise HttpError(401, message, hint, {"WWW-Authenticate": "Bearer"})
 
     def _add_headers(self, headers: MutableHeaders, origin: str | None) -> None:
         headers["X-Content-Type-Options"] = "nosniff"

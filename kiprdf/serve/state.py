@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -34,6 +35,8 @@ DUMPS = 2
 """Documents of the whole dataset that are made at once: each takes memory, and a processor."""
 SPARQL_THREADS = 16
 """Raw SPARQL waits for one of few processes: not on the threads of the other requests."""
+_FORM = re.compile("(?:/scopes/[^/]+)?/(?:explore/|login$)")
+"""Where a browser sends forms."""
 INDEX_LOG_SECONDS = 10.0
 """How often the progress of the text index is logged."""
 
@@ -174,9 +177,8 @@ def require_write(server: Server, request: Request) -> None:
 
 def is_for_people(request: Request) -> bool:
     """Whether a browser shows the answer to a request."""
-    is_page = request.method in ("GET", "HEAD") or request.url.path.startswith(
-        f"{root_of(request)}/explore/"
-    )
+    path = request.scope["path"].removeprefix(root_of(request))
+    is_page = request.method in ("GET", "HEAD") or _FORM.match(path) is not None
     return is_page and prefers_html(request)
 
 

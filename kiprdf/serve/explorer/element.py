@@ -19,6 +19,7 @@ from kiprdf.pages.drawing import DRAWN
 from kiprdf.pages.elements import element_page
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Proposition, read_element
+from kiprdf.serve.explorer.absence import suggestions
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import Numbers, element_path
 from kiprdf.serve.explorer.time_pages import label
@@ -46,6 +47,7 @@ def element(explorer: Explorer, node: NamedNode, now: Nexus) -> str:
         page = replace(explorer.page(path), has_history=_was_there(store.iris.id(node), now))
         when = "now" if moment is None or moment.seq is None else "as of this commit"
         view = {"of": label(store.iris, node), "when": when, "refusal": no_element()}
+        view["suggestions"] = suggestions(explorer, page, path)
         raise Absent(page.html("explorer/absent.html", "Not there", **view))
     triples, numbers = store.read(lambda: surroundings(store, node))
     knowledge = Knowledge.of(triples, store.iris)

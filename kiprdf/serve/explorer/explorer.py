@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from http import HTTPStatus
 
 from kiprdf.actors import Actor
 from kiprdf.interchange.knowledge import Knowledge
@@ -54,9 +53,3 @@ class Explorer:
             return page.node_link(node)
         href = page.href(page.site.path(node))
         return {"href": href, "words": time_pages.words_of(self.store.iris, shown)}
-
-    def failure(self, status: int, error: dict[str, str]) -> str:
-        """The page of a request that failed, with the error object of the other clients."""
-        page, phrase = self.page("explore/failure"), HTTPStatus(status).phrase
-        view = {"phrase": phrase, "status": str(status), "error": error}
-        return page.html("explorer/failure.html", phrase, **view)

@@ -8,10 +8,8 @@ import io
 import json
 import os
 import tarfile
-from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,7 +17,6 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, StrictBool, StrictInt, StrictStr, ValidationError
 from starlette.requests import Request
 from starlette.responses import (
-    HTMLResponse,
     PlainTextResponse,
     RedirectResponse,
     Response,
@@ -31,20 +28,15 @@ import kiprdf
 from kiprdf.arguments import check_names
 from kiprdf.interchange.mapping.contexts import ORIGINAL, packs
 from kiprdf.nexus import Nexus
-from kiprdf.pages.page import ASSETS, render
 from kiprdf.serve.access import COOKIE, Authentication
 from kiprdf.serve.http import HttpError, json_response, read_body, read_form, require_json, run_for
 from kiprdf.serve.observation import Metrics
-from kiprdf.serve.security import CONTENT_POLICY
+from kiprdf.serve.plain import plain_page
 from kiprdf.serve.state import Routes, Server, Service, prefers_html, require_write, root_of
 from kiprdf.store.folder import MANIFEST
 from kiprdf.store.journal import FOLDER, PAST
 from kiprdf.store.past import require_embedded
 
-_STYLE = (ASSETS / "login.css").read_text("utf-8")
-_HASH = b64encode(sha256(_STYLE.encode()).digest()).decode()
-# The style sheet needs a token.
-_POLICY = CONTENT_POLICY.replace("style-src 'self'", f"style-src 'sha256-{_HASH}'")
 _CHUNK = 1024**2
 Context = dict[str, Any]
 
@@ -284,12 +276,6 @@ def _login_page(request: Request, refusal: HttpError | None = None) -> Response:
     headers = {} if refusal is None else refusal.headers
     status = 200 if refusal is None else refusal.status
     return plain_page("explorer/login.html", status, headers, message=message, target=target)
-
-
-def plain_page(template: str, status: int, headers: Mapping[str, str], **view: Any) -> Response:
-    """A page that needs no file of the explorer."""
-    page = render(template, style=_STYLE, **view)
-    return HTMLResponse(page, status, {**headers, "Content-Security-Policy": _POLICY})
 
 
 def _sign_in(request: Request, form: dict[str, str], authentication: Authentication) -> Response:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -12,17 +11,20 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from kiprdf.errors import KipError, StoreError
 from kiprdf.serve.explorer import changes as commits
 from kiprdf.serve.explorer import element as elements
 from kiprdf.serve.explorer import home, search
 from kiprdf.serve.explorer import queries as pane
 from kiprdf.serve.explorer import schema as types
+from kiprdf.serve.explorer.absence import failure
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.forms import Forms
 from kiprdf.serve.explorer.page import ASSETS
 from kiprdf.serve.explorer.time_pages import moment_of
 from kiprdf.serve.http import error_response, read_form, run_for
 from kiprdf.serve.observation import info_of
+from kiprdf.serve.plain import refused
 from kiprdf.serve.routes import linked
 from kiprdf.serve.state import Routes, Server, is_for_people, path_after, root_of
 
@@ -159,8 +161,15 @@ async def refuse(server: Server, request: Request, error: Any) -> Response:
     answer = error_response(error)
     if not (server.options.explorer and is_for_people(request)):
         return answer
-    explorer = replace(explorer_of(server, request), moment=None, forms=None)
-    html = explorer.failure(answer.status_code, json.loads(bytes(answer.body))["error"])
+    actor, root = info_of(request.scope).actor, root_of(request)
+    explorer = Explorer(server.nexus, server.store, server.title, actor, root)
+    path = path_after(request, "/") if answer.status_code == 404 else None
+    # What is suggested is read from the store, which may be what failed.
+    try:
+        make = partial(failure, explorer, refused(answer), path)
+        html = await run_for(request, server.threads, make)
+    except (KipError, StoreError):
+        html = failure(explorer, refused(answer), None)
     headers = {**getattr(error, "headers", {}), "Vary": "Accept"}
     return HTMLResponse(html.encode(errors="replace"), answer.status_code, headers)
 

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from kiprdf.actors import Actor
 from kiprdf.serve.http import HttpError, json_response, read_body, require_json
 from kiprdf.serve.observation import info_of
+from kiprdf.serve.plain import plain_page
 from kiprdf.serve.routes import admin, openapi
 from kiprdf.serve.state import address_of, prefers_html, root_of
 
@@ -36,7 +37,7 @@ async def scopes(server: Scopes, request: Request) -> Response:
     if server.service.options.explorer and prefers_html(request):
         start = f"{root_of(request)}/scopes"
         links = [(name, f"{start}/{quote(name)}/") for name in names]
-        return admin.plain_page("explorer/scopes.html", 200, headers, scopes=links)
+        return plain_page("explorer/scopes.html", 200, headers, scopes=links)
     return json_response({"scopes": names}, headers=headers)
 
 
