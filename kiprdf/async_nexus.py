@@ -81,6 +81,7 @@ class AsyncNexus:
     believed = as_coroutine(Nexus.believed)
     answer = as_coroutine(Nexus.answer)
     why = as_coroutine(Nexus.why)
+    draw = as_coroutine(Nexus.draw)
     transaction = as_coroutine(Nexus.transaction)
     sparql = as_coroutine(Nexus.sparql)
     build_index = as_coroutine(Nexus.build_index)

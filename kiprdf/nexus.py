@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, suppress
 from datetime import date, datetime
@@ -73,7 +74,9 @@ if TYPE_CHECKING:
     from kiprdf.interchange.importing.plan import JsonMap
     from kiprdf.interchange.mapping.contexts import Loader
     from kiprdf.pages import publish as publishing
+    from kiprdf.pages import svg
     from kiprdf.pages.publish import Facts, Published
+    from kiprdf.pages.svg import Drawing
     from kiprdf.sharing import branching, following, merging, nanopublications
     from kiprdf.sharing import conflicts as noted_conflicts
     from kiprdf.sharing.merging import Merged
@@ -105,9 +108,11 @@ else:
     signed_capsules = Lazy("kiprdf.execution.signed_capsules")
     signed_documents = Lazy("kiprdf.signing.documents")
     snapshots = Lazy("kiprdf.interchange.snapshots")
+    svg = Lazy("kiprdf.pages.svg")
 
 T = TypeVar("T")
 P = ParamSpec("P")
+_FIND = re.compile(r"(\s|//[^\n]*\n)*FIND\b", re.IGNORECASE)
 _OF_NEXUS = ("genesis", "strict_schema", "entail", "clock", "embedder", "budget")
 """The arguments that every way of opening a nexus passes on to it."""
 
@@ -612,6 +617,37 @@ class Nexus:
         (['Be brief'], ('C:Insight/Be brief',))
         """
         return self._engine.why(command, parameters, row, entail)
+
+    def draw(
+        self, id_or_command: str, /, *, entail: Entail | None = None, **parameters: Any
+    ) -> Drawing:
+        """The neighbours of an element, by its id, or the links that the rows of a FIND come from.
+
+        A notebook shows the drawing; ``svg`` is its text, ``write(path)`` writes it to a file. What
+        it has no place for is counted in its caption. ``entail`` is that of ``find``, and the links
+        of a row are those of ``why``: of at most 100 rows, three derivations each.
+
+        Raises ``KipError``: KIP_3002 for an element that does not exist, KIP_1001 for a text that
+        is neither an id nor a FIND.
+
+        >>> nexus = Nexus.memory()
+        >>> _ = nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Ada"} } }')
+        >>> nexus.draw("C:Person/Ada")
+        <Drawing: The neighbours of Ada: 1 element, 0 links>
+        """
+        node = self.store.iris.from_id(id_or_command)
+        if node is not None:
+            return self._engine.boundary.request(
+                lambda: self.store.read(lambda: svg.neighbours(self.store, node))
+            )
+        if not _FIND.match(id_or_command):
+            message = "What is drawn is an element or the answer to a FIND."
+            raise KipError("KIP_1001", message, "Give an id that FIND shows, or a FIND.")
+        explained = self._engine.why(id_or_command, parameters, None, entail)
+        ids, left_out = explained.cited()
+        return self._engine.boundary.request(
+            lambda: self.store.read(lambda: svg.links(self.store, ids, left_out))
+        )
 
     def diagnose(
         self, command: str, /, *, entail: Entail | None = None, **parameters: Any

@@ -125,6 +125,24 @@ class Explained:
         response = protocol.response_of(self.result, self.next_cursor, self.warnings)
         return {**response, "why": self.to_json()}
 
+    def cited(self) -> tuple[list[str], list[str]]:
+        """The ids that all derivations cite, and in words what there is beside them.
+
+        >>> from kiprdf import Nexus
+        >>> Nexus.memory().why('FIND(?d.name) WHERE { ?d {name: "CoreSchema"} }').cited()
+        (['C:Domain/CoreSchema'], [])
+        """
+        found = [one for row in self.rows for one in row.derivations]
+        ids = [id for one in found for id in (*one.cited, *one.concepts)]
+        rows = len(self.outcome.columns[0])
+        left_out = [] if rows == len(self.rows) else [f"{len(self.rows)} of {rows:,} rows"]
+        more = [row.more for row in self.rows]
+        if any(number != 0 for number in more):
+            number = "uncounted" if None in more else f"{sum(map(int, filter(None, more))):,}"
+            left_out.append(f"{number} more derivations of the rows")
+        left_out += [warning.located_message for warning in self.warnings]
+        return list(dict.fromkeys(ids)), left_out
+
     def evidence(self) -> dict[str, dict[str, Json]]:
         """What the cited propositions rest on, by id; what they come from follows them.
 

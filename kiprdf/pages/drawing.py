@@ -53,7 +53,7 @@ class Node:
 
     @property
     def half_width(self) -> float:
-        return max(_columns(self.shown), len(self.note) * 0.85, 5) * _ADVANCE / 2 + 12
+        return max(columns_of(self.shown), len(self.note) * 0.85, 5) * _ADVANCE / 2 + 12
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Arrow:
     label: str
 
 
-def _columns(text: str) -> int:
+def columns_of(text: str) -> int:
     """The width of a text, in characters."""
     return sum(2 if ord(character) > 0x2E7F else 1 for character in text)
 
@@ -107,7 +107,7 @@ def _sides(
     for (start, end), text in labels.items():
         if start == end:
             middle = places[start][0] + nodes[start].half_width + _LOOP
-            sides.append(middle + _columns(text) * _LINK_ADVANCE / 2 + 4)
+            sides.append(middle + columns_of(text) * _LINK_ADVANCE / 2 + 4)
     return min(sides), max(sides)
 
 

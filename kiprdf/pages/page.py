@@ -142,8 +142,8 @@ TEMPLATES = Path(__file__).resolve().parent / "templates"
 ASSETS = Path(__file__).resolve().parent / "assets"
 """Styles and scripts of the pages."""
 
-# HTML cannot contain these, not even as character references; visible symbols replace them.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# HTML or XML cannot contain these, not even as character references; visible symbols replace them.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]")
 _CONTROL_PICTURES = 0x2400
 _DELETE = 0x7F
 

@@ -168,7 +168,17 @@ NEXUS_READS = {
     *("context", "wikibase", "to_rdflib", "patch_to", "diff", "at", "history", "id_of", "changes"),
     *("conflicts", "nanopublication", "receipt"),
     *("rejections", "refusals", "validity", "erasures", "proposals", "proposal", "info", "names"),
-    *("backup", "branch", "problems", "acting", "limited", "why", "shapes_set", "check_shapes"),
+    *(
+        "backup",
+        "branch",
+        "problems",
+        "acting",
+        "limited",
+        "why",
+        "draw",
+        "shapes_set",
+        "check_shapes",
+    ),
     # They change no knowledge: the index of the text, and files that can be made again.
     *("build_index", "embed", "check"),
     # They open a nexus, or a new one; who does is the owner.
