@@ -132,8 +132,8 @@ class Explained:
         >>> Nexus.memory().why('FIND(?d.name) WHERE { ?d {name: "CoreSchema"} }').cited()
         (['C:Domain/CoreSchema'], [])
         """
-        found = [one for row in self.rows for one in row.derivations]
-        ids = [id for one in found for id in (*one.cited, *one.concepts)]
+        derivations = [one for row in self.rows for one in row.derivations]
+        ids = [id for one in derivations for id in (*one.cited, *one.concepts)]
         rows = len(self.outcome.columns[0])
         left_out = [] if rows == len(self.rows) else [f"{len(self.rows)} of {rows:,} rows"]
         more = [row.more for row in self.rows]
