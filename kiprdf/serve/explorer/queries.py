@@ -1,18 +1,38 @@
-"""The pane for commands that read: text, answer, and the SPARQL of a FIND."""
+"""The pane for commands that read: the text, its answer in several views, and its SPARQL."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
+from urllib.parse import quote, urlencode
 
+from kiprdf import protocol
 from kiprdf.advice.corrections import corrections
 from kiprdf.errors import KipError, KipWarning
+from kiprdf.execution.engine import Answer as CommandAnswer
+from kiprdf.language import ast
+from kiprdf.language.parser import parse
 from kiprdf.pages.page import View, count
-from kiprdf.serve.explorer import why_page
+from kiprdf.serve.explorer import chart, why_page
+from kiprdf.serve.explorer.csv_files import csv_bytes
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import ExplorerPage
+from kiprdf.serve.http import Answer, to_json
+from kiprdf.store.refusals import writes
 
+PATH = "explore/kql"
+GRAPH = "explore/graph"
+ROWS = 100
+"""Rows of a page."""
+CHARACTERS = 200_000
+"""Characters of the values of a page, of which each cell has its share."""
+ADDRESS_BYTES = 6_000
+"""The longest command in an address: proxies refuse those of 8 000 bytes. The form and the links
+of a longer one send it in a body."""
+VIEWS = ("table", "json", "chart", "graph", "sparql")
+_NO_ROWS: View = {"problems": [], "number": None, "next": None, "pager": None}
 _EXAMPLES = (
     ("Types and their members", "DESCRIBE PRIMER"),
     (
@@ -27,42 +47,115 @@ _EXAMPLES = (
 )
 
 
-def queries(explorer: Explorer, command: str | None) -> str:
-    """The pane, with the answer to a command."""
-    page = explorer.page("explore/kql", command=command)
+def queries(explorer: Explorer, command: str | None, show: str = "table", first: int = 0) -> str:
+    """The pane, with a view of the answer to a command, from a row on."""
+    is_long = command is not None and len(quote(command)) > ADDRESS_BYTES
+    page = explorer.page(
+        PATH,
+        command=None if is_long else command,
+        show=None if show == VIEWS[0] else show,
+    )
     return page.html(
         "explorer/kql.html",
         "Query",
         command=_EXAMPLES[1][1] if command is None else command,
+        is_long=is_long,
+        show=show,
         examples=[(title, page.query_link(example)) for title, example in _EXAMPLES],
-        answer=None if command is None else _answer(explorer, page, command),
+        answer=None if command is None else _answer(explorer, page, command, show, first),
     )
 
 
-def _answer(explorer: Explorer, page: ExplorerPage, command: str) -> View:
-    nexus = explorer.nexus
+def download(explorer: Explorer, command: str, format: str) -> tuple[Answer, str | None]:
+    """All rows of an answer, and the address of what its LIMIT leaves.
+
+    They are the response of KIP in JSON, or CSV, which only a FIND has.
+    """
+    nexus, page = explorer.nexus, explorer.page(PATH)
+    if format == "json":
+        answer = nexus.answer(command, readonly=True)
+        response = protocol.response_of(answer.result, answer.next_cursor, answer.warnings)
+        return Answer(to_json(response), "application/json"), None
+    if format != "csv":
+        raise KipError("KIP_1001", "The format is csv or json.", "Send format=csv.")
+    rows = nexus.find(command)
+    content = csv_bytes(rows.columns, rows.tuples())
+    following = _next(page, command, rows.next_cursor)
+    return (
+        Answer(content, "text/csv; charset=utf-8; header=present", len(rows)),
+        following and f"{following}&format=csv",
+    )
+
+
+def _answer(explorer: Explorer, page: ExplorerPage, command: str, show: str, first: int) -> View:
+    """A view of the answer to a command, or why there is none."""
     try:
-        rows = nexus.find(command)
+        parsed = parse(command)
+        if isinstance(parsed, ast.Find):
+            return _rows(explorer, page, command, parsed, show, first)
+        return _value(explorer, page, command, show)
     except KipError as error:
-        if error.message.startswith("This call takes FIND only"):
-            return _other_answer(explorer, page, command)
-        return {"problems": [_problem(page, error)], "result": None}
+        problems = [_problem(page, error)]
+        return {"problems": problems, "result": None, "is_write": writes(command)}
+
+
+def _rows(
+    explorer: Explorer, page: ExplorerPage, command: str, find: ast.Find, show: str, first: int
+) -> View:
+    """The answer to a FIND."""
+    # The page of the graph takes a command in its address.
+    has_graph = "command" in page.query and any(
+        isinstance(one, ast.Variable) for one in find.expressions
+    )
+    view: View = {
+        "result": show,
+        "tabs": _tabs(page, show, [one for one in VIEWS if one != "graph" or has_graph]),
+        "downloads": [(f"answer.{one}", _href(page, format=one)) for one in ("csv", "json")],
+        "sparql": explorer.nexus.explain(command),
+    }
+    if show == "sparql":
+        return {**_NO_ROWS, **view}
+    if show == "json":
+        return view | _response_of_rows(explorer, page, command, find, first)
+    rows = explorer.nexus.find(command)
     columns, tuples = rows.columns, rows.tuples()
-    response = nexus.execute_kip_readonly({"command": command})
-    return {
+    plan = chart.chosen(columns, tuples) if show == "chart" else ""
+    size = ROWS if isinstance(plan, str) else chart.SHOWN[plan[0]]
+    first = min(first, max(len(tuples) - 1, 0))
+    part = slice(first, first + size)
+    shown = tuples[part]
+    share = CHARACTERS // (len(columns) * max(len(shown), 1))
+    return view | {
         "problems": [_problem(page, one) for one in rows.warnings],
-        "result": "table",
-        "number": count(len(tuples), "row") + (", more follow" if rows.next_cursor else ""),
+        "number": count(len(tuples), "row"),
+        "next": _next(page, command, rows.next_cursor),
+        "pager": page.pager(first, size, len(tuples)),
+        "chart": plan if isinstance(plan, str) else chart.chart(columns, tuples, part, *plan),
         "columns": columns,
         "rows": [
             (
-                [_cell(explorer, page, value) for value in row],
-                why_page.href(page, command, number),
+                [_cell(explorer, page, value, share) for value in row],
+                _href(page, why_page.PATH, row=str(number)),
             )
-            for number, row in enumerate(tuples)
+            for number, row in enumerate(shown, start=first)
         ],
-        "sparql": nexus.explain(command),
-        "json": json.dumps(response, indent=2, ensure_ascii=False),
+    }
+
+
+def _response_of_rows(
+    explorer: Explorer, page: ExplorerPage, command: str, find: ast.Find, first: int
+) -> View:
+    """The response of KIP to a FIND, with the rows of a page."""
+    answer = explorer.nexus.answer(command, readonly=True)
+    is_one, result = len(find.expressions) == 1, answer.result
+    columns, number = [result] if is_one else result, 1
+    if not all(isinstance(one, ast.Aggregate) for one in find.expressions):
+        number = len(columns[0])
+        first = min(first, max(number - 1, 0))
+        columns = [column[first : first + ROWS] for column in columns]
+    return _json(page, command, answer, columns[0] if is_one else columns) | {
+        "number": count(number, "row"),
+        "pager": page.pager(first, ROWS, number),
     }
 
 
@@ -76,27 +169,82 @@ def why(explorer: Explorer, command: str, row: int) -> str:
         view["problems"] = [_problem(page, error)]
     else:
         values = (column[row] for column in explained.outcome.columns)
-        cells = [_cell(explorer, page, value) for value in values]
+        cells = [_cell(explorer, page, value, CHARACTERS) for value in values]
         view["cells"] = list(zip(explained.outcome.rendering.names, cells, strict=False))
         view |= why_page.view(page, partial(explorer.link, page), explained)
     return page.html("explorer/why.html", "Why", **view)
 
 
-def _cell(explorer: Explorer, page: ExplorerPage, value: Any) -> View:
-    """A value of an answer; an element is a link to its page."""
-    if isinstance(value, dict) and isinstance(value.get("id"), str) and "_type" in value:
-        return {"kind": "link", "link": explorer.link(page, value["id"])}
-    return page.value(value)
-
-
-def _other_answer(explorer: Explorer, page: ExplorerPage, command: str) -> View:
+def _value(explorer: Explorer, page: ExplorerPage, command: str, show: str) -> View:
     """The answer to DESCRIBE, SEARCH and EXPORT."""
-    try:
-        answer = explorer.nexus.answer(command, readonly=True)
-    except KipError as error:
-        return {"problems": [_problem(page, error)], "result": None}
-    problems = [_problem(page, one) for one in answer.warnings]
-    return {"problems": problems, "result": "value", "value": page.value(answer.result)}
+    answer = explorer.nexus.answer(command, readonly=True)
+    tabs, downloads = _tabs(page, show, VIEWS[:2]), [("answer.json", _href(page, format="json"))]
+    return {
+        **_NO_ROWS,
+        **_json(page, command, answer, answer.result),
+        "result": "json" if show == "json" else "value",
+        "tabs": tabs,
+        "downloads": downloads,
+        "sparql": None,
+        "value": page.value(answer.result),
+    }
+
+
+def _json(page: ExplorerPage, command: str, answer: CommandAnswer, result: Any) -> View:
+    """The first characters of a response, and what it says besides."""
+    response = protocol.response_of(result, answer.next_cursor, answer.warnings)
+    text = json.dumps(response, indent=2, ensure_ascii=False)
+    more = len(text) - CHARACTERS
+    return {
+        "problems": [_problem(page, one) for one in answer.warnings],
+        "next": _next(page, command, answer.next_cursor),
+        "json": text[:CHARACTERS],
+        "cut": f"{more:,} more characters are in the download." if more > 0 else None,
+    }
+
+
+def _tabs(page: ExplorerPage, show: str, views: Sequence[str]) -> list[View]:
+    """The views of an answer, each with its address; the graph is another page."""
+    return [
+        {
+            "text": "SPARQL" if one == "sparql" else "JSON" if one == "json" else one.capitalize(),
+            "href": _href(page, GRAPH) if one == "graph" else _href(page, show=one),
+            "is_current": one == show,
+        }
+        for one in views
+    ]
+
+
+def _href(page: ExplorerPage, path: str = PATH, **fields: str) -> str:
+    """The address of a view of the answer; that of a long command lacks the command."""
+    given = {"command": page.query.get("command"), **fields}
+    kept = {key: one for key, one in given.items() if one not in (None, VIEWS[0])}
+    return page.href(f"{path}?{urlencode(kept)}")
+
+
+def _next(page: ExplorerPage, command: str, cursor: str | None) -> str | None:
+    """The address of the command that goes on behind its LIMIT."""
+    if cursor is None:
+        return None
+    old, new = getattr(parse(command), "cursor", None), json.dumps(cursor)
+    if old is None:
+        return page.query_link(f"{command.rstrip()}\nCURSOR {new}")
+    return page.query_link(command[: old.span.start] + new + command[old.span.end :])
+
+
+def _is_element(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("id"), str) and "_type" in value
+
+
+def _cell(explorer: Explorer, page: ExplorerPage, value: Any, most: int) -> View:
+    """A value of an answer: an element is a link to its page, a long one is cut."""
+    if _is_element(value):
+        return {"kind": "link", "link": explorer.link(page, value["id"])}
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if len(text) <= most:
+        return page.value(value)
+    note = f"{len(text) - most:,} more characters are in the downloads"
+    return {"kind": "tagged", "text": f"{text[:most]}…", "language": None, "note": note}
 
 
 def _problem(page: ExplorerPage, problem: KipError | KipWarning) -> View:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
 
 from kiprdf.pages.page import View, count
 from kiprdf.rdf.literals import Json
@@ -19,11 +18,6 @@ Link = Callable[[str], View]
 """A link to the element with an id."""
 _MARKS = ("source", "author", "confidence", "status")
 _VALUES = ("evidence", "derived_by", "trust", "valid", "superseded_by")
-
-
-def href(page: ExplorerPage, command: str, row: int) -> str:
-    """The address of the page of a row."""
-    return page.href(f"{PATH}?" + urlencode({"command": command, "row": row}))
 
 
 def view(page: ExplorerPage, link: Link, explained: Explained) -> View:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
+from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from kiprdf.errors import KipError, StoreError
 from kiprdf.serve.explorer import changes as commits
@@ -27,6 +28,8 @@ from kiprdf.serve.observation import info_of
 from kiprdf.serve.plain import refused
 from kiprdf.serve.routes import linked
 from kiprdf.serve.state import Routes, Server, is_for_people, path_after, root_of
+
+T = TypeVar("T")
 
 
 def explorer_of(server: Server, request: Request) -> Explorer:
@@ -53,16 +56,20 @@ def _in_explorer(
     server: Server, request: Request, when: str | None, make: Callable[[Explorer], str]
 ) -> bytes:
     """A page of the nexus as it is, or as of a commit or time."""
+    return _of_state(server, request, when, make).encode(errors="replace")
+
+
+def _of_state(
+    server: Server, request: Request, when: str | None, make: Callable[[Explorer], T]
+) -> T:
+    """What is made of the nexus as it is, or as of a commit or time."""
     explorer = explorer_of(server, request)
     if not when or when == str(server.store.commit()):
-        html = make(explorer)
-    else:
-        seq = _commit(when)
-        with server.nexus.at(when if seq is None else seq) as past:
-            moment = moment_of(server.store, past.store.commit())
-            made_of = replace(explorer, nexus=past, store=past.store, moment=moment, forms=None)
-            html = make(made_of)
-    return html.encode(errors="replace")
+        return make(explorer)
+    seq = _commit(when)
+    with server.nexus.at(when if seq is None else seq) as past:
+        moment = moment_of(server.store, past.store.commit())
+        return make(replace(explorer, nexus=past, store=past.store, moment=moment, forms=None))
 
 
 async def _page(
@@ -130,21 +137,48 @@ async def changes(server: Server, request: Request) -> Response:
 
 
 async def queries(server: Server, request: Request) -> Response:
-    """/explore/kql: commands that read, by GET or from the form."""
-    command = request.query_params.get("command")
-    if request.method == "POST":
-        form = await read_form(request, server.options.max_body)
-        command = form.get("command", "")
-    return await _page(server, request, lambda explorer: pane.queries(explorer, command))
+    """/explore/kql: commands that read, in an address or from the form, and their downloads."""
+    fields = await _fields(server, request)
+    command, show = fields.get("command"), fields.get("show") or pane.VIEWS[0]
+    if show not in pane.VIEWS:
+        raise KipError("KIP_1001", f"There is no view {show!r}.", f"Send show={pane.VIEWS[1]}.")
+    if "format" in fields:
+        return await _download(server, request, command or "", fields["format"])
+    if show == "graph":
+        graph = {key: text for key, text in fields.items() if key in ("command", "as_of")}
+        return RedirectResponse(f"{root_of(request)}/{pane.GRAPH}?{urlencode(graph)}", 303)
+    first = _commit(fields.get("first", "")) or 0
+    make = partial(pane.queries, command=command, show=show, first=first)
+    return await _page(server, request, make)
+
+
+async def _download(server: Server, request: Request, command: str, format: str) -> Response:
+    """All rows of an answer as a file; a header leads to the next ones, behind its LIMIT."""
+    when = request.query_params.get("as_of")
+    make = partial(pane.download, command=command, format=format)
+    answer, following = await run_for(
+        request, server.threads, lambda: _of_state(server, request, when, make)
+    )
+    headers = {"Content-Disposition": f'attachment; filename="answer.{format}"'}
+    if following is not None:
+        headers["Link"] = f'<{following}>; rel="next"'
+    return server.send(request, answer, **headers)
 
 
 async def why(server: Server, request: Request) -> Response:
     """/explore/why: what a row of an answer comes from."""
-    command = request.query_params.get("command", "")
-    row = _commit(request.query_params.get("row", ""))
-    return await _page(
-        server, request, lambda explorer: pane.why(explorer, command, -1 if row is None else row)
-    )
+    fields = await _fields(server, request)
+    row = _commit(fields.get("row", ""))
+    make = partial(pane.why, command=fields.get("command", ""), row=-1 if row is None else row)
+    return await _page(server, request, make)
+
+
+async def _fields(server: Server, request: Request) -> dict[str, str]:
+    """The fields of an address, and of a form that was sent."""
+    fields = dict(request.query_params)
+    if request.method == "POST":
+        fields |= {"command": "", **await read_form(request, server.options.max_body)}
+    return fields
 
 
 async def static(server: Server, request: Request) -> Response:
@@ -187,6 +221,6 @@ ROUTES: Routes = (
     ("/explore/log", ("GET",), changes),
     ("/explore/history/{path:path}", ("GET",), history),
     ("/explore/kql", ("GET", "POST"), queries),
-    ("/explore/why", ("GET",), why),
+    ("/explore/why", ("GET", "POST"), why),
     ("/static/{name}", ("GET",), static),
 )
