@@ -15,7 +15,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf import collector
 from kiprdf.actors import OWNER, Actor, acting_as, acting_on
-from kiprdf.errors import KipError, shown
+from kiprdf.errors import KipError, KipWarning, shown
 from kiprdf.execution.rejecting import reject
 from kiprdf.interchange.differences.difference import Difference, difference
 from kiprdf.kml.draft import Draft, timestamp, version
@@ -150,6 +150,37 @@ def decline(
 # What a proposal would do -----------------------------------------------------------------------
 
 
+class Preview(NamedTuple):
+    """What a write would change, its warnings, and the shape for which it would be proposed."""
+
+    difference: Difference
+    warnings: tuple[KipWarning, ...] = ()
+    reason: KipError | None = None
+
+
+def preview(engine: CommandEngine, text: str, parameters: Mapping[str, Any]) -> Preview:
+    """What a statement would change; raises ``KipError`` where it would fail."""
+    writer = engine.writer
+
+    def run() -> Preview:
+        command, reason = _bound(engine, text, parameters), None
+        try:
+            _, draft = writer.draft(command)
+        except KipError as error:
+            if not error.breaks_shape or writer.gate.mode != "propose":
+                raise
+            reason = error
+            _, draft = writer.draft(command, gated=False)
+        return Preview(difference_of(draft), draft.warnings, reason)
+
+    return engine.boundary.run(lambda: writer.shown.read(run), text)
+
+
+def difference_of(draft: Draft) -> Difference:
+    """What a draft changes."""
+    return difference(*_datasets(draft), draft.store.iris)
+
+
 class _Effect(NamedTuple):
     """What a statement would do: its receipt, its draft, the versions of the elements that it read
     (0 of what is absent), the difference that it makes, and a digest of all that it depends on."""
@@ -170,7 +201,7 @@ def _effect(engine: CommandEngine, command: ast.Manipulation, *, gated: bool = T
         id = store.iris.id(node)
         reads[id] = 0 if element is None else version(element)
         states[id] = sorted(map(str, triples))
-    differences = difference(*_datasets(draft), draft.store.iris)
+    differences = difference_of(draft)
     parts = canonical_json([states, _definitions(draft.shown), differences.to_json()])
     digest = hashlib.sha256(parts.encode(errors="surrogatepass")).hexdigest()
     return _Effect(receipt, draft, dict(sorted(reads.items())), differences, digest)

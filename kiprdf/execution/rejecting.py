@@ -54,35 +54,52 @@ def reject(writer: Writer, what: Any, reason: str) -> str:
 
     A stored fact becomes retracted, a stored value leaves its element.
     """
-    if not isinstance(reason, str) or not reason.strip():
-        message = "A rejection has a reason."
-        raise KipError("KIP_1001", message, "Say in a sentence why the value is wrong.")
-    check_json([list(what) if isinstance(what, tuple) else what, reason])
 
     def write() -> str:
-        draft = Draft(writer.store, writer.clock, rejects=True)
-        names = Names(draft)
-        rejected = _read(_owned(what, writer), draft, names)
-        name = rejected.digests[0]
-        stored = writer.store.iris.concept(REJECTION, name)
-        if exists(stored, writer.store):
-            element = draft.element(stored)
-            assert element is not None
-            main = element.attributes.get(SPELLING_OF)
-            name = name if main is None else str(to_json(main))
-        added = [each for each in rejected.digests if not _is_stored(each, writer.store)]
+        name, added, draft = _drafted(what, reason, writer)
         if added:
-            _take_back(rejected, draft, names)
-            draft.actor = acting_on(writer)
-            _write(name, added, reason, draft)
-            writer.check(draft, NOWHERE)
             writer.commit(draft.delta(), REJECT)
             writer.rejected.note(added)
         return name
 
-    acting_on(writer).require_person("rejects a value")
+    _check(what, reason, writer)
     writer.require_writable()
     return writer.store.write(write)
+
+
+def preview(writer: Writer, what: Any, reason: str) -> Draft:
+    """What ``reject`` would write; raises what it would raise."""
+    _check(what, reason, writer)
+    return writer.store.read(lambda: _drafted(what, reason, writer)[2])
+
+
+def _check(what: Any, reason: str, writer: Writer) -> None:
+    if not isinstance(reason, str) or not reason.strip():
+        message = "A rejection has a reason."
+        raise KipError("KIP_1001", message, "Say in a sentence why the value is wrong.")
+    check_json([list(what) if isinstance(what, tuple) else what, reason])
+    acting_on(writer).require_person("rejects a value")
+
+
+def _drafted(what: Any, reason: str, writer: Writer) -> tuple[str, list[str], Draft]:
+    """The name of a rejection, the names that are not stored yet, and what to write for them."""
+    draft = Draft(writer.store, writer.clock, rejects=True)
+    names = Names(draft)
+    rejected = _read(_owned(what, writer), draft, names)
+    name = rejected.digests[0]
+    stored = writer.store.iris.concept(REJECTION, name)
+    if exists(stored, writer.store):
+        element = draft.element(stored)
+        assert element is not None
+        main = element.attributes.get(SPELLING_OF)
+        name = name if main is None else str(to_json(main))
+    added = [each for each in rejected.digests if not _is_stored(each, writer.store)]
+    if added:
+        _take_back(rejected, draft, names)
+        draft.actor = acting_on(writer)
+        _write(name, added, reason, draft)
+        writer.check(draft, NOWHERE)
+    return name, added, draft
 
 
 def lift(writer: Writer, name: str) -> None:
@@ -107,6 +124,15 @@ def lift(writer: Writer, name: str) -> None:
     acting_on(writer).require_person("lifts a rejection")
     writer.require_writable()
     writer.store.write(write)
+
+
+def rejections_of(writer: Writer, fact: Proposition) -> list[str]:
+    """The names of the rejections of a fact, under the names that its ends have now."""
+    store = writer.shown
+    if not writer.has_rejections(store):
+        return []
+    digests = Names(Draft(store, writer.clock)).digests(fact)
+    return sorted(writer.rejected_in(store).among(digests, store))
 
 
 def rejections(store: NexusStore) -> list[dict[str, Json]]:

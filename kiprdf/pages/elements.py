@@ -98,7 +98,7 @@ def _common(page: Page, element: Element) -> View:
         "iri": element.node.value,
         "same_as": same_as,
         "turtle": page.href(page.site.path(element.node, "ttl")),
-        "rejection": page.rejection(element),
+        "hidden": hidden,
         "metadata": _metadata_table(page, element),
     }
 

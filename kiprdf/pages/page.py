@@ -266,12 +266,12 @@ class Page:
         """Where the rows are that a page has not; None if it has all."""
         return f"{number:,} more are in the downloads." if number else None
 
-    def drawing(self, node: NamedNode) -> View | None:
-        """A drawing of what surrounds an element; a static page has none."""
+    def offered(self) -> View | None:
+        """What may be done on the page; nothing on a static one."""
         return None
 
-    def rejection(self, element: Element) -> View | None:
-        """The form that rejects values of an element; a static page has none."""
+    def drawing(self, node: NamedNode) -> View | None:
+        """A drawing of what surrounds an element; a static page has none."""
         return None
 
     # Links --------------------------------------------------------------------------------------

@@ -72,7 +72,8 @@ class Authentication:
     def of_request(self, scope: Scope, headers: Headers, *, is_mcp: bool) -> Principal | None:
         """The principal of a request; None if it needs a token that it does not have.
 
-        With a cookie, only a person may write, and only from a page of this server.
+        A cookie carries the rights of its principal to pages of this server: without the header
+        Origin of one, what is no GET only reads.
         """
         if not self._options.has_token:
             if is_mcp:
@@ -85,7 +86,7 @@ class Authentication:
         if principal is None:
             return None
         is_own = self._options.is_own_origin(headers.get("origin", ""), headers)
-        if principal.kind == "human" and (is_own or scope["method"] in ("GET", "HEAD")):
+        if is_own or scope["method"] in ("GET", "HEAD"):
             return principal
         return principal._replace(access="read")
 

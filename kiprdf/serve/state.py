@@ -166,10 +166,10 @@ def may(request: Request, access: Access) -> bool:
     return info_of(request.scope).actor.may(access)
 
 
-def require_write(server: Server, request: Request) -> None:
-    """Raise 403 for a request that may not write."""
+def require_write(server: Server, request: Request, access: Access = "write") -> None:
+    """Raise 403 for a request that may not write, or lacks another access."""
     actor = info_of(request.scope).actor
-    if not actor.may("write"):
+    if not actor.may(access):
         server.note_refusal(request.scope)
         hint = "Send the token that also writes."
         raise HttpError(403, f"This token only {actor.access}s.", hint)

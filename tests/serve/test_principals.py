@@ -260,12 +260,17 @@ def test_an_allowed_origin_writes_with_tokens_but_not_with_cookies(
         assert browser.post("/kip", json=call, headers=own).status_code == 200
 
 
-@pytest.mark.parametrize("name", ["claude", "token", "reader"])
-def test_the_cookie_of_a_model_only_reads(secured: Secured, name: str) -> None:
-    browser = signed_in(secured, name)
+@pytest.mark.parametrize(
+    ("name", "actors"), [("claude", ["model/claude"]), ("token", ["model/token"]), ("reader", [])]
+)
+def test_a_cookie_has_the_rights_of_its_principal(
+    secured: Secured, name: str, actors: list[str]
+) -> None:
+    browser, drug = signed_in(secured, name), f"by the cookie of {name}"
     own = secured.server.address.rstrip("/")
-    assert posted(browser, "by a model", Origin=own) == 403
-    assert secured.actor("by a model") == []
+    assert posted(browser, drug) == 403
+    assert posted(browser, drug, Origin=own) == (200 if actors else 403)
+    assert secured.actor(drug) == actors
 
 
 def test_a_digest_in_the_file_makes_no_cookie(secured: Secured) -> None:

@@ -120,10 +120,12 @@ def test_what_is_proposed_in_a_view_is_approved_there(scoped: ScopedServer) -> N
 def test_what_is_rejected_in_a_view_is_rejected_in_its_scope(scoped: ScopedServer) -> None:
     write = 'UPSERT { CONCEPT { {type: "Person", name: "Eve"} SET ATTRIBUTES { age: 7 } } }'
     assert scoped.kip("ada", write).status_code == 200
-    form = form_of(scoped, "/page/Person/Eve")
-    fields = {"key": form["key"], "version": form["version"], "attribute": "age", "reason": "no"}
-    rejected = scoped.send("ada", "POST", "/explore/reject/Person/Eve", data=fields)
-    assert (rejected.status_code, rejected.headers["location"]) == (303, "/page/Person/Eve")
+    address = "/explore/act/reject/Person/Eve"
+    form = form_of(scoped, address)
+    fields = {**form, "what": "age", "reason": "no", "step": "write"}
+    rejected = scoped.send("ada", "POST", address, data=fields)
+    assert rejected.status_code == 303
+    assert rejected.headers["location"].startswith("/page/Person/Eve")
     for who, path in (("ada", ""), ("ada", "/scopes/ada"), ("root", "/scopes/ada")):
         again = scoped.kip(who, write, path)
         assert (again.status_code, "was rejected by human/ada" in again.text) == (403, True)

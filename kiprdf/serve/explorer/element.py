@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from heapq import nsmallest
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, cast
 
 from pyoxigraph import Literal, NamedNode, Triple
@@ -19,6 +20,7 @@ from kiprdf.pages.drawing import DRAWN
 from kiprdf.pages.elements import element_page
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Proposition, read_element
+from kiprdf.serve.explorer import acts
 from kiprdf.serve.explorer.absence import suggestions
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import Numbers, element_path
@@ -36,10 +38,12 @@ class Absent(Exception):
     """The page of an element that does not exist."""
 
 
-def element(explorer: Explorer, node: NamedNode, now: Nexus) -> str:
+def element(
+    explorer: Explorer, node: NamedNode, now: Nexus, query: Mapping[str, str] = MappingProxyType({})
+) -> str:
     """The page of an element; ``Absent`` where it does not exist.
 
-    ``now`` is the nexus with its whole history.
+    ``now`` is the nexus with its whole history; a ``query`` names what the last act wrote.
     """
     store, moment = explorer.store, explorer.moment
     path = f"page/{element_path(store.iris.base, node.value)}"
@@ -52,8 +56,7 @@ def element(explorer: Explorer, node: NamedNode, now: Nexus) -> str:
     triples, numbers = store.read(lambda: surroundings(store, node))
     knowledge = Knowledge.of(triples, store.iris)
     page = replace(explorer.page(path, knowledge), numbers=numbers)
-    if explorer.forms is not None and explorer.actor.is_person:
-        page = replace(page, reject_key=explorer.forms.key(f"reject {store.iris.id(node)}"))
+    page = replace(page, acts=acts.of_page(explorer, page, knowledge.elements[node], query))
     return element_page(page, knowledge.elements[node])
 
 

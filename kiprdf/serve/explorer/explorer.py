@@ -29,6 +29,8 @@ class Explorer:
     moment: Moment | None = None
     forms: Forms | None = None
     """Makes the keys of forms; None for who may not write, and on pages of the past."""
+    acts: Forms | None = None
+    """The same for acts on elements, which who may only propose has, too."""
 
     def page(
         self, path: str, knowledge: Knowledge | None = None, **query: str | None

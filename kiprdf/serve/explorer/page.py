@@ -12,9 +12,7 @@ from pyoxigraph import NamedNode
 from kiprdf.pages.drawing import DRAWN, Arrow, Node, drawing
 from kiprdf.pages.page import ASSETS as FILES
 from kiprdf.pages.page import Page, Site, View, words
-from kiprdf.rdf import vocab
-from kiprdf.rdf.elements import Concept, Element, Proposition
-from kiprdf.rdf.literals import to_json
+from kiprdf.rdf.elements import Concept
 from kiprdf.serve.explorer import time_pages
 from kiprdf.serve.explorer.time_pages import Moment, label
 
@@ -64,8 +62,8 @@ class ExplorerPage(Page):
     query: dict[str, str] = field(default_factory=dict)
     """What the address of the page has beside the commit: a search, a command."""
     has_history: bool = True
-    reject_key: str | None = None
-    """What a form that rejects a value of the element sends; None for who may not."""
+    acts: View | None = None
+    """The links to the forms of acts, and what the last one wrote; None for who has none."""
     frame: ClassVar[str] = "explorer/frame.html"
 
     def number(self, of: str, key: str | None, read: int) -> int:
@@ -93,6 +91,10 @@ class ExplorerPage(Page):
             history = f"{self.root}/explore/history/{self.path.removeprefix('page/')}"
         return time_pages.slider(self.moment, f"{self.root}/{self.path}", self.query, history)
 
+    def offered(self) -> View | None:
+        """The links to the forms of acts."""
+        return self.acts
+
     def drawing(self, node: NamedNode) -> View | None:
         """The element in the middle, and the other ends of its facts around it."""
         knowledge = self.site.knowledge
@@ -110,21 +112,6 @@ class ExplorerPage(Page):
             return None
         title = "The neighbours of this element"
         return drawing([self._drawn(one) for one in order], arrows, title)
-
-    def rejection(self, element: Element) -> View | None:
-        """The form that rejects the fact or a value of an attribute; None without either."""
-        is_fact = isinstance(element, Proposition)
-        if self.reject_key is None or not (is_fact or element.attributes):
-            return None
-        return {
-            "href": self.href(self.path.replace("page/", "explore/reject/", 1)),
-            "key": self.reject_key,
-            "version": to_json(element.metadata.get(vocab.VERSION, vocab.NULL)),
-            "choices": [
-                *([("", "the fact")] if is_fact else []),
-                *((key, key) for key in sorted(element.attributes)),
-            ],
-        }
 
     def _drawn(self, node: NamedNode) -> Node:
         one = self.site.knowledge.elements.get(node)

@@ -76,7 +76,7 @@ def history(page: Page, nexus: Nexus, id: str, cursor: str | None) -> View:
     following = entries["next_cursor"]
     return {
         "note": None,
-        "entries": [_entry(page, id, entry) for entry in entries["entries"]],
+        "entries": [history_entry(page, id, entry) for entry in entries["entries"]],
         "older": None if following is None else "?" + urlencode({"cursor": following}),
     }
 
@@ -108,7 +108,7 @@ def _end(iris: Iris, node: NamedNode | None) -> View:
 
 
 def _commit(page: Page, commit: dict[str, Any]) -> View:
-    rows = [] if "forgotten" in commit else list(_rows(page, commit))
+    rows = [] if "forgotten" in commit else list(changed_rows(page, commit, commit["seq"] - 1))
     return {
         "seq": commit["seq"],
         "href": page.href("explore/") + "?" + urlencode({"as_of": commit["seq"]}),
@@ -139,12 +139,12 @@ def _who(commit: dict[str, Any]) -> str:
     return "".join(f" · {part}" for part in parts if part)
 
 
-def _rows(page: Page, commit: dict[str, Any]) -> Iterator[View]:
-    """The elements that a commit changed; what it removed leads to the state before it."""
+def changed_rows(page: Page, changes: dict[str, Any], seq: int | None = None) -> Iterator[View]:
+    """The elements of a difference; what it removed leads to a commit that had it."""
     for group in ("concepts", "propositions"):
         for kind, sign in _SIGNS.items():
-            as_of = f"?as_of={commit['seq'] - 1}" if kind == "removed" else ""
-            for shown in commit[group][kind]:
+            as_of = f"?as_of={seq}" if kind == "removed" and seq is not None else ""
+            for shown in changes[group][kind]:
                 link = _link(page, shown, as_of)
                 keys = _values(page, shown) if kind == "changed" else []
                 yield {"kind": kind, "sign": sign, "link": link, "keys": keys}
@@ -186,7 +186,8 @@ def _keys(page: Page, keys: list[dict[str, Any]]) -> list[View]:
     ]
 
 
-def _entry(page: Page, id: str, entry: dict[str, Any]) -> View:
+def history_entry(page: Page, id: str, entry: dict[str, Any]) -> View:
+    """A change of an element."""
     node = page.site.knowledge.iris.from_id(id)
     assert isinstance(node, NamedNode)
     source = entry["source"]

@@ -1,6 +1,6 @@
 """The routes: each module has a list of its paths, methods and handlers, called ``ROUTES``.
 
 A handler is a function of the server's state and the request. ``kip``, ``sparql``, ``linked`` (RDF
-documents), ``feed`` (the commits), ``pages``, ``review`` and ``rejecting`` (for people), ``admin``
+documents), ``feed`` (the commits), ``pages``, ``review`` and ``acting`` (for people), ``admin``
 (state, metrics, maintenance), ``openapi``; ``scopes`` are those of a server of several nexuses.
 """

@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from kiprdf.actors import Access
 from kiprdf.errors import KipError, StoreError
 from kiprdf.serve.explorer import changes as commits
 from kiprdf.serve.explorer import element as elements
@@ -41,15 +42,16 @@ def explorer_of(server: Server, request: Request) -> Explorer:
         info_of(request.scope).actor,
         root_of(request),
         moment_of(server.store),
-        forms_of(server, request),
+        forms_of(server, request, "write"),
+        forms_of(server, request, "propose"),
     )
 
 
-def forms_of(server: Server, request: Request) -> Forms | None:
-    """What makes the keys of forms; None if this request could not send one."""
+def forms_of(server: Server, request: Request, access: Access) -> Forms | None:
+    """What makes the keys of forms that need an access; None if this request has no such one."""
     actor = info_of(request.scope).actor
-    may_write = actor.may("write") and not server.is_read_only
-    return Forms(server.form_secret, actor) if may_write else None
+    may_send = actor.may(access) and not server.is_read_only
+    return Forms(server.form_secret, actor) if may_send else None
 
 
 def _in_explorer(
@@ -69,7 +71,8 @@ def _of_state(
     seq = _commit(when)
     with server.nexus.at(when if seq is None else seq) as past:
         moment = moment_of(server.store, past.store.commit())
-        return make(replace(explorer, nexus=past, store=past.store, moment=moment, forms=None))
+        read = replace(explorer, forms=None, acts=None)
+        return make(replace(read, nexus=past, store=past.store, moment=moment))
 
 
 async def _page(
@@ -91,9 +94,10 @@ async def element(server: Server, request: Request) -> Response:
     """/page/{path}: an element for people."""
     node = linked.node_at(server.store, path_after(request, "/page/"))
     when = request.query_params.get("as_of")
-    make = partial(elements.element, node=node, now=server.nexus)
-    forms = None if when else forms_of(server, request)
-    reader = "" if forms is None else forms.key("element")
+    query = dict(request.query_params)
+    make = partial(elements.element, node=node, now=server.nexus, query=query)
+    forms = None if when else forms_of(server, request, "propose")
+    reader = "" if forms is None else forms.key(f"element {forms.actor.access}")
     call = partial(_in_explorer, server, request, when, make)
     try:
         return await linked.document(server, request, linked.HTML, call, reader=reader)

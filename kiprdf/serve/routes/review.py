@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from kiprdf.actors import Actor
+from kiprdf.actors import Access, Actor
 from kiprdf.errors import KipError
 from kiprdf.serve.explorer import review
 from kiprdf.serve.explorer.explorer import Explorer
@@ -21,12 +21,23 @@ from kiprdf.serve.state import Routes, Server, require_write, root_of
 MOST_BODY = 10_000
 
 
-def check_form(server: Server, request: Request, form: str, fields: dict[str, str]) -> None:
-    """Raise 403 for a form that is not of a page of this server, or was made for another."""
-    require_write(server, request)
+def require_forms(server: Server, request: Request, access: Access = "write") -> Forms:
+    """What makes the keys of forms that need an access; raises 403 for who has none."""
+    require_write(server, request, access)
     if server.is_read_only:
         raise HttpError(403, "This server only reads.", "Start it without --read-only.")
-    forms = Forms(server.form_secret, info_of(request.scope).actor)
+    return Forms(server.form_secret, info_of(request.scope).actor)
+
+
+def check_form(
+    server: Server,
+    request: Request,
+    form: str,
+    fields: Mapping[str, str],
+    access: Access = "write",
+) -> None:
+    """Raise 403 for a form that is not of a page of this server, or was made for another."""
+    forms = require_forms(server, request, access)
     if not forms.is_key(fields.get("key", ""), form):
         raise HttpError(403, "This form is not of this page.", "Open the page again.")
 

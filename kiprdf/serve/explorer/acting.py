@@ -1,0 +1,294 @@
+"""What a person does to the nexus on a page, in two steps: it is shown, then it is written.
+
+An act is described once: its title, the fields of its form, and its plan, which is a statement of
+KIP or a call. The dry run of the plan is shown as what it changes; what was shown is sent again to
+be written, with the version that was seen (docs/decisions/221).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+from kiprdf.actors import Access
+from kiprdf.errors import KipError
+from kiprdf.execution import proposals
+from kiprdf.execution.proposals import Preview
+from kiprdf.kml.draft import version
+from kiprdf.nexus import Nexus
+from kiprdf.pages.page import View
+from kiprdf.rdf.elements import Element, read_element
+from kiprdf.serve.explorer import time_pages
+from kiprdf.serve.explorer.explorer import Explorer
+from kiprdf.serve.explorer.page import ExplorerPage
+from kiprdf.serve.routes.linked import no_element, node_at
+from kiprdf.spelling import visible
+
+Given: TypeAlias = Mapping[str, str]
+"""The fields of a form as they were sent, without its key."""
+
+
+class Field(NamedTuple):
+    """A field of a form: ``kind`` is text, area, choice or a macro of the template."""
+
+    name: str
+    label: str
+    kind: str = "text"
+    value: str = ""
+    choices: Sequence[tuple[str, str]] = ()
+    """The values of a choice, with their texts."""
+    is_required: bool = False
+    note: str = ""
+
+
+class Subject(NamedTuple):
+    """What an act is about, and who acts."""
+
+    explorer: Explorer
+    path: str
+    """What follows the name of the act in the address."""
+    key: str = ""
+    """The key of the query."""
+    id: str = ""
+    element: Element | None = None
+    version: int = 0
+    """That of the element; 0 of what is none."""
+
+    @property
+    def is_view(self) -> bool:
+        """Whether this is a view of several scopes, whose versions are those of its members."""
+        return bool(self.explorer.nexus._engine.writer.place)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A plan that is a statement of KIP; what people typed is in its parameters."""
+
+    text: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    words: str = ""
+
+    def preview(self, nexus: Nexus) -> Preview:
+        """What it would change."""
+        return proposals.preview(nexus._engine, self.text, self.parameters)
+
+    def write(self, nexus: Nexus) -> Any:
+        """Write it, and return its receipt."""
+        return nexus.answer(self.text, self.parameters).result
+
+
+@dataclass(frozen=True)
+class Call:
+    """A plan that is no statement of KIP, with what it will do in words."""
+
+    words: str
+    dry_run: Callable[[], Preview | None]
+    run: Callable[[], Any]
+    text: str = ""
+    """What the audit log has of it."""
+
+    def preview(self, nexus: Nexus) -> Preview | None:
+        """What it would change; None where the words say all."""
+        return self.dry_run()
+
+    def write(self, nexus: Nexus) -> Any:
+        """Do it."""
+        return self.run()
+
+
+Plan: TypeAlias = Statement | Call
+
+
+class Act:
+    """One kind of act; its address is ``explore/act/NAME/PATH?key=KEY``."""
+
+    name: ClassVar[str]
+    access: ClassVar[Access] = "propose"
+    """Who only proposes makes a proposal of a statement; a call needs ``write``."""
+    template: ClassVar[str] = "explorer/act/act.html"
+
+    def offer(self, on: Subject) -> str | None:
+        """The text of the link on the page of an element; None where it has none."""
+        raise NotImplementedError
+
+    def refusal(self, on: Subject) -> str | None:
+        """Why who looks may not do it, as a sentence; None if they may."""
+        return None
+
+    def title(self, on: Subject) -> str:
+        """The heading of the form."""
+        raise NotImplementedError
+
+    def fields(self, on: Subject, given: Given) -> list[Field]:
+        """The fields of the form, with the values that were sent, or those of the element."""
+        raise NotImplementedError
+
+    def plan(self, on: Subject, given: Given) -> Plan:
+        """What the fields ask for; raises ``KipError`` where they ask for nothing sensible."""
+        raise NotImplementedError
+
+    def subject(self, explorer: Explorer, path: str, key: str) -> Subject:
+        """What an address is about: an element; raises ``HttpError`` where that is not there."""
+        return of_element(explorer, path, key)
+
+    def check(self, on: Subject) -> None:
+        """Raise ``KipError`` where no form is opened, since the key of the address is none."""
+
+    def target(self, on: Subject) -> str:
+        """The path of the page that is shown when it is done."""
+        return f"page/{on.path}"
+
+
+def of_element(explorer: Explorer, path: str, key: str = "") -> Subject:
+    """The element at a percent-encoded path, as it is; 404 where it does not exist."""
+    store, node = explorer.store, node_at(explorer.store, path)
+    element = read_element(store.iris, node, store.describe(node))
+    if element is None:
+        raise no_element()
+    return Subject(explorer, path, key, store.iris.id(node), element, version(element))
+
+
+def form_of(act: Act, path: str, key: str) -> str:
+    """The text of which the key of a form is made, beside who acts."""
+    return json.dumps(["act", act.name, path, key])
+
+
+def link(page: ExplorerPage, act: Act, on: Subject, key: str = "") -> str:
+    """The address of the form of an act."""
+    query = f"?key={key}" if key else ""
+    return page.href(f"explore/act/{act.name}/{on.path}{query}")
+
+
+# The two steps --------------------------------------------------------------------------------
+
+
+def form(act: Act, on: Subject) -> str:
+    """The page of an act, with its form."""
+    return _page(act, on, {})
+
+
+def shown(act: Act, on: Subject, given: Given) -> tuple[str, KipError | None]:
+    """The page with what an act will do, or with why it cannot be done, and that error.
+
+    KIP_3005 where the element has changed since the form was opened: the page has what was changed,
+    and what the act does to that.
+    """
+    try:
+        plan = act.plan(on, given)
+        preview = plan.preview(on.explorer.nexus)
+    except KipError as error:
+        return failed(act, on, given, error), error
+    conflict = _conflict(on, given)
+    return _page(act, on, given, plan, preview, conflict), conflict
+
+
+def failed(act: Act, on: Subject, given: Given, error: KipError) -> str:
+    """The page of an act that cannot be done; its form is still that of the version it had."""
+    return _page(act, on, given, error=error)
+
+
+class Written(NamedTuple):
+    """What was done: its plan and receipt, and the query of the page that says so."""
+
+    plan: Plan
+    receipt: Any
+    query: dict[str, str] | None
+
+
+def write(act: Act, on: Subject, given: Given) -> Written:
+    """Do what was shown; KIP_3005 where the element has changed since."""
+    nexus = on.explorer.nexus
+    store = nexus._engine.writer.store
+
+    def run() -> Written:
+        now, before = act.subject(on.explorer, on.path, on.key), store.commit()
+        conflict = _conflict(now, given)
+        if conflict is not None:
+            raise conflict
+        plan = act.plan(now, given)
+        receipt, seq = plan.write(nexus), store.commit()
+        if isinstance(receipt, dict) and "proposed" in receipt:
+            return Written(plan, receipt, {"proposed": receipt["proposed"]})
+        return Written(plan, receipt, None if seq == before else {"done": str(seq)})
+
+    return store.write(run)
+
+
+def _conflict(on: Subject, given: Given) -> KipError | None:
+    if given.get("version") == str(on.version):
+        return None
+    message = f"{on.id} has changed since the form was opened: nothing is written."
+    hint = "Look at what was changed. Write yours on top of it, or leave it as it is."
+    return KipError("KIP_3005", message, hint)
+
+
+def _page(
+    act: Act,
+    on: Subject,
+    given: Given,
+    plan: Plan | None = None,
+    preview: Preview | None = None,
+    error: KipError | None = None,
+) -> str:
+    explorer, refusal = on.explorer, act.refusal(on)
+    assert explorer.acts is not None
+    page = explorer.page(f"explore/act/{act.name}/{on.path}")
+    seen = {"version": str(on.version), "commit": str(explorer.store.commit())}
+    return page.html(
+        act.template,
+        act.title(on),
+        heading=act.title(on),
+        of=None if on.element is None else explorer.link(page, on.id),
+        back=page.href(act.target(on)),
+        action=link(page, act, on, on.key),
+        key=explorer.acts.key(form_of(act, on.path, on.key)),
+        refusal=refusal,
+        # What others changed is shown beside a plan alone.
+        hidden_fields=seen if plan or not given else {name: given.get(name, "") for name in seen},
+        fields=[] if refusal else [each._asdict() for each in act.fields(on, given)],
+        plan=None if plan is None else _plan(page, plan, preview),
+        sent=json.dumps({**given, **seen}),
+        proposes=not explorer.actor.may("write") or bool(preview and preview.reason),
+        theirs=_theirs(page, on, given) if plan is not None and error is not None else None,
+        error=None if error is None else _error(error),
+    )
+
+
+def _error(error: KipError) -> View:
+    message = list(visible(error.message))
+    return {"code": error.code, "message": message, "hint": error.hint}
+
+
+def _plan(page: ExplorerPage, plan: Plan, preview: Preview | None) -> View:
+    """What will be done: a statement or words, and what it changes."""
+    changes = None if preview is None else preview.difference.to_json()
+    statement, parameters = None, ""
+    if isinstance(plan, Statement):
+        statement = list(visible(plan.text, "\n\t"))
+        parameters = json.dumps(plan.parameters, ensure_ascii=False, indent=1)
+    rows = [] if changes is None else list(time_pages.changed_rows(page, changes))
+    return {
+        "words": plan.words,
+        "statement": statement,
+        "parameters": list(visible(parameters, "\n")),
+        "rows": rows,
+        "is_empty": changes is not None and not rows,
+        "warnings": [] if preview is None else [_warning(one) for one in preview.warnings],
+        "reason": None if preview is None or preview.reason is None else _error(preview.reason),
+    }
+
+
+def _warning(warning: Any) -> View:
+    return {"message": list(visible(warning.message)), "hint": warning.hint}
+
+
+def _theirs(page: ExplorerPage, on: Subject, given: Given) -> list[View]:
+    """What others changed since a form was opened, the newest first; empty without a history."""
+    since = given.get("commit", "")
+    if on.explorer.nexus.store.journal is None or not (since.isascii() and since.isdecimal()):
+        return []
+    entries = on.explorer.nexus.history(on.id)["entries"]
+    later = (each for each in entries if each["seq"] > int(since))
+    return [time_pages.history_entry(page, on.id, each) for each in later]
