@@ -60,7 +60,6 @@ def _concept(page: Page, concept: Concept) -> tuple[str, View]:
             _facts_about_facts(page, concept),
             _facts(page, concept, "to"),
         ],
-        "drawing": page.drawing(concept.node),
     }
     return concept.name, view
 
@@ -91,7 +90,7 @@ def _common(page: Page, element: Element) -> View:
     return {
         "sentence": None,
         "definition": None,
-        "drawing": None,
+        "drawing": page.drawing(),
         "lead": lead,
         "attributes": page.table(element.attributes, *hidden),
         "id": page.site.knowledge.iris.id(element.node),

@@ -270,8 +270,8 @@ class Page:
         """What may be done on the page; nothing on a static one."""
         return None
 
-    def drawing(self, node: NamedNode) -> View | None:
-        """A drawing of what surrounds an element; a static page has none."""
+    def drawing(self) -> View | None:
+        """A drawing of what surrounds the element; a static page has none."""
         return None
 
     # Links --------------------------------------------------------------------------------------

@@ -546,25 +546,6 @@ def test_search_as_you_type_leads_to_a_page(server: RunningServer, window: Any) 
 
 
 @needs_browser
-def test_the_drawing_is_walked_by_clicking(server: RunningServer, window: Any) -> None:
-    window.get(f"{server.address}page/Drug/Aspirin")
-    window.find_element("css selector", ".broad a[href='/page/Symptom/Headache'] .label").click()
-    until(lambda: window.current_url.endswith("/page/Symptom/Headache"))
-
-
-@needs_browser
-@pytest.mark.parametrize(("width", "frame"), [(360, "narrow"), (1200, "broad")])
-def test_the_drawing_fits_the_screen(
-    server: RunningServer, width: int, frame: str, window: Any
-) -> None:
-    show_on(window, width)
-    window.get(f"{server.address}page/Drug/Aspirin")
-    shown = [one for one in window.find_elements("css selector", "svg") if one.is_displayed()]
-    assert [one.get_attribute("class") for one in shown] == [frame]
-    assert window.execute_script("return document.documentElement.scrollWidth") <= width
-
-
-@needs_browser
 def test_no_label_of_the_drawing_is_cut(tmp_path: Path, window: Any) -> None:
     kinds = ["Drug", "AnotherTypeOf22Letters", "Symptom", "DrugClass"]
     define = "UPSERT { " + " ".join(

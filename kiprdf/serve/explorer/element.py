@@ -23,6 +23,7 @@ from kiprdf.rdf.elements import Concept, Proposition, read_element
 from kiprdf.serve.explorer import acts
 from kiprdf.serve.explorer.absence import suggestions
 from kiprdf.serve.explorer.explorer import Explorer
+from kiprdf.serve.explorer.graph import Selected, around
 from kiprdf.serve.explorer.page import Numbers, element_path
 from kiprdf.serve.explorer.time_pages import label
 from kiprdf.serve.routes.linked import no_element
@@ -43,7 +44,8 @@ def element(
 ) -> str:
     """The page of an element; ``Absent`` where it does not exist.
 
-    ``now`` is the nexus with its whole history; a ``query`` names what the last act wrote.
+    ``now`` is the nexus with its whole history; a ``query`` names what the last act wrote, and
+    selects the graph.
     """
     store, moment = explorer.store, explorer.moment
     path = f"page/{element_path(store.iris.base, node.value)}"
@@ -55,8 +57,10 @@ def element(
         raise Absent(page.html("explorer/absent.html", "Not there", **view))
     triples, numbers = store.read(lambda: surroundings(store, node))
     knowledge = Knowledge.of(triples, store.iris)
-    page = replace(explorer.page(path, knowledge), numbers=numbers)
+    selected = Selected.of(query)
+    page = replace(explorer.page(path, knowledge, **selected.query), numbers=numbers)
     page = replace(page, acts=acts.of_page(explorer, page, knowledge.elements[node], query))
+    page = replace(page, graph=around(explorer, page, node, selected))
     return element_page(page, knowledge.elements[node])
 
 

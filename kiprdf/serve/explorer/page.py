@@ -9,10 +9,8 @@ from urllib.parse import quote, urlencode
 
 from pyoxigraph import NamedNode
 
-from kiprdf.pages.drawing import DRAWN, Arrow, Node, drawing
 from kiprdf.pages.page import ASSETS as FILES
-from kiprdf.pages.page import Page, Site, View, words
-from kiprdf.rdf.elements import Concept
+from kiprdf.pages.page import Page, Site, View
 from kiprdf.serve.explorer import time_pages
 from kiprdf.serve.explorer.time_pages import Moment, label
 
@@ -64,6 +62,7 @@ class ExplorerPage(Page):
     has_history: bool = True
     acts: View | None = None
     """The links to the forms of acts, and what the last one wrote; None for who has none."""
+    graph: View | None = None
     frame: ClassVar[str] = "explorer/frame.html"
 
     def number(self, of: str, key: str | None, read: int) -> int:
@@ -95,29 +94,9 @@ class ExplorerPage(Page):
         """The links to the forms of acts."""
         return self.acts
 
-    def drawing(self, node: NamedNode) -> View | None:
-        """The element in the middle, and the other ends of its facts around it."""
-        knowledge = self.site.knowledge
-        order = [node]
-        arrows = []
-        for fact in (*knowledge.facts_from.get(node, ()), *knowledge.facts_to.get(node, ())):
-            other = fact.object if fact.subject == node else fact.subject
-            if other not in order:
-                if len(order) > DRAWN:
-                    continue
-                order.append(other)
-            ends = order.index(fact.subject), order.index(fact.object)
-            arrows.append(Arrow(*ends, words(fact.predicate)))
-        if len(order) == 1:
-            return None
-        title = "The neighbours of this element"
-        return drawing([self._drawn(one) for one in order], arrows, title)
-
-    def _drawn(self, node: NamedNode) -> Node:
-        one = self.site.knowledge.elements.get(node)
-        name_ = one.name if isinstance(one, Concept) else "fact"
-        kind = one.type if isinstance(one, Concept) else words(one.predicate) if one else ""
-        return Node(name_, kind, self.href(self.site.path(node)))
+    def drawing(self) -> View | None:
+        """The graph around the element of the page."""
+        return self.graph
 
     def identity_link(self, identity: str) -> View:
         """A link to an element that is known by its id only."""

@@ -16,6 +16,7 @@ from kiprdf.actors import Access
 from kiprdf.errors import KipError, StoreError
 from kiprdf.serve.explorer import changes as commits
 from kiprdf.serve.explorer import element as elements
+from kiprdf.serve.explorer import graph as graphs
 from kiprdf.serve.explorer import home, search
 from kiprdf.serve.explorer import queries as pane
 from kiprdf.serve.explorer import schema as types
@@ -128,6 +129,15 @@ async def search_results(server: Server, request: Request) -> Response:
     return await _page(server, request, make if term.strip() else lambda explorer: "")
 
 
+async def graph(server: Server, request: Request) -> Response:
+    """/explore/graph: the graph around an element."""
+    query = request.query_params
+    node = server.store.iris.from_id(query.get("element", ""))
+    if node is None:
+        raise linked.no_element()
+    return await _page(server, request, partial(graphs.graph_page, node=node, query=query))
+
+
 async def schema(server: Server, request: Request) -> Response:
     """/explore/schema."""
     return await _page(server, request, types.schema)
@@ -221,6 +231,7 @@ ROUTES: Routes = (
     ("/page/{path:path}", ("GET",), element),
     ("/explore/", ("GET",), start),
     ("/explore/search", ("GET",), search_results),
+    ("/explore/graph", ("GET",), graph),
     ("/explore/schema", ("GET",), schema),
     ("/explore/log", ("GET",), changes),
     ("/explore/history/{path:path}", ("GET",), history),
