@@ -11,7 +11,7 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate
 from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from pyoxigraph import NamedNode
 
 from kiprdf.errors import KipError
 from kiprdf.kql.reader import Reader, links_at
-from kiprdf.pages.drawing import Node, columns_of
+from kiprdf.pages.drawing import columns_of
 from kiprdf.pages.page import View, count, name, render, words
 from kiprdf.rdf.elements import Concept, Proposition
 from kiprdf.store import Store
@@ -29,12 +29,15 @@ MOST = 50
 """Elements that are drawn."""
 _DEEPEST = 3
 """The maximum depth of facts about facts in a label."""
-_LONGEST = 40
-"""The characters of the label of a link."""
-_LONGEST_CAPTION = 120
-_ROW, _HALF_HEIGHT, _MARGIN = 52, 19, 14
-_GAP, _LABEL_ADVANCE = 70, 6.4
-"""The width between two columns beside the labels, and about that of a character of these."""
+_LONGEST_NAME, _LONGEST_LABEL, _LONGEST_CAPTION = 30, 40, 120
+"""The columns of a terminal that a text takes at most."""
+_ROW, _HALF_HEIGHT, _MARGIN, _GAP = 46, 18, 14, 70
+_ADVANCE = 6.4
+"""About the width of a character at a link, of 11 pixels."""
+_WIDEST, _LEAST_COLUMNS = 940, 3
+"""How wide a band of columns is, unless it has so few, before the next column is below it."""
+_OUT = 16
+"""How far a link to another band is beside its box."""
 _BACK = 11
 """How far a link from right to left is below one from left to right."""
 
@@ -135,7 +138,7 @@ def _drawing(
         labels[places[fact.subject], places[fact.object]].append(words(fact.predicate))
     numbers = _part(len(order), len(every), "element"), _part(len(shown), len(facts), "link")
     captions = [f"{title}: {', '.join(numbers)}", *left_out]
-    boxes = [Node(_label(reader, node), _note(reader, node), "") for node in order]
+    boxes = [_box(reader, node) for node in order]
     view = _layout(boxes, {ends: ", ".join(texts) for ends, texts in labels.items()})
     view["captions"] = [(line, _cut(line, _LONGEST_CAPTION)) for line in captions]
     view["width"] = max(view["width"], *(columns_of(line) * 7 for _, line in view["captions"]))
@@ -160,123 +163,188 @@ def _label(reader: Reader, node: NamedNode, depth: int = _DEEPEST) -> str:
     return name(element.name if element else reader.iris.id(node), limit=None)
 
 
-def _note(reader: Reader, node: NamedNode) -> str:
-    element = reader.element(node)
-    return element.type if isinstance(element, Concept) else "fact"
-
-
 # Where it is drawn ----------------------------------------------------------------------------
 
 
+class _Box(NamedTuple):
+    """An element: its name, whole and as it is shown, what it is, and half the width of both."""
+
+    label: str
+    shown: str
+    note: str
+    half: float
+
+
 class _Place(NamedTuple):
+    """The middle of a box, half the width of its column, and the top of the band of that."""
+
     column: int
     x: float
     y: float
     half: float
+    top: float
 
 
 Labels = Mapping[tuple[int, int], str]
-"""The label of each link, by the positions of its ends in the list of nodes."""
+"""The label of each link, by the positions of its ends in the list of boxes."""
 
 
-def _layout(nodes: Sequence[Node], labels: Labels) -> View:
+def _box(reader: Reader, node: NamedNode) -> _Box:
+    element = reader.element(node)
+    label = _label(reader, node)
+    shown = _cut(label, _LONGEST_NAME)
+    note = _cut(element.type if isinstance(element, Concept) else "fact", _LONGEST_NAME)
+    half = max(columns_of(shown) * 8.2, columns_of(note) * 6.4, 40) / 2 + 10
+    return _Box(label, shown, note, half)
+
+
+def _cut(text: str, longest: int) -> str:
+    """A text, cut to so many columns of a terminal."""
+    if columns_of(text) <= longest:
+        return text
+    widths = accumulate(map(columns_of, text))
+    return text[: sum(width < longest for width in widths)] + "…"
+
+
+def _layout(boxes: Sequence[_Box], labels: Labels) -> View:
     """The size of the drawing, its boxes and its lines."""
-    columns = _columns(len(nodes), labels)
-    shown = {ends: _cut(text) for ends, text in labels.items()}
-    height = max(map(len, columns), default=0) * _ROW
+    shown = {ends: _cut(text, _LONGEST_LABEL) for ends, text in labels.items()}
+    starts: dict[int, list[int]] = defaultdict(list)
+    for start, end in labels:
+        if start != end:
+            starts[end].append(start)
+    bands = _bands(_columns(len(boxes), starts), boxes, shown)
+    indent = max((columns_of(text) for text in shown.values()), default=0) * _ADVANCE + 24
+    margin = float(_MARGIN) if len(bands) < 2 else indent
     places: dict[int, _Place] = {}
-    left = float(_MARGIN)
-    for number, column in enumerate(columns):
-        half = max(nodes[one].half_width for one in column)
-        top = _MARGIN + (height - len(column) * _ROW) / 2 + _ROW / 2
-        for row, one in enumerate(column):
-            own = nodes[one].half_width
-            places[one] = _Place(number, left + half, top + row * _ROW, own)
-        widths = [columns_of(text) for (start, end), text in shown.items() if start in column]
-        left += 2 * half + _GAP + max(widths, default=0) * _LABEL_ADVANCE
-    right = max((place.x + place.half for place in places.values()), default=300.0)
-    loops = [
-        places[start].x + places[start].half + 60 + columns_of(text) * _LABEL_ADVANCE
+    number, top = 0, float(_MARGIN)
+    for band in bands:
+        left, most, rows = margin, max(len(column) for column, *_ in band), dict[int, float]()
+        for column, half, gap in band:
+            means = {
+                one: fmean(rows[start] for start in starts[one] if start in rows)
+                for one in column
+                if not rows.keys().isdisjoint(starts[one])
+            }
+            ordered = sorted(column, key=lambda one: means.get(one, most))
+            first = (most - len(column)) / 2
+            wanted = [means.get(one, first + row) for row, one in enumerate(ordered)]
+            rows |= zip(ordered, _rows(wanted, most), strict=True)
+            for one in ordered:
+                y = top + (rows[one] + 0.5) * _ROW
+                places[one] = _Place(number, left + half, y, half, top)
+            left += 2 * half + gap
+            number += 1
+        top += most * _ROW
+    rights = [place.x + place.half for place in places.values()]
+    rights += [
+        places[start].x + places[start].half + 60 + columns_of(text) * _ADVANCE
         for (start, end), text in shown.items()
         if places[start].column == places[end].column
     ]
     return {
-        "width": round(max(right, *loops, 300.0) + _MARGIN),
-        "height": height + 2 * _MARGIN,
+        "width": round(max(rights, default=0.0) + _MARGIN + (0 if len(bands) < 2 else _OUT)),
+        "height": round(top) + _MARGIN,
         "lines": [_line(ends, places, labels, shown[ends]) for ends in labels],
         "boxes": [
             {
-                "node": nodes[one],
+                "box": boxes[one],
                 "x": round(place.x),
                 "y": round(place.y),
                 "left": round(place.x - place.half),
-                "top": round(place.y - _HALF_HEIGHT),
+                "top": round(place.y) - _HALF_HEIGHT,
                 "width": round(2 * place.half),
                 "height": 2 * _HALF_HEIGHT,
             }
-            for one, place in places.items()
+            for one, place in sorted(places.items())
         ],
     }
 
 
-def _columns(number: int, labels: Labels) -> list[list[int]]:
-    """The nodes in columns: each is right of those that lead to it, where no circle prevents it.
-
-    In a column they are in the order of those that lead to them, so that few lines cross.
-    """
-    starts: dict[int, set[int]] = defaultdict(set)
-    for start, end in labels:
-        if start != end:
-            starts[end].add(start)
+def _columns(number: int, starts: Mapping[int, Sequence[int]]) -> list[list[int]]:
+    """The boxes in columns: each is right of those that lead to it, where no circle prevents it."""
     column_of: dict[int, int] = {}
     remaining = list(range(number))
     while remaining:
-        ready = [one for one in remaining if starts[one] <= column_of.keys()] or remaining[:1]
-        for one in ready:
-            before = [column_of[start] for start in starts[one] if start in column_of]
+        ready = [one for one in remaining if column_of.keys() >= {*starts.get(one, ())}]
+        for one in ready or remaining[:1]:
+            before = [column_of[start] for start in starts.get(one, ()) if start in column_of]
             column_of[one] = max(before, default=-1) + 1
         remaining = [one for one in remaining if one not in column_of]
     columns: list[list[int]] = [[] for _ in set(column_of.values())]
     for one in range(number):
         columns[column_of[one]].append(one)
-    for before, column in pairwise(columns):
-        rows = {one: row for row, one in enumerate(before)}
-        means = {one: [rows[start] for start in starts[one] if start in rows] for one in column}
-        column.sort(key=lambda one: fmean(means[one]) if means[one] else len(rows))
     return columns
 
 
-def _cut(label: str, longest: int = _LONGEST) -> str:
-    return label if len(label) <= longest else label[: longest - 1] + "…"
+def _bands(
+    columns: Sequence[list[int]], boxes: Sequence[_Box], shown: Labels
+) -> list[list[tuple[list[int], float, float]]]:
+    """The columns, with half their widths and the gaps after them, in bands below each other."""
+    bands: list[list[tuple[list[int], float, float]]] = []
+    left = 0.0
+    for number, column in enumerate(columns):
+        half = max(boxes[one].half for one in column)
+        after = {one for others in columns[number + 1 : number + 2] for one in others}
+        widths = [columns_of(t) for (s, e), t in shown.items() if s in column or e in after]
+        gap = _GAP + max(widths, default=0) * _ADVANCE
+        if not bands or (left + 2 * half > _WIDEST and len(bands[-1]) >= _LEAST_COLUMNS):
+            bands.append([])
+            left = 0.0
+        bands[-1].append((column, half, gap))
+        left += 2 * half + gap
+    return bands
+
+
+def _rows(wanted: Sequence[float], most: int) -> list[float]:
+    """The rows that are nearest to those wanted, in their order, each at least one apart.
+
+    >>> _rows([1.0, 1.0, 1.0], 3), _rows([0.0, 4.0], 6)
+    ([0.0, 1.0, 2.0], [0.0, 4.0])
+    """
+    # Means of neighbours that would be in each other's place: isotonic regression.
+    pools: list[tuple[float, int]] = []
+    for number, row in enumerate(wanted):
+        mean, size = row - number, 1
+        while pools and pools[-1][0] > mean:
+            other, others = pools.pop()
+            mean, size = (mean * size + other * others) / (size + others), size + others
+        pools.append((mean, size))
+    firsts = [mean for mean, size in pools for _ in range(size)]
+    last = most - len(wanted)
+    return [min(max(first, 0.0), last) + number for number, first in enumerate(firsts)]
 
 
 def _line(ends: tuple[int, int], places: Mapping[int, _Place], labels: Labels, text: str) -> View:
-    """The curve of a link, and its label at the end where fewer labels are, or in the middle."""
+    """The line of a link, and its label at the end where fewer labels are, or in the middle."""
     start, end = places[ends[0]], places[ends[1]]
+    step = -1 if start.column > end.column else 1
+    down = 0 if step > 0 else _BACK
+    x1, y1 = start.x + step * start.half, start.y + down
+    x2, y2 = end.x - step * end.half, end.y + down
+    at_start = {label for (one, _), label in labels.items() if one == ends[0]}
+    at_end = {label for (_, one), label in labels.items() if one == ends[1]}
+    sides = ("start", "end") if step > 0 else ("end", "start")
     if start.column == end.column:
-        (x1, y1), (x2, y2) = (start.x + start.half, start.y - 6), (end.x + end.half, end.y + 6)
+        x2 = end.x + end.half
         bend = max(x1, x2) + 60
+        path = f"C{bend:.0f} {y1:.0f} {bend:.0f} {y2:.0f} {x2:.0f} {y2:.0f}"
         at = (bend - 10, (y1 + y2) / 2, "start")
+    elif len(at_end) == 1 or len(at_end) < len(at_start) or start.top != end.top:
+        at = (x2 - step * 12, y2, sides[1])
+    elif len(at_start) < len(at_end):
+        at = (x1 + step * 12, y1, sides[0])
     else:
-        step = 1 if start.column < end.column else -1
-        down = 0 if step > 0 else _BACK
-        (x1, y1), (x2, y2) = (
-            (start.x + step * start.half, start.y + down),
-            (end.x - step * end.half, end.y + down),
-        )
+        at = ((x1 + x2) / 2, (y1 + y2) / 2, "middle")
+    if start.top != end.top:
+        # Between two bands, so that the line is behind no box.
+        between = max(start.top, end.top)
+        path = f"H{x1 + step * _OUT:.0f} V{between:.0f} H{x2 - step * _OUT:.0f} V{y2:.0f} H{x2:.0f}"
+    elif start.column != end.column:
         bend = (x1 + x2) / 2
-        at_start = {label for (one, _), label in labels.items() if one == ends[0]}
-        at_end = {label for (_, one), label in labels.items() if one == ends[1]}
-        if len(at_end) == 1 or len(at_end) < len(at_start):
-            at = (x2 - step * 12, y2, "end" if step > 0 else "start")
-        elif len(at_start) < len(at_end):
-            at = (x1 + step * 12, y1, "start" if step > 0 else "end")
-        else:
-            at = (bend, (y1 + y2) / 2, "middle")
-    curve = ((x1, y1), (bend, y1), (bend, y2), (x2, y2))
-    first, *others = (f"{x:.0f} {y:.0f}" for x, y in curve)
+        path = f"C{bend:.0f} {y1:.0f} {bend:.0f} {y2:.0f} {x2:.0f} {y2:.0f}"
     return {
-        "path": f"M{first} C{' '.join(others)}",
+        "path": f"M{x1:.0f} {y1:.0f} {path}",
         "text": text,
         "whole": labels[ends],
         "x": round(at[0]),

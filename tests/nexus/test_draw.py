@@ -155,7 +155,7 @@ def test_the_svg_stands_alone_and_hostile_names_are_text(tmp_path: Path) -> None
     assert not [key for key in attributes if key.startswith("on") or "href" in key]
     assert "url(" not in str(seen.root.findtext(f"{SVG}style"))
     assert "prefers-color-scheme: dark" in drawing.svg
-    assert "A name that is much l…" in drawing.svg
+    assert ">A name that is much longer th…<" in drawing.svg
     path = tmp_path / "drawing.svg"
     drawing.write(path)
     assert path.read_text(encoding="utf-8") == drawing.svg
