@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -45,3 +46,14 @@ def show_on(driver: Any, width: int = 1200, *, is_dark: bool = False) -> None:
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
     scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+
+
+def until(condition: Callable[[], Any]) -> Any:
+    """The first true value of a condition; the test fails after some seconds."""
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.1)
+    raise AssertionError("Nothing happened.")

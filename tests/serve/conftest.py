@@ -6,12 +6,14 @@ import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import kiprdf
 from tests.nexus.support import FACTS, SCHEMA
 from tests.serve import generated
+from tests.serve.browser import browser, show_on
 from tests.serve.running import RunningServer, serving
 
 BASE = "http://kb.example/kb/"
@@ -57,3 +59,19 @@ def large_server(large: Path) -> Iterator[RunningServer]:
     """A server that only reads it."""
     with serving(large, "--read-only") as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def driver() -> Iterator[Any]:
+    """The browser of the run; ask for ``window``."""
+    with browser() as driver:
+        yield driver
+
+
+@pytest.fixture
+def window(driver: Any) -> Any:
+    """The one window of these tests, wide and light, with no message and no cookie left."""
+    show_on(driver)
+    driver.delete_all_cookies()
+    driver.get_log("browser")
+    return driver

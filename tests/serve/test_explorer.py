@@ -6,7 +6,7 @@ import asyncio
 import html
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -16,7 +16,7 @@ import pytest
 
 import kiprdf
 import kiprdf.serve
-from tests.serve.browser import browser, needs_browser, show_on
+from tests.serve.browser import needs_browser, show_on, until
 from tests.serve.running import RunningServer, serving
 
 HTML = {"Accept": "text/html"}
@@ -50,7 +50,7 @@ def test_a_page_loads_nothing_from_elsewhere(server: RunningServer, address: str
     assert '<html lang="en">' in text
     sources = re.findall(r'(?:src|href|action)="([^"]*)"', text)
     assert sources
-    allowed = ("/", "data:,")
+    allowed = ("/", "data:,", "#content")
     assert [one for one in sources if not one.startswith(allowed) or one.startswith("//")] == []
 
 
@@ -502,32 +502,6 @@ def test_a_state_that_is_not_there_is_an_error(
 
 
 # In a browser -----------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[Any]:
-    with browser() as driver:
-        yield driver
-
-
-@pytest.fixture
-def window(driver: Any) -> Any:
-    """The one window of these tests, wide and light, with no message and no cookie left."""
-    show_on(driver)
-    driver.delete_all_cookies()
-    driver.get_log("browser")
-    return driver
-
-
-def until(condition: Callable[[], Any]) -> Any:
-    """The first true value of a condition; the test fails after some seconds."""
-    end = time.monotonic() + 20
-    while time.monotonic() < end:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.1)
-    raise AssertionError("Nothing happened.")
 
 
 @needs_browser
