@@ -55,9 +55,9 @@ RUN = """
 
 
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """A server of a small nexus with something on each kind of page."""
-    folder = tmp_path_factory.mktemp("shown") / "kb"
+    folder = tmp_path_factory.mktemp("small") / "kb"
     with kiprdf.Nexus.open(folder) as nexus:
         nexus.execute(SCHEMA)
         nexus.execute(FACTS)
@@ -72,22 +72,22 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 @needs_browser
 @needs_node
 @pytest.mark.parametrize("kind", KINDS)
-def test_axe_finds_nothing(shown: RunningServer, window: Any, kind: str) -> None:
-    assert faults(window, shown.address + KINDS[kind]) == []
+def test_axe_finds_nothing(small: RunningServer, window: Any, kind: str) -> None:
+    assert faults(window, small.address + KINDS[kind]) == []
 
 
 def faults(window: Any, address: str) -> list[str]:
     """What axe finds in a page on a wide light screen, and on a narrow dark one."""
     window.get(address)
     window.execute_script(AXE.read_text("utf-8"))
-    found = window.execute_async_script(RUN, None)
+    wide = window.execute_async_script(RUN, None)
     show_on(window, 390, is_dark=True)
-    return found + [f"narrow and dark: {one}" for one in window.execute_async_script(RUN, LOOKS)]
+    return wide + [f"narrow and dark: {one}" for one in window.execute_async_script(RUN, LOOKS)]
 
 
 @needs_browser
 @needs_node
-def test_axe_finds_nothing_before_there_is_anything(tmp_path: Path, window: Any) -> None:
+def test_axe_finds_nothing_in_an_empty_nexus_and_a_form(tmp_path: Path, window: Any) -> None:
     kiprdf.Nexus.open(tmp_path / "kb").close()
     with serving(tmp_path / "kb", "--read-token", "r3ad") as server:
         assert faults(window, server.address) == []
@@ -109,14 +109,14 @@ FOCUS = """
 
 
 @needs_browser
-def test_everything_is_reached_by_keyboard(shown: RunningServer, window: Any) -> None:
+def test_all_of_a_page_is_reached_by_keys(small: RunningServer, window: Any) -> None:
     from selenium.webdriver.common.keys import Keys
 
     def tab() -> Any:
         window.switch_to.active_element.send_keys(Keys.TAB)
         return window.execute_script(FOCUS)
 
-    window.get(f"{shown.address}page/Drug/Aspirin")
+    window.get(f"{small.address}page/Drug/Aspirin")
     assert tab() == [True, "Skip to the content", False]
     reached = list(iter(tab, None))
     assert [text for is_seen, text, _ in reached if not is_seen] == []
@@ -124,7 +124,7 @@ def test_everything_is_reached_by_keyboard(shown: RunningServer, window: Any) ->
     visible = [one.text.split("\n")[0] for one in links if one.is_displayed() and one.text]
     assert {"Schema", "Headache"} <= {*visible}
     assert [one for one in visible if not any(one in text for _, text, _ in reached)] == []
-    window.get(f"{shown.address}page/Drug/Aspirin")
+    window.get(f"{small.address}page/Drug/Aspirin")
     tab()
     window.switch_to.active_element.send_keys(Keys.ENTER)
     assert tab()[2]
