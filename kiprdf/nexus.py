@@ -624,8 +624,9 @@ class Nexus:
         """The neighbours of an element, by its id, or the links that the rows of a FIND come from.
 
         A notebook shows the drawing; ``svg`` is its text, ``write(path)`` writes it to a file. What
-        it has no place for is counted in its caption. ``entail`` is that of ``find``, and the links
-        of a row are those of ``why``: of at most 100 rows, three derivations each.
+        it has no place for is counted in its caption, and what is not believed is marked.
+        ``entail`` is that of ``find``, and the links of a row are those of ``why``: of at most 100
+        rows, three derivations each.
 
         Raises ``KipError``: KIP_3002 for an element that does not exist, KIP_1001 for a text that
         is neither an id nor a FIND.
@@ -638,7 +639,9 @@ class Nexus:
         node = self.store.iris.from_id(id_or_command)
         if node is not None:
             return self._engine.boundary.request(
-                lambda: self.store.read(lambda: svg.neighbours(self.store, node))
+                lambda: self.store.read(
+                    lambda: svg.neighbours(self.store, node, self.beliefs.view().reasons)
+                )
             )
         if not _FIND.match(id_or_command):
             message = "What is drawn is an element or the answer to a FIND."
@@ -646,7 +649,9 @@ class Nexus:
         explained = self._engine.why(id_or_command, parameters, None, entail)
         ids, left_out = explained.cited()
         return self._engine.boundary.request(
-            lambda: self.store.read(lambda: svg.links(self.store, ids, left_out))
+            lambda: self.store.read(
+                lambda: svg.links(self.store, ids, left_out, self.beliefs.view().reasons)
+            )
         )
 
     def diagnose(

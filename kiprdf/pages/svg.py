@@ -66,7 +66,11 @@ class Drawing:
 # What is drawn --------------------------------------------------------------------------------
 
 
-def neighbours(store: Store, node: NamedNode) -> Drawing:
+Reasons = Mapping[NamedNode, str]
+"""Why elements are not believed."""
+
+
+def neighbours(store: Store, node: NamedNode, reasons: Reasons) -> Drawing:
     """An element and the other ends of its facts, some of each predicate.
 
     Raises ``KipError``: KIP_3002 for an element that does not exist.
@@ -95,11 +99,11 @@ def neighbours(store: Store, node: NamedNode) -> Drawing:
     title = f"The neighbours of {name(_label(reader, node), 60)}"
     if isinstance(element, Proposition):
         nodes = [*([node] if facts else []), *_ends([element]), *ends]
-        return _drawing(reader, title, nodes, [element, *facts])
-    return _drawing(reader, title, [node, *ends], facts)
+        return _drawing(reader, reasons, title, nodes, [element, *facts])
+    return _drawing(reader, reasons, title, [node, *ends], facts)
 
 
-def links(store: Store, ids: Iterable[str], left_out: Sequence[str]) -> Drawing:
+def links(store: Store, ids: Iterable[str], left_out: Sequence[str], reasons: Reasons) -> Drawing:
     """Concepts and propositions, by their ids, each proposition as a link between its ends.
 
     ``left_out`` says what an answer has beside them.
@@ -113,7 +117,7 @@ def links(store: Store, ids: Iterable[str], left_out: Sequence[str]) -> Drawing:
             nodes += _ends([element])
         elif element is not None:
             nodes.append(element.node)
-    return _drawing(reader, "The links of an answer", nodes, facts, left_out)
+    return _drawing(reader, reasons, "The links of an answer", nodes, facts, left_out)
 
 
 def _ends(facts: Iterable[Proposition]) -> list[NamedNode]:
@@ -122,6 +126,7 @@ def _ends(facts: Iterable[Proposition]) -> list[NamedNode]:
 
 def _drawing(
     reader: Reader,
+    reasons: Reasons,
     title: str,
     nodes: Sequence[NamedNode],
     facts: Sequence[Proposition],
@@ -135,16 +140,27 @@ def _drawing(
     places = {node: place for place, node in enumerate(order)}
     labels: dict[tuple[int, int], list[str]] = defaultdict(list)
     for fact in shown:
-        labels[places[fact.subject], places[fact.object]].append(words(fact.predicate))
+        label = _with_reason(words(fact.predicate), reasons.get(fact.node))
+        labels[places[fact.subject], places[fact.object]].append(label)
+    believed = {
+        (places[one.subject], places[one.object]) for one in shown if one.node not in reasons
+    }
     numbers = _part(len(order), len(every), "element"), _part(len(shown), len(facts), "link")
     captions = [f"{title}: {', '.join(numbers)}", *left_out]
-    boxes = [_box(reader, node) for node in order]
+    boxes = [_box(reader, node, reasons.get(node)) for node in order]
     view = _layout(boxes, {ends: ", ".join(texts) for ends, texts in labels.items()})
+    for ends, line in zip(labels, view["lines"], strict=True):
+        line["unbelieved"] = ends not in believed
     view["captions"] = [(line, _cut(line, _LONGEST_CAPTION)) for line in captions]
     view["width"] = max(view["width"], *(columns_of(line) * 7 for _, line in view["captions"]))
     mark = hashlib.sha256(repr(view).encode()).hexdigest()[:8]
     caption = "; ".join(captions)
     return Drawing(render("drawing.svg", **view, caption=caption, mark=mark), caption)
+
+
+def _with_reason(text: str, reason: str | None) -> str:
+    """A label, and why what it names is not believed."""
+    return text if reason is None else f"{text} (not believed: {reason})"
 
 
 def _part(shown: int, number: int, one: str) -> str:
@@ -173,6 +189,7 @@ class _Box(NamedTuple):
     shown: str
     note: str
     half: float
+    unbelieved: bool
 
 
 class _Place(NamedTuple):
@@ -189,13 +206,14 @@ Labels = Mapping[tuple[int, int], str]
 """The label of each link, by the positions of its ends in the list of boxes."""
 
 
-def _box(reader: Reader, node: NamedNode) -> _Box:
+def _box(reader: Reader, node: NamedNode, reason: str | None) -> _Box:
     element = reader.element(node)
     label = _label(reader, node)
     shown = _cut(label, _LONGEST_NAME)
+    label = _with_reason(label, reason)
     note = _cut(element.type if isinstance(element, Concept) else "fact", _LONGEST_NAME)
     half = max(columns_of(shown) * 8.2, columns_of(note) * 6.4, 40) / 2 + 10
-    return _Box(label, shown, note, half)
+    return _Box(label, shown, note, half, reason is not None)
 
 
 def _cut(text: str, longest: int) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import kiprdf
 from kiprdf import AsyncNexus, KipError, Nexus
 from kiprdf.pages import svg
 from tests.cases import each_case
@@ -201,3 +202,23 @@ def test_a_drawing_is_of_a_moment_and_of_what_follows() -> None:
         assert Seen(past.draw("C:Thing/a").svg).names == ["a", "b"]
     drawn = asyncio.run(AsyncNexus(nexus).draw("C:Thing/a"))
     assert Seen(drawn.svg).names == ["a"]
+
+
+def test_what_is_not_believed_is_marked_with_the_reason() -> None:
+    nexus = graph(("a", "leads_to", "b"), ("a", "part_of", "b"), ("a", "part_of", "c"))
+    nexus.execute(
+        """UPDATE ?l SET METADATA { status: "retracted" }
+           WHERE { ?l ({name: "a"}, "leads_to", {name: "b"}) }"""
+    )
+    mixed = nexus.draw("C:Thing/a").svg
+    assert "leads to (not believed: retracted), part of" in Seen(mixed).links
+    assert 'class="line unbelieved"' not in mixed
+    nexus.execute(
+        'UPDATE ?c SET METADATA { status: "deprecated" } WHERE { ?c {type: "Thing", name: "c"} }'
+    )
+    marked = nexus.draw("C:Thing/a").svg
+    seen = Seen(marked)
+    assert seen.names == ["a", "b", "c (not believed: deprecated)"]
+    assert marked.count('class="line unbelieved"') == marked.count('<g class="unbelieved">') == 1
+    drawn = nexus.draw(kiprdf.believed("FIND(?x, ?y) WHERE { (?x, ?p, ?y) }")).svg
+    assert Seen(drawn).links == ["part of"]
