@@ -20,6 +20,7 @@ from kiprdf.kml.draft import version
 from kiprdf.nexus import Nexus
 from kiprdf.pages.page import View
 from kiprdf.rdf.elements import Element, read_element
+from kiprdf.semantics.protected import is_rejection
 from kiprdf.serve.explorer import time_pages
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import ExplorerPage
@@ -264,20 +265,27 @@ def _error(error: KipError) -> View:
 def _plan(page: ExplorerPage, plan: Plan, preview: Preview | None) -> View:
     """What will be done: a statement or words, and what it changes."""
     changes = None if preview is None else preview.difference.to_json()
+    counts = {} if changes is None else changes["counts"]
+    has_any = any(number for each in counts.values() for number in each.values())
     statement, parameters = None, ""
     if isinstance(plan, Statement):
         statement = list(visible(plan.text, "\n\t"))
         parameters = json.dumps(plan.parameters, ensure_ascii=False, indent=1)
-    rows = [] if changes is None else list(time_pages.changed_rows(page, changes))
+    rows = [] if changes is None else list(filter(is_shown, time_pages.changed_rows(page, changes)))
     return {
         "words": plan.words,
         "statement": statement,
         "parameters": list(visible(parameters, "\n")),
         "rows": rows,
-        "is_empty": changes is not None and not rows,
+        "is_empty": changes is not None and not has_any,
         "warnings": [] if preview is None else [_warning(one) for one in preview.warnings],
         "reason": None if preview is None or preview.reason is None else _error(preview.reason),
     }
+
+
+def is_shown(row: View) -> bool:
+    """Whether a changed element is shown: of a rejection the words say what it does."""
+    return not is_rejection(row["link"].get("type") or "", row["link"].get("name", ""))
 
 
 def _warning(warning: Any) -> View:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
 from kiprdf.errors import KipError
-from kiprdf.execution.rejecting import REJECT, rejections_of
+from kiprdf.execution.rejecting import LIFT, REJECT, rejections_of
+from kiprdf.kml.trust import RETRACTED
 from kiprdf.pages.page import View
-from kiprdf.rdf.elements import Element, Proposition
+from kiprdf.rdf.elements import Element, Proposition, read_element
 from kiprdf.semantics.protected import REJECTION
 from kiprdf.serve.explorer import element_acts as acts
 from kiprdf.serve.explorer import time_pages
-from kiprdf.serve.explorer.acting import Act, Subject, link, of_element
+from kiprdf.serve.explorer.acting import Act, Subject, is_shown, link, of_element
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import ExplorerPage
 from kiprdf.serve.explorer.time_pages import shown_time
@@ -21,6 +23,8 @@ from kiprdf.serve.explorer.time_pages import shown_time
 PATH = "explore/rejections"
 PAGE = 25
 """The rejections of a page."""
+MOST_FACTS = 1000
+"""The retracted facts of which it is found whether they are rejected."""
 ACTS: dict[str, Act] = {
     act.name: act
     for act in (acts.Edit(), acts.Retract(), acts.Restore(), acts.Reject(), acts.Lift())
@@ -42,17 +46,14 @@ def of_page(
         offered = act.offer(on) if explorer.actor.may(act.access) else None
         refusal = None if offered is None else act.refusal(on)
         if refusal is not None:
-            notes.append({"text": refusal})
+            notes.append({"text": refusal.rstrip(".")})
         elif offered is not None:
             row.append((offered, link(page, act, on)))
-    writer = explorer.nexus._engine.writer
-    if isinstance(element, Proposition):
-        for name in rejections_of(writer, element):
-            href = page.href(f"page/{REJECTION}/{name}")
-            notes.append({"text": "Rejected for good: it is written again when that is lifted."})
-            notes[-1]["href"] = href
-    if writer.has_rejections(explorer.store):
-        row.append(("Rejections", page.href(f"{PATH}?of={quote(on.id, safe='')}")))
+    for name in acts.rejected_as(on):
+        href = page.href(f"page/{REJECTION}/{name}")
+        notes.append({"text": "It is rejected for good: to restore it, lift", "href": href})
+    if explorer.nexus._engine.writer.has_rejections(explorer.store):
+        row.append(("Rejections", _rejections_of(page, on.id)))
     return {
         "row": row,
         "notes": notes,
@@ -86,18 +87,30 @@ def notice(explorer: Explorer, page: ExplorerPage, query: Mapping[str, str]) -> 
     seq, store = int(done), explorer.nexus.store
     if store.journal is None or not store.journal.earliest(store.commit()) < seq <= store.commit():
         return {"seq": None}
-    (commit,) = explorer.nexus.changes(seq - 1, seq)["commits"] or ({},)
-    rows = list(time_pages.changed_rows(page, commit)) if "concepts" in commit else []
-    undo = page.href(f"explore/act/undo/{seq}") if explorer.actor.may("write") else None
+    commits = explorer.nexus.changes(seq - 1, seq)["commits"]
+    changed = (each for each in commits if "forgotten" not in each)
+    rows = [row for one in changed for row in time_pages.changed_rows(page, one) if is_shown(row)]
+    # A rejection is lifted, and not undone.
+    is_undone = not any(one["kind"] in (REJECT, LIFT) for one in commits)
+    may_undo = is_undone and explorer.actor.may("write")
+    undo = page.href(f"explore/act/undo/{seq}") if may_undo else None
     return {"seq": seq, "rows": rows[: time_pages.SHOWN], "undo": undo}
+
+
+# Rejections -----------------------------------------------------------------------------------
+
+
+def _rejections_of(page: ExplorerPage, id: str) -> str:
+    return page.href(f"{PATH}?of={quote(id, safe='')}")
 
 
 def rejections(explorer: Explorer, of: str, first: int, query: Mapping[str, str]) -> str:
     """The page of the rejections, the newest first, or of those of one element."""
     page = explorer.page(PATH, of=of)
     listed: list[dict[str, Any]] = explorer.nexus.rejections()[::-1]
-    if of and explorer.nexus.store.journal is not None:
-        names = _names_of(explorer, of)
+    facts = _rejected_facts(explorer) if listed else {}
+    if of and listed:
+        names = _names_of(explorer, of, facts)
         listed = [each for each in listed if each["name"] in names]
     may_lift = explorer.acts is not None and explorer.actor.may("write")
     is_person = explorer.actor.is_person
@@ -111,11 +124,11 @@ def rejections(explorer: Explorer, of: str, first: int, query: Mapping[str, str]
         rejections=[
             {
                 "href": page.href(f"page/{REJECTION}/{each['name']}"),
-                "name": str(each["name"])[:12],
                 "by": each["by"],
                 "time": shown_time(str(each["at"])),
                 "reason": each["reason"],
-                "rows": _took_back(explorer, page, str(each["name"])),
+                "facts": [explorer.link(page, fact) for fact in facts.get(each["name"], ())],
+                "rows": _taken_values(explorer, page, str(each["name"])),
                 "lift": page.href(f"explore/act/lift/{REJECTION}/{each['name']}"),
             }
             for each in listed[first : first + PAGE]
@@ -126,26 +139,45 @@ def rejections(explorer: Explorer, of: str, first: int, query: Mapping[str, str]
     )
 
 
-def _names_of(explorer: Explorer, of: str) -> set[str]:
-    """The names of the rejections that took something back of an element."""
+def _rejected_facts(explorer: Explorer) -> dict[str, list[str]]:
+    """The ids of retracted facts by the names of their rejections, which are only digests."""
+    command = (
+        "FIND(?fact.id) WHERE { ?fact (?subject, ?predicate, ?object) "
+        f'FILTER(?fact.metadata.status == "{RETRACTED}") }} LIMIT {MOST_FACTS}'
+    )
+    store, facts = explorer.store, defaultdict[str, list[str]](list)
+    for id in explorer.nexus.find(command, entail=False).columns[0]:
+        node = store.iris.from_id(id)
+        fact = None if node is None else read_element(store.iris, node, store.describe(node))
+        if isinstance(fact, Proposition):
+            for name in rejections_of(explorer.nexus._engine.writer, fact):
+                facts[name].append(id)
+    return facts
+
+
+def _names_of(explorer: Explorer, of: str, facts: Mapping[str, list[str]]) -> set[str]:
+    """The names of the rejections of a fact, or of values that an element had."""
+    names = {name for name, ids in facts.items() if of in ids}
     nexus = explorer.nexus
+    if nexus.store.journal is None:
+        return names
     try:
         entries = nexus.history(of)["entries"]
     except KipError:
-        return set()
+        return names
     rejecting = [entry["seq"] for entry in entries if entry["statement"]["kind"] == REJECT]
-    commits = (nexus.changes(seq - 1, seq, type=REJECTION)["commits"] for seq in rejecting)
-    return {
-        concept["name"] for each in commits for one in each for concept in one["concepts"]["added"]
-    }
+    for seq in rejecting:
+        for commit in nexus.changes(seq - 1, seq, type=REJECTION)["commits"]:
+            names.update(concept["name"] for concept in commit["concepts"]["added"])
+    return names
 
 
-def _took_back(explorer: Explorer, page: ExplorerPage, name: str) -> list[View]:
-    """What a rejection took back; empty without a history, and where it took nothing back."""
+def _taken_values(explorer: Explorer, page: ExplorerPage, name: str) -> list[View]:
+    """The values that a rejection took back; none without a history."""
     nexus = explorer.nexus
-    if explorer.nexus.store.journal is None:
+    if nexus.store.journal is None:
         return []
     seq = nexus.history(f"C:{REJECTION}/{name}")["entries"][-1]["seq"]
     (commit,) = nexus.changes(seq - 1, seq)["commits"]
     rows = time_pages.changed_rows(page, commit)
-    return [row for row in rows if row["kind"] == "changed"]
+    return [row for row in rows if row["kind"] == "changed" and "name" in row["link"]]

@@ -42,6 +42,12 @@ def is_rejected_value(element: Element) -> bool:
     return isinstance(element, Concept) and is_rejection(element.type, element.name)
 
 
+def rejected_as(on: Subject) -> list[str]:
+    """The names of the rejections of a fact."""
+    element, writer = on.element, on.explorer.nexus._engine.writer
+    return rejecting.rejections_of(writer, element) if isinstance(element, Proposition) else []
+
+
 def is_own(key: str) -> bool:
     """Whether people write a key of metadata, and not the engine."""
     return not key.startswith("_") and key not in (RETRACTED_BY, RETRACTED_AT)
@@ -238,7 +244,8 @@ class Restore(Act):
     name = "restore"
 
     def offer(self, on: Subject) -> str | None:
-        return "Restore" if RETRACTED in statuses(_element(on).metadata) else None
+        is_retracted = RETRACTED in statuses(_element(on).metadata)
+        return "Restore" if is_retracted and not rejected_as(on) else None
 
     def refusal(self, on: Subject) -> str | None:
         element, actor = _element(on), on.explorer.actor
@@ -271,7 +278,7 @@ class Reject(Act):
         element = _element(on)
         is_offered = on.explorer.actor.is_person and not is_rejected_value(element)
         has_any = isinstance(element, Proposition) or element.attributes
-        return "Reject for good" if is_offered and has_any else None
+        return "Reject for good" if is_offered and has_any and not rejected_as(on) else None
 
     def refusal(self, on: Subject) -> str | None:
         actor = on.explorer.actor
