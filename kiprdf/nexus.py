@@ -542,7 +542,7 @@ class Nexus:
         ... }''')
         >>> _ = nexus.execute('UPSERT { CONCEPT { {type: "City", name: "Turin"} } }')
         >>> nexus.find('FIND(?p.name) WHERE { ?p {type: "Place"} }', entail=True).tuples()
-        [('Turin',)]
+        (('Turin',),)
         """
         return self._engine.find(command, parameters, entail=entail)
 
