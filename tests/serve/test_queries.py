@@ -7,7 +7,8 @@ import html
 import io
 import json
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -16,6 +17,7 @@ import pytest
 
 import kiprdf
 from kiprdf.serve.explorer import chart
+from tests.serve.browser import browser, needs_browser
 from tests.serve.running import RunningServer, serving
 
 PANE = "/explore/kql"
@@ -66,6 +68,14 @@ def links(text: str) -> dict[str, str]:
     """The links of a page by their texts."""
     matched = re.findall(r'<a href="([^"]*)"[^>]*>([^<]+)</a>', text)
     return {label: html.unescape(href) for href, label in matched}
+
+
+def until(condition: Callable[[], Any]) -> None:
+    """Wait until a condition is true."""
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end, "Nothing happened."
+        time.sleep(0.1)
 
 
 def rows(server: RunningServer, command: str, **fields: Any) -> list[list[str]]:
@@ -305,3 +315,114 @@ def test_a_write_is_refused_with_where_to_write(server: RunningServer) -> None:
     assert "<code>POST /kip</code>" in text
     assert server.kip('FIND(COUNT(?t)) WHERE { ?t {name: "No"} }').json()["result"] == 0
     assert "POST /kip" not in page(server, "FIND(?x")
+
+
+# In a browser -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def window() -> Iterator[Any]:
+    with browser() as driver:
+        yield driver
+
+
+def emptied(window: Any, server: RunningServer) -> Any:
+    """The field of the pane, empty, once the vocabulary is there."""
+    window.get(f"{server.address}explore/kql")
+    area = window.find_element("css selector", "textarea")
+    window.execute_script("arguments[0].value = ''", area)
+    until(lambda: typed(window, area, "F"))
+    window.execute_script("arguments[0].value = ''", area)
+    return area
+
+
+def typed(window: Any, area: Any, text: str) -> list[str]:
+    """What is offered after a text is typed."""
+    area.send_keys(text)
+    time.sleep(0.1)
+    return offered(window)
+
+
+def offered(window: Any) -> list[str]:
+    items = window.find_elements("css selector", "[role=listbox] [role=option]")
+    return [one.text for one in items if one.is_displayed()]
+
+
+@needs_browser
+def test_words_are_completed_by_their_place(server: RunningServer, window: Any) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    area = emptied(window, server)
+    assert typed(window, area, "fi") == ["FIND"]
+    assert area.get_attribute("role") == "combobox"
+    assert area.get_attribute("aria-expanded") == "true"
+    active = window.find_element("id", area.get_attribute("aria-activedescendant"))
+    assert (active.text, active.get_attribute("aria-selected")) == ("FIND", "true")
+    assert typed(window, area, Keys.ENTER) == []
+    assert area.get_attribute("role") is None
+    assert "?t.attributes." in typed(window, area, "(?t.")
+    area.send_keys(Keys.ESCAPE)
+    assert offered(window) == []
+    assert "?t.attributes.day" in typed(window, area, "na" + Keys.TAB + ", ?t.attributes.")
+    assert typed(window, area, "da" + Keys.TAB + ") WHERE {\n?t {ty") == ["type:"]
+    assert typed(window, area, Keys.TAB + '"Tea') == ["Team"]
+    assert typed(window, area, Keys.TAB + "}\n(?") == ["?t"]
+    window.find_element("css selector", "[role=option]").click()
+    assert typed(window, area, ', "in') == ["in_team", "interested_in", "involves"]
+    area.send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_UP, Keys.ENTER)
+    assert typed(window, area, ", {})\n} ord") == ["ORDER"]
+    assert typed(window, area, Keys.TAB + " // fi") == []
+    assert area.get_attribute("value") == (
+        'FIND(?t.name, ?t.attributes.day) WHERE {\n?t {type: "Team"}\n(?t, "involves", {})\n'
+        "} ORDER // fi"
+    )
+    area.send_keys(Keys.CONTROL, "z")
+    assert area.get_attribute("value") != ""
+    window.execute_script("arguments[0].value = ''", area)
+    area.send_keys(Keys.CONTROL, " ")
+    until(lambda: offered(window) == ["DESCRIBE", "EXPORT", "FIND", "SEARCH"])
+    assert window.get_log("browser") == []
+
+
+@needs_browser
+def test_a_long_command_is_posted_and_a_short_one_has_an_address(
+    server: RunningServer, window: Any
+) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    area = emptied(window, server)
+    area.send_keys("DESCRIBE DOMAINS", Keys.ESCAPE, Keys.CONTROL, Keys.ENTER)
+    until(lambda: window.current_url.endswith("/explore/kql?command=DESCRIBE+DOMAINS"))
+    area = window.find_element("css selector", "textarea")
+    long = f"DESCRIBE DOMAINS // {'x' * 7000}"
+    window.execute_script("arguments[0].value = arguments[1]", area, long)
+    window.find_element("css selector", ".query button").click()
+    until(lambda: window.current_url.endswith("/explore/kql"))
+    assert "CoreSchema" in window.find_element("tag name", "main").text
+    window.find_element("css selector", ".tabs button").click()
+    until(lambda: window.current_url.endswith("/explore/kql?"))
+    assert "CoreSchema" in window.find_element("tag name", "main").text
+
+
+@needs_browser
+def test_questions_stay_in_the_browser_until_they_are_cleared(
+    server: RunningServer, window: Any
+) -> None:
+    window.get(f"{server.address}explore/kql")
+    window.execute_script("localStorage.clear()")
+    hostile = f"DESCRIBE DOMAINS // {HOSTILE}"
+    for command in (NAMES, "FIND(", hostile, NAMES):
+        window.get(f"{server.address}explore/kql?" + urlencode({"command": command}))
+    window.get(f"{server.address}explore/kql")
+    window.find_element("css selector", "#asked summary").click()
+    asked_ = window.find_elements("css selector", "#asked a")
+    assert [one.text for one in asked_] == [NAMES, hostile]
+    asked_[1].click()
+    until(lambda: "CoreSchema" in window.find_element("tag name", "main").text)
+    assert window.find_element("css selector", "textarea").get_attribute("value") == hostile
+    window.find_element("css selector", "#asked summary").click()
+    window.find_element("css selector", "#asked button").click()
+    assert not window.find_element("id", "asked").is_displayed()
+    window.refresh()
+    assert len(window.find_elements("css selector", "#asked a")) == 1
+    assert window.get_log("browser") == []

@@ -52,12 +52,3 @@ if (slider) {
     }
   });
 }
-const area = document.querySelector("textarea[name=command]");
-if (area) {
-  area.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-      event.preventDefault();
-      area.form.requestSubmit();
-    }
-  });
-}

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
-from urllib.parse import quote, urlencode
+from typing import Any, get_args
+from urllib.parse import urlencode
 
 from kiprdf import protocol
 from kiprdf.advice.corrections import corrections
 from kiprdf.errors import KipError, KipWarning
 from kiprdf.execution.engine import Answer as CommandAnswer
 from kiprdf.language import ast
+from kiprdf.language.names import KEYWORDS
 from kiprdf.language.parser import parse
 from kiprdf.pages.page import View, count
 from kiprdf.serve.explorer import chart, why_page
@@ -32,6 +33,10 @@ ADDRESS_BYTES = 6_000
 """The longest command in an address: proxies refuse those of 8 000 bytes. The form and the links
 of a longer one send it in a body."""
 VIEWS = ("table", "json", "chart", "graph", "sparql")
+_WRITING = {
+    *("UPSERT", "UPDATE", "MERGE", "DELETE", "SET", "ATTRIBUTES", "PROPOSITIONS", "METADATA"),
+    *("EXPECT", "VERSION", "FROM", "DETACH", "INTO", *get_args(ast.NumberFunction)),
+}
 _NO_ROWS: View = {"problems": [], "number": None, "next": None, "pager": None}
 _EXAMPLES = (
     ("Types and their members", "DESCRIBE PRIMER"),
@@ -49,7 +54,7 @@ _EXAMPLES = (
 
 def queries(explorer: Explorer, command: str | None, show: str = "table", first: int = 0) -> str:
     """The pane, with a view of the answer to a command, from a row on."""
-    is_long = command is not None and len(quote(command)) > ADDRESS_BYTES
+    is_long = len(urlencode({"command": command or ""})) > ADDRESS_BYTES
     page = explorer.page(
         PATH,
         command=None if is_long else command,
@@ -60,10 +65,19 @@ def queries(explorer: Explorer, command: str | None, show: str = "table", first:
         "Query",
         command=_EXAMPLES[1][1] if command is None else command,
         is_long=is_long,
+        address_bytes=ADDRESS_BYTES,
+        names=page.href("explore/names"),
+        reader=explorer.actor.label,
         show=show,
         examples=[(title, page.query_link(example)) for title, example in _EXAMPLES],
         answer=None if command is None else _answer(explorer, page, command, show, first),
     )
+
+
+def names(explorer: Explorer) -> bytes:
+    """What a command that reads may be made of, for completion: keywords, and names in use."""
+    keywords = sorted(KEYWORDS - _WRITING)
+    return to_json({"keywords": keywords, **explorer.nexus.names()})
 
 
 def download(explorer: Explorer, command: str, format: str) -> tuple[Answer, str | None]:

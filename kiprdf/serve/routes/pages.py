@@ -166,6 +166,12 @@ async def queries(server: Server, request: Request) -> Response:
     return await _page(server, request, make)
 
 
+async def names(server: Server, request: Request) -> Response:
+    """/explore/names: the vocabulary of a commit, for completion."""
+    call = partial(_of_state, server, request, request.query_params.get("as_of"), pane.names)
+    return await linked.document(server, request, linked.Variant("application/json", "rdf11"), call)
+
+
 async def _download(server: Server, request: Request, command: str, format: str) -> Response:
     """All rows of an answer as a file; a header leads to the next ones, behind its LIMIT."""
     when = request.query_params.get("as_of")
@@ -236,6 +242,7 @@ ROUTES: Routes = (
     ("/explore/log", ("GET",), changes),
     ("/explore/history/{path:path}", ("GET",), history),
     ("/explore/kql", ("GET", "POST"), queries),
+    ("/explore/names", ("GET",), names),
     ("/explore/why", ("GET", "POST"), why),
     ("/static/{name}", ("GET",), static),
 )
