@@ -459,6 +459,7 @@ def _matches(cell: Cell, pattern: Cell) -> bool:
     )
 
 
+@lru_cache(maxsize=1_024)
 def engine_matches(text: str, pattern: str, flags: str = "") -> bool | None:
     """Whether a text matches a pattern in the engine's syntax; None for an invalid pattern.
 

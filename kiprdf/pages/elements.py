@@ -241,14 +241,13 @@ def _metadata_table(page: Page, element: Element) -> list[View]:
 
 def _definition(page: Page, concept: Concept) -> View | None:
     """What a type or predicate defines; None for other concepts."""
+    view: View = {"table": page.table_of(concept), "key_members": [], "rules": [], "ends": None}
     if concept.type == "$ConceptType":
         keys = [page.concept_link(concept.name, one) for one in _key_instances(concept)]
-        members = _members(page, concept)
-        return {"key_members": keys, "rules": rules(concept), "ends": None, "list": members}
-    if concept.type == "$PropositionType":
-        uses = _uses(page, concept)
-        return {"key_members": [], "rules": [], "ends": ends(page, concept), "list": uses}
-    return None
+        view |= {"key_members": keys, "rules": rules(concept), "list": _members(page, concept)}
+    elif concept.type == "$PropositionType":
+        view |= {"ends": ends(page, concept), "list": _uses(page, concept)}
+    return view if "list" in view else None
 
 
 def _attributes_in_sections(definition: Concept) -> Iterator[str]:

@@ -270,6 +270,11 @@ class Page:
         """What may be done on the page; nothing on a static one."""
         return None
 
+    def table_of(self, definition: Concept) -> str | None:
+        """The address of the members of a type, or the facts of a predicate, as a table; a static
+        page has none."""
+        return None
+
     def drawing(self) -> View | None:
         """A drawing of what surrounds the element; a static page has none."""
         return None

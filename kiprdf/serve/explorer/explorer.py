@@ -33,7 +33,7 @@ class Explorer:
     """The same for acts on elements, which who may only propose has, too."""
 
     def page(
-        self, path: str, knowledge: Knowledge | None = None, **query: str | None
+        self, path: str, knowledge: Knowledge | None = None, **query: str | list[str] | None
     ) -> ExplorerPage:
         """A page whose address has a query; a field of it is None where it is absent."""
         knowledge = knowledge or Knowledge(self.store.iris)

@@ -11,8 +11,9 @@ from pyoxigraph import NamedNode
 
 from kiprdf.pages.page import ASSETS as FILES
 from kiprdf.pages.page import Page, Site, View
+from kiprdf.rdf.elements import Concept
 from kiprdf.serve.explorer import time_pages
-from kiprdf.serve.explorer.time_pages import Moment, label
+from kiprdf.serve.explorer.time_pages import Moment, Query, label
 
 _TYPES = {".css": "text/css", ".js": "text/javascript"}
 ASSETS = {path.name: (path, _TYPES[path.suffix]) for path in FILES.iterdir()}
@@ -57,8 +58,9 @@ class ExplorerPage(Page):
     root: str = ""
     moment: Moment | None = None
     numbers: Numbers = field(default_factory=dict)
-    query: dict[str, str] = field(default_factory=dict)
-    """What the address of the page has beside the commit: a search, a command."""
+    query: Query = field(default_factory=dict)
+    """What the address of the page has beside the commit: a search, a command; a list is a field
+    for each of its texts."""
     has_history: bool = True
     acts: View | None = None
     """The links to the forms of acts, and what the last one wrote; None for who has none."""
@@ -94,6 +96,15 @@ class ExplorerPage(Page):
         """The links to the forms of acts."""
         return self.acts
 
+    def table_of(self, definition: Concept) -> str | None:
+        """The address of the members of a type, or the facts of a predicate, as a table."""
+        return self.table_link(definition.type, definition.name)
+
+    def table_link(self, kind: str, defined: str) -> str | None:
+        """The address of the table of a type or a predicate; None for a domain."""
+        field = {"$ConceptType": "type", "$PropositionType": "predicate"}.get(kind)
+        return field and self.href("explore/table?" + urlencode({field: defined}))
+
     def drawing(self) -> View | None:
         """The graph around the element of the page."""
         return self.graph
@@ -112,7 +123,9 @@ class ExplorerPage(Page):
         """A link to a type, a predicate or a domain, with the number of its members."""
         node = self.site.knowledge.iris.concept(kind, defined)
         shown = None if number is None else f"{number:,}"
-        return {"href": self.href(self.site.path(node)), "text": defined, "number": shown}
+        table = self.table_link(kind, defined)
+        href = self.href(self.site.path(node))
+        return {"href": href, "text": defined, "number": shown, "table": table}
 
     def query_link(self, command: str) -> str:
         """The address of a command in the pane for queries, which runs it."""
@@ -130,7 +143,7 @@ class ExplorerPage(Page):
 
         def href(first: int) -> str:
             fields = {**self.query, **(query or {}), "first": first}
-            return self.href(f"{self.path}?" + urlencode(fields))
+            return self.href(f"{self.path}?" + urlencode(fields, doseq=True))
 
         last = min(first + size, total)
         return {

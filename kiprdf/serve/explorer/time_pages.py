@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlencode
 
 from pyoxigraph import NamedNode
@@ -21,6 +21,8 @@ ENTRIES = 100
 """The entries on a page of a history."""
 SHOWN = 20
 """The elements that the log shows of a commit."""
+Query: TypeAlias = dict[str, str | list[str]]
+"""The fields of an address; a list is a field for each of its texts."""
 _SIGNS = {"added": "+", "removed": "−", "changed": "~"}
 
 
@@ -42,7 +44,7 @@ def moment_of(store: NexusStore, seq: int | None = None) -> Moment | None:
     return Moment(store.journal.earliest(latest), latest, seq, at)
 
 
-def slider(moment: Moment, path: str, query: dict[str, str], history: str | None) -> View:
+def slider(moment: Moment, path: str, query: Query, history: str | None) -> View:
     """The form of the slider, with the address of the page as it is now, and of the history."""
     return {
         "path": path,
@@ -50,7 +52,7 @@ def slider(moment: Moment, path: str, query: dict[str, str], history: str | None
         "moment": moment,
         # Nothing is known of the time before the first commit.
         "time": shown_time(moment.at) if moment.at else None,
-        "now": f"{path}?{urlencode(query)}" if query else path,
+        "now": f"{path}?{urlencode(query, doseq=True)}" if query else path,
         "history": history,
     }
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -20,6 +20,7 @@ from kiprdf.serve.explorer import graph as graphs
 from kiprdf.serve.explorer import home, search
 from kiprdf.serve.explorer import queries as pane
 from kiprdf.serve.explorer import schema as types
+from kiprdf.serve.explorer import table as tables
 from kiprdf.serve.explorer.absence import failure
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.forms import Forms
@@ -84,11 +85,21 @@ async def _page(
     is_timeless: bool = False,
 ) -> Response:
     """A page, of an earlier state if the query asks for one and the page is about a state."""
+    return HTMLResponse(await _text(server, request, make, is_timeless=is_timeless))
+
+
+async def _text(
+    server: Server,
+    request: Request,
+    make: Callable[[Explorer], str],
+    *,
+    is_timeless: bool = False,
+) -> bytes:
     when = None if is_timeless else request.query_params.get("as_of")
     call = partial(_in_explorer, server, request, when, make)
-    html = await run_for(request, server.threads, call)
+    content = await run_for(request, server.threads, call)
     server.note(request.scope, None)
-    return HTMLResponse(html)
+    return content
 
 
 async def element(server: Server, request: Request) -> Response:
@@ -141,6 +152,25 @@ async def graph(server: Server, request: Request) -> Response:
 async def schema(server: Server, request: Request) -> Response:
     """/explore/schema."""
     return await _page(server, request, types.schema)
+
+
+async def table(server: Server, request: Request) -> Response:
+    """/explore/table: the members of a type, or the facts of a predicate."""
+    given = request.query_params
+    asked = tables.Asked.of(given.multi_items())
+    if given.get("column"):
+        added = given["column"], given.get("operator", ""), given.get("value", "")
+        find = partial(tables.filtered, asked=asked, added=added)
+        return RedirectResponse((await _text(server, request, find)).decode(), 303)
+    if "format" not in given:
+        return await _page(server, request, partial(tables.table, asked=asked))
+    write = partial(tables.download, asked=asked, format=given["format"])
+    content = await _text(server, request, write)
+    kind = "json" if given["format"] == "json" else "csv"
+    name = quote(f"{asked.name}.{kind}", safe="")
+    type_ = {"json": "application/json", "csv": "text/csv; charset=utf-8; header=present"}[kind]
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
+    return Response(content, 200, headers, type_)
 
 
 async def changes(server: Server, request: Request) -> Response:
@@ -239,6 +269,7 @@ ROUTES: Routes = (
     ("/explore/search", ("GET",), search_results),
     ("/explore/graph", ("GET",), graph),
     ("/explore/schema", ("GET",), schema),
+    ("/explore/table", ("GET",), table),
     ("/explore/log", ("GET",), changes),
     ("/explore/history/{path:path}", ("GET",), history),
     ("/explore/kql", ("GET", "POST"), queries),

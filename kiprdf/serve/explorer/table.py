@@ -1,0 +1,662 @@
+"""A type as a table of its concepts, or a predicate as one of its facts.
+
+The rows are those of a FIND, whose text the page shows; so are the numbers of the values. The FIND
+is built as a tree: what an address says enters it as values only (docs/decisions/223).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, cast
+from urllib.parse import urlencode
+
+from pyoxigraph import NamedNode, Variable
+
+from kiprdf.errors import KipError
+from kiprdf.kql.reader import Reader
+from kiprdf.kql.results import identity
+from kiprdf.language import ast, to_text
+from kiprdf.language.names import is_key
+from kiprdf.language.printer import condition_text, operand_text
+from kiprdf.meta.counts import KEY, VALUE, X, by_predicate, grouped, kept_uses
+from kiprdf.pages.page import View, count, words
+from kiprdf.pages.page import name as name_text
+from kiprdf.rdf import vocab
+from kiprdf.rdf.literals import Json, to_term
+from kiprdf.rdf.readings import read
+from kiprdf.serve.explorer.explorer import Explorer
+from kiprdf.serve.explorer.page import ExplorerPage
+from kiprdf.sparql.algebra import TripleTerm
+
+PATH = "explore/table"
+SIZE = 50
+"""The rows of a page."""
+MOST_COLUMNS = 8
+"""The attributes that are shown where none are chosen: those that most rows have."""
+MOST_VALUES = 20
+"""A column with more values is not counted by value."""
+MOST_COUNTED = 10_000
+"""The most rows whose values are counted."""
+METADATA = ("status", "source", "author", "confidence", "_created_at", "_updated_at")
+"""The metadata that can be columns."""
+_LONGEST_VALUE, _CUT, _WHOLE, _NAME = 40, 80, 500, 60
+_CHUNK = 500
+_X, _SUBJECT, _OBJECT = map(ast.Variable, ("x", "subject", "object"))
+_TYPED = re.compile(r'true|false|-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?|".*"', re.DOTALL)
+_SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
+_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+"""What a text begins with that a spreadsheet would run."""
+
+
+class Operator(NamedTuple):
+    """How the value of a column is compared."""
+
+    text: str
+    condition: Callable[[ast.Path, ast.Scalar], ast.Condition]
+    has_value: bool = True
+
+
+def _compared(symbol: ast.ComparisonOperator) -> Callable[[ast.Path, ast.Scalar], ast.Condition]:
+    return lambda path, value: ast.Comparison(symbol, path, value)
+
+
+OPERATORS = {
+    "is": Operator("is", _compared("==")),
+    "not": Operator("is not", _compared("!=")),
+    "contains": Operator("contains", lambda path, text: ast.StringTest("CONTAINS", path, text)),
+    "ge": Operator("≥", _compared(">=")),
+    "le": Operator("≤", _compared("<=")),
+    "some": Operator("has a value", lambda path, _: ast.NullTest(path, True), False),
+    "none": Operator("has none", lambda path, _: ast.NullTest(path, False), False),
+}
+_CHOSEN = ("is", "none")
+"""The operators of a value that is chosen among the counted ones of a column."""
+
+
+class Filter(NamedTuple):
+    """A condition on a column, as an address has it: ``age:ge:30``."""
+
+    column: str
+    operator: str
+    value: str = ""
+
+    def __str__(self) -> str:
+        return ":".join(self)
+
+
+def value_of(text: str) -> str | int | float | bool:
+    """The value that a text in an address is: a number, true or false, else a text.
+
+    A text that looks like another value has quotes.
+
+    >>> value_of("30"), value_of('"30"'), value_of("true"), value_of("Lisbon")
+    (30, '30', True, 'Lisbon')
+    """
+    try:
+        value = json.loads(text) if _TYPED.fullmatch(text) else text
+    except ValueError:
+        return text
+    is_infinite = isinstance(value, float) and not math.isfinite(value)
+    return text if is_infinite else cast("str | int | float | bool", value)
+
+
+def value_text(value: str | int | float | bool) -> str:
+    """The text of a value in an address.
+
+    >>> value_text("Lisbon"), value_text("30"), value_text(30)
+    ('Lisbon', '"30"', '30')
+    """
+    is_plain = isinstance(value, str) and value_of(value) == value
+    return cast(str, value) if is_plain else json.dumps(value, ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the address of a table asks for: the rows of a type, or of a predicate."""
+
+    name: str
+    is_predicate: bool = False
+    filters: tuple[Filter, ...] = ()
+    sort: str = ""
+    is_descending: bool = False
+    search: str = ""
+    shown: tuple[str, ...] = ()
+    first: int = 0
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[str, str]]) -> Asked:
+        """That of the fields of an address; KIP_1001 for what is none."""
+        fields: dict[str, list[str]] = {}
+        for key, text in pairs:
+            fields.setdefault(key, []).append(text)
+        last = {key: texts[-1] for key, texts in fields.items()}
+        is_predicate = "predicate" in last
+        first = last.get("first", "")
+        asked = cls(
+            last.get("predicate" if is_predicate else "type", ""),
+            is_predicate,
+            tuple(_filter(text) for text in fields.get("filter", ())),
+            last.get("sort", ""),
+            last.get("order") == "desc",
+            last.get("q", "").strip(),
+            tuple(dict.fromkeys(fields.get("show", ()))),
+            int(first) if first.isascii() and first.isdecimal() and len(first) < 9 else 0,
+        )
+        for column in (*asked.shown, *filter(None, (asked.sort,))):
+            asked.path(column)
+        for one in asked.filters:
+            asked.condition(one)
+        return asked
+
+    def fields(self) -> dict[str, str | list[str]]:
+        """The fields of its address, without the page."""
+        return {
+            "predicate" if self.is_predicate else "type": self.name,
+            "filter": list(map(str, self.filters)),
+            "sort": self.sort,
+            "order": "desc" if self.is_descending else "",
+            "q": self.search,
+            "show": list(self.shown),
+        }
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that each row has: the names of its elements."""
+        return ("subject", "object") if self.is_predicate else ("name",)
+
+    @property
+    def elements(self) -> tuple[ast.Variable, ...]:
+        return (_X, _SUBJECT, _OBJECT) if self.is_predicate else (_X,)
+
+    def path(self, column: str) -> ast.Path:
+        """What a column shows, as KQL; KIP_1001 for none."""
+        if column in self.names:
+            elements = {"name": _X, "subject": _SUBJECT, "object": _OBJECT}
+            return ast.Path(elements[column], "name")
+        field, _, key = column.rpartition(".")
+        if field not in ("", "attributes", "metadata") or not is_key(key):
+            message = f"The table has no column {json.dumps(column[:60])}."
+            raise KipError("KIP_1001", message, "Give the key of an attribute, or metadata.KEY.")
+        return ast.Path(_X, "metadata" if field == "metadata" else "attributes", key)
+
+    def column(self, key: str) -> str:
+        """The column of an attribute."""
+        return f"attributes.{key}" if key in self.names else key
+
+    def condition(self, one: Filter) -> ast.Condition:
+        """A filter as KQL; KIP_1001 for none."""
+        operator, value = OPERATORS[one.operator], value_of(one.value)
+        if one.operator == "contains" and not isinstance(value, str):
+            value = one.value
+        return operator.condition(self.path(one.column), ast.Scalar(value))
+
+    def where(self, columns: Iterable[str] = ()) -> ast.Block:
+        """The rows as KQL; a search is one in some columns."""
+        name = ast.Scalar(self.name)
+        rows: ast.Clause = ast.ConceptClause(_X, ast.ConceptMatcher(type=name))
+        if self.is_predicate:
+            predicates = ast.Predicates((ast.PredicateName(name),))
+            fact = ast.PropositionMatcher(_SUBJECT, predicates, _OBJECT)
+            rows = ast.PropositionClause(_X, fact)
+        conditions = [self.condition(one) for one in self.filters]
+        if self.search:
+            # A letter matches in either case.
+            pattern = ast.Scalar("(?i)" + _SPECIAL.sub(r"\\\g<0>", self.search))
+            found = (
+                ast.StringTest("REGEX", self.path(column), pattern)
+                for column in dict.fromkeys((*self.names, *columns))
+            )
+            conditions.append(ast.Disjunction(tuple(found)))
+        return ast.Block((rows, *map(ast.Filter, conditions)))
+
+    def order(self) -> tuple[ast.OrderKey, ...]:
+        columns = (self.sort,) if self.sort else self.names
+        return tuple(ast.OrderKey(self.path(one), self.is_descending) for one in columns)
+
+
+def _filter(text: str) -> Filter:
+    column, _, rest = text.partition(":")
+    operator, _, value = rest.partition(":")
+    if operator not in OPERATORS:
+        message = f"This is no filter: {json.dumps(text[:60])}."
+        hint = f"Give COLUMN:OPERATOR:VALUE; the operators are {', '.join(OPERATORS)}."
+        raise KipError("KIP_1001", message, hint)
+    return Filter(column, operator, value)
+
+
+class _Rows:
+    """The rows of a table in one nexus."""
+
+    def __init__(self, explorer: Explorer, asked: Asked) -> None:
+        self.explorer, self.asked = explorer, asked
+        self.in_use = self._in_use()
+        """The attributes that rows have, with their numbers, the most frequent first."""
+        self.all_columns = [asked.column(key) for key in self.in_use]
+        self.all_columns += [f"metadata.{key}" for key in METADATA]
+        self.columns = list(asked.shown) or self.all_columns[: min(len(self.in_use), MOST_COLUMNS)]
+
+    def _in_use(self) -> dict[str, int]:
+        """The attributes of the concepts, or of the facts: also of those that only follow."""
+        asked, kinds = self.asked, {self.asked.name}
+        if self.explorer.nexus.entail:
+            path = ast.Path(_X, "predicate" if asked.is_predicate else "type")
+            kinds |= {kind for kind, _ in self.find((path, self._number), asked.where()) if kind}
+        counts: dict[str, int] = {}
+        for kind in kinds:
+            for node, number in self._keys(kind).items():
+                if node.value.startswith(vocab.ATTRIBUTE):
+                    key = node.value.removeprefix(vocab.ATTRIBUTE)
+                    counts[key] = counts.get(key, 0) + number
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+    def _keys(self, kind: str) -> dict[NamedNode, int]:
+        store = self.explorer.store
+        if not self.asked.is_predicate:
+            uses = kept_uses(store)
+            if uses is not None:
+                return by_predicate(uses, subject=kind)
+            return dict(grouped(store, (KEY,), (X, vocab.TYPE, store.iris.type(kind)), _HAS))
+        fact = Variable("subject"), store.iris.predicate(kind), Variable("object")
+        link: Any = (X, vocab.REIFIES, TripleTerm(*fact))
+        return dict(grouped(store, (KEY,), fact, link, _HAS))
+
+    @property
+    def _number(self) -> ast.Aggregate:
+        return ast.Aggregate("COUNT", self.asked.elements[-1])
+
+    def find(
+        self,
+        expressions: Iterable[ast.Expression],
+        where: ast.Block,
+        order: tuple[ast.OrderKey, ...] = (),
+        limit: int | None = None,
+    ) -> Sequence[tuple[Any, ...]]:
+        """The rows of a FIND."""
+        most = None if limit is None else ast.Scalar(limit)
+        find = ast.Find(tuple(expressions), where, order, most)
+        return self.explorer.nexus.find(to_text(find)).tuples()
+
+    def where(self, asked: Asked | None = None) -> ast.Block:
+        return (asked or self.asked).where(self.columns)
+
+    def command(self) -> str:
+        """The FIND that answers the whole table."""
+        paths = map(self.asked.path, self.columns)
+        find = ast.Find((*self.asked.elements, *paths), self.where(), self.asked.order())
+        return to_text(find)
+
+    def total(self, asked: Asked | None = None) -> int:
+        """How many rows there are."""
+        ((number,),) = self.find((self._number,), self.where(asked))
+        return cast(int, number)
+
+    def identities(self, limit: int | None = None) -> Sequence[tuple[Any, ...]]:
+        """The ids of the elements of the rows, in the order of the table."""
+        return self.find(self._ids, self.where(), self.asked.order(), limit)
+
+    @property
+    def _ids(self) -> list[ast.Expression]:
+        return [ast.Path(variable, "id") for variable in self.asked.elements]
+
+    def page(self) -> Part:
+        """The rows of the page. A search is one FIND of all rows: it takes longer than reading
+        them."""
+        first, paths = self.asked.first, list(map(self.asked.path, self.columns))
+        if not self.asked.search:
+            total = self.total()
+            first = min(first, max(0, total - 1) // SIZE * SIZE)
+            return Part(total, first, self.identities(first + SIZE)[first:], {})
+        rows = self.find((*self._ids, *paths), self.where(), self.asked.order())
+        first = min(first, max(0, len(rows) - 1) // SIZE * SIZE)
+        width = len(self._ids)
+        values = {
+            column: [(row[at], 1) for row in rows]
+            for at, column in enumerate(self.columns, start=width)
+        }
+        ids = [row[:width] for row in rows[first : first + SIZE]]
+        return Part(len(rows), first, ids, values)
+
+    def elements(self, rows: Iterable[tuple[str | None, ...]]) -> Iterator[dict[str, Any]]:
+        """The elements of some rows; of a fact that only follows its ends."""
+        store = self.explorer.store
+        reader = Reader(store)
+        listed = list(rows)
+        nodes = [None if row[0] is None else store.iris.from_id(row[0]) for row in listed]
+        reader.prefetch(nodes)
+        for row, node in zip(listed, nodes, strict=True):
+            if node is not None:
+                yield reader.object(node)
+            else:
+                yield dict(zip(("id", "subject", "object"), row, strict=False))
+
+    def cell(self, element: dict[str, Any], column: str) -> tuple[Json, ...]:
+        """The value of a column, in a tuple that is empty where there is none."""
+        path = self.asked.path(column)
+        if path.key is None:
+            end = element[column] if self.asked.is_predicate else element["id"]
+            return (self._name(end),)
+        values = element.get(path.field, {})
+        return (values[path.key],) if path.key in values else ()
+
+    def _name(self, identity: str) -> str:
+        node = self.explorer.store.iris.from_id(identity)
+        name = None if node is None else self.explorer.store.iris.concept_name(node.value)
+        return identity if name is None else name
+
+    # How often values occur -----------------------------------------------------------------------
+
+    def counted(self, part: Part) -> Iterator[tuple[str, Counted]]:
+        """The columns with few values, each with its values: their numbers under the filters of
+        the other columns."""
+        for column in self.columns:
+            is_chosen = any(
+                one.column == column and one.operator in _CHOSEN for one in self.asked.filters
+            )
+            others = replace(self.asked, filters=tuple(self._without(column)))
+            if is_chosen and self.total(others) > MOST_COUNTED:
+                continue
+            pairs: Sequence[Any] | None = None if is_chosen else part.values.get(column)
+            if pairs is None:
+                pairs = self.find((self.asked.path(column), self._number), self.where(others))
+            counted = _counted(pairs)
+            if counted is not None and (is_chosen or counted.is_useful):
+                yield column, counted
+
+    def _without(self, column: str) -> Iterator[Filter]:
+        """The filters without the value that is chosen of a column."""
+        for one in self.asked.filters:
+            if one.column != column or one.operator not in _CHOSEN:
+                yield one
+
+    def choose(self, column: str, choice: Filter) -> Asked:
+        """The table with another value of a column, or without the one that is chosen."""
+        others = tuple(self._without(column))
+        filters = others if choice in self.asked.filters else (*others, choice)
+        return replace(self.asked, filters=filters, first=0)
+
+    def with_filter(self, added: Filter) -> Asked:
+        """The table with a filter that a person wrote: a text of digits is a text where the column
+        has texts."""
+        value = value_of(added.value)
+        if not isinstance(value, str) and added.operator in ("is", "not", "ge", "le"):
+            probe = added._replace(operator="is") if added.operator == "not" else added
+            numbers = [
+                self.total(Asked(self.asked.name, self.asked.is_predicate, (one,)))
+                for one in (probe, probe._replace(value=json.dumps(added.value)))
+            ]
+            if numbers[0] == 0 < numbers[1]:
+                added = added._replace(value=json.dumps(added.value))
+        elif not OPERATORS[added.operator].has_value:
+            added = added._replace(value="")
+        filters = tuple(dict.fromkeys((*self.asked.filters, added)))
+        return replace(self.asked, filters=filters, first=0)
+
+
+_HAS = (X, KEY, VALUE)
+
+
+class Part(NamedTuple):
+    """The rows of a page: how many there are in all, and which is the first of the page.
+
+    ``values`` are those of columns whose values were read, each with the number 1.
+    """
+
+    total: int
+    first: int
+    ids: Sequence[tuple[Any, ...]]
+    values: dict[str, list[tuple[Any, ...]]]
+
+
+class Counted(NamedTuple):
+    """The values of a column with their numbers, and the number of rows without one."""
+
+    values: list[tuple[str | int | float | bool, int]]
+    none: int
+
+    @property
+    def is_useful(self) -> bool:
+        """Whether a choice narrows the table, and finds more than one row."""
+        numbers = [number for _, number in self.values]
+        return len(numbers) + bool(self.none) > 1 and max(numbers, default=0) > 1
+
+
+def _counted(pairs: Iterable[tuple[Any, ...]]) -> Counted | None:
+    """The values as FILTER reads them: an array is each of its items. None for too many of them,
+    and for long ones."""
+    found: dict[Any, tuple[Any, int]] = {}
+    none = 0
+    for value, number in pairs:
+        reading = None if value is None else read(to_term(value))
+        if reading is None:
+            none += number
+            continue
+        items = reading if isinstance(reading, list) else [reading]
+        for key, item in {identity(item): item for item in items if item is not None}.items():
+            is_short = not isinstance(item, str) or len(item) <= _LONGEST_VALUE
+            if not isinstance(item, str | int | float | bool) or not is_short:
+                return None
+            found[key] = item, found.get(key, (item, 0))[1] + number
+            if len(found) > MOST_VALUES:
+                return None
+    values = sorted(found.values(), key=lambda one: (-one[1], str(one[0])))
+    return Counted(values, none)
+
+
+# The page -----------------------------------------------------------------------------------------
+
+
+def address(explorer: Explorer, asked: Asked) -> str:
+    """The address of a table."""
+    fields = {key: value for key, value in asked.fields().items() if value}
+    return explorer.page(PATH).href(f"{PATH}?{urlencode(fields, doseq=True)}")
+
+
+def filtered(explorer: Explorer, asked: Asked, added: tuple[str, str, str]) -> str:
+    """The address of a table with a filter more, as a form sent it."""
+    one = _filter(":".join(added))
+    asked.condition(one)
+    return address(explorer, _Rows(explorer, asked).with_filter(one))
+
+
+def table(explorer: Explorer, asked: Asked) -> str:
+    """The page of a table."""
+    return explorer.store.read(lambda: _page(explorer, asked))
+
+
+def _page(explorer: Explorer, asked: Asked) -> str:
+    rows = _Rows(explorer, asked)
+    part = rows.page()
+    total = part.total
+    is_narrowed = bool(asked.filters or asked.search)
+    whole = rows.total(Asked(asked.name, asked.is_predicate)) if is_narrowed else None
+    page = explorer.page(PATH, None, **asked.fields())
+    elements = rows.elements(part.ids)
+    shown = [_row(explorer, page, rows, element) for element in elements]
+    kinds = [{one["cells"][at].get("kind") for one in shown} for at in range(len(rows.columns))]
+    figures = ["number" in each and each <= {"number", "null", None} for each in kinds]
+    members = "fact" if asked.is_predicate else "member"
+    number = count(total, members) if whole is None else f"{total:,} of {count(whole, members)}"
+    kind = "$PropositionType" if asked.is_predicate else "$ConceptType"
+
+    def link(**changes: Any) -> str:
+        return address(explorer, replace(asked, first=0, **changes))
+
+    return page.html(
+        "explorer/table.html",
+        f"Table of {asked.name}",
+        asked=asked,
+        of=page.definition_link(kind, asked.name),
+        number=number,
+        command=rows.command(),
+        query=page.query_link(rows.command()),
+        chips=[_chip(asked, one, link) for one in asked.filters],
+        is_narrowed=is_narrowed,
+        clear=link(filters=(), search=""),
+        operators=[(key, operator.text) for key, operator in OPERATORS.items()],
+        choices=[(one, _title(asked, one)) for one in (*asked.names, *rows.all_columns)],
+        shown=[(one, _title(asked, one), one in rows.columns) for one in rows.all_columns],
+        usual=link(shown=()) if asked.shown else None,
+        facets=_facets(explorer, page, rows, part) if total <= MOST_COUNTED else None,
+        most=f"{MOST_COUNTED:,}",
+        headings=[
+            _heading(asked, column, link, is_figure)
+            for column, is_figure in zip(
+                (*asked.names, *rows.columns),
+                (*(False for _ in asked.names), *figures),
+                strict=True,
+            )
+        ],
+        figures=figures,
+        rows=shown,
+        pager=page.pager(part.first, SIZE, total),
+        downloads=[(title, f"{link()}&format={key}") for key, title in FORMATS.items()],
+    )
+
+
+def _title(asked: Asked, column: str) -> str:
+    path = asked.path(column)
+    return column if path.key is None else words(path.key.lstrip("_"))
+
+
+def _chip(asked: Asked, one: Filter, link: Callable[..., str]) -> View:
+    has_value = OPERATORS[one.operator].has_value
+    return {
+        "column": _title(asked, one.column),
+        "operator": OPERATORS[one.operator].text,
+        "value": name_text(str(value_of(one.value)), _CUT) if has_value else "",
+        "kql": condition_text(asked.condition(one)),
+        "without": link(filters=tuple(each for each in asked.filters if each != one)),
+    }
+
+
+def _heading(asked: Asked, column: str, link: Callable[..., str], is_figure: bool) -> View:
+    """A heading; its link sorts by the column, and turns the order of the one that sorts."""
+    sorts = column == (asked.sort or asked.names[0])
+    turned = sorts and not asked.is_descending
+    return {
+        "title": _title(asked, column),
+        "kql": operand_text(asked.path(column)),
+        "is_figure": is_figure,
+        "sorted": ("descending" if asked.is_descending else "ascending") if sorts else None,
+        "href": link(sort=column, is_descending=turned),
+    }
+
+
+def _facets(explorer: Explorer, page: ExplorerPage, rows: _Rows, part: Part) -> list[View]:
+    facets = []
+    for column, counted in rows.counted(part):
+        choices = [
+            (page.value(value)["text"], Filter(column, "is", value_text(value)), number)
+            for value, number in counted.values
+        ]
+        if counted.none:
+            choices.append(("none", Filter(column, "none"), counted.none))
+        facets.append(
+            {
+                "title": _title(rows.asked, column),
+                "choices": [
+                    {
+                        "text": text,
+                        "number": f"{number:,}",
+                        "href": address(explorer, rows.choose(column, choice)),
+                        "is_chosen": choice in rows.asked.filters,
+                        "is_none": choice.operator == "none",
+                    }
+                    for text, choice, number in choices
+                ],
+            }
+        )
+    return facets
+
+
+def _row(explorer: Explorer, page: ExplorerPage, rows: _Rows, element: dict[str, Any]) -> View:
+    """A row: links to its elements, and its values."""
+    iris, reasons = explorer.store.iris, explorer.nexus.beliefs.view().reasons
+    node = None if element["id"] is None else iris.from_id(element["id"])
+    ends = [element["subject"], element["object"]] if rows.asked.is_predicate else [element["id"]]
+    return {
+        "links": [explorer.link(page, end) for end in ends],
+        "fact": page.node_link(node)["href"] if rows.asked.is_predicate and node else None,
+        "unbelieved": None if node is None else reasons.get(node),
+        "cells": [_cell(page, rows.cell(element, column)) for column in rows.columns],
+    }
+
+
+def _cell(page: ExplorerPage, values: tuple[Json, ...]) -> View:
+    """A value on one line; a longer one is cut, with its beginning as a title."""
+    if not values:
+        return {}
+    (value,) = values
+    if value is None:
+        return {"kind": "null"}
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return {"kind": "number", "text": str(value)}
+    if isinstance(value, list):
+        text = " · ".join(each if isinstance(each, str) else _json(each) for each in value)
+    elif isinstance(value, dict):
+        text = value["@value"] if isinstance(value.get("@value"), str) else _json(value)
+    elif isinstance(value, str) and len(value) > _CUT:
+        text = value
+    else:
+        return {"kind": "value", "value": page.value(value)}
+    if len(text) <= _CUT:
+        return {"kind": "text", "text": text}
+    whole = text if len(text) <= _WHOLE else text[:_WHOLE] + "…"
+    return {"kind": "cut", "text": text[:_CUT].rstrip() + "…", "whole": whole}
+
+
+def _json(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+# All rows -----------------------------------------------------------------------------------------
+
+FORMATS = {"csv": "CSV", "excel": "CSV for Excel", "json": "JSON"}
+"""The formats of all rows; Excel reads UTF-8 only behind a mark."""
+
+
+def download(explorer: Explorer, asked: Asked, format: str) -> str:
+    """All rows of a table: a CSV (RFC 4180), or a JSON array of their elements."""
+    return explorer.store.read(lambda: _download(explorer, asked, format))
+
+
+def _download(explorer: Explorer, asked: Asked, format: str) -> str:
+    rows = _Rows(explorer, asked)
+    ids = rows.identities()
+    chunks = (ids[at : at + _CHUNK] for at in range(0, len(ids), _CHUNK))
+    # Each chunk is written before the next is read.
+    elements = (element for chunk in chunks for element in rows.elements(chunk))
+    if format == "json":
+        return "[" + ",\n".join(map(_json, elements)) + "]\n"
+    columns = [*asked.names, *(asked.shown or rows.all_columns)]
+    written = io.StringIO()
+    writer = csv.writer(written)
+    ends = ("subject_id", "object_id") if asked.is_predicate else ()
+    writer.writerow(["id", *ends, *columns])
+    for element in elements:
+        cells = (rows.cell(element, column) for column in columns)
+        ids_ = (element[end] for end in ("id", "subject", "object")[: len(asked.elements)])
+        writer.writerow([*map(csv_cell, ids_), *(csv_cell(*cell) for cell in cells)])
+    return ("\ufeff" if format == "excel" else "") + written.getvalue()
+
+
+def csv_cell(value: Json = None) -> str:
+    """The text of a value in a CSV; none for null.
+
+    A text that a spreadsheet would run as a formula gets an apostrophe before it. Arrays and
+    objects are JSON.
+
+    >>> csv_cell("=1+1"), csv_cell(-5), csv_cell(True), csv_cell(["a", 1])
+    ("'=1+1", '-5', 'true', '["a", 1]')
+    """
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        return _json(value)
+    return f"'{value}" if value.startswith(_FORMULA) else value
