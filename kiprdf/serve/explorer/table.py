@@ -208,11 +208,11 @@ class Asked:
         if self.search:
             # A letter matches in either case.
             pattern = ast.Scalar("(?i)" + _SPECIAL.sub(r"\\\g<0>", self.search))
-            found = (
+            matches = (
                 ast.StringTest("REGEX", self.path(column), pattern)
                 for column in dict.fromkeys((*self.names, *columns))
             )
-            conditions.append(ast.Disjunction(tuple(found)))
+            conditions.append(ast.Disjunction(tuple(matches)))
         return ast.Block((rows, *map(ast.Filter, conditions)))
 
     def order(self) -> tuple[ast.OrderKey, ...]:
@@ -385,10 +385,10 @@ class _Rows:
         has texts."""
         value = value_of(added.value)
         if not isinstance(value, str) and added.operator in ("is", "not", "ge", "le"):
-            probe = added._replace(operator="is") if added.operator == "not" else added
+            tried = added._replace(operator="is") if added.operator == "not" else added
             numbers = [
                 self.total(Asked(self.asked.name, self.asked.is_predicate, (one,)))
-                for one in (probe, probe._replace(value=json.dumps(added.value)))
+                for one in (tried, tried._replace(value=json.dumps(added.value)))
             ]
             if numbers[0] == 0 < numbers[1]:
                 added = added._replace(value=json.dumps(added.value))
@@ -429,7 +429,7 @@ class Counted(NamedTuple):
 def _counted(pairs: Iterable[tuple[Any, ...]]) -> Counted | None:
     """The values as FILTER reads them: an array is each of its items. None for too many of them,
     and for long ones."""
-    found: dict[Any, tuple[Any, int]] = {}
+    numbers: dict[Any, tuple[Any, int]] = {}
     none = 0
     for value, number in pairs:
         reading = None if value is None else read(to_term(value))
@@ -441,10 +441,10 @@ def _counted(pairs: Iterable[tuple[Any, ...]]) -> Counted | None:
             is_short = not isinstance(item, str) or len(item) <= _LONGEST_VALUE
             if not isinstance(item, str | int | float | bool) or not is_short:
                 return None
-            found[key] = item, found.get(key, (item, 0))[1] + number
-            if len(found) > MOST_VALUES:
+            numbers[key] = item, numbers.get(key, (item, 0))[1] + number
+            if len(numbers) > MOST_VALUES:
                 return None
-    values = sorted(found.values(), key=lambda one: (-one[1], str(one[0])))
+    values = sorted(numbers.values(), key=lambda one: (-one[1], str(one[0])))
     return Counted(values, none)
 
 
