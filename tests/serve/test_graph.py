@@ -177,6 +177,77 @@ def test_no_graph_is_of_what_is_not_there(server: RunningServer) -> None:
         assert answer.status_code == 404, query
 
 
+# Of an answer ---------------------------------------------------------------------------------
+
+
+def answer(server: RunningServer, command: str, **query: str) -> str:
+    """The page of the graph of an answer."""
+    asked = urlencode({"command": command, **query})
+    got = server.client.get(f"/explore/graph?{asked}", headers={"Accept": "text/html"})
+    assert got.status_code == 200, got.text
+    return html.unescape(got.text)
+
+
+def elements(text: str) -> list[str]:
+    return re.findall(r'data-number="\d+"><title>(.*?)</title>', text, re.DOTALL)
+
+
+WORKS = 'FIND(?p, ?o) WHERE { (?p, "works_for", ?o) } ORDER BY ?p.name ASC'
+
+
+def test_the_elements_of_rows_are_drawn_with_their_links(server: RunningServer) -> None:
+    text = answer(server, WORKS)
+    assert "Rows 1–25 of 31" in text
+    assert len(elements(text)) == 26
+    assert elements(text).count("Hub · Org") == 1
+    assert "26 elements, 25 links" in text
+    (following,) = re.findall('<a href="([^"]*)" rel="next">', text)
+    rest = html.unescape(server.client.get(following).text)
+    assert "Rows 26–31 of 31" in rest
+    assert "7 elements, 6 links" in rest
+    every = {*elements(text), *elements(rest)}
+    assert len(every) == 32
+    assert "Part · Org" in every
+    # Hub is linked to Rome, which is in no row.
+    assert "based in" not in text + rest
+
+
+def test_an_answer_is_filtered_and_keeps_its_page(server: RunningServer) -> None:
+    text = answer(server, WORKS, t="Org")
+    assert elements(text) == ["Part · Org", "Hub · Org"]
+    assert "2 elements, 1 link" in text
+    text = answer(server, WORKS, first="25")
+    links = re.findall('<li><a href="([^"]*)#graph"', text)
+    assert links
+    assert [one for one in links if "first=25" not in one] == []
+    past = answer(server, WORKS, as_of="3")
+    assert elements(past) == ["Part · Org", "Worker 01 · Person", "Hub · Org"]
+
+
+def test_links_are_drawn_between_their_ends(server: RunningServer) -> None:
+    text = answer(server, 'FIND(?l) WHERE { ?l (?p, "said", ?f) }')
+    assert elements(text) == ["Worker 02 · Person", "Worker 01 works for Hub · fact"]
+    assert "2 elements, 1 link" in text
+    assert "Worker 02 said Worker 01 works for Hub" in text
+
+
+@pytest.mark.parametrize(
+    ("command", "note"),
+    [
+        ('FIND(?p.name) WHERE { ?p {type: "Person"} }', "No row has an element."),
+        ('FIND(?p) WHERE { ?p {type: "Org"} FILTER(?p.name == "x") }', "There are no rows."),
+        ("FIND(?p WHERE", "Write `) ` before `WHERE`."),
+        ("DESCRIBE PRIMER", "FIND only"),
+        ('FIND(?p) WHERE { ?p {type: "Person"} } LIMIT 2', "No fact links these elements."),
+        ('FIND(?p) WHERE { ?p {type: "Person"} } LIMIT 2', "LIMIT ends the answer"),
+    ],
+)
+def test_what_a_graph_has_not_is_said(server: RunningServer, command: str, note: str) -> None:
+    text = answer(server, command)
+    assert note in text
+    assert "Back to the query" in text
+
+
 # In a browser -----------------------------------------------------------------------------------
 
 

@@ -28,3 +28,24 @@ document.addEventListener("click", (event) => {
     showGraph(new URL(link.getAttribute("href"), location.href), link.dataset.key);
   }
 });
+// In the graph of an answer, what is linked to the element under the pointer, or with the focus.
+for (const [type, isOn] of [["mouseover", true], ["focusin", true], ["mouseout", false], ["focusout", false]]) {
+  document.addEventListener(type, (event) => {
+    const node = event.target.closest?.("#graph [data-number]");
+    if (!node) {
+      return;
+    }
+    const graph = node.closest("#graph");
+    graph.classList.toggle("picked", isOn);
+    const ends = new Set([node.dataset.number]);
+    for (const link of graph.querySelectorAll("[data-ends]")) {
+      const both = link.dataset.ends.split(" ");
+      const isLinked = both.includes(node.dataset.number);
+      link.classList.toggle("picked", isOn && isLinked);
+      both.forEach((one) => isLinked && ends.add(one));
+    }
+    for (const one of graph.querySelectorAll("[data-number]")) {
+      one.classList.toggle("picked", isOn && ends.has(one.dataset.number));
+    }
+  });
+}

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from types import MappingProxyType
+from typing import Any, cast
 from urllib.parse import urlencode
 
 from pyoxigraph import NamedNode, Triple
@@ -175,13 +176,43 @@ def _filtered(iris: Iris, groups: Iterable[Group], selected: Selected) -> Iterat
     """The groups of a predicate, with the other ends of a type."""
     for group in groups:
         if group.predicate is not None and selected.type:
-            facts = [one for one in group.facts if _kind(iris, one[0]) == selected.type]
+            facts = [one for one in group.facts if kind_of(iris, one[0]) == selected.type]
             group = replace(group, facts=facts)
         if group.facts and (group.predicate is None or selected.predicate in ("", group.predicate)):
             yield group
 
 
-def _kind(iris: Iris, node: NamedNode) -> str:
+def address(page: ExplorerPage, selected: Selected) -> str:
+    """The address of another state of the graph of a page."""
+    others = {key: text for key, text in page.query.items() if key not in ("open", "p", "t")}
+    return page.href(f"{page.path}?{urlencode({**others, **selected.query})}")
+
+
+def filter_of(
+    page: ExplorerPage,
+    key: str,
+    counts: Counter[str],
+    selected: Selected,
+    classes: Mapping[str, str] = MappingProxyType({}),
+) -> View:
+    """The predicates, or the types, of a graph: each with its number and the address it selects."""
+    chosen = getattr(selected, key)
+    every = ["", *(one for one, number in counts.most_common() if number or one == chosen)]
+    changes: list[Any] = [{"open": None, key: one} for one in every]
+    choices = [
+        {
+            "href": address(page, replace(selected, **change)),
+            "text": words(one) if one else f"every {key}",
+            "number": f"{counts[one]:,}" if one else None,
+            "is_chosen": one == chosen,
+            "class": classes.get(one),
+        }
+        for one, change in zip(every, changes, strict=True)
+    ]
+    return {"title": key, "choices": choices}
+
+
+def kind_of(iris: Iris, node: NamedNode) -> str:
     """The type of a concept; of a fact, its predicate in parentheses."""
     return kind(iris, node.value) or "(fact)"
 
@@ -293,9 +324,9 @@ _ADVANCE = 7.2
 """About the width of a character."""
 
 
-def curve(x1: float, y1: float, x2: float, y2: float) -> str:
+def curve(x1: float, y1: float, x2: float, y2: float, middle: float | None = None) -> str:
     """The path of a line that begins and ends level."""
-    middle = (x1 + x2) / 2
+    middle = (x1 + x2) / 2 if middle is None else middle
     return f"M{x1:g} {y1:g}C{middle:g} {y1:g} {middle:g} {y2:g} {x2:g} {y2:g}"
 
 
@@ -310,11 +341,6 @@ class _Drawing:
         self._size = MOST_DRAWN if page.path == PATH else DRAWN
         self._open = {one.predicate: one.first for one in groups if one.predicate is not None}
 
-    def _address(self, selected: Selected) -> str:
-        """The address of another state of this graph."""
-        others = {k: v for k, v in self._page.query.items() if k not in ("open", "p", "t")}
-        return self._page.href(f"{self._page.path}?{urlencode({**others, **selected.query})}")
-
     def filters(self, iris: Iris, groups: Sequence[Group]) -> list[View]:
         """The predicates and the types of the neighbours, each with its number and address."""
         selected = self._selected
@@ -322,30 +348,16 @@ class _Drawing:
         types: Counter[str] = Counter()
         for group in groups:
             if group.predicate is not None:
-                kinds = Counter(_kind(iris, other) for other, _ in group.facts)
+                kinds = Counter(kind_of(iris, other) for other, _ in group.facts)
                 predicates[group.predicate] += (
                     kinds[selected.type] if selected.type else kinds.total()
                 )
                 if selected.predicate in ("", group.predicate):
                     types.update(kinds)
-        rows = (("predicate", predicates), ("type", types))
         return [
-            {"title": key, "choices": self._choices(key, counts)}
-            for key, counts in rows
+            filter_of(self._page, key, counts, selected)
+            for key, counts in (("predicate", predicates), ("type", types))
             if len(counts) > 1 or getattr(selected, key)
-        ]
-
-    def _choices(self, key: str, counts: Counter[str]) -> list[View]:
-        chosen = getattr(self._selected, key)
-        return [
-            {
-                "href": self._address(replace(self._selected, open=None, **{key: one})),
-                "text": words(one) if one else f"every {key}",
-                "number": f"{number:,}" if one else None,
-                "is_chosen": one == chosen,
-            }
-            for one, number in [("", 0), *counts.most_common()]
-            if number or one in ("", chosen)
         ]
 
     def picture(self, node: NamedNode) -> View:
@@ -400,7 +412,7 @@ class _Drawing:
             return None
         opened = {**self._open, predicate: first}
         left = {one: start for one, start in opened.items() if start is not None}
-        return self._address(replace(self._selected, open=left))
+        return address(self._page, replace(self._selected, open=left))
 
     def _neighbour(
         self, node: NamedNode, fact: Triple | None, is_from: bool, x: float, y: float, at: float

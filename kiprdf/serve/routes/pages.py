@@ -22,6 +22,7 @@ from kiprdf.serve.explorer import queries as pane
 from kiprdf.serve.explorer import schema as types
 from kiprdf.serve.explorer import table as tables
 from kiprdf.serve.explorer.absence import failure
+from kiprdf.serve.explorer.answer_graph import answer_page
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.forms import Forms
 from kiprdf.serve.explorer.page import ASSETS
@@ -141,8 +142,12 @@ async def search_results(server: Server, request: Request) -> Response:
 
 
 async def graph(server: Server, request: Request) -> Response:
-    """/explore/graph: the graph around an element."""
+    """/explore/graph: the graph of an answer, or around an element."""
     query = request.query_params
+    if "command" in query:
+        first = _commit(query.get("first", "")) or 0
+        make = partial(answer_page, command=query["command"], query=query, first=first)
+        return await _page(server, request, make)
     node = server.store.iris.from_id(query.get("element", ""))
     if node is None:
         raise linked.no_element()
