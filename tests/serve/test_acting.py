@@ -25,8 +25,8 @@ PRINCIPALS: list[tuple[str, Kind, Access]] = [
 ]
 RISK = 'UPSERT { CONCEPT { {type: "Drug", name: :name} SET ATTRIBUTES {risk: :risk} } }'
 TREATS = """UPSERT { CONCEPT ?s { {type: "Symptom", name: "Headache"} }
-    CONCEPT { {type: "Drug", name: "Aspirin"} SET PROPOSITIONS { ("treats", ?s) } } }"""
-FACT = 'FIND(?l.id) WHERE { ?l ({type: "Drug", name: "Aspirin"}, "treats", {name: "Headache"}) }'
+    CONCEPT { {type: "Drug", name: :name} SET PROPOSITIONS { ("treats", ?s) } } }"""
+FACT = 'FIND(?l.id) WHERE { ?l ({type: "Drug", name: :name}, "treats", {name: "Headache"}) }'
 FORM = re.compile(r'<form method="post".*?</form>', re.DOTALL)
 HIDDEN = re.compile(r'<input type="hidden" name="(\w+)" value="([^"]*)"')
 
@@ -82,25 +82,35 @@ class Acting:
         (drug,) = self.kip('FIND(?d) WHERE { ?d {type: "Drug", name: :name} }', name=name)["result"]
         return drug
 
-    def fact(self) -> tuple[str, str]:
-        """The id of a fact, and the path of its page."""
-        (id,) = self.kip(FACT)["result"]
-        _, digits, predicate = id.split(":")
-        return id, f"$proposition/{digits}/{quote(predicate)}"
+    def fact(self, drug: str) -> str:
+        """The id of the fact that a drug treats a headache."""
+        self.kip(TREATS, name=drug)
+        (id,) = self.kip(FACT, name=drug)["result"]
+        return str(id)
 
 
-@pytest.fixture
-def acting(folder: Path, tmp_path: Path) -> Iterator[Acting]:
-    file = tmp_path / "principals.toml"
+def path_of(id: str) -> str:
+    """The path of the page of a fact."""
+    _, digits, predicate = id.split(":")
+    return f"$proposition/{digits}/{quote(predicate)}"
+
+
+@pytest.fixture(scope="module")
+def acting(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Acting]:
+    place = tmp_path_factory.mktemp("acting")
+    file = place / "principals.toml"
     tokens = {name: principals.add(file, name, kind, access) for name, kind, access in PRINCIPALS}
     with kiprdf.Nexus.open(folder, read_only=True) as nexus:
-        nexus.backup(tmp_path / "kb")
-    with serving(tmp_path / "kb", "--principals", str(file)) as running:
+        nexus.backup(place / "kb")
+    with serving(place / "kb", "--principals", str(file)) as running:
         yield Acting(running, tokens)
 
 
 def edit(path: str, key: str) -> str:
     return f"/explore/act/edit/{path}?key={key}"
+
+
+# Edit ---------------------------------------------------------------------------------------------
 
 
 def test_a_value_is_shown_then_written(acting: Acting) -> None:
@@ -116,40 +126,246 @@ def test_a_value_is_shown_then_written(acting: Acting) -> None:
     notice = ada.page(written.headers["location"])
     assert re.search(r'Written</strong> as commit (\d+)\. <a href="/explore/act/undo/\1"', notice)
     assert '<del><span class="number">2</span></del>' in notice
+    same = ada.show(address, ada.form(address), kind="number", value="4")
+    assert "it is so already" in same.text
+    assert 'value="write"' not in same.text
+
+
+VALUES: list[tuple[str, str, Any]] = [
+    ("text", "\r\n</textarea><script>alert(1)</script>", "\n</textarea><script>alert(1)</script>"),
+    ("text", "", ""),
+    ("text", ":v } } DELETE", ":v } } DELETE"),
+    ("number", " 7 ", 7),
+    ("number", "-0.5e1", -5.0),
+    ("true", "ignored", True),
+    ("false", "", False),
+    ("null", "", None),
+    ("json", '["a", {"b": 1.0}, null]', ["a", {"b": 1.0}, None]),
+    ("json", '"\\r\\u202e"', "\r\u202e"),
+]
+
+
+def test_a_value_keeps_its_type(acting: Acting) -> None:
+    acting.kip(RISK, name="Typed", risk=2)
+    ada, address = acting.people["ada"], edit("Drug/Typed", "attributes.risk")
+    for kind, value, expected in VALUES:
+        assert ada.act(address, kind=kind, value=value).status_code == 303, value
+        risk = acting.drug("Typed")["attributes"]["risk"]
+        assert (type(risk), risk) == (type(expected), expected)
+        # The form of what was written, sent as it is, changes nothing.
+        page = ada.page(address)
+        assert "<script>alert" not in page
+        if kind in ("text", "number", "json"):
+            area = re.search(
+                r'name="value"[^>]*?(?: value="([^"]*)"[^>]*>|>\n([^<]*)</textarea>)', page
+            )
+            assert area is not None, page
+            text = html.unescape(area[1] if area[1] is not None else area[2])
+            (again,) = re.findall(r'<option value="(\w+)" selected', page)
+            assert (
+                "it is so already" in ada.show(address, hidden(page), kind=again, value=text).text
+            )
+    for kind, value in (
+        ("number", "3,5"),
+        ("number", "nan"),
+        ("json", "[NaN]"),
+        ("json", "{"),
+        ("x", ""),
+    ):
+        refused = ada.show(address, ada.form(address), kind=kind, value=value)
+        assert (refused.status_code, "KIP_1001" in refused.text) == (400, True), value
+    assert ada.act(address, kind="remove").status_code == 303
+    assert "risk" not in acting.drug("Typed").get("attributes", {})
+    assert ada.client.get(address).status_code == 404
+
+
+def test_a_key_is_added(acting: Acting) -> None:
+    acting.kip(RISK, name="Added", risk=2)
+    ada, address = acting.people["ada"], "/explore/act/edit/Drug/Added"
+    fields = {"kind": "text", "value": "blue"}
+    assert ada.act(address, part="attributes", name="colour", **fields).status_code == 303
+    assert ada.act(address, part="metadata", name="source", **fields).status_code == 303
+    drug = acting.drug("Added")
+    assert (drug["attributes"]["colour"], drug["metadata"]["source"]) == ("blue", "blue")
+    for part, name in (
+        ("attributes", "colour"),
+        ("attributes", "a b"),
+        ("attributes", "a: 1 } } DELETE"),
+        ("metadata", "_version"),
+        ("other", "key"),
+    ):
+        answer = ada.show(address, ada.form(address), part=part, name=name, **fields)
+        assert answer.status_code == 400, name
+    assert acting.drug("Added")["attributes"] == {"risk": 2, "colour": "blue"}
 
 
 def test_another_version_is_a_conflict_and_overwrites_nothing(acting: Acting) -> None:
-    ada, address = acting.people["ada"], edit("Drug/Aspirin", "attributes.risk")
+    acting.kip(RISK, name="Contested", risk=2)
+    ada, address = acting.people["ada"], edit("Drug/Contested", "attributes.risk")
     shown = ada.show(address, ada.form(address), kind="number", value="4")
-    assert "error" not in acting.kip(RISK, name="Aspirin", risk=9)
+    assert "error" not in acting.kip(RISK, name="Contested", risk=9)
     conflict = ada.write(address, shown)
     assert conflict.status_code == 409
     assert "KIP_3005" in conflict.text
     assert "model/claude" in conflict.text
-    assert acting.drug("Aspirin")["attributes"]["risk"] == 9
+    assert acting.drug("Contested")["attributes"]["risk"] == 9
     # Theirs is beside mine: 9 is what they wrote, and what mine would replace.
     assert conflict.text.count('<span class="number">9</span>') == 2
     assert ada.write(address, conflict).status_code == 303
-    assert acting.drug("Aspirin")["attributes"]["risk"] == 4
+    assert acting.drug("Contested")["attributes"]["risk"] == 4
+
+
+# Retract, reject ----------------------------------------------------------------------------------
+
+
+def test_a_retracted_fact_is_restored_by_a_person_alone(acting: Acting) -> None:
+    ada, claude = acting.people["ada"], acting.people["claude"]
+    id = acting.fact("Codeine")
+    path = path_of(id)
+    retract, restore = (f"/explore/act/{what}/{path}" for what in ("retract", "restore"))
+    assert ada.show(retract, ada.form(retract)).status_code == 400
+    shown = ada.show(retract, ada.form(retract), reason="Not so\u202e.")
+    assert '<mark title="RIGHT-TO-LEFT OVERRIDE">\\u202e</mark>' in shown.text
+    assert ada.write(retract, shown).status_code == 303
+    (metadata,) = acting.kip(f'FIND(?l.metadata) WHERE {{ ?l (id: "{id}") }}')["result"]
+    assert (metadata["status"], metadata["retraction_reason"]) == ("retracted", "Not so\u202e.")
+    page = claude.page(f"/page/{path}")
+    assert "Only a person restores it, and model/claude is none." in page
+    assert restore not in page
+    refused = claude.client.get(restore)
+    assert (refused.status_code, "<form method" in refused.text) == (403, False)
+    assert restore in ada.page(f"/page/{path}")
+    assert ada.act(restore).status_code == 303
+    (metadata,) = acting.kip(f'FIND(?l.metadata) WHERE {{ ?l (id: "{id}") }}')["result"]
+    assert {"status", "retraction_reason", "retracted_by"}.isdisjoint(metadata)
 
 
 def test_what_was_rejected_is_refused_until_it_is_lifted(acting: Acting) -> None:
+    acting.kip(RISK, name="Rejected", risk=2)
     ada, claude = acting.people["ada"], acting.people["claude"]
-    address = "/explore/act/reject/Drug/Aspirin"
+    address = "/explore/act/reject/Drug/Rejected"
+    assert address not in claude.page("/page/Drug/Rejected")
     form = ada.form(address)
     assert ada.show(address, form, what="risk").status_code == 400
     fields = {"what": "risk", "reason": "A typing error."}
     assert ada.write(address, ada.show(address, form, **fields)).status_code == 303
-    assert "risk" not in acting.drug("Aspirin")["attributes"]
-    refusal = acting.kip(RISK, name="Aspirin", risk=2)["error"]
+    assert "risk" not in acting.drug("Rejected").get("attributes", {})
+    refusal = acting.kip(RISK, name="Rejected", risk=2)["error"]
     assert refusal["code"] == "KIP_3004"
     assert "was rejected by human/ada" in refusal["message"]
-    listed = ada.page("/explore/rejections?of=C:Drug/Aspirin")
+    adding = "/explore/act/edit/Drug/Rejected"
+    again = {"part": "attributes", "name": "risk", "kind": "text", "value": "2"}
+    assert ada.show(adding, ada.form(adding), **again).status_code == 403
+    listed = ada.page("/explore/rejections?of=C:Drug/Rejected")
     assert "A typing error." in listed
     (lift,) = re.findall(r'href="(/explore/act/lift/[^"]+)"', listed)
-    seen_by_model = claude.page("/explore/rejections?of=C:Drug/Aspirin")
+    seen_by_model = claude.page("/explore/rejections?of=C:Drug/Rejected")
     assert lift not in seen_by_model
     assert "Only a person lifts a rejection." in seen_by_model
     assert claude.client.get(lift).status_code == 403
     assert ada.act(lift).headers["location"].startswith("/explore/rejections?done=")
-    assert "error" not in acting.kip(RISK, name="Aspirin", risk=2)
+    assert "error" not in acting.kip(RISK, name="Rejected", risk=2)
+
+
+def test_a_rejected_fact_is_listed_and_not_restored(acting: Acting) -> None:
+    id = acting.fact("Willow")
+    ada, path = acting.people["ada"], path_of(id)
+    assert ada.act(f"/explore/act/reject/{path}", what="", reason="No.").status_code == 303
+    page = ada.page(f"/page/{path}")
+    assert "It is rejected for good" in page
+    assert f"/explore/act/restore/{path}" not in page
+    assert ada.client.get(f"/explore/act/restore/{path}").status_code == 403
+    listed = ada.page(f"/explore/rejections?of={quote(id)}")
+    assert f'<a href="/page/{path}">' in listed
+    (lift,) = re.findall(r'href="(/explore/act/lift/[^"]+)"', listed)
+    assert ada.act(lift).status_code == 303
+    assert ada.act(f"/explore/act/restore/{path}").status_code == 303
+
+
+# Who may ------------------------------------------------------------------------------------------
+
+
+def test_who_may_only_propose_makes_a_proposal(acting: Acting) -> None:
+    acting.kip(RISK, name="Proposed", risk=2)
+    eve, address = acting.people["eve"], edit("Drug/Proposed", "attributes.risk")
+    assert "/explore/act/reject/" not in eve.page("/page/Drug/Proposed")
+    shown = eve.show(address, eve.form(address), kind="number", value="5")
+    assert "Propose it" in shown.text
+    written = eve.write(address, shown)
+    assert re.fullmatch(r"/page/Drug/Proposed\?proposed=prop-\d+", written.headers["location"])
+    assert acting.drug("Proposed")["attributes"]["risk"] == 2
+    (link,) = re.findall(
+        r'<a href="(/explore/proposals/prop-\d+)"', eve.page(written.headers["location"])
+    )
+    ada = acting.people["ada"]
+    approved = ada.client.post(link, data={**hidden(ada.page(link)), "decision": "approve"})
+    assert approved.status_code == 303
+    assert acting.drug("Proposed")["attributes"]["risk"] == 5
+
+
+def test_who_may_not_write_sees_no_link(acting: Acting, folder: Path) -> None:
+    ada, bob, address = (
+        acting.people["ada"],
+        acting.people["bob"],
+        edit("Drug/Aspirin", "attributes.colour"),
+    )
+    assert "/explore/act/" in ada.page("/page/Drug/Aspirin")
+    assert "/explore/act/" not in ada.page("/page/Drug/Aspirin?as_of=2")
+    assert "/explore/act/" not in bob.page("/page/Drug/Aspirin")
+    assert bob.client.get(address).status_code == 403
+    with serving(folder, "--read-only") as server:
+        page = server.client.get("/page/Drug/Aspirin", headers={"Accept": "text/html"})
+        assert "Aspirin" in page.text
+        assert "/explore/act/" not in page.text
+        assert server.client.get(address).status_code == 403
+
+
+def test_a_form_belongs_to_one_principal_and_one_element(acting: Acting) -> None:
+    acting.kip(RISK, name="Forged", risk=2)
+    ada, claude = acting.people["ada"], acting.people["claude"]
+    address = edit("Drug/Forged", "attributes.risk")
+    form = {**ada.form(address), "kind": "number", "value": "6", "step": "write"}
+    theirs = {**form, "key": claude.form(address)["key"]}
+    for sent, where, headers in (
+        ({**form, "key": "0" * 64}, address, {}),
+        (theirs, address, {}),
+        (form, edit("Drug/Forged", "attributes.colour"), {}),
+        (form, edit("Drug/Aspirin", "attributes.risk"), {}),
+        (form, "/explore/act/reject/Drug/Forged", {}),
+        (form, address, {"Origin": "https://evil.example"}),
+        (form, address, {"Origin": "null"}),
+    ):
+        answer = ada.client.post(where, data=sent, headers=headers)
+        assert answer.status_code == 403, (sent, where, headers)
+        assert acting.drug("Forged")["attributes"]["risk"] == 2
+    assert ada.client.post(address, data={**form, "sent": "[1]"}).status_code == 400
+    assert ada.client.post(address, data=form).status_code == 303
+    assert acting.drug("Forged")["attributes"]["risk"] == 6
+
+
+def test_the_engine_refuses_what_is_protected(acting: Acting) -> None:
+    ada, address = acting.people["ada"], edit("$ConceptType/Domain", "attributes.description")
+    refused = ada.show(address, ada.form(address), kind="text", value="Mine.")
+    assert refused.status_code == 403
+    assert "belongs to the core schema and cannot be changed." in refused.text
+    own = "/explore/act/edit/$ConceptType/Drug"
+    added = {"part": "attributes", "name": "note", "kind": "text", "value": "A medicine."}
+    assert ada.act(own, **added).status_code == 303
+
+
+def test_hostile_names_are_text(acting: Acting) -> None:
+    name = "\"><script>alert(1)</script></textarea>\u202e'&"
+    assert "error" not in acting.kip(RISK, name=name, risk="</textarea><script>alert(2)</script>\n")
+    ada, path = acting.people["ada"], f"Drug/{quote(name, safe='')}"
+    address = edit(path, "attributes.risk")
+    for text in (
+        ada.page(f"/page/{path}"),
+        ada.page(address),
+        ada.show(address, ada.form(address), kind="text", value="<script>alert(3)</script>").text,
+        ada.page(f"/explore/act/reject/{path}"),
+        ada.page(ada.act(address, kind="text", value="<b>").headers["location"]),
+    ):
+        assert "alert(" in text
+        assert "<script>alert" not in text
+        assert text.count("</textarea>") <= 1
+    assert acting.drug(name)["attributes"]["risk"] == "<b>"

@@ -146,7 +146,7 @@ def _rejected_facts(explorer: Explorer) -> dict[str, list[str]]:
         f'FILTER(?fact.metadata.status == "{RETRACTED}") }} LIMIT {MOST_FACTS}'
     )
     store, facts = explorer.store, defaultdict[str, list[str]](list)
-    for id in explorer.nexus.find(command, entail=False).columns[0]:
+    for (id,) in explorer.nexus.find(command, entail=False).tuples():
         node = store.iris.from_id(id)
         fact = None if node is None else read_element(store.iris, node, store.describe(node))
         if isinstance(fact, Proposition):

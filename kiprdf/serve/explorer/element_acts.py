@@ -249,6 +249,8 @@ class Restore(Act):
 
     def refusal(self, on: Subject) -> str | None:
         element, actor = _element(on), on.explorer.actor
+        if rejected_as(on):
+            return "It is rejected for good: lift the rejection first."
         by = metadata(element, RETRACTED_BY)
         if actor.is_person or not (isinstance(by, str) and by.startswith("human/")):
             return None
@@ -305,9 +307,10 @@ class Reject(Act):
             key, _, item = chosen.partition("/")
             value: Any = attribute(element, key)
             what = (on.id, f"attributes.{key}", value[int(item)] if item else value)
+        label = dict(_choices(element))[chosen]
         words_ = (
-            "It is taken back, and every later write of it is refused, however it is spelled, "
-            "until a person lifts that. A paraphrase passes."
+            f"Rejects {label}. It is taken back, and every later write of it is refused, however "
+            "it is spelled, until a person lifts that. A paraphrase passes."
         )
         writer = on.explorer.nexus._engine.writer
 
