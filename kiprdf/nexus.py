@@ -535,6 +535,8 @@ class Nexus:
         None is the default of the nexus. Only a FIND is asked so: KIP_1001 for another command.
 
         >>> nexus = Nexus.memory()
+        >>> rule = 'UPSERT { CONCEPT { {type: "$PropositionType", name: "subclass_of"} } }'
+        >>> _ = nexus.execute(rule)
         >>> _ = nexus.execute('''UPSERT {
         ...   CONCEPT ?place { {type: "$ConceptType", name: "Place"} }
         ...   CONCEPT ?city { {type: "$ConceptType", name: "City"} }
@@ -561,7 +563,9 @@ class Nexus:
         >>> write = 'UPSERT { CONCEPT { {type: "Person", name: "Bo"} } WITH METADATA :metadata }'
         >>> _ = nexus.execute(write, metadata={"status": "retracted"})
         >>> nexus.believed('FIND(?p.name) WHERE { ?p {type: "Person"} FILTER(?p.name == "Bo") }')
-        Rows(columns=('?p.name',), rows=0)
+        ?p.name
+        0 rows
+        Warning: 1:21 It is there, but not believed: 1 retracted. ...
         """
         refuse_marked(command)
         return self._engine.find(marked(command, at), parameters, entail=entail)
