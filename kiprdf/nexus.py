@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, suppress
 from datetime import date, datetime
-from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 from kiprdf.actors import Access, Actor, Kind, acting, acting_on
 from kiprdf.arguments import check, check_opening, check_sync, mapping_of
@@ -43,7 +43,7 @@ from kiprdf.store.chain import verified
 from kiprdf.store.erasures import as_text as erasures_as_text
 from kiprdf.store.erasures import read as read_erasures
 from kiprdf.store.folder import absolute
-from kiprdf.store.past import open_past
+from kiprdf.store.past import PastStore, open_nearest, open_past
 from kiprdf.store.rebuilding import rebuild
 
 if TYPE_CHECKING:
@@ -1216,8 +1216,18 @@ class Nexus:
         ...     past.execute('FIND(?p.name) WHERE { ?p {type: "Person"} } ORDER BY ?p.name')
         ['$self', '$system']
         """
+        return self._as_of(lambda: open_past(self.store, when))
+
+    def _nearest(
+        self, number: int, kept: Iterable[Nexus], size: Callable[[int, int], int]
+    ) -> Nexus:
+        """As ``at``, from what is nearest; see ``open_nearest``."""
+        store, pasts = self.store, [cast(PastStore, past.store) for past in kept]
+        return self._as_of(lambda: open_nearest(store, number, pasts, size))
+
+    def _as_of(self, open: Callable[[], OxigraphStore]) -> Nexus:
         engine = self._engine
-        store = engine.boundary.run(lambda: open_past(self.store, when))
+        store = engine.boundary.run(open)
         budget = engine.budgets.budget
         own = (False, None, None, engine.clock, engine.embedder, budget)
         past = self._on(store, dict(zip(_OF_NEXUS, own, strict=True)))

@@ -26,6 +26,8 @@ from kiprdf.serve.access import Authentication
 from kiprdf.serve.http import Answer, HttpError, choose, run_for
 from kiprdf.serve.observation import LOGGER, AuditLog, Metrics, info_of
 from kiprdf.serve.options import Options
+from kiprdf.serve.past_states import PastStates
+from kiprdf.store.timeline import Timeline
 
 T = TypeVar("T")
 Audit: TypeAlias = Callable[[bytes, Any], None]
@@ -58,6 +60,7 @@ class Service:
         self.authentication = Authentication(self.options)
         self.threads, self.sparql_threads = pool(THREADS), pool(SPARQL_THREADS)
         self.dumps = asyncio.Semaphore(DUMPS)
+        self.past_states = PastStates()
         self.form_secret = token_bytes(32)
 
 
@@ -97,6 +100,12 @@ class Server:
     def versions(self) -> Versions:
         """The versions of the elements of a nexus that has a history."""
         return Versions(self.store)
+
+    @cached_property
+    def timeline(self) -> Timeline | None:
+        """The commits of a nexus that has a history."""
+        journal = self.store.journal
+        return None if journal is None else self.service.past_states.follow(journal)
 
     @property
     def title(self) -> str:

@@ -161,6 +161,8 @@ class Journal:
         self.index = CommitIndex(folder, read_only)
         self.is_replaced: Callable[[], bool] = lambda: False
         """Whether the files are by now those of another graph, which a reader does not have."""
+        self.dependents: list[Callable[[], None]] = []
+        """What drops that which was made of the records, when they are replaced, or closed."""
         # Records that are asked for one by one are often in one block.
         self._block = lru_cache(maxsize=2)(Sealed.block)
         try:
@@ -290,21 +292,33 @@ class Journal:
                 return first if first == self.base else first - 1
         return number
 
+    def begin(self, until: int) -> int | None:
+        """The number above which records lead from nothing to a commit; None where some lack.
+
+        A record of the whole dataset may be the first of them.
+        """
+        earliest = self.earliest(until)
+        return max(0, earliest - 1) if earliest in (0, self.base) else None
+
     def from_nothing(self, until: int) -> Iterator[Commit] | None:
         """The commits from an empty dataset up to a number; None where the first ones are missing.
 
         A record of the whole dataset may be the first of them.
         """
-        earliest = self.earliest(until)
-        if earliest not in (0, self.base):
-            return None
-        return self.commits(max(0, earliest - 1), until)
+        begin = self.begin(until)
+        return None if begin is None else self.commits(begin, until)
 
     @property
     def base(self) -> int | None:
         """The commit whose record is the whole dataset, if the history was compacted."""
         sealed, _ = self._files
         return sealed[0].runs[0][0] if sealed and sealed[0].has_base else None
+
+    @property
+    def version(self) -> str:
+        """Another text whenever all records were replaced by others."""
+        sealed, _ = self._files
+        return sealed[0].path.stem if sealed and sealed[0].is_first else ""
 
     @property
     def is_closed(self) -> bool:
@@ -538,9 +552,15 @@ class Journal:
             # Last: with the files before, nobody copies the note of this one.
             note(self._folder / STATEMENTS)
         self._broken = False
+        self._drop_dependents()
+
+    def _drop_dependents(self) -> None:
+        for drop in self.dependents:
+            drop()
 
     def close(self) -> None:
         """Close the files."""
+        self._drop_dependents()
         self._close_log()
         if not self._read_only:
             note(self._folder / STATEMENTS)

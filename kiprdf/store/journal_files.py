@@ -107,8 +107,7 @@ def rows_of(triples: Iterable[Written]) -> list[str]:
 
 def decoded(data: bytes) -> Commit:
     """The inverse of ``encoded``."""
-    text = data if data[:1] == b"[" else zlib.decompress(data)
-    first, _, rows = text.partition(b"\n")
+    first, _, rows = text_of(data).partition(b"\n")
     numbers, at, kind, author, session, undoes, removed, records, *rest = json.loads(first)
     digest, kind_of_author, previous, replaced = (*rest, None, None, None, None)[:4]
     number, since = (numbers, None) if isinstance(numbers, int) else (numbers[1], numbers[0] - 1)
@@ -117,6 +116,33 @@ def decoded(data: bytes) -> Commit:
     both = {key: (before, after) for key, (before, after) in records.items()}
     sides = triples[:removed], triples[removed:]
     return Commit(number, origin, *sides, both, since, previous, replaced)
+
+
+class Change(NamedTuple):
+    """The quads that a commit removed and added, and its records with both values."""
+
+    removed: list[ox.Quad]
+    added: list[ox.Quad]
+    records: dict[str, tuple[str | None, str | None]]
+
+    def undone(self) -> Change:
+        """The change that takes this one back."""
+        records = {key: (after, before) for key, (before, after) in self.records.items()}
+        return Change(self.added, self.removed, records)
+
+
+def change_of(data: bytes) -> Change:
+    """What a record changes in a graph; a third of the work of ``decoded``."""
+    first, _, rows = text_of(data).partition(b"\n")
+    head = json.loads(first)
+    removed, quads = head[6], list(ox.parse(rows, format=ox.RdfFormat.N_TRIPLES))
+    records = {key: (before, after) for key, (before, after) in head[7].items()}
+    return Change(quads[:removed], quads[removed:], records)
+
+
+def text_of(data: bytes) -> bytes:
+    """A record as it was before it was compressed."""
+    return data if data[:1] == b"[" else zlib.decompress(data)
 
 
 def number_of(data: bytes) -> int:
@@ -135,9 +161,8 @@ class Links(NamedTuple):
 
 def links_of(data: bytes) -> Links:
     """What a record says besides its triples; ``ValueError`` if it is damaged."""
-    text = data if data[:1] == b"[" else zlib.decompress(data)
     try:
-        head = json.loads(text.partition(b"\n")[0])
+        head = json.loads(text_of(data).partition(b"\n")[0])
     except RecursionError:
         raise ValueError("A record is nested too deeply.") from None
     digest, _, previous, replaced = (*head[8:], None, None, None, None)[:4]

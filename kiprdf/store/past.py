@@ -12,18 +12,18 @@ import secrets
 import shutil
 import sys
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pyoxigraph import Literal, Quad
 from pyoxigraph import Store as Engine
 
-from kiprdf.errors import KipError, StoreError, shown
-from kiprdf.sparql.text import render_update
+from kiprdf.errors import KipError, StoreError, clear_frames, shown
 from kiprdf.store.base import NexusStore
 from kiprdf.store.bookkeeping import (
     ENGINE_FAULTS,
@@ -36,11 +36,12 @@ from kiprdf.store.bookkeeping import (
 )
 from kiprdf.store.delta import Origin
 from kiprdf.store.folder import notes_of
-from kiprdf.store.journal import FOLDER, PAST, Journal
+from kiprdf.store.journal import FOLDER, PAST, Journal, reading
 from kiprdf.store.journal_files import (
     NOTHING,
     Commit,
     chained,
+    change_of,
     encoded,
     links_of,
     number_of,
@@ -50,6 +51,13 @@ from kiprdf.store.oxigraph import OxigraphStore
 from kiprdf.store.rebuilding import NormalTriple, normal_triples, noted
 from kiprdf.store.view import ViewStore
 
+MEMORY_BYTES = 24 * 1024**2
+"""The most bytes of records that lead to a state in memory where there could be files: such a state
+takes three times as much."""
+DISK_COST = 3
+"""How often the work for a record in memory goes into that on disk."""
+CHECKPOINT_COST = 2 * 1024**2
+"""The bytes of records that take as long in memory as a checkpoint."""
 NO_HISTORY = "This nexus has no history."
 NO_HISTORY_HINT = "Open a folder without history=False, or memory(history=True)."
 
@@ -79,20 +87,43 @@ def net(commits: Iterable[Commit]) -> Net:
     return Net(removed, added, records)
 
 
+class Start(NamedTuple):
+    """A graph that becomes that of another commit, and its files."""
+
+    engine: Engine
+    files: Path | None
+    removed: int = 0
+
+
 class PastStore(OxigraphStore):
     """The dataset as of a commit, to read; its files are removed when it is closed."""
 
     _files: Path | None = None
 
-    def __init__(self, engine: Engine, base: str, files: Path | None) -> None:
+    def __init__(self, engine: Engine, base: str, files: Path | None, removed: int = 0) -> None:
         super().__init__(engine, base, read_only=True)
         self._files = files
+        self.removed = removed
+        """The bytes of the records that removed quads: an engine in memory never frees those."""
         # One that an interrupt keeps from its user is never closed.
         self._removal = weakref.finalize(self, _remove, files)
 
     def close(self) -> None:
         super().close()
         self._removal()
+
+    @property
+    def files(self) -> Path | None:
+        """Where its graph is; None in memory."""
+        return self._files
+
+    def given_up(self) -> Start:
+        """The graph, for another state; this one is closed."""
+        start = Start(self.engine, self._files, self.removed)
+        self._removal.detach()
+        self._files = None
+        self.close()
+        return start
 
     def __del__(self) -> None:
         # The engine writes files when it ends, perhaps after they were removed.
@@ -116,32 +147,56 @@ def open_past(store: NexusStore, when: int | str | datetime) -> OxigraphStore:
     if isinstance(store, ViewStore):
         return _past_view(store, when)
     journal, store = journal_of(store), require_embedded(store, "have a history")
-    files: Path | None = None
-    engine: Engine | None = None
-    try:
-        with nullcontext() if store.read_only else store.writing():
-            last = store.commit()
-            number = number_at(journal, when, last)
-            if store.folder is None or store.read_only:
-                engine = store.copy().engine
-            else:
-                files = store.folder / FOLDER / f"{PAST}{secrets.token_hex(4)}"
-                store.flush()
-                store.engine.backup(str(files))
-                engine = Engine(str(files))
-        _undo(engine, net(journal.commits(number, last)), number)
-        if files is None:
-            engine = _sorted(engine)
-        past = PastStore(engine, store.iris.base, files)
-        past.served_as = store.served_as
-        return past
-    except BaseException as fault:
-        engine = None
-        _remove(files)
-        if files is not None and isinstance(fault, ENGINE_FAULTS):
-            reason = getattr(fault, "strerror", None) or fault
-            raise StoreError(f"The earlier state cannot be written: {reason}.") from fault
-        raise
+    with nullcontext() if store.read_only else store.writing():
+        last = store.commit()
+        number = number_at(journal, when, last)
+        begin = journal.begin(number)
+        if _has_files(store):
+            start, after = _checkpoint(store), last
+        elif begin is not None:
+            start, after = _nothing(store), begin
+        else:
+            start, after = Start(store.copy().engine, None), last
+        records = _records(journal, after, number, start.files)
+    is_copied = start.files is None and after == last
+    return _reached(store, start, records, number, is_copied=is_copied)
+
+
+def open_nearest(
+    store: OxigraphStore,
+    number: int,
+    kept: Iterable[PastStore],
+    size: Callable[[int, int], int],
+) -> OxigraphStore:
+    """The dataset as of a commit, from what is nearest: the present, nothing, or a kept state.
+
+    A kept state that is chosen is given up. ``size`` are the bytes of the records above a number,
+    up to another. Unlike those of ``open_past``, two of the same commit may list rows in another
+    order. Raises ``KipError`` as ``open_past`` does.
+    """
+    journal = journal_of(store)
+    with nullcontext() if store.read_only else store.writing():
+        last = store.commit()
+        number_at(journal, number, last)
+        begin = journal.begin(number)
+        ways: list[tuple[int, int, Callable[[], Start]]] = []
+        if _has_files(store):
+            cost = CHECKPOINT_COST + DISK_COST * size(number, last)
+            ways.append((cost, last, partial(_checkpoint, store)))
+        if begin is not None and (size(begin, number) < MEMORY_BYTES or not ways):
+            ways.append((size(begin, number), begin, partial(_nothing, store)))
+        for past in kept:
+            cost = size(*sorted((past.commit(), number)))
+            if past.files is not None:
+                ways.append((DISK_COST * cost, past.commit(), past.given_up))
+            elif past.removed + cost < MEMORY_BYTES:
+                ways.append((cost, past.commit(), past.given_up))
+        if not ways:
+            return open_past(store, number)
+        _, after, begin_at = min(ways, key=lambda way: way[0])
+        start = begin_at()
+        records = _records(journal, after, number, start.files)
+    return _reached(store, start, records, number)
 
 
 def _past_view(view: ViewStore, when: int | str | datetime) -> ViewStore:
@@ -218,16 +273,95 @@ def journal_of(store: NexusStore) -> Journal:
     return store.journal
 
 
-def _undo(engine: Engine, changes: Net, number: int) -> None:
-    removed: list[Any] = [*changes.added, *texts_of(changes.added)]
-    added: list[Any] = [*changes.removed, *texts_of(changes.removed), commit_note(number)]
-    removed += read_commit_number(engine).notes
-    for key, value in changes.records.items():
-        quad = note(record(key), Literal(""))
-        removed += engine.quads_for_pattern(quad.subject, quad.predicate, None, quad.graph_name)
-        if value is not None:
-            added.append(Quad(quad.subject, quad.predicate, Literal(value), quad.graph_name))
-    engine.update(render_update(removed, added))
+def _has_files(store: OxigraphStore) -> bool:
+    """Whether files of the graph can be linked."""
+    return store.folder is not None and not store.read_only
+
+
+def _checkpoint(store: OxigraphStore) -> Start:
+    """A copy of the present graph, which links its files."""
+    assert store.folder is not None
+    files = store.folder / FOLDER / f"{PAST}{secrets.token_hex(4)}"
+    with _removed_after_fault(files):
+        store.flush()
+        store.engine.backup(str(files))
+        return Start(Engine(str(files)), files)
+
+
+def _nothing(store: OxigraphStore) -> Start:
+    engine = Engine()
+    engine.extend(notes_of(store.iris.base, {}, 0))
+    return Start(engine, None)
+
+
+def _records(journal: Journal, after: int, number: int, files: Path | None) -> list[bytes]:
+    """The records between two commits, the newest first if they are to be undone."""
+    with _removed_after_fault(files), reading():
+        records = list(journal.records(*sorted((after, number))))
+    return records if after < number else records[::-1]
+
+
+def _reached(
+    store: OxigraphStore,
+    start: Start,
+    records: Iterable[bytes],
+    number: int,
+    *,
+    is_copied: bool = False,
+) -> PastStore:
+    """The state to which records lead, or to which one returns without them."""
+    engine, files, removed = start
+    del start
+    with _removed_after_fault(files):
+        is_undone = read_commit_number(engine).number > number
+        texts: dict[str, str | None] = {}
+        for data in records:
+            change = change_of(data)
+            if is_undone:
+                change = change.undone()
+            gone = [*change.removed, *_texts(change.removed)]
+            for quad in gone:
+                engine.remove(quad)
+            engine.extend([*change.added, *_texts(change.added)])
+            texts |= {key: after for key, (_, after) in change.records.items()}
+            removed += len(data) if gone else 0
+        _note(engine, number, texts)
+        if is_copied:
+            engine = _sorted(engine)
+        past = PastStore(engine, store.iris.base, files, removed)
+        past.served_as = store.served_as
+        return past
+
+
+def _texts(quads: Iterable[Quad]) -> Iterator[Quad]:
+    odd = (quad.triple for quad in quads if type(quad.object) is Literal)
+    return itertools.starmap(Quad, texts_of(odd))
+
+
+def _note(engine: Engine, number: int, records: Mapping[str, str | None]) -> None:
+    """Note the number of a state, and the records that differ."""
+    earlier, notes = [*read_commit_number(engine).notes], [commit_note(number)]
+    for key, value in records.items():
+        quad = note(record(key), Literal(value or ""))
+        earlier += engine.quads_for_pattern(quad.subject, quad.predicate, None, quad.graph_name)
+        notes += [] if value is None else [quad]
+    for quad in earlier:
+        engine.remove(quad)
+    engine.extend(notes)
+
+
+@contextmanager
+def _removed_after_fault(files: Path | None) -> Iterator[None]:
+    """Remove the files of a state that is not complete."""
+    try:
+        yield
+    except BaseException as fault:
+        clear_frames(fault)
+        _remove(files)
+        if files is not None and isinstance(fault, ENGINE_FAULTS):
+            reason = getattr(fault, "strerror", None) or fault
+            raise StoreError(f"The earlier state cannot be written: {reason}.") from fault
+        raise
 
 
 def number_at(journal: Journal, when: int | str | datetime, last: int) -> int:
