@@ -1222,7 +1222,8 @@ class Nexus:
         self, number: int, kept: Iterable[Nexus], size: Callable[[int, int], int]
     ) -> Nexus:
         """As ``at``, from what is nearest; see ``open_nearest``."""
-        store, pasts = self.store, [cast(PastStore, past.store) for past in kept]
+        store = cast(OxigraphStore, self.store)
+        pasts = [cast(PastStore, past.store) for past in kept]
         return self._as_of(lambda: open_nearest(store, number, pasts, size))
 
     def _as_of(self, open: Callable[[], OxigraphStore]) -> Nexus:

@@ -7,6 +7,7 @@ import hmac
 import re
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from secrets import token_bytes, token_hex
@@ -107,6 +108,13 @@ class Server:
         journal = self.store.journal
         return None if journal is None else self.service.past_states.follow(journal)
 
+    def at(self, when: str) -> AbstractContextManager[Nexus]:
+        """The nexus as of a commit or a time, as a query names it."""
+        timeline, number = self.timeline, number_of(when)
+        if timeline is None or number is None:
+            return self.nexus.at(when if number is None else number)
+        return self.service.past_states.at(self.nexus, timeline, number)
+
     @property
     def title(self) -> str:
         """The title of the pages."""
@@ -168,6 +176,11 @@ class Server:
 Handler: TypeAlias = Callable[[Server, Request], Awaitable[Response]]
 Routes: TypeAlias = tuple[tuple[str, tuple[str, ...], Handler], ...]
 """Paths with their methods and handlers."""
+
+
+def number_of(text: str) -> int | None:
+    """The number of a commit, or of a row, in a query; None for another text."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else None
 
 
 def may(request: Request, access: Access) -> bool:

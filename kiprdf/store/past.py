@@ -24,6 +24,7 @@ from pyoxigraph import Literal, Quad
 from pyoxigraph import Store as Engine
 
 from kiprdf.errors import KipError, StoreError, clear_frames, shown
+from kiprdf.rdf.readings import PLAIN
 from kiprdf.store.base import NexusStore
 from kiprdf.store.bookkeeping import (
     ENGINE_FAULTS,
@@ -334,7 +335,13 @@ def _reached(
 
 
 def _texts(quads: Iterable[Quad]) -> Iterator[Quad]:
-    odd = (quad.triple for quad in quads if type(quad.object) is Literal)
+    """The quads of what the values of some quads hold."""
+    # Reading a triple takes longer than these tests, and nearly all values are plain.
+    odd = [
+        quad.triple
+        for quad in quads
+        if type(value := quad.object) is Literal and value.datatype not in PLAIN
+    ]
     return itertools.starmap(Quad, texts_of(odd))
 
 

@@ -14,6 +14,7 @@ from kiprdf.pages.page import Page, View, count, name, words
 from kiprdf.rdf.elements import Proposition
 from kiprdf.rdf.iris import ConceptName, Iris
 from kiprdf.store import NexusStore
+from kiprdf.store.timeline import Timeline
 
 COMMITS = 30
 """The commits on a page of the log."""
@@ -29,19 +30,26 @@ _SIGNS = {"added": "+", "removed": "−", "changed": "~"}
 class Moment(NamedTuple):
     """The commits that the slider reaches, and the one whose state is shown; None is now."""
 
+    timeline: Timeline
     earliest: int
     latest: int
     seq: int | None = None
-    at: str = ""
+
+    @property
+    def at(self) -> str:
+        """When the commit happened; "" for now, and before the first commit."""
+        return "" if self.seq is None else self.timeline.time(self.seq)
 
 
-def moment_of(store: NexusStore, seq: int | None = None) -> Moment | None:
+def moment_of(
+    store: NexusStore, timeline: Timeline | None, seq: int | None = None
+) -> Moment | None:
     """What the slider shows; None for a nexus without a history."""
-    if store.journal is None:
+    if timeline is None:
         return None
     latest = store.commit()
-    at = "" if seq is None else "".join(c.origin.at for c in store.journal.commits(seq - 1, seq))
-    return Moment(store.journal.earliest(latest), latest, seq, at)
+    timeline.read(latest)
+    return Moment(timeline, timeline.journal.earliest(latest), latest, seq)
 
 
 def slider(moment: Moment, path: str, query: Query, history: str | None) -> View:

@@ -31,7 +31,7 @@ from kiprdf.serve.http import error_response, read_form, run_for
 from kiprdf.serve.observation import info_of
 from kiprdf.serve.plain import refused
 from kiprdf.serve.routes import linked
-from kiprdf.serve.state import Routes, Server, is_for_people, path_after, root_of
+from kiprdf.serve.state import Routes, Server, is_for_people, number_of, path_after, root_of
 
 T = TypeVar("T")
 
@@ -44,7 +44,7 @@ def explorer_of(server: Server, request: Request) -> Explorer:
         server.title,
         info_of(request.scope).actor,
         root_of(request),
-        moment_of(server.store),
+        moment_of(server.store, server.timeline),
         forms_of(server, request, "write"),
         forms_of(server, request, "propose"),
     )
@@ -71,9 +71,8 @@ def _of_state(
     explorer = explorer_of(server, request)
     if not when or when == str(server.store.commit()):
         return make(explorer)
-    seq = _commit(when)
-    with server.nexus.at(when if seq is None else seq) as past:
-        moment = moment_of(server.store, past.store.commit())
+    with server.at(when) as past:
+        moment = moment_of(server.store, server.timeline, past.store.commit())
         read = replace(explorer, forms=None, acts=None)
         return make(replace(read, nexus=past, store=past.store, moment=moment))
 
@@ -181,7 +180,7 @@ async def table(server: Server, request: Request) -> Response:
 async def changes(server: Server, request: Request) -> Response:
     """/explore/log."""
     until = request.query_params.get("until") or request.query_params.get("as_of") or ""
-    make = partial(commits.log, until=_commit(until))
+    make = partial(commits.log, until=number_of(until))
     return await _page(server, request, make, is_timeless=True)
 
 
@@ -196,7 +195,7 @@ async def queries(server: Server, request: Request) -> Response:
     if show == "graph":
         graph = {key: text for key, text in fields.items() if key in ("command", "as_of")}
         return RedirectResponse(f"{root_of(request)}/{pane.GRAPH}?{urlencode(graph)}", 303)
-    first = _commit(fields.get("first", "")) or 0
+    first = number_of(fields.get("first", "")) or 0
     make = partial(pane.queries, command=command, show=show, first=first)
     return await _page(server, request, make)
 
@@ -223,7 +222,7 @@ async def _download(server: Server, request: Request, command: str, format: str)
 async def why(server: Server, request: Request) -> Response:
     """/explore/why: what a row of an answer comes from."""
     fields = await _fields(server, request)
-    row = _commit(fields.get("row", ""))
+    row = number_of(fields.get("row", ""))
     make = partial(pane.why, command=fields.get("command", ""), row=-1 if row is None else row)
     return await _page(server, request, make)
 
@@ -261,11 +260,6 @@ async def refuse(server: Server, request: Request, error: Any) -> Response:
         html = failure(explorer, refused(answer), None)
     headers = {**getattr(error, "headers", {}), "Vary": "Accept"}
     return HTMLResponse(html.encode(errors="replace"), answer.status_code, headers)
-
-
-def _commit(text: str) -> int | None:
-    """The number of a commit, or of a row, in a query; None for another text."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else None
 
 
 ROUTES: Routes = (
