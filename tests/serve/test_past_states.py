@@ -91,7 +91,7 @@ def test_what_is_forgotten_is_in_no_kept_state(tmp_path: Path) -> None:
             assert SECRET not in before.snapshot()
         with states.at(nexus, timeline, last) as past:
             assert SECRET in past.snapshot()
-            nexus.forget('FIND(?d) WHERE { ?d {name: :name} }', name=SECRET)
+            nexus.forget("FIND(?d) WHERE { ?d {name: :name} }", name=SECRET)
             with states.at(nexus, timeline, last) as other:
                 assert SECRET not in other.snapshot()
                 assert "D3-1" in other.snapshot()
@@ -129,6 +129,6 @@ def test_a_reader_sees_that_its_files_are_replaced(tmp_path: Path) -> None:
             timeline = states.follow(reader.store.journal)
             with states.at(reader, timeline, last + 1) as past:
                 assert SECRET in past.snapshot()
-            nexus.forget('FIND(?d) WHERE { ?d {name: :name} }', name=SECRET)
+            nexus.forget("FIND(?d) WHERE { ?d {name: :name} }", name=SECRET)
             with pytest.raises(kiprdf.StoreError, match="open it again"):
                 states.at(reader, timeline, last + 1).__enter__()
