@@ -144,7 +144,7 @@ async def graph(server: Server, request: Request) -> Response:
     """/explore/graph: the graph of an answer, or around an element."""
     query = request.query_params
     if "command" in query:
-        first = _commit(query.get("first", "")) or 0
+        first = number_of(query.get("first", "")) or 0
         make = partial(answer_page, command=query["command"], query=query, first=first)
         return await _page(server, request, make)
     node = server.store.iris.from_id(query.get("element", ""))
