@@ -45,6 +45,12 @@ def kept_uses(store: Store) -> Counter[Use] | None:
     return None if totals is None else totals.uses(store.commit())
 
 
+def all_uses(store: Store) -> Counter[Use]:
+    """How many triples with a predicate go from a kind to a kind: kept, or counted now."""
+    uses = kept_uses(store)
+    return budget.without_row_limit(lambda: _uses(store)) if uses is None else uses
+
+
 def by_predicate(
     uses: Counter[Use], *, subject: str | None = None, object: str | None = None
 ) -> dict[NamedNode, int]:

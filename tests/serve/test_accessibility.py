@@ -101,9 +101,10 @@ def test_axe_finds_nothing_in_an_empty_nexus_and_a_form(tmp_path: Path, window: 
 
 
 FOCUS = """
-  const one = document.activeElement, box = one.querySelector("rect");
+  const one = document.activeElement;
   const isSeen = getComputedStyle(one).outlineStyle !== "none"
-    || (box && getComputedStyle(box).strokeWidth === "2px");
+    || [...one.querySelectorAll("rect, circle")].some(
+      part => parseFloat(getComputedStyle(part).strokeWidth) >= 2);
   return one === document.body ? null : [isSeen, one.textContent.trim(), !!one.closest("main")];
 """
 

@@ -519,43 +519,6 @@ def test_search_as_you_type_leads_to_a_page(server: RunningServer, window: Any) 
     assert "Aspirin" in window.find_element("tag name", "h1").text
 
 
-@needs_browser
-def test_no_label_of_the_drawing_is_cut(tmp_path: Path, window: Any) -> None:
-    kinds = ["Drug", "AnotherTypeOf22Letters", "Symptom", "DrugClass"]
-    define = "UPSERT { " + " ".join(
-        f'CONCEPT {{ {{type: "{meta}", name: "{one}"}} }}'
-        for meta, names in (
-            ("$ConceptType", kinds),
-            ("$PropositionType", ["interacts_with_each_other"]),
-        )
-        for one in names
-    )
-    members = " ".join(
-        f'CONCEPT ?a{n} {{ {{type: "{kind}", name: "a"}} }} CONCEPT {{ {{type: "{kind}", '
-        f'name: "b"}} SET PROPOSITIONS {{ ("interacts_with_each_other", ?a{n}) }} }}'
-        for n, kind in enumerate(kinds)
-    )
-    with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
-        nexus.execute(define + " }")
-        nexus.execute(f"UPSERT {{ {members} }}")
-    outside = """
-      const svg = [...document.querySelectorAll("svg")].find(one => one.checkVisibility());
-      const frame = svg.getBoundingClientRect();
-      const parts = [...svg.querySelectorAll("text, rect")];
-      return [parts.filter(one => one.textContent === "interacts with each other").length,
-        parts.filter(one => {
-          const box = one.getBoundingClientRect();
-          return box.left < frame.left || box.right > frame.right || box.top < frame.top;
-        }).map(one => one.textContent)];
-    """
-    with serving(tmp_path / "kb") as server:
-        for width in (390, 1200):
-            show_on(window, width)
-            window.get(f"{server.address}explore/schema")
-            assert window.execute_script(outside) == [4, []], width
-            assert window.execute_script("return document.documentElement.scrollWidth") <= width
-
-
 def test_the_changes_are_written_in_words(server: RunningServer) -> None:
     text = re.sub("<[^>]*>", "", page(server, "/explore/log"))
     assert "Aspirin treats Headache" in text

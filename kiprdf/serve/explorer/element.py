@@ -16,7 +16,6 @@ from kiprdf.interchange.knowledge import Knowledge
 from kiprdf.kql.reader import link_of
 from kiprdf.meta.counts import KEY, VALUE, X, grouped
 from kiprdf.nexus import Nexus
-from kiprdf.pages.drawing import DRAWN
 from kiprdf.pages.elements import element_page
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Proposition, read_element
@@ -31,6 +30,8 @@ from kiprdf.store import Store
 
 MOST_FACTS = 1000
 """Facts of an element that its page reads."""
+MOST_ABOUT = 14
+"""Facts about a fact in a list."""
 MOST_MEMBERS = 500
 _DEEPEST = 3
 
@@ -84,8 +85,8 @@ def surroundings(store: Store, node: NamedNode) -> tuple[list[Triple], Numbers]:
             numbers[of, None] = sum(facts.values())
     for link in links:
         reading.add(link, _DEEPEST)
-        facts_about = reading.facts_of(link, DRAWN)
-        if len(facts_about) >= DRAWN:
+        facts_about = reading.facts_of(link, MOST_ABOUT)
+        if len(facts_about) >= MOST_ABOUT:
             ends = ((link, KEY, VALUE), (X, KEY, link))
             rows = (row for pattern in ends for row in _facts_by_predicate(store, pattern))
             numbers["about", link.value] = sum(number for _, number in rows)

@@ -155,7 +155,8 @@ async def graph(server: Server, request: Request) -> Response:
 
 async def schema(server: Server, request: Request) -> Response:
     """/explore/schema."""
-    return await _page(server, request, types.schema)
+    make = partial(types.schema, domain=request.query_params.get("domain", ""))
+    return await _page(server, request, make)
 
 
 async def table(server: Server, request: Request) -> Response:
