@@ -16,6 +16,7 @@ from kiprdf.semantics.protected import REJECTION
 from kiprdf.serve.explorer import element_acts as acts
 from kiprdf.serve.explorer import time_pages
 from kiprdf.serve.explorer.acting import Act, Subject, is_shown, link, of_element
+from kiprdf.serve.explorer.example import LoadExample
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import ExplorerPage
 from kiprdf.serve.explorer.time_pages import shown_time
@@ -27,7 +28,14 @@ MOST_FACTS = 1000
 """The retracted facts of which it is found whether they are rejected."""
 ACTS: dict[str, Act] = {
     act.name: act
-    for act in (acts.Edit(), acts.Retract(), acts.Restore(), acts.Reject(), acts.Lift())
+    for act in (
+        acts.Edit(),
+        acts.Retract(),
+        acts.Restore(),
+        acts.Reject(),
+        acts.Lift(),
+        LoadExample(),
+    )
 }
 
 

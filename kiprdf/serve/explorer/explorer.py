@@ -16,6 +16,9 @@ from kiprdf.serve.explorer.page import ExplorerPage, ExplorerSite
 from kiprdf.serve.explorer.time_pages import Moment
 from kiprdf.store import Store
 
+_DEEPEST = 3
+"""The maximum depth of facts about facts in a sentence."""
+
 
 @dataclass(frozen=True)
 class Explorer:
@@ -54,4 +57,15 @@ class Explorer:
         if not isinstance(shown, Proposition):
             return page.node_link(node)
         href = page.href(page.site.path(node))
-        return {"href": href, "words": time_pages.words_of(self.store.iris, shown)}
+        return {"href": href, "words": self._words(shown, _DEEPEST)}
+
+    def _words(self, fact: Proposition, depth: int) -> View:
+        """The words of a fact, and of the facts that it is about down to a depth."""
+        iris = self.store.iris
+        words = time_pages.words_of(iris, fact)
+        for place, end in (("subject", fact.subject), ("object", fact.object)):
+            if depth > 1 and end.value.startswith(iris.propositions):
+                inner = read_element(iris, end, self.store.describe(end))
+                if isinstance(inner, Proposition):
+                    words[place] = self._words(inner, depth - 1)
+        return words

@@ -1,41 +1,189 @@
-"""The start page: a search field, its results, or what there is."""
+"""The start page: a search field, its results, or what there is and what waits."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kiprdf.errors import KipError
 from kiprdf.pages.page import View, count
-from kiprdf.serve.explorer import search
+from kiprdf.semantics.protected import ACTORS
+from kiprdf.serve.explorer import review, search, time_pages
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import ExplorerPage
 from kiprdf.serve.explorer.schema import data_types
 from kiprdf.serve.explorer.time_pages import shown_time
 
+TYPES, COMMITS, ELEMENTS, FACTS, SOURCES = 10, 6, 3, 5, 6
+"""How many of each the page shows."""
+NEWEST = 200
+"""The facts of which the sources are shown."""
+MOST_BYTES = 200_000
+"""The size of the commits whose elements are shown: a large import takes long to read."""
+_FIRST = """UPSERT {
+  CONCEPT ?drug { {type: "$ConceptType", name: "Drug"} SET ATTRIBUTES {description: "A medicine."} }
+  CONCEPT ?aspirin { {type: "Drug", name: "Aspirin"} SET ATTRIBUTES {risk_level: 2} }
+} WITH METADATA {source: "textbook", confidence: 0.9}"""
+_LEAST = """FIND(?f.id, ?f.metadata.confidence) WHERE {
+  ?f (?s, ?p, ?o) FILTER(?f.metadata.confidence < 0.5)
+} ORDER BY ?f.metadata.confidence ASC"""
+_CONTRADICTING = 'FIND(?f.id) WHERE { ?f (?s, "contradicts", ?o) }'
+_SOURCES = f"""FIND(?f.metadata.source, ?f.metadata._updated_at) WHERE {{ ?f (?s, ?p, ?o) }}
+ORDER BY ?f.metadata._updated_at DESC LIMIT {NEWEST}"""
 
-def start(explorer: Explorer, term: str) -> str:
-    """The page, with what a term finds unless it is empty."""
+
+def start(explorer: Explorer, term: str, address: str) -> str:
+    """The page, with what a term finds unless it is empty; ``address`` is that of the server."""
     page = explorer.page("explore/", q=term)
     results = search.hits(explorer, term) if term.strip() else None
-    overview = _overview(explorer, page) if results is None else {}
+    overview = _overview(explorer, page, address) if results is None else {}
     return page.html("explorer/start.html", explorer.title, term=term, results=results, **overview)
 
 
-def _overview(explorer: Explorer, page: ExplorerPage) -> View:
+def _overview(explorer: Explorer, page: ExplorerPage, address: str) -> View:
     primer: Any = explorer.nexus.execute("DESCRIBE PRIMER")
     totals = primer["totals"]
+    numbers = [count(totals["concepts"], "concept"), count(totals["propositions"], "fact")]
+    types = data_types(totals)
+    people = sum(type_ == "Person" for type_, _ in ACTORS)
+    types.pop("Domain", None)
+    number = sum(types.values())
     return {
-        "numbers": f"{count(totals['concepts'], 'concept')}, "
-        f"{count(totals['propositions'], 'fact')}",
-        "types": [
-            page.definition_link("$ConceptType", type_, number)
-            for type_, number in data_types(totals).items()
-        ],
-        "domains": [
+        "numbers": ", ".join(numbers),
+        "empty": _empty(explorer, page, address) if number <= people else None,
+        "types": _bars(page, types),
+        "more_types": len(types) - TYPES,
+        "commits": _commits(explorer, page),
+        "changed": [] if explorer.moment else _changed(explorer, page, primer),
+        "waiting": _waiting(explorer, page, primer.get("waiting", {})),
+        "doubtful": _doubtful(explorer, page),
+        "sources": _sources(explorer, page),
+        "machinery": [
             page.definition_link("Domain", domain["name"], domain["concept_count"])
             for domain in primer["domain_map"]
         ],
-        "changed": [
-            {**explorer.link(page, change["id"]), "time": shown_time(change["changed_at"])}
-            for change in primer["recent_changes"]["concepts"]
-        ],
     }
+
+
+def _empty(explorer: Explorer, page: ExplorerPage, address: str) -> View:
+    """What to do with a nexus in which nobody has written yet."""
+    may_load = explorer.acts is not None and explorer.actor.may("write")
+    return {
+        "example": page.href("explore/act/example/medical") if may_load else None,
+        "mcp": f"claude mcp add --transport http memory {address}mcp",
+        "statement": _FIRST,
+        "kip": f"{address}kip",
+    }
+
+
+def _bars(page: ExplorerPage, types: Mapping[str, int]) -> list[View]:
+    """The largest types, with the part of the largest one that each is."""
+    most = max(types.values(), default=1)
+    shown = sorted(types.items(), key=lambda one: (-one[1], one[0]))[:TYPES]
+    return [
+        {
+            **page.definition_link("$ConceptType", type_, number),
+            "part": f"{100 * number / most:.1f}",
+        }
+        for type_, number in shown
+    ]
+
+
+def _commits(explorer: Explorer, page: ExplorerPage) -> list[View]:
+    """The last commits, the newest first; none without a history."""
+    journal, moment = explorer.nexus.store.journal, explorer.moment
+    if moment is None or journal is None:
+        return []
+    last = moment.latest if moment.seq is None else moment.seq
+    since = max(moment.earliest, last - COMMITS)
+    while since < last and journal.size(since, last) > MOST_BYTES:
+        since += 1
+    commits = explorer.nexus.changes(since, last, limit=COMMITS)["commits"]
+    return [_in_words(page, commit) for commit in reversed(commits)]
+
+
+def _in_words(page: ExplorerPage, commit: dict[str, Any]) -> View:
+    """A commit as who did what to how many elements, and the first of these."""
+    view = time_pages.commit_view(page, commit, ELEMENTS)
+    numbers = (
+        {
+            kind: sum(len(commit[group][kind]) for group in ("concepts", "propositions"))
+            for kind in ("added", "changed", "removed")
+        }
+        if "concepts" in commit
+        else {}
+    )
+    done = " and ".join(f"{kind} {number:,}" for kind, number in numbers.items() if number)
+    who = commit.get("actor") or commit["author"] or "no author"
+    undone = commit["undoes"] and f"undid {commit['undoes']}".replace("[", "").replace("]", "")
+    return {**view, "who": who.partition("/")[2] or who, "done": undone or done}
+
+
+def _changed(explorer: Explorer, page: ExplorerPage, primer: Mapping[str, Any]) -> list[View]:
+    """The concepts that changed last, where there is no history."""
+    return [
+        {**explorer.link(page, change["id"]), "time": shown_time(change["changed_at"])}
+        for change in primer["recent_changes"]["concepts"]
+    ]
+
+
+def _waiting(explorer: Explorer, page: ExplorerPage, waiting: Mapping[str, Any]) -> list[View]:
+    """What waits: proposals, commitments and tasks, each with its first ones."""
+    lists: list[View] = []
+    proposed = len(explorer.nexus.proposals()) if explorer.actor.is_person else 0
+    if proposed:
+        link = {"href": page.href(review.PATH), "text": "Review them", "note": ""}
+        lists.append({"title": count(proposed, "proposal"), "links": [link], "all": None})
+    for kind, type_, one in (
+        ("commitments", "Commitment", "commitment"),
+        ("sleep_tasks", "SleepTask", "task"),
+    ):
+        some = waiting.get(kind)
+        if not (some and some["count"]):
+            continue
+        due = f", {some['due']:,} due" if some.get("due") else ""
+        links = [
+            {**page.definition_link(type_, each["name"]), "note": each.get("due_at", "")[:10]}
+            for each in some["next"][:FACTS]
+        ]
+        lists.append({"title": count(some["count"], one) + due, "links": links, "all": None})
+    return lists
+
+
+def _doubtful(explorer: Explorer, page: ExplorerPage) -> list[View]:
+    """The facts of which the memory is least sure, and those that contradict each other."""
+    lists: list[View] = []
+    for title, command in (("Least confident", _LEAST), ("Contradicting", _CONTRADICTING)):
+        rows = _rows(explorer, f"{command} LIMIT {FACTS}")
+        links = [{**explorer.link(page, id), "note": str(*note)} for id, *note in rows]
+        if links:
+            lists.append({"title": title, "links": links, "all": page.query_link(command)})
+    conflicts = explorer.nexus.conflicts()
+    if conflicts:
+        links = [
+            {**explorer.link(page, one["id"]), "note": one["key"]} for one in conflicts[:FACTS]
+        ]
+        lists.append({"title": count(len(conflicts), "conflict"), "links": links, "all": None})
+    return lists
+
+
+def _sources(explorer: Explorer, page: ExplorerPage) -> list[View]:
+    """The sources of the newest facts, each with the time of its newest one."""
+    newest: dict[str, str] = {}
+    for source, moment in _rows(explorer, _SOURCES):
+        if isinstance(source, str) and source:
+            newest.setdefault(source, moment or "")
+    return [
+        {"value": page.value(source), "time": shown_time(moment)}
+        for source, moment in list(newest.items())[:SOURCES]
+    ]
+
+
+def _rows(explorer: Explorer, command: str) -> Sequence[tuple[Any, ...]]:
+    """The rows of a command; none where the nexus has no such type or predicate."""
+    try:
+        return explorer.nexus.find(command, entail=False).tuples()
+    except KipError as error:
+        if error.code.startswith("KIP_2"):
+            return ()
+        raise

@@ -72,7 +72,7 @@ def log(page: Page, nexus: Nexus, moment: Moment, until: int) -> View:
     older = page.href("explore/log") + "?" + urlencode({"until": since})
     return {
         "last": until,
-        "commits": [_commit(page, commit) for commit in reversed(commits)],
+        "commits": [commit_view(page, commit) for commit in reversed(commits)],
         "older": older if since > moment.earliest else None,
     }
 
@@ -117,7 +117,8 @@ def _end(iris: Iris, node: NamedNode | None) -> View:
 # Parts ----------------------------------------------------------------------------------------
 
 
-def _commit(page: Page, commit: dict[str, Any]) -> View:
+def commit_view(page: Page, commit: dict[str, Any], most: int = SHOWN) -> View:
+    """A commit and the first elements that it changed."""
     rows = [] if "forgotten" in commit else list(changed_rows(page, commit, commit["seq"] - 1))
     return {
         "seq": commit["seq"],
@@ -125,8 +126,8 @@ def _commit(page: Page, commit: dict[str, Any]) -> View:
         "time": shown_time(commit["at"]),
         "who": _who(commit),
         "note": _note(commit),
-        "rows": rows[:SHOWN],
-        "more": f"and {count(len(rows) - SHOWN, 'more element')}" if len(rows) > SHOWN else None,
+        "rows": rows[:most],
+        "more": f"and {count(len(rows) - most, 'more element')}" if len(rows) > most else None,
     }
 
 

@@ -130,7 +130,9 @@ async def history(server: Server, request: Request) -> Response:
 async def start(server: Server, request: Request) -> Response:
     """/explore/: search, or what there is."""
     term = request.query_params.get("q", "")
-    return await _page(server, request, lambda explorer: home.start(explorer, term))
+    return await _page(
+        server, request, lambda explorer: home.start(explorer, term, server.address(request))
+    )
 
 
 async def search_results(server: Server, request: Request) -> Response:

@@ -1,0 +1,112 @@
+"""The start page: what there is, what waits, and what to do with an empty nexus."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+
+import httpx
+import pytest
+
+import kiprdf
+from tests.serve.running import RunningServer, serving
+from tests.serve.test_acting import FORM, HIDDEN, hidden
+
+SCHEMA = """UPSERT {
+  CONCEPT { {type: "$ConceptType", name: "Drug"} }
+  CONCEPT { {type: "$ConceptType", name: "Symptom"} }
+  CONCEPT { {type: "$PropositionType", name: "treats"} }
+  CONCEPT { {type: "$PropositionType", name: "contradicts"} }
+}"""
+FACTS = """UPSERT {
+  CONCEPT ?a { {type: "Drug", name: "Aspirin"} }
+  CONCEPT ?i { {type: "Drug", name: "Ibuprofen"} }
+  CONCEPT ?h { {type: "Symptom", name: "Headache"} }
+  PROPOSITION ?sure { (?a, "treats", ?h) } WITH METADATA {confidence: 0.9, source: "textbook"}
+  PROPOSITION ?unsure { (?i, "treats", ?h) } WITH METADATA {confidence: 0.2, source: "a guess"}
+  PROPOSITION { (?sure, "contradicts", ?unsure) }
+}"""
+
+
+def page_of(server: RunningServer, path: str) -> str:
+    return server.client.get(path, headers={"Accept": "text/html"}).text
+
+
+def post(server: RunningServer, path: str, fields: dict[str, str]) -> httpx.Response:
+    own = {"Accept": "text/html", "Origin": server.address.rstrip("/")}
+    return server.client.post(path, data=fields, headers=own)
+
+
+def text_of(page: str) -> str:
+    """The words of a page."""
+    main = page[page.index("<main") : page.index("</main>")]
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", main)).split())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    with kiprdf.Nexus.open(tmp_path / "brain") as nexus:
+        nexus.execute(SCHEMA)
+        with nexus.acting(author="ada", session="monday"):
+            nexus.execute(FACTS)
+    return tmp_path / "brain"
+
+
+def test_the_start_page_is_a_dashboard(folder: Path) -> None:
+    with serving(folder) as server:
+        page = page_of(server, "/explore/")
+        shown = text_of(page)
+        # The largest type first, with a bar for it and a table behind its number.
+        assert "Types Drug 2" in shown
+        assert "Symptom 1" in shown
+        assert '<rect width="100.0%"' in page
+        assert '<rect width="50.0%"' in page
+        assert "/explore/table?type=Drug" in page
+        assert "ada added 6" in shown
+        assert "Least confident all Ibuprofen treats Headache 0.2" in shown
+        assert "Aspirin treats Headache 0.9" not in shown
+        contradicting = "( Aspirin treats Headache ) contradicts ( Ibuprofen treats Headache )"
+        assert f"Contradicting all {contradicting}" in shown
+        sources = shown.partition("Newest sources ")[2]
+        assert sources.startswith(("textbook", "a guess"))
+        assert "textbook" in sources
+        assert "a guess" in sources
+        assert "Nobody has written here yet" not in shown
+        assert "CoreSchema" in page.partition("<summary>")[2]
+
+
+def test_the_start_page_as_of_a_commit_is_that_of_then(folder: Path) -> None:
+    with serving(folder) as server:
+        assert "Aspirin" in page_of(server, "/explore/")
+        assert "Nobody has written here yet" in page_of(server, "/explore/?as_of=1")
+
+
+def test_an_empty_nexus_offers_the_example_and_loads_it(tmp_path: Path) -> None:
+    with kiprdf.Nexus.open(tmp_path / "brain"):
+        pass
+    with serving(tmp_path / "brain") as server:
+        page = page_of(server, "/explore/")
+        assert f"{server.address}mcp" in page
+        assert f"{server.address}kip" in page
+        (address,) = re.findall('href="([^"]*/explore/act/example/[^"]*)"', page)
+        asked = page_of(server, address)
+        shown = post(server, address, {**hidden(asked), "step": "show"})
+        assert "None of it is medical advice" in text_of(shown.text)
+        assert "Nobody has written here yet" in text_of(page_of(server, "/explore/"))
+        form = FORM.findall(shown.text)[0]
+        fields = {name: html.unescape(value) for name, value in HIDDEN.findall(form)}
+        assert post(server, address, {**fields, "step": "write"}).status_code == 303
+        after = text_of(page_of(server, "/explore/"))
+        assert "Drug 12" in after
+        assert "Nobody has written here yet" not in after
+
+
+def test_the_statement_of_the_empty_page_is_one_that_runs(tmp_path: Path) -> None:
+    with kiprdf.Nexus.open(tmp_path / "brain"):
+        pass
+    with serving(tmp_path / "brain") as server:
+        blocks = re.findall("<pre[^>]*>(.*?)</pre>", page_of(server, "/explore/"), re.DOTALL)
+        statement = html.unescape(blocks[-1])
+        assert server.kip(statement).json()["result"]["upsert_concept_nodes"]
+        assert "Aspirin" in text_of(page_of(server, "/explore/"))
