@@ -454,12 +454,13 @@ def _texts(cell: Cell) -> list[str]:
 
 def _matches(cell: Cell, pattern: Cell) -> bool:
     """REGEX on texts that are items: the engine matches them, since Python's syntax is another."""
+    pairs = [(text, expression) for expression in _texts(pattern) for text in _texts(cell)]
     return any(
-        engine_matches(text, expression) for expression in _texts(pattern) for text in _texts(cell)
+        (_short_matches if len(text) < _SHORT else engine_matches)(text, expression)
+        for text, expression in pairs
     )
 
 
-@lru_cache(maxsize=1_024)
 def engine_matches(text: str, pattern: str, flags: str = "") -> bool | None:
     """Whether a text matches a pattern in the engine's syntax; None for an invalid pattern.
 
@@ -473,6 +474,11 @@ def engine_matches(text: str, pattern: str, flags: str = "") -> bool | None:
     query = render(Select((result,), Extend(UNIT, result, call), distinct=False))
     ((matches,),) = cast(Any, Engine().query(query))
     return None if matches is None else bool(matches == TRUE)
+
+
+_SHORT = 100
+"""Shorter texts are kept with the patterns that they match: items of arrays are often the same."""
+_short_matches = lru_cache(maxsize=4_096)(engine_matches)
 
 
 # The table ----------------------------------------------------------------------------------------

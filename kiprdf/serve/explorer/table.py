@@ -45,7 +45,7 @@ MOST_COUNTED = 10_000
 """The most rows whose values are counted."""
 METADATA = ("status", "source", "author", "confidence", "_created_at", "_updated_at")
 """The metadata that can be columns."""
-_LONGEST_VALUE, _CUT, _WHOLE, _NAME = 40, 80, 500, 60
+_LONGEST_VALUE, _SHORT, _CUT, _WHOLE = 40, 24, 80, 500
 _CHUNK = 500
 _X, _SUBJECT, _OBJECT = map(ast.Variable, ("x", "subject", "object"))
 _TYPED = re.compile(r'true|false|-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?|".*"', re.DOTALL)
@@ -206,14 +206,17 @@ class Asked:
             rows = ast.PropositionClause(_X, fact)
         conditions = [self.condition(one) for one in self.filters]
         if self.search:
-            # A letter matches in either case.
-            pattern = ast.Scalar("(?i)" + _SPECIAL.sub(r"\\\g<0>", self.search))
-            matches = (
-                ast.StringTest("REGEX", self.path(column), pattern)
-                for column in dict.fromkeys((*self.names, *columns))
-            )
-            conditions.append(ast.Disjunction(tuple(matches)))
+            conditions.append(self.matches(columns))
         return ast.Block((rows, *map(ast.Filter, conditions)))
+
+    def matches(self, columns: Iterable[str]) -> ast.Condition:
+        """The search as KQL: a letter matches in either case."""
+        pattern = ast.Scalar("(?i)" + _SPECIAL.sub(r"\\\g<0>", self.search))
+        tests = (
+            ast.StringTest("REGEX", self.path(column), pattern)
+            for column in dict.fromkeys((*self.names, *columns))
+        )
+        return ast.Disjunction(tuple(tests))
 
     def order(self) -> tuple[ast.OrderKey, ...]:
         columns = (self.sort,) if self.sort else self.names
@@ -496,8 +499,10 @@ def _page(explorer: Explorer, asked: Asked) -> str:
         command=rows.command(),
         query=page.query_link(rows.command()),
         chips=[_chip(asked, one, link) for one in asked.filters],
+        search=condition_text(asked.matches(rows.columns)) if asked.search else None,
         is_narrowed=is_narrowed,
         clear=link(filters=(), search=""),
+        unsearched=link(search=""),
         operators=[(key, operator.text) for key, operator in OPERATORS.items()],
         choices=[(one, _title(asked, one)) for one in (*asked.names, *rows.all_columns)],
         shown=[(one, _title(asked, one), one in rows.columns) for one in rows.all_columns],
@@ -577,13 +582,12 @@ def _facets(explorer: Explorer, page: ExplorerPage, rows: _Rows, part: Part) -> 
 
 def _row(explorer: Explorer, page: ExplorerPage, rows: _Rows, element: dict[str, Any]) -> View:
     """A row: links to its elements, and its values."""
-    iris, reasons = explorer.store.iris, explorer.nexus.beliefs.view().reasons
-    node = None if element["id"] is None else iris.from_id(element["id"])
+    node = None if element["id"] is None else explorer.store.iris.from_id(element["id"])
     ends = [element["subject"], element["object"]] if rows.asked.is_predicate else [element["id"]]
     return {
         "links": [explorer.link(page, end) for end in ends],
         "fact": page.node_link(node)["href"] if rows.asked.is_predicate and node else None,
-        "unbelieved": None if node is None else reasons.get(node),
+        "unbelieved": None if node is None else explorer.nexus.beliefs.view().reasons.get(node),
         "cells": [_cell(page, rows.cell(element, column)) for column in rows.columns],
     }
 
@@ -597,18 +601,19 @@ def _cell(page: ExplorerPage, values: tuple[Json, ...]) -> View:
         return {"kind": "null"}
     if isinstance(value, int | float) and not isinstance(value, bool):
         return {"kind": "number", "text": str(value)}
+    shown = page.value(value)
     if isinstance(value, list):
         text = " · ".join(each if isinstance(each, str) else _json(each) for each in value)
     elif isinstance(value, dict):
-        text = value["@value"] if isinstance(value.get("@value"), str) else _json(value)
-    elif isinstance(value, str) and len(value) > _CUT:
-        text = value
+        text = shown["text"] if shown["kind"] == "tagged" else _json(value)
+    elif shown["kind"] != "text" and len(str(value)) <= _CUT:
+        return {"kind": "value", "value": shown}
     else:
-        return {"kind": "value", "value": page.value(value)}
-    if len(text) <= _CUT:
+        text = str(value)
+    if len(text) <= _SHORT:
         return {"kind": "text", "text": text}
-    whole = text if len(text) <= _WHOLE else text[:_WHOLE] + "…"
-    return {"kind": "cut", "text": text[:_CUT].rstrip() + "…", "whole": whole}
+    cut, whole = (text if len(text) <= most else text[:most] + "…" for most in (_CUT, _WHOLE))
+    return {"kind": "long", "text": cut, "whole": whole if whole != cut else None}
 
 
 def _json(value: Json) -> str:
@@ -627,6 +632,9 @@ def download(explorer: Explorer, asked: Asked, format: str) -> str:
 
 
 def _download(explorer: Explorer, asked: Asked, format: str) -> str:
+    if format not in FORMATS:
+        message = f"There is no format {json.dumps(format[:60])}."
+        raise KipError("KIP_1001", message, f"The formats are {', '.join(FORMATS)}.")
     rows = _Rows(explorer, asked)
     ids = rows.identities()
     chunks = (ids[at : at + _CHUNK] for at in range(0, len(ids), _CHUNK))
