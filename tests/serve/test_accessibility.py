@@ -37,6 +37,10 @@ KINDS = {
     "primer": "explore/kql?command=DESCRIBE%20PRIMER",
     "why": f"explore/why?command={quote(FIND)}&row=0",
     "proposals": "explore/proposals",
+    "form": "explore/act/edit/Drug/Aspirin?key=attributes.risk",
+    "long form": "explore/act/edit/Drug/Long?key=attributes.text",
+    "form of a reason": "explore/act/reject/Drug/Aspirin",
+    "rejections": "explore/rejections",
     "absent": "page/Drug/Asprin",
     "not found": "explore/shema",
     "not allowed": "explore/schema?as_of=soon",
@@ -63,6 +67,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
         nexus.execute(FACTS)
         long = 'UPSERT { CONCEPT { {type: "Drug", name: "Long"} SET ATTRIBUTES { text: :text } } }'
         nexus.execute(long, text="a long text " * 300)
+        nexus.reject(("C:Drug/Long", "attributes.risk", 9), reason="Wrong.")
         with nexus.acting(author="agent", access="propose"):
             nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: "<b>Bold</b>"} } }')
     with serving(folder) as running:

@@ -15,10 +15,12 @@ import pytest
 import kiprdf
 from kiprdf import principals
 from kiprdf.actors import Access, Kind
+from tests.serve.browser import needs_browser, show_on, until
 from tests.serve.running import RunningServer, serving
 
 PRINCIPALS: list[tuple[str, Kind, Access]] = [
     ("ada", "human", "write"),
+    ("bea", "human", "write"),
     ("eve", "human", "propose"),
     ("bob", "human", "read"),
     ("claude", "model", "admin"),
@@ -369,3 +371,105 @@ def test_hostile_names_are_text(acting: Acting) -> None:
         assert "<script>alert" not in text
         assert text.count("</textarea>") <= 1
     assert acting.drug(name)["attributes"]["risk"] == "<b>"
+
+
+# In a browser -------------------------------------------------------------------------------------
+
+
+class Tab:
+    """A tab of a browser, in which a person has signed in on a host, which has other cookies."""
+
+    def __init__(self, window: Any, acting: Acting, name: str, host: str) -> None:
+        self.window = window
+        self.root = acting.server.address.replace("127.0.0.1", host)
+        self.handle = window.current_window_handle
+        window.get(f"{self.root}login?next=/explore/")
+        window.find_element("name", "token").send_keys(acting.tokens[name] + "\n")
+        until(lambda: "/explore/" in window.current_url)
+
+    def open(self, path: str) -> None:
+        self.window.switch_to.window(self.handle)
+        self.window.get(self.root + path)
+
+    def click(self, text: str) -> None:
+        """Press a link or button, and wait for the next page."""
+        self.window.switch_to.window(self.handle)
+        at = f"//main//*[self::a or self::button][normalize-space() = '{text}']"
+        before = self.window.find_element("xpath", at)
+        before.click()
+        until(lambda: _is_gone(before))
+
+    def type(self, field: str, text: str) -> None:
+        self.window.switch_to.window(self.handle)
+        element = self.window.find_element("name", field)
+        element.clear()
+        element.send_keys(text)
+
+    @property
+    def text(self) -> str:
+        self.window.switch_to.window(self.handle)
+        width, most = self.window.execute_script(
+            "return [document.documentElement.scrollWidth, window.innerWidth]"
+        )
+        assert width <= most
+        return str(self.window.find_element("tag name", "main").text)
+
+
+def _is_gone(element: Any) -> bool:
+    from selenium.common.exceptions import WebDriverException
+
+    try:
+        return not element.is_enabled()
+    except WebDriverException:
+        return True
+
+
+@needs_browser
+def test_two_browsers_edit_one_value(acting: Acting, window: Any) -> None:
+    acting.kip(RISK, name="Twice", risk=2)
+    ada = Tab(window, acting, "ada", "127.0.0.1")
+    window.switch_to.new_window("tab")
+    bea = Tab(window, acting, "bea", "localhost")
+    try:
+        for tab, value in ((ada, "4"), (bea, "7")):
+            tab.open("page/Drug/Twice")
+            tab.window.find_element("css selector", "a[aria-label='Edit risk']").click()
+            tab.type("value", value)
+            tab.click("Show what it does")
+        ada.click("Write it")
+        assert "Written as commit" in ada.text
+        assert window.get_log("browser") == []
+        show_on(window, 390, is_dark=True)
+        bea.click("Write it")
+        assert "KIP_3005" in bea.text
+        assert "human/ada" in bea.text
+        assert acting.drug("Twice")["attributes"]["risk"] == 4
+        bea.click("Write mine on top")
+        assert "Written as commit" in bea.text
+        drug = acting.drug("Twice")
+        assert (drug["attributes"]["risk"], drug["metadata"]["_actor"]) == (7, "human/bea")
+    finally:
+        window.close()
+        window.switch_to.window(ada.handle)
+
+
+@needs_browser
+def test_a_fact_is_retracted_restored_rejected_and_lifted(acting: Acting, window: Any) -> None:
+    path = path_of(acting.fact("Valerian"))
+    ada = Tab(window, acting, "ada", "127.0.0.1")
+    ada.open(f"page/{path}")
+    for link, reason in (("Retract", "Not so."), ("Restore", ""), ("Reject for good", "Never.")):
+        ada.click(link)
+        if reason:
+            ada.type("reason", reason)
+        ada.click("Show what it does")
+        ada.click("Write it")
+        assert "Written as commit" in ada.text
+    assert "It is rejected for good" in ada.text
+    ada.click("the rejection")
+    for text in ("Lift", "Show what it does", "Write it"):
+        ada.click(text)
+    assert "Valerian" not in ada.text
+    ada.open(f"page/{path}")
+    assert "Restore" in ada.text
+    assert window.get_log("browser") == []
