@@ -74,10 +74,11 @@ def check(engine: CommandEngine, repair: bool) -> dict[str, Any]:
     else:
         with store.writing():
             report = run()
-    try:
-        engine.writer.proposals.all()
-    except StoreError as fault:
-        report["faults"].append(str(fault))
+    for kept in (engine.writer.proposals, engine.writer.questions):
+        try:
+            kept.all()
+        except StoreError as fault:
+            report["faults"].append(str(fault))
     report["faults"] += refusals.faults(store.folder)
     if engine.lost_commits:
         report["faults"].append(LOST_COMMITS % engine.lost_commits)

@@ -439,6 +439,7 @@ _FORGOTTEN = {
     "derived": "",
     "mentions": "mentioned by ",
     "proposals": "removed the proposal ",
+    "questions": "removed the saved question ",
     "unsupported": "without evidence now: ",
 }
 """What the report of a forgetting has, and how it is shown."""

@@ -62,6 +62,7 @@ class ErasurePlan:
         clock: Clock,
         nodes: Collection[NamedNode],
         proposals: Sequence[Mapping[str, Any]] = (),
+        questions: Sequence[Mapping[str, str]] = (),
         derived: Collection[NamedNode] = (),
         named: frozenset[str] = frozenset(),
     ) -> None:
@@ -86,6 +87,12 @@ class ErasurePlan:
         names = [store.iris.name(node.value) for node in self.erased]
         self._names = {name.name for name in names if isinstance(name, ConceptName)}
         self.proposals = self._mentioning(proposals) if self.erased or named else []
+        self.questions = [
+            one["name"]
+            for one in questions
+            if self._is_mentioned_in(_content({"text": one["command"], "reason": one["name"]}))
+        ]
+        """The names of the saved questions that mention what is forgotten."""
 
     @property
     def finds_nothing(self) -> bool:
@@ -121,6 +128,7 @@ class ErasurePlan:
             "commits": self.commits,
             "mentions": sorted(set(self._mentions())),
             **({"proposals": self.proposals} if self.proposals else {}),
+            **({"questions": self.questions} if self.questions else {}),
         }
 
     def _merged(self) -> Iterator[NamedNode]:
@@ -428,7 +436,8 @@ def _planned(
     writer: Writer, store: OxigraphStore, nodes: Collection[NamedNode], **options: Any
 ) -> ErasurePlan:
     """A plan that the rules of the nexus allow."""
-    plan = ErasurePlan(store, writer.clock, nodes, writer.proposals.all(), **options)
+    kept = writer.proposals.all(), writer.questions.all()
+    plan = ErasurePlan(store, writer.clock, nodes, *kept, **options)
     # No shape keeps what has to be forgotten.
     writer.check(plan.draft, NOWHERE, remedy="Forget", gated=False)
     return plan
@@ -446,6 +455,7 @@ def _carried_out(
         shown = report(plan)
         # After a crash in between, nothing is forgotten yet.
         writer.proposals.remove(plan.proposals)
+        writer.questions.remove(plan.questions)
         return {**shown, "seq": None if plan.is_needless else _erase(plan, writer)}
 
     return report(writer.store.read(plan)) if dry_run else writer.run_planned(plan, write)

@@ -47,6 +47,7 @@ from kiprdf.store.delta import difference
 from kiprdf.store.erasures import digests, listed, noted
 from kiprdf.store.past import PastStore
 from kiprdf.store.proposals import Proposals
+from kiprdf.store.questions import Questions
 from kiprdf.store.view import ViewStore
 
 T = TypeVar("T")
@@ -100,6 +101,7 @@ class Writer:
         self.rejected = Rejected(store)
         self._preparations: list[ref[ReadSet]] = []
         self.proposals = Proposals(store.folder)
+        self.questions = Questions(store.folder)
         self.runs_transaction = False
         """Whether the function of a transaction runs, which holds the writer's lock."""
         records = store.records()

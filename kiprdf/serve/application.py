@@ -22,14 +22,25 @@ from kiprdf.errors import KipError, StoreError, without_folder
 from kiprdf.serve.http import HttpError, failure
 from kiprdf.serve.mcp_route import McpEndpoint
 from kiprdf.serve.observation import LOGGER, Observer, info_of
-from kiprdf.serve.routes import acting, admin, feed, kip, linked, openapi, pages, review, sparql
+from kiprdf.serve.routes import (
+    acting,
+    admin,
+    feed,
+    kip,
+    linked,
+    openapi,
+    pages,
+    questions,
+    review,
+    sparql,
+)
 from kiprdf.serve.security import Gate
 from kiprdf.serve.state import Server, Service
 
 FOR_PROGRAMS = (
     admin.ROUTES + kip.ROUTES + sparql.ROUTES + linked.ROUTES + feed.ROUTES + openapi.ROUTES
 )
-FOR_PEOPLE = pages.ROUTES + review.ROUTES + acting.ROUTES
+FOR_PEOPLE = pages.ROUTES + questions.ROUTES + review.ROUTES + acting.ROUTES
 SCOPE_INDEX_SECONDS = 5.0
 """How long a scope is open before its text index is completed."""
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")

@@ -83,6 +83,7 @@ from kiprdf.store.journal import Journal, Sync, adopt, discard_prepared, reading
 from kiprdf.store.journal_files import Commit, decoded, link_of, rows_of
 from kiprdf.store.oxigraph_reads import COMPACTED_QUADS, OxigraphReads
 from kiprdf.store.proposals import FILE as PROPOSALS
+from kiprdf.store.questions import FILE as QUESTIONS
 from kiprdf.store.rebuilding import GAP, LOST, gap_record, quads_of, rebuild
 
 T = TypeVar("T")
@@ -416,8 +417,9 @@ class OxigraphStore(OxigraphReads):
                 engine.flush()
             if self._folder is not None:
                 copy_file(self._folder / VECTORS, copy / VECTORS)
-                with suppress(FileNotFoundError):
-                    shutil.copyfile(self._folder / PROPOSALS, copy / PROPOSALS)
+                for name in (PROPOSALS, QUESTIONS):
+                    with suppress(FileNotFoundError):
+                        shutil.copyfile(self._folder / name, copy / name)
                 refusals.copy(self._folder, copy)
             self.require_own_files()
 

@@ -9,6 +9,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -428,4 +429,90 @@ def test_questions_stay_in_the_browser_until_they_are_cleared(
     assert not window.find_element("id", "asked").is_displayed()
     window.refresh()
     assert len(window.find_elements("css selector", "#asked a")) == 1
+    assert window.get_log("browser") == []
+
+
+# Saved questions --------------------------------------------------------------------------------
+
+
+def form_of(text: str, button: str) -> dict[str, str]:
+    """The hidden fields of the form that has a button."""
+    (form,) = [one for one in re.findall("<form.*?</form>", text, re.DOTALL) if button in one]
+    fields = re.findall('type="hidden" name="([^"]*)" value="([^"]*)"', form)
+    return {name: html.unescape(value) for name, value in fields}
+
+
+def test_a_question_is_saved_for_all_people_of_a_server(tmp_path: Path) -> None:
+    file, command = tmp_path / "kb" / "questions.json", f"DESCRIBE DOMAINS // {HOSTILE}"
+    kiprdf.Nexus.open(tmp_path / "kb").close()
+    with serving(tmp_path / "kb") as server:
+        fields = form_of(page(server, command), "Save the question")
+        answer = server.client.post("/explore/questions", data={**fields, "name": HOSTILE})
+        assert (answer.status_code, answer.headers["location"]) == (
+            *(303, f"{PANE}?{urlencode({'command': command})}"),
+        )
+        for wrong, status in (({"name": HOSTILE}, 400), ({"name": " "}, 400), ({"key": "x"}, 403)):
+            again = {**fields, "name": "other", **wrong}
+            answer = server.client.post(
+                "/explore/questions", data=again, headers={"Accept": "text/html"}
+            )
+            assert answer.status_code == status, wrong
+            assert "<strong>" in answer.text
+        assert len(json.loads(file.read_text())) == 1
+    with serving(tmp_path / "kb") as server:
+        text = server.client.get(PANE).text
+        assert "<script>alert" not in text
+        address = f"{PANE}?{urlencode({'command': command})}"
+        assert f'<a href="{html.escape(address)}"' in text
+        assert "local <time" in text
+        assert server.client.get(PANE).headers["cache-control"] == "no-store"
+        fields = form_of(text, ">Remove</button>")
+        assert fields["name"] == HOSTILE
+        server.client.post("/explore/questions", data={**fields, "remove": "1"})
+        assert "Saved questions" not in server.client.get(PANE).text
+    assert json.loads(file.read_text()) == []
+
+
+def test_who_reads_sees_saved_questions_and_saves_none(tmp_path: Path) -> None:
+    kiprdf.Nexus.open(tmp_path / "kb").close()
+    question = {"name": "q", "command": "DESCRIBE DOMAINS", "by": "ada", "at": "2026-01-01T00:00Z"}
+    (tmp_path / "kb" / "questions.json").write_text(json.dumps([question]))
+    with serving(tmp_path / "kb", "--read-only") as server:
+        text = page(server, "DESCRIBE DOMAINS")
+        assert links(text)["q"] == f"{PANE}?command=DESCRIBE+DOMAINS"
+        assert "Save the question" not in text
+        assert server.client.post("/explore/questions", data={"name": "n"}).status_code == 403
+
+
+def test_saved_questions_are_backed_up_checked_and_forgotten(tmp_path: Path) -> None:
+    file = tmp_path / "kb" / "questions.json"
+    with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Zed Quux"} } }')
+        asked_ = {"by": "ada", "at": "2026-01-01T00:00:00.000Z"}
+        his = 'FIND(?x) WHERE { ?x {name: "Zed\\u0020Quux"} }'
+        commands = {"of Zed Quux": "FIND(?x)", "his": his}
+        for name, command in {**commands, "other": "DESCRIBE DOMAINS"}.items():
+            nexus._engine.writer.questions.save({"name": name, "command": command, **asked_})
+        nexus.backup(tmp_path / "copy")
+        assert (tmp_path / "copy" / "questions.json").read_bytes() == file.read_bytes()
+        report = nexus.forget(["C:Person/Zed Quux"])
+        assert report["questions"] == ["of Zed Quux", "his"]
+        assert [one["name"] for one in json.loads(file.read_text())] == ["other"]
+        assert nexus.check()["faults"] == []
+        file.write_text('[{"name": 1}]')
+        assert nexus.check()["faults"] == ["questions.json is damaged: remove it."]
+
+
+@needs_browser
+def test_a_person_saves_a_question_and_opens_it(server: RunningServer, window: Any) -> None:
+    window.get(f"{server.address}explore/kql?" + urlencode({"command": TEAMS}))
+    window.find_element("css selector", "#save [name=name]").send_keys("Teams by size\n")
+    until(lambda: window.find_elements("css selector", "#saved"))
+    window.get(f"{server.address}explore/kql")
+    window.find_element("link text", "Teams by size").click()
+    until(lambda: "rows" in window.find_element("tag name", "main").text)
+    assert window.find_element("css selector", "textarea").get_attribute("value") == TEAMS
+    window.find_element("css selector", "#saved summary").click()
+    window.find_element("css selector", "#saved button").click()
+    until(lambda: not window.find_elements("css selector", "#saved"))
     assert window.get_log("browser") == []

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, get_args
 from urllib.parse import urlencode
 
 from kiprdf import protocol
+from kiprdf.actors import Actor
 from kiprdf.advice.corrections import corrections
 from kiprdf.errors import KipError, KipWarning
 from kiprdf.execution.engine import Answer as CommandAnswer
+from kiprdf.kml.draft import timestamp
 from kiprdf.language import ast
 from kiprdf.language.names import KEYWORDS
 from kiprdf.language.parser import parse
+from kiprdf.nexus import Nexus
 from kiprdf.pages.page import View, count
 from kiprdf.serve.explorer import chart, why_page
 from kiprdf.serve.explorer.csv_files import csv_bytes
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import ExplorerPage
+from kiprdf.serve.explorer.time_pages import shown_time
 from kiprdf.serve.http import Answer, to_json
 from kiprdf.store.refusals import writes
 
 PATH = "explore/kql"
+SAVED = "explore/questions"
 GRAPH = "explore/graph"
 ROWS = 100
 """Rows of a page."""
@@ -70,8 +75,36 @@ def queries(explorer: Explorer, command: str | None, show: str = "table", first:
         reader=explorer.actor.label,
         show=show,
         examples=[(title, page.query_link(example)) for title, example in _EXAMPLES],
+        saved=_saved(explorer, page),
+        key=None if explorer.forms is None else explorer.forms.key(SAVED),
         answer=None if command is None else _answer(explorer, page, command, show, first),
     )
+
+
+def change_saved(nexus: Nexus, actor: Actor, fields: Mapping[str, str]) -> None:
+    """Save a question under a name, or remove the one that has it, as a form says."""
+    writer, name = nexus._engine.writer, fields.get("name", "").strip()
+    command = fields.get("command", "").replace("\r\n", "\n")
+    by, at, questions = actor.label or "", timestamp(writer.clock()), writer.questions
+    question = {"name": name, "command": command, "by": by, "at": at}
+    if "remove" in fields:
+        writer.store.write(lambda: questions.remove({name}))
+    else:
+        writer.store.write(lambda: questions.save(question))
+
+
+def _saved(explorer: Explorer, page: ExplorerPage) -> list[View]:
+    """The saved questions, the newest first."""
+    return [
+        {
+            "name": one["name"],
+            "href": page.query_link(one["command"]),
+            "command": one["command"],
+            "by": one["by"],
+            "at": shown_time(one["at"]),
+        }
+        for one in reversed(explorer.nexus._engine.writer.questions.all())
+    ]
 
 
 def names(explorer: Explorer) -> bytes:

@@ -1,6 +1,7 @@
 """The routes: each module has a list of its paths, methods and handlers, called ``ROUTES``.
 
 A handler is a function of the server's state and the request. ``kip``, ``sparql``, ``linked`` (RDF
-documents), ``feed`` (the commits), ``pages``, ``review`` and ``acting`` (for people), ``admin``
-(state, metrics, maintenance), ``openapi``; ``scopes`` are those of a server of several nexuses.
+documents), ``feed`` (the commits), ``openapi``, ``admin`` (state, metrics, maintenance); for people
+``pages``, ``questions``, ``review`` and ``acting``; ``scopes`` are those of a server of several
+nexuses.
 """

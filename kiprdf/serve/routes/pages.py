@@ -200,7 +200,10 @@ async def queries(server: Server, request: Request) -> Response:
         return RedirectResponse(f"{root_of(request)}/{pane.GRAPH}?{urlencode(graph)}", 303)
     first = number_of(fields.get("first", "")) or 0
     make = partial(pane.queries, command=command, show=show, first=first)
-    return await _page(server, request, make)
+    page = await _page(server, request, make)
+    # The keys of its forms are those of one actor.
+    page.headers["Cache-Control"] = "no-store"
+    return page
 
 
 async def names(server: Server, request: Request) -> Response:
