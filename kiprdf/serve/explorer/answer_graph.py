@@ -22,6 +22,7 @@ from kiprdf.serve.explorer.graph import (
     curve,
     filter_of,
     kind_of,
+    predicate_of,
 )
 from kiprdf.serve.explorer.page import ExplorerPage
 from kiprdf.store import Store
@@ -84,11 +85,11 @@ def _graph(
     if selected.type:
         columns = {n: at for n, at in columns.items() if kind_of(store.iris, n) == selected.type}
     every = _facts(store, columns)
-    predicates = Counter(_predicate(store.iris, fact) for fact in every)
+    predicates = Counter(predicate_of(store.iris, fact) for fact in every)
     ranks = {one: rank for rank, (one, _) in enumerate(predicates.most_common())}
     colors = {one: f"c{rank}" for one, rank in ranks.items() if rank < _COLORS}
     chosen = [selected.predicate] if selected.predicate else [*predicates]
-    facts = [fact for fact in every if _predicate(store.iris, fact) in chosen]
+    facts = [fact for fact in every if predicate_of(store.iris, fact) in chosen]
     box = 240 if len(set(columns.values())) < 3 else 168
     xs = _xs(columns, box)
     places = _places(columns, facts, xs)
@@ -97,7 +98,7 @@ def _graph(
     links, width = [], last + box
     for fact in facts:
         start, end = cast("tuple[NamedNode, NamedNode]", (fact.subject, fact.object))
-        predicate = _predicate(store.iris, fact)
+        predicate = predicate_of(store.iris, fact)
         is_last = places[start][0] == places[end][0] == last
         path, mark = _line(
             places[start], places[end], box, _ARC if is_last else _LEAST, ranks[predicate]
@@ -150,10 +151,6 @@ def _facts(store: Store, nodes: Mapping[NamedNode, float]) -> list[Triple]:
         for fact in store.match(node, None, None)
         if fact.object in nodes and fact.predicate.value.startswith(store.iris.predicates)
     ]
-
-
-def _predicate(iris: Iris, fact: Triple) -> str:
-    return iris.concept_name(fact.predicate.value) or ""
 
 
 # Places -----------------------------------------------------------------------------------------

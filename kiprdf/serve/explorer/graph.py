@@ -7,10 +7,10 @@ graph has an address, and ``templates/explorer/graph.html`` draws it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 from urllib.parse import urlencode
 
 from pyoxigraph import NamedNode, Triple
@@ -28,9 +28,8 @@ from kiprdf.store.totals import kind
 
 PATH = "explore/graph"
 DRAWN, MOST_DRAWN = 14, 50
-"""Neighbours of an open group on the page of an element, and on the page of its graph."""
-GROUPS = 14
-"""Groups on the page of an element; the page of its graph has all."""
+"""Neighbours of an open group, and groups, on the page of an element; neighbours on the page of its
+graph, which has all groups."""
 
 
 @dataclass(frozen=True)
@@ -75,21 +74,17 @@ def _opened(text: str) -> tuple[str, int]:
     return predicate, int(first) if is_number else 0
 
 
-@dataclass(frozen=True)
-class Group:
-    """The facts with a predicate from an element, or to it.
+End: TypeAlias = tuple[NamedNode, Triple | None]
+"""The other end of a fact, and the fact; None for the ends of a fact that is in the middle."""
 
-    The ends of a fact itself are two groups without a predicate: each has the other end alone.
-    """
+
+class Group(NamedTuple):
+    """The facts with a predicate from an element, or to it; "" for the ends of a fact itself."""
 
     label: str
+    predicate: str
     is_from: bool
-    facts: list[tuple[NamedNode, Triple | None]]
-    """The other ends, with the facts."""
-    predicate: str | None = None
-    shown: Sequence[tuple[NamedNode, Triple | None]] = ()
-    first: int | None = None
-    """The position of the first one that is shown; None in a group that is closed."""
+    ends: list[End]
 
 
 def graph_page(explorer: Explorer, node: NamedNode, query: Mapping[str, str]) -> str:
@@ -97,10 +92,9 @@ def graph_page(explorer: Explorer, node: NamedNode, query: Mapping[str, str]) ->
 
     The part ``page`` is that of the page of the element.
     """
-    store, selected = explorer.store, Selected.of(query)
+    store, selected, part = explorer.store, Selected.of(query), query.get("part")
     if not store.describe(node):
         raise no_element()
-    part = query.get("part")
     if part == "page":
         page = explorer.page(f"page/{element_path(store.iris.base, node.value)}")
     else:
@@ -118,68 +112,29 @@ def around(
     explorer: Explorer, page: ExplorerPage, node: NamedNode, selected: Selected
 ) -> View | None:
     """What the graph around an element shows on a page; None for an element without facts."""
-    return explorer.store.read(lambda: _around(explorer, page, node, selected))
 
+    def read() -> View | None:
+        groups = list(_groups(explorer.store, node))
+        return _Around(explorer, page, selected, groups).view(node) if groups else None
 
-def _around(
-    explorer: Explorer, page: ExplorerPage, node: NamedNode, selected: Selected
-) -> View | None:
-    store, is_whole = explorer.store, page.path == PATH
-    every = list(_groups(store, node))
-    if not every:
-        return None
-    chosen = sorted(_filtered(store.iris, every, selected), key=lambda one: -len(one.facts))
-    groups = chosen if is_whole else chosen[:GROUPS]
-    groups.sort(key=lambda group: (group.predicate or "", group.label))
-    groups = _with_open(store.iris, groups, selected, MOST_DRAWN if is_whole else DRAWN)
-    drawn = _Drawing(page, selected, groups, Neighbours(explorer, page))
-    element = {"element": store.iris.id(node)}
-    part = {**element, "part": "graph" if is_whole else "page"}
-    whole = {**element, **selected.query}
-    number = sum(len(group.facts) for group in every if group.predicate is not None)
-    return {
-        "number": count(number, "fact"),
-        "filters": drawn.filters(store.iris, every),
-        "is_filtered": bool(selected.predicate or selected.type),
-        "omitted": f"{len(groups)} of {len(chosen)} groups" if chosen[len(groups) :] else None,
-        "whole": None if is_whole else page.href(f"{PATH}?{urlencode(whole)}"),
-        "part": page.href(f"{PATH}?{urlencode(part)}"),
-        **drawn.picture(node),
-    }
-
-
-# What there is ----------------------------------------------------------------------------------
+    return explorer.store.read(read)
 
 
 def _groups(store: Store, node: NamedNode) -> Iterator[Group]:
     """The groups of an element."""
     element = read_element(store.iris, node, store.describe(node))
     if isinstance(element, Proposition):
-        yield Group("subject", False, [(element.subject, None)])
-        yield Group("object", True, [(element.object, None)])
-    ends: dict[tuple[str, bool], list[tuple[NamedNode, Triple | None]]] = {}
+        yield Group("subject", "", False, [(element.subject, None)])
+        yield Group("object", "", True, [(element.object, None)])
+    ends: dict[tuple[str, bool], list[End]] = {}
     for fact in store.facts(node):
-        for is_from, end, other in (
-            (True, fact.subject, fact.object),
-            (False, fact.object, fact.subject),
-        ):
+        sides = ((True, fact.subject, fact.object), (False, fact.object, fact.subject))
+        for is_from, end, other in sides:
             if end == node:
-                group = ends.setdefault((fact.predicate.value, is_from), [])
+                group = ends.setdefault((predicate_of(store.iris, fact), is_from), [])
                 group.append((cast(NamedNode, other), fact))
-    for (iri, is_from), facts in ends.items():
-        predicate = store.iris.concept_name(iri)
-        assert predicate is not None, iri
-        yield Group(words(predicate), is_from, facts, predicate)
-
-
-def _filtered(iris: Iris, groups: Iterable[Group], selected: Selected) -> Iterator[Group]:
-    """The groups of a predicate, with the other ends of a type."""
-    for group in groups:
-        if group.predicate is not None and selected.type:
-            facts = [one for one in group.facts if kind_of(iris, one[0]) == selected.type]
-            group = replace(group, facts=facts)
-        if group.facts and (group.predicate is None or selected.predicate in ("", group.predicate)):
-            yield group
+    for (predicate, is_from), others in ends.items():
+        yield Group(words(predicate), predicate, is_from, others)
 
 
 def address(page: ExplorerPage, selected: Selected) -> str:
@@ -217,32 +172,11 @@ def kind_of(iris: Iris, node: NamedNode) -> str:
     return kind(iris, node.value) or "(fact)"
 
 
-def _with_open(iris: Iris, groups: Sequence[Group], selected: Selected, size: int) -> list[Group]:
-    """The groups, of which those are open that are selected, or else the smallest that fit."""
-    opened = selected.open
-    if opened is None:
-        numbers: Counter[str] = Counter()
-        for group in groups:
-            numbers[group.predicate or ""] += len(group.facts)
-        opened, left = {}, size
-        for predicate, number in sorted(numbers.items(), key=lambda item: item[1]):
-            left -= number
-            if left >= 0 or not opened:
-                opened[predicate] = 0
-    opened = {**opened, "": 0}
-    return [_at(iris, group, opened.get(group.predicate or ""), size) for group in groups]
-
-
-def _at(iris: Iris, group: Group, first: int | None, size: int) -> Group:
-    """A group that shows a page of its facts, sorted by the names of other ends."""
-    if first is None:
-        return group
-    first = first if first < len(group.facts) else 0
-
-    def order(one: tuple[NamedNode, Triple | None]) -> tuple[str, str]:
-        return (iris.concept_name(one[0].value) or "").casefold(), one[0].value
-
-    return replace(group, first=first, shown=sorted(group.facts, key=order)[first : first + size])
+def predicate_of(iris: Iris, fact: Triple) -> str:
+    """The name of the predicate of a fact."""
+    predicate = iris.concept_name(fact.predicate.value)
+    assert predicate is not None, fact
+    return predicate
 
 
 class Neighbours:
@@ -313,13 +247,12 @@ def cut(text: str, width: float) -> str:
 
 # Places -----------------------------------------------------------------------------------------
 
-BOX, PREDICATE, MIDDLE = 152, 118, 126
-"""The widths of a neighbour, of a group, and of the element in the middle."""
+PREDICATE, MIDDLE = 118, 126
+"""The widths of a group, and of the element in the middle."""
 ROW, LOW, HIGH = 30, 24, 36
 """The height of a row of neighbours, and those of boxes with one and with two lines."""
-_NEAR, _FAR = 34, 44
-"""The space between the middle and a group, and between a group and its neighbours."""
-_APART = 10
+_NEAR, _APART = 34, 10
+"""The space between the middle and a group, and between groups."""
 _ADVANCE = 7.2
 """About the width of a character."""
 
@@ -330,28 +263,73 @@ def curve(x1: float, y1: float, x2: float, y2: float, middle: float | None = Non
     return f"M{x1:g} {y1:g}C{middle:g} {y1:g} {middle:g} {y2:g} {x2:g} {y2:g}"
 
 
-class _Drawing:
+class _Around:
     """The graph around an element on a page: groups to the left and to the right of it."""
 
     def __init__(
-        self, page: ExplorerPage, selected: Selected, groups: list[Group], neighbours: Neighbours
+        self, explorer: Explorer, page: ExplorerPage, selected: Selected, every: list[Group]
     ) -> None:
-        self._page, self._selected, self._groups = page, selected, groups
-        self._neighbours = neighbours
-        self._size = MOST_DRAWN if page.path == PATH else DRAWN
-        self._open = {one.predicate: one.first for one in groups if one.predicate is not None}
+        self._iris, self._page, self._selected = explorer.store.iris, page, selected
+        self._neighbours = Neighbours(explorer, page)
+        self._is_whole = page.path == PATH
+        self._size = MOST_DRAWN if self._is_whole else DRAWN
+        self._box, self._far = (210, 84) if self._is_whole else (152, 44)
+        self._every = every
+        chosen = sorted(filter(None, map(self._filtered, every)), key=lambda one: -len(one.ends))
+        self._omitted = 0 if self._is_whole else max(0, len(chosen) - DRAWN)
+        chosen = chosen[: len(chosen) - self._omitted]
+        self._groups = sorted(chosen, key=lambda one: (one.predicate, one.label))
+        self._open = {**(self._fitting() if selected.open is None else selected.open), "": 0}
 
-    def filters(self, iris: Iris, groups: Sequence[Group]) -> list[View]:
+    def _filtered(self, group: Group) -> Group | None:
+        """A group, with the other ends of a type; None for one that is not selected."""
+        selected, ends = self._selected, group.ends
+        if group.predicate and selected.type:
+            ends = [one for one in ends if kind_of(self._iris, one[0]) == selected.type]
+        is_selected = group.predicate in ("", selected.predicate or group.predicate)
+        return group._replace(ends=ends) if ends and is_selected else None
+
+    def _fitting(self) -> dict[str, int]:
+        """The predicates of the smallest groups, which are open if nothing else is asked for."""
+        numbers: Counter[str] = Counter()
+        for group in self._groups:
+            numbers[group.predicate] += len(group.ends) if group.predicate else 0
+        opened: dict[str, int] = {}
+        left = self._size
+        for predicate, number in sorted(numbers.items(), key=lambda item: item[1]):
+            left -= number
+            if left >= 0 or not any(opened):
+                opened[predicate] = 0
+        return opened
+
+    def view(self, node: NamedNode) -> View:
+        """What ``templates/explorer/graph.html`` draws."""
+        of = {"element": self._iris.id(node)}
+        whole = urlencode({**of, **self._selected.query})
+        part = urlencode({**of, "part": "graph" if self._is_whole else "page"})
+        number = sum(len(group.ends) for group in self._every if group.predicate)
+        shown = f"{len(self._groups)} of {len(self._groups) + self._omitted} groups"
+        return {
+            "number": count(number, "fact"),
+            "filters": self._filters(),
+            "is_filtered": bool(self._selected.predicate or self._selected.type),
+            "omitted": shown if self._omitted else None,
+            "whole": None if self._is_whole else self._page.href(f"{PATH}?{whole}"),
+            "part": self._page.href(f"{PATH}?{part}"),
+            "box": self._box,
+            **self._picture(node),
+        }
+
+    def _filters(self) -> list[View]:
         """The predicates and the types of the neighbours, each with its number and address."""
         selected = self._selected
         predicates: Counter[str] = Counter()
         types: Counter[str] = Counter()
-        for group in groups:
-            if group.predicate is not None:
-                kinds = Counter(kind_of(iris, other) for other, _ in group.facts)
-                predicates[group.predicate] += (
-                    kinds[selected.type] if selected.type else kinds.total()
-                )
+        for group in self._every:
+            if group.predicate:
+                kinds = Counter(kind_of(self._iris, other) for other, _ in group.ends)
+                number = kinds[selected.type] if selected.type else kinds.total()
+                predicates[group.predicate] += number
                 if selected.predicate in ("", group.predicate):
                     types.update(kinds)
         return [
@@ -360,90 +338,97 @@ class _Drawing:
             if len(counts) > 1 or getattr(selected, key)
         ]
 
-    def picture(self, node: NamedNode) -> View:
+    def _picture(self, node: NamedNode) -> View:
         """The groups with their places, and the size of all."""
-        sides = [[one for one in self._groups if one.is_from is side] for side in (False, True)]
-        heights = [sum(map(_height, side)) for side in sides]
+        # The facts of the element come before those that refer to it, as on its page.
+        sides = [[one for one in self._groups if one.is_from is side] for side in (True, False)]
+        heights = [sum(map(self._height, side)) for side in sides]
         height = max(*heights, HIGH + _APART)
-        left, right = (
-            (_NEAR + PREDICATE if side else 0) + (_FAR + BOX if any(g.shown for g in side) else 0)
+        right, left = (
+            (_NEAR + PREDICATE if side else 0)
+            + (self._far + self._box if any(one.predicate in self._open for one in side) else 0)
             for side in sides
         )
         middle = self._neighbours.box(node, MIDDLE) | {"x": left, "y": (height - HIGH) / 2}
         groups = []
-        # The facts of the element come before those that refer to it, as on its page.
-        for side, used in zip(sides[::-1], heights[::-1], strict=True):
+        for side, used in zip(sides, heights, strict=True):
             top = (height - used) / 2
             for group in side:
                 groups.append(self._group(group, middle, top))
-                top += _height(group)
+                top += self._height(group)
         width = left + MIDDLE + right
         return {"width": width, "height": height, "middle": middle, "groups": groups}
 
+    def _shown(self, group: Group) -> tuple[int, list[End]]:
+        """The page of a group that is shown: its position, and other ends sorted by name."""
+        first = self._open.get(group.predicate)
+        if first is None:
+            return 0, []
+        first = first if first < len(group.ends) else 0
+
+        def order(end: End) -> tuple[str, str]:
+            return (self._iris.concept_name(end[0].value) or "").casefold(), end[0].value
+
+        return first, sorted(group.ends, key=order)[first : first + self._size]
+
+    def _height(self, group: Group) -> int:
+        rows = min(len(group.ends), self._size + 1) if group.predicate in self._open else 0
+        return max(HIGH, rows * ROW) + _APART
+
     def _group(self, group: Group, middle: View, top: float) -> View:
-        rows = len(group.shown) * ROW
-        y, centre = top + max(HIGH, rows) / 2, middle["y"] + HIGH / 2
-        if group.is_from:
-            x = middle["x"] + MIDDLE + _NEAR
-            path = curve(middle["x"] + MIDDLE, centre, x, y)
-        else:
-            x = middle["x"] - _NEAR - PREDICATE
-            path = curve(x + PREDICATE, y, middle["x"], centre)
+        first, shown = self._shown(group)
+        y, centre = top + max(HIGH, len(shown) * ROW) / 2, middle["y"] + HIGH / 2
+        near, far = _NEAR + PREDICATE, _NEAR + PREDICATE + self._far
+
+        def place(out: int, width: int = 0) -> int:
+            """The left side of what is so far from the middle."""
+            x: int = middle["x"]
+            return x + MIDDLE + out if group.is_from else x - out - width
+
+        def line(out: int, y1: float, further: int, y2: float) -> str:
+            ends = [(place(out), y1), (place(further), y2)]
+            (x1, y1), (x2, y2) = ends if group.is_from else ends[::-1]
+            return curve(x1, y1, x2, y2)
+
+        neighbours = []
+        for row, (node, fact) in enumerate(shown):
+            at = y + ROW * (row + 0.5) - len(shown) * ROW / 2
+            box = {"x": place(far, self._box), "y": at - LOW / 2}
+            neighbours.append(
+                {
+                    "box": self._neighbours.box(node, self._box) | box,
+                    "fact": fact and self._neighbours.fact(fact),
+                    "path": line(near, y, far, at),
+                    "has_tip": group.is_from,
+                    "mark": (place(far - 14), at),
+                }
+            )
+        is_open = bool(shown)
         return {
             "label": cut(group.label, PREDICATE),
             "sentence": f"{group.label} …" if group.is_from else f"… {group.label}",
-            "number": f"{len(group.facts):,}",
-            "href": self._address_of(group.predicate, None if group.shown else 0),
-            "is_open": bool(group.shown),
-            "has_tip": not (group.is_from and group.shown),
-            "x": x,
+            "number": f"{len(group.ends):,}",
+            "href": self._address(group.predicate, None if is_open else 0),
+            "is_open": is_open,
+            "has_tip": not (group.is_from and is_open),
+            "x": place(_NEAR, PREDICATE),
             "y": y - HIGH / 2,
-            "path": path,
-            "neighbours": [
-                self._neighbour(one, fact, group.is_from, x, y, y + ROW * (row + 0.5) - rows / 2)
-                for row, (one, fact) in enumerate(group.shown)
-            ],
-            "pager": self._pager(group, x, top + rows + LOW / 2),
+            "path": line(0, centre, _NEAR, y),
+            "neighbours": neighbours,
+            "pager": self._pager(group, first, len(shown)),
+            "pager_at": (place(far + self._box // 2), top + ROW * len(shown) + LOW / 2),
         }
 
-    def _address_of(self, predicate: str | None, first: int | None) -> str | None:
+    def _pager(self, group: Group, first: int, shown: int) -> View | None:
+        number, last = len(group.ends), first + shown
+        if shown in (0, number):
+            return None
+        before = self._address(group.predicate, max(0, first - self._size)) if first else None
+        after = self._address(group.predicate, last) if last < number else None
+        return {"shown": f"{first + 1:,}–{last:,} of {number:,}", "previous": before, "next": after}
+
+    def _address(self, predicate: str, first: int | None) -> str | None:
         """The address of the graph in which a group is open from a position on, or closed."""
-        if predicate is None:
-            return None
-        opened = {**self._open, predicate: first}
-        left = {one: start for one, start in opened.items() if start is not None}
-        return address(self._page, replace(self._selected, open=left))
-
-    def _neighbour(
-        self, node: NamedNode, fact: Triple | None, is_from: bool, x: float, y: float, at: float
-    ) -> View:
-        """Another end, the line that leads to it, and the mark of the fact on that line."""
-        if is_from:
-            end, box = x + PREDICATE + _FAR, x + PREDICATE + _FAR
-            path, mark = curve(x + PREDICATE, y, end, at), end - 14
-        else:
-            end, box = x - _FAR, x - _FAR - BOX
-            path, mark = curve(end, at, x, y), end + 14
-        return {
-            "box": self._neighbours.box(node, BOX) | {"x": box, "y": at - LOW / 2},
-            "fact": None if fact is None else self._neighbours.fact(fact),
-            "path": path,
-            "has_tip": is_from,
-            "mark": (mark, at),
-        }
-
-    def _pager(self, group: Group, x: float, y: float) -> View | None:
-        number, first = len(group.facts), group.first
-        if first is None or number == len(group.shown):
-            return None
-        last, size = first + len(group.shown), self._size
-        before = self._address_of(group.predicate, max(0, first - size)) if first else None
-        after = self._address_of(group.predicate, last) if last < number else None
-        shown = f"{first + 1:,}–{last:,} of {number:,}"
-        middle = x + PREDICATE + _FAR + BOX / 2 if group.is_from else x - _FAR - BOX / 2
-        return {"shown": shown, "previous": before, "next": after, "x": middle, "y": y}
-
-
-def _height(group: Group) -> int:
-    rows = len(group.shown) + bool(0 < len(group.shown) < len(group.facts))
-    return max(HIGH, rows * ROW) + _APART
+        opened = {one: start for one, start in self._open.items() if one not in ("", predicate)}
+        opened |= {} if first is None else {predicate: first}
+        return address(self._page, replace(self._selected, open=opened)) if predicate else None
