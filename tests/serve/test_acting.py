@@ -170,7 +170,13 @@ def test_a_value_keeps_its_type(acting: Acting) -> None:
     for kind, value in (
         ("number", "3,5"),
         ("number", "nan"),
+        ("number", "007"),
+        ("number", "1e400"),
+        ("number", "9" * 5000),
+        ("number", '"3"'),
         ("json", "[NaN]"),
+        ("json", '"\\ud800"'),
+        ("json", "[" * 5000),
         ("json", "{"),
         ("x", ""),
     ):

@@ -130,3 +130,27 @@ def test_what_is_rejected_in_a_view_is_rejected_in_its_scope(scoped: ScopedServe
         again = scoped.kip(who, write, path)
         assert (again.status_code, "was rejected by human/ada" in again.text) == (403, True)
     assert scoped.kip("root", write, "/scopes/team").status_code == 200
+
+
+def test_a_value_is_edited_in_a_view_and_in_a_scope(scoped: ScopedServer) -> None:
+    write = 'UPSERT { CONCEPT { {type: "Person", name: "Zoe"} SET ATTRIBUTES { age: 7 } } }'
+    age = 'FIND(?p.attributes.age) WHERE { ?p {type: "Person", name: "Zoe"} }'
+    assert scoped.kip("root", write, "/scopes/team").status_code == 200
+    people = {"Accept": "text/html"}
+    for path, value, status in (("/scopes/team", 8, 403), ("", 9, 303), ("/scopes/ada", 10, 303)):
+        address = f"{path}/explore/act/edit/Person/Zoe?key=attributes.age"
+        if status == 403:
+            assert scoped.send("ada", "GET", address, headers=people).status_code == 403
+            page = scoped.send("ada", "GET", f"{path}/page/Person/Zoe", headers=people).text
+            assert "Zoe" in page
+            assert "/explore/act/" not in page
+            continue
+        form = form_of(scoped, address)
+        fields = {**form, "kind": "number", "value": str(value), "step": "show"}
+        shown = scoped.send("ada", "POST", address, data=fields, headers=people)
+        assert ("EXPECT VERSION" in shown.text) == bool(path), shown.text
+        written = scoped.send("ada", "POST", address, data={**fields, "step": "write"})
+        assert written.status_code == 303, written.text
+        assert written.headers["location"].startswith(f"{path}/page/Person/Zoe")
+        assert scoped.kip("ada", age, path).json()["result"] == [value]
+    assert scoped.kip("root", age, "/scopes/team").json()["result"] == [7]

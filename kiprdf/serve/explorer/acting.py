@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, TypeAlias
+from urllib.parse import quote
 
 from kiprdf.actors import Access
 from kiprdf.errors import KipError
@@ -158,7 +159,7 @@ def form_of(act: Act, path: str, key: str) -> str:
 
 def link(page: ExplorerPage, act: Act, on: Subject, key: str = "") -> str:
     """The address of the form of an act."""
-    query = f"?key={key}" if key else ""
+    query = f"?key={quote(key, safe='')}" if key else ""
     return page.href(f"explore/act/{act.name}/{on.path}{query}")
 
 
@@ -273,7 +274,7 @@ def _plan(page: ExplorerPage, plan: Plan, preview: Preview | None) -> View:
         parameters = json.dumps(plan.parameters, ensure_ascii=False, indent=1)
     rows = [] if changes is None else list(filter(is_shown, time_pages.changed_rows(page, changes)))
     return {
-        "words": plan.words,
+        "words": list(visible(plan.words)),
         "statement": statement,
         "parameters": list(visible(parameters, "\n")),
         "rows": rows,

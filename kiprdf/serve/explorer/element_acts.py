@@ -22,7 +22,6 @@ REASON = "retraction_reason"
 """The metadatum with why a fact was retracted."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 """What a form would not send as it is."""
-_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 _KINDS = (
     ("text", "Text"),
     ("number", "Number"),
@@ -184,17 +183,16 @@ def _value(on: Subject, given: Given) -> Json:
         return _FIXED[kind]
     if kind == "text":
         return text
-    if kind == "number" and _NUMBER.fullmatch(text.strip()):
-        value: Json = json.loads(text.strip().removeprefix("+"))
-        return value
     try:
-        if kind != "json":
+        if kind not in ("json", "number"):
             raise ValueError
-        value = json.loads(text, parse_constant=_refuse)
+        value: Json = json.loads(text, parse_constant=_refuse)
+        if kind == "number" and kind_of(value) != kind:
+            raise ValueError
     except (ValueError, RecursionError) as fault:
         what = "number" if kind == "number" else "JSON"
         hints = {"number": "Write it as 3 or 3.5.", "JSON": 'Write it as ["a", "b"] or {"a": 1}.'}
-        reason = f": {fault}" if str(fault) else ""
+        reason = f": {fault}" if str(fault) and what == "JSON" else ""
         message = f"{shown(text)!r} is no {what}{reason}."
         raise KipError("KIP_1001", message, hints[what]) from None
     return value
