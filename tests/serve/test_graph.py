@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import html
 import re
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
 
 import kiprdf
-from tests.serve.browser import browser, needs_browser, show_on
+from tests.serve.browser import needs_browser, show_on, until
 from tests.serve.running import RunningServer, serving
 
 HUB, OWN = "/page/Org/Hub", "/explore/graph?element=C:Org/Hub"
@@ -251,44 +250,34 @@ def test_what_a_graph_has_not_is_said(server: RunningServer, command: str, note:
 # In a browser -----------------------------------------------------------------------------------
 
 
-def until(condition: Callable[[], Any]) -> None:
-    end = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < end, "Nothing happened."
-        time.sleep(0.05)
-
-
 @needs_browser
-def test_a_graph_is_opened_in_place_filtered_and_walked(server: RunningServer) -> None:
-    with browser() as window:
-        window.get(server.address.rstrip("/") + HUB)
-        window.execute_script("window.stays = true")
-        shown = "return document.querySelectorAll('.graph > svg .node').length"
-        assert window.execute_script(shown) == 2
-        # By the keyboard: the focus stays on the group.
-        window.execute_script(
-            "document.querySelector('.graph svg a[data-key$=\"works for\"]').focus()"
-        )
-        window.switch_to.active_element.send_keys("\ue007")
-        until(lambda: window.execute_script(shown) == 16)
-        assert window.execute_script("return window.stays") is True
-        assert "open=based_in%2Cworks_for" in window.current_url
-        focus = "return document.activeElement.dataset.key"
-        assert window.execute_script(focus) == "… works for"
-        # No label is wider than its box, in any script.
-        wide = """return [...document.querySelectorAll('.graph .node text')].filter((one) =>
-            one.getBBox().width > one.parentElement.width.baseVal.value).length"""
-        assert window.execute_script(wide) == 0
-        window.find_element("css selector", ".graph summary").click()
-        window.find_element("css selector", ".graph [data-key='type Org']").click()
-        until(lambda: window.execute_script(shown) == 2)
-        assert window.execute_script("return window.stays") is True
-        show_on(window, 390)
-        listed = window.find_element("css selector", ".groups > li ul a")
-        assert listed.text == "Part"
-        assert not window.find_element("css selector", ".graph > svg").is_displayed()
-        assert window.execute_script("return document.documentElement.scrollWidth") <= 390
-        show_on(window)
-        window.find_element("css selector", ".graph .group .node").click()
-        until(lambda: window.current_url.endswith("/page/Org/Part"))
-        assert [one for one in window.get_log("browser") if one["level"] == "SEVERE"] == []
+def test_a_graph_is_opened_in_place_filtered_and_walked(server: RunningServer, window: Any) -> None:
+    window.get(server.address.rstrip("/") + HUB)
+    window.execute_script("window.stays = true")
+    shown = "return document.querySelectorAll('.graph > svg .node').length"
+    assert window.execute_script(shown) == 2
+    # By the keyboard: the focus stays on the group.
+    window.execute_script("document.querySelector('.graph svg a[data-key$=\"works for\"]').focus()")
+    window.switch_to.active_element.send_keys("\ue007")
+    until(lambda: window.execute_script(shown) == 16)
+    assert window.execute_script("return window.stays") is True
+    assert "open=based_in%2Cworks_for" in window.current_url
+    focus = "return document.activeElement.dataset.key"
+    assert window.execute_script(focus) == "… works for"
+    # No label is wider than its box, in any script.
+    wide = """return [...document.querySelectorAll('.graph .node text')].filter((one) =>
+        one.getBBox().width > one.parentElement.width.baseVal.value).length"""
+    assert window.execute_script(wide) == 0
+    window.find_element("css selector", ".graph summary").click()
+    window.find_element("css selector", ".graph [data-key='type Org']").click()
+    until(lambda: window.execute_script(shown) == 2)
+    assert window.execute_script("return window.stays") is True
+    show_on(window, 390)
+    listed = window.find_element("css selector", ".groups > li ul a")
+    assert listed.text == "Part"
+    assert not window.find_element("css selector", ".graph > svg").is_displayed()
+    assert window.execute_script("return document.documentElement.scrollWidth") <= 390
+    show_on(window)
+    window.find_element("css selector", ".graph .group .node").click()
+    until(lambda: window.current_url.endswith("/page/Org/Part"))
+    assert [one for one in window.get_log("browser") if one["level"] == "SEVERE"] == []

@@ -247,11 +247,11 @@ def cut(text: str, width: float) -> str:
 
 # Places -----------------------------------------------------------------------------------------
 
-PREDICATE, MIDDLE = 118, 126
+PREDICATE, MIDDLE = 126, 120
 """The widths of a group, and of the element in the middle."""
 ROW, LOW, HIGH = 30, 24, 36
 """The height of a row of neighbours, and those of boxes with one and with two lines."""
-_NEAR, _APART = 34, 10
+_NEAR, _APART = 30, 10
 """The space between the middle and a group, and between groups."""
 _ADVANCE = 7.2
 """About the width of a character."""
@@ -273,7 +273,7 @@ class _Around:
         self._neighbours = Neighbours(explorer, page)
         self._is_whole = page.path == PATH
         self._size = MOST_DRAWN if self._is_whole else DRAWN
-        self._box, self._far = (210, 84) if self._is_whole else (152, 44)
+        self._box, self._far = (210, 84) if self._is_whole else (150, 40)
         self._every = every
         chosen = sorted(filter(None, map(self._filtered, every)), key=lambda one: -len(one.ends))
         self._omitted = 0 if self._is_whole else max(0, len(chosen) - DRAWN)
@@ -405,7 +405,7 @@ class _Around:
             )
         is_open = bool(shown)
         return {
-            "label": cut(group.label, PREDICATE),
+            "label": cut(group.label, PREDICATE + 12),
             "sentence": f"{group.label} …" if group.is_from else f"… {group.label}",
             "number": f"{len(group.ends):,}",
             "href": self._address(group.predicate, None if is_open else 0),
