@@ -20,14 +20,40 @@ if (field && results) {
   });
 }
 // The slider: the page as of the commit at which a pointer releases it. Keys only move it, because
-// each of them would load a page; Enter, or the button, shows the page.
+// each of them would load a page; Enter, or the button, shows the page. Both say what commit it is.
 const slider = document.querySelector(".time input");
 if (slider) {
   const button = slider.form.querySelector("button");
+  const output = slider.form.querySelector("output");
+  const marker = slider.form.querySelector(".marker");
+  const bars = [...slider.form.querySelectorAll("[data-last]")];
   let isMovedByKeys = false;
+  let timer;
   const show = () => {
     slider.disabled = slider.value === slider.max;
     slider.form.submit();
+  };
+  const say = (text) => {
+    output.textContent = isMovedByKeys ? `${text}: Enter shows it` : text;
+  };
+  const preview = async (seq) => {
+    const address = `${slider.form.dataset.commit}?seq=${seq}`;
+    const answer = await fetch(address, { credentials: "same-origin" });
+    if (answer.ok && slider.value === seq) {
+      say((await answer.json()).text);
+    }
+  };
+  const mark = () => {
+    const last = (bar) => Number(bar.dataset.last);
+    const seq = Number(slider.value);
+    const place = bars.findIndex((bar) => last(bar) >= seq);
+    if (place >= 0) {
+      const before = place ? last(bars[place - 1]) : Number(slider.min);
+      const { x, width, height } = bars[place].querySelector(".place");
+      const share = (seq - before) / (last(bars[place]) - before);
+      const left = x.baseVal.value + width.baseVal.value * share;
+      marker.setAttribute("d", `M${left} 0V${height.baseVal.value}`);
+    }
   };
   button.hidden = true;
   slider.addEventListener("pointerdown", () => {
@@ -43,8 +69,10 @@ if (slider) {
   });
   slider.addEventListener("input", () => {
     button.hidden = !isMovedByKeys;
-    const note = isMovedByKeys ? ": Enter shows it" : "";
-    slider.form.querySelector("output").textContent = `commit ${slider.value}${note}`;
+    say(`commit ${slider.value}`);
+    mark();
+    clearTimeout(timer);
+    timer = setTimeout(preview, 120, slider.value);
   });
   slider.addEventListener("change", () => {
     if (!isMovedByKeys) {

@@ -90,7 +90,8 @@ class ExplorerPage(Page):
         history = None
         if self.path.startswith("page/") and self.has_history:
             history = f"{self.root}/explore/history/{self.path.removeprefix('page/')}"
-        return time_pages.slider(self.moment, f"{self.root}/{self.path}", self.query, history)
+        view = time_pages.slider(self.moment, f"{self.root}/{self.path}", self.query, history)
+        return {**view, "commit": f"{self.root}/explore/commit"}
 
     def offered(self) -> View | None:
         """The links to the forms of acts."""

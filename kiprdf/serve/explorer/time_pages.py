@@ -13,6 +13,7 @@ from kiprdf.nexus import Nexus
 from kiprdf.pages.page import Page, View, count, name, words
 from kiprdf.rdf.elements import Proposition
 from kiprdf.rdf.iris import ConceptName, Iris
+from kiprdf.serve.explorer.histogram import histogram
 from kiprdf.store import NexusStore
 from kiprdf.store.timeline import Timeline
 
@@ -24,6 +25,8 @@ SHOWN = 20
 """The elements that the log shows of a commit."""
 Query: TypeAlias = dict[str, str | list[str]]
 """The fields of an address; a list is a field for each of its texts."""
+LINKED = 300
+"""The longest query that each bar of the histogram has in its link."""
 _SIGNS = {"added": "+", "removed": "−", "changed": "~"}
 
 
@@ -54,15 +57,36 @@ def moment_of(
 
 def slider(moment: Moment, path: str, query: Query, history: str | None) -> View:
     """The form of the slider, with the address of the page as it is now, and of the history."""
+    given = urlencode(query, doseq=True)
     return {
         "path": path,
         "query": query,
         "moment": moment,
         # Nothing is known of the time before the first commit.
         "time": shown_time(moment.at) if moment.at else None,
-        "now": f"{path}?{urlencode(query, doseq=True)}" if query else path,
+        "now": f"{path}?{given}" if given else path,
         "history": history,
+        "bars": histogram(moment.timeline, moment.earliest, moment.latest, moment.seq),
+        # Each bar would repeat a long query; the slider has it once.
+        "given": None if len(given) > LINKED else f"{given}&" if given else "",
     }
+
+
+def preview(nexus: Nexus, moment: Moment | None, seq: int | None) -> dict[str, Any]:
+    """What the slider shows of a commit before its page; KIP_3002 for one without a record."""
+    if moment is None or seq is None or not moment.earliest <= seq <= moment.latest:
+        raise KipError("KIP_3002", "There is no such commit.", "Give a number of the slider.")
+    text = f"commit {seq}"
+    if seq == moment.earliest:
+        return {"seq": seq, "text": text}
+    (commit,) = nexus.changes(seq - 1, seq, limit=1)["commits"]
+    at, author = commit["at"], commit.get("actor", commit["author"])
+    changes = sum(
+        len(commit[group][kind]) for group in ("concepts", "propositions") for kind in _SIGNS
+    )
+    parts = (text, shown_time(at)["text"], author, count(changes, "change"))
+    shown = " · ".join(part for part in parts if part)
+    return {"seq": seq, "at": at, "author": author, "changes": changes, "text": shown}
 
 
 def log(page: Page, nexus: Nexus, moment: Moment, until: int) -> View:

@@ -26,8 +26,8 @@ from kiprdf.serve.explorer.answer_graph import answer_page
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.forms import Forms
 from kiprdf.serve.explorer.page import ASSETS
-from kiprdf.serve.explorer.time_pages import moment_of
-from kiprdf.serve.http import error_response, read_form, run_for
+from kiprdf.serve.explorer.time_pages import moment_of, preview
+from kiprdf.serve.http import error_response, json_response, read_form, run_for
 from kiprdf.serve.observation import info_of
 from kiprdf.serve.plain import refused
 from kiprdf.serve.routes import linked
@@ -133,6 +133,14 @@ async def start(server: Server, request: Request) -> Response:
     return await _page(
         server, request, lambda explorer: home.start(explorer, term, server.address(request))
     )
+
+
+async def commit(server: Server, request: Request) -> Response:
+    """/explore/commit: what the slider shows of a commit, as JSON."""
+    seq = number_of(request.query_params.get("seq", ""))
+    moment = moment_of(server.store, server.timeline)
+    call = partial(preview, server.nexus, moment, seq)
+    return json_response(await run_for(request, server.threads, call))
 
 
 async def search_results(server: Server, request: Request) -> Response:
@@ -272,6 +280,7 @@ ROUTES: Routes = (
     ("/page/{path:path}", ("GET",), element),
     ("/explore/", ("GET",), start),
     ("/explore/search", ("GET",), search_results),
+    ("/explore/commit", ("GET",), commit),
     ("/explore/graph", ("GET",), graph),
     ("/explore/schema", ("GET",), schema),
     ("/explore/table", ("GET",), table),
