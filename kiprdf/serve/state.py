@@ -28,6 +28,7 @@ from kiprdf.serve.http import Answer, HttpError, choose, run_for
 from kiprdf.serve.observation import LOGGER, AuditLog, Metrics, info_of
 from kiprdf.serve.options import Options
 from kiprdf.serve.past_states import PastStates
+from kiprdf.store.past import number_at
 from kiprdf.store.timeline import Timeline
 
 T = TypeVar("T")
@@ -111,8 +112,10 @@ class Server:
     def at(self, when: str) -> AbstractContextManager[Nexus]:
         """The nexus as of a commit or a time, as a query names it."""
         timeline, number = self.timeline, number_of(when)
-        if timeline is None or number is None:
+        if timeline is None:
             return self.nexus.at(when if number is None else number)
+        if number is None:
+            number = number_at(timeline.journal, when, self.store.commit())
         return self.service.past_states.at(self.nexus, timeline, number)
 
     @property

@@ -132,7 +132,7 @@ def test_a_page_of_the_past_says_so_and_has_no_forms(server: RunningServer) -> N
     assert '<a href="/page/Drug/A">Back to now</a>' in past
 
 
-def test_the_slider_is_told_of_a_commit(server: RunningServer) -> None:
+def test_the_slider_shows_what_a_commit_is(server: RunningServer) -> None:
     assert server.client.get("/explore/commit?seq=5").json() == {
         "seq": 5,
         "at": "2026-01-06T12:00:00.000Z",
@@ -158,8 +158,8 @@ def test_keys_say_what_a_commit_is_and_bars_lead_to_theirs(
     before = marker()
     window.find_element("css selector", ".time input").send_keys(Keys.ARROW_LEFT)
     output = window.find_element("css selector", ".time output")
-    told = "commit 5 · 2026-01-06 12:00:00 UTC · human/ada · 1 change: Enter shows it"
-    until(lambda: output.text == told)
+    shown = "commit 5 · 2026-01-06 12:00:00 UTC · human/ada · 1 change: Enter shows it"
+    until(lambda: output.text == shown)
     assert (before, marker()) == ("M110 0V40", "M60 0V40")
     assert window.current_url.endswith("/page/Drug/A")
     window.find_element("css selector", ".time input").send_keys(Keys.ENTER)
