@@ -28,6 +28,8 @@ KINDS = {
     "predicate": "page/$PropositionType/treats",
     "past": "page/Drug/Aspirin?as_of=3",
     "schema": "explore/schema",
+    "table": "explore/table?type=Drug&filter=risk:some:&q=a",
+    "table of facts": "explore/table?predicate=treats",
     "log": "explore/log",
     "history": "explore/history/Drug/Aspirin",
     "query": "explore/kql",
