@@ -116,7 +116,8 @@ def term(page: Page, definition: Concept) -> str | None:
 def _facts(page: Page, element: Element, direction: OneOf["from", "to"]) -> View | None:
     """The facts with an element as subject (``from``) or object (``to``), by predicate."""
     knowledge, is_from = page.site.knowledge, direction == "from"
-    facts = (knowledge.facts_from if is_from else knowledge.facts_to).get(element.node, [])
+    read = (knowledge.facts_from if is_from else knowledge.facts_to).get(element.node, [])
+    facts = [fact for fact in read if page.is_listed(fact.node)]
     if not facts:
         return None
 
@@ -145,15 +146,14 @@ def _facts(page: Page, element: Element, direction: OneOf["from", "to"]) -> View
                 "class": "columns" if len(shown) >= _COLUMNS and is_short else "facts",
                 "rows": [_fact_row(page, fact, other_end(fact), is_home) for fact in shown],
                 "omitted": page.omitted(number - len(shown)),
+                "pager": page.pager_of(direction, predicate, len(shown)),
             }
         )
-    total = page.number(direction, None, len(facts))
     if isinstance(element, Proposition):
         title = "Facts with this fact as subject" if is_from else "Facts about this fact"
     else:
         title = "Facts" if is_from else "Facts that refer to it"
-    omitted = page.omitted(max(0, total - listed))
-    return {"title": title, "note": f"{total:,}", "groups": groups, "omitted": omitted}
+    return {"title": title, "note": f"{listed:,}", "groups": groups, "omitted": None, "pager": None}
 
 
 def _sort_name(page: Page, node: NamedNode) -> str:
@@ -297,7 +297,8 @@ def _members(page: Page, concept: Concept) -> View | None:
     def order(member: Concept) -> tuple[str, str]:
         return member.name.casefold(), member.name
 
-    members = sorted(page.site.knowledge.by_type.get(concept.name, ()), key=order)
+    read = page.site.knowledge.by_type.get(concept.name, ())
+    members = sorted((one for one in read if page.is_listed(one.node)), key=order)
     rows = [{"other": page.link(one.node)} for one in members[:MOST_ROWS]]
     return _list(page, "Members", "columns", rows, page.number("Members", None, len(members)))
 
@@ -306,7 +307,8 @@ def _uses(page: Page, predicate: Concept) -> View | None:
     def order(fact: Proposition) -> tuple[str, str, str]:
         return _sort_name(page, fact.subject), _sort_name(page, fact.object), fact.node.value
 
-    facts = sorted(page.site.knowledge.facts_by.get(predicate.name, ()), key=order)
+    read = page.site.knowledge.facts_by.get(predicate.name, ())
+    facts = sorted((one for one in read if page.is_listed(one.node)), key=order)
     rows = [
         {"sentence": page.sentence(one), "details": _details(page, one)}
         for one in facts[:MOST_ROWS]
@@ -319,7 +321,8 @@ def _list(page: Page, title: str, class_: str, rows: list[View], number: int) ->
     if not rows:
         return None
     omitted = page.omitted(max(0, number - len(rows)))
-    view = {"title": title, "note": f"{number:,}", "omitted": omitted}
+    pager = page.pager_of(title, None, len(rows))
+    view = {"title": title, "note": f"{number:,}", "omitted": omitted, "pager": pager}
     return {**view, "class": class_, "rows": rows}
 
 

@@ -262,6 +262,14 @@ class Page:
         """How many facts or members there are, of which some were read; a static page reads all."""
         return read
 
+    def is_listed(self, node: NamedNode) -> bool:
+        """Whether a fact or a member is in a list of the page; a static page lists all."""
+        return True
+
+    def pager_of(self, of: str, key: str | None, shown: int) -> View | None:
+        """Where the rows of a list are in it; a static page has no pages of lists."""
+        return None
+
     def omitted(self, number: int) -> str | None:
         """Where the rows are that a page has not; None if it has all."""
         return f"{number:,} more are in the downloads." if number else None

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from heapq import nsmallest
-from itertools import islice
 from types import MappingProxyType
-from typing import Any, cast
+from typing import NamedTuple, cast
 
 from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.errors import KipError
 from kiprdf.interchange.knowledge import Knowledge
 from kiprdf.kql.reader import link_of
-from kiprdf.meta.counts import KEY, VALUE, X, grouped
 from kiprdf.nexus import Nexus
 from kiprdf.pages.elements import element_page
 from kiprdf.rdf import vocab
@@ -26,13 +24,13 @@ from kiprdf.serve.explorer.graph import Selected, around
 from kiprdf.serve.explorer.page import Numbers, element_path
 from kiprdf.serve.explorer.time_pages import label
 from kiprdf.serve.routes.linked import no_element
+from kiprdf.serve.state import number_of
 from kiprdf.store import Store
 
-MOST_FACTS = 1000
-"""Facts of an element that its page reads."""
+PAGE, LEAST, ROWS = 50, 10, 120
+"""Rows of a list on a page: at most, and at least where its lists together have many."""
 MOST_ABOUT = 14
 """Facts about a fact in a list."""
-MOST_MEMBERS = 500
 _DEEPEST = 3
 
 
@@ -56,10 +54,16 @@ def element(
         view = {"of": label(store.iris, node), "when": when, "refusal": no_element()}
         view["suggestions"] = suggestions(explorer, page, path)
         raise Absent(page.html("explorer/absent.html", "Not there", **view))
-    triples, numbers = store.read(lambda: surroundings(store, node))
+    part = Part.of_query(query)
+    triples, listed, numbers = store.read(lambda: surroundings(store, node, part))
     knowledge = Knowledge.of(triples, store.iris)
+    if part is not None:
+        page = explorer.page(path, knowledge, list=query["list"])
+        page = replace(page, listed=listed, numbers=numbers, first=part.first)
+        return element_page(page, knowledge.elements[node])
     selected = Selected.of(query)
-    page = replace(explorer.page(path, knowledge, **selected.query), numbers=numbers)
+    page = explorer.page(path, knowledge, **selected.query)
+    page = replace(page, listed=listed, numbers=numbers)
     page = replace(page, acts=acts.of_page(explorer, page, knowledge.elements[node], query))
     page = replace(page, graph=around(explorer, page, node, selected))
     return element_page(page, knowledge.elements[node])
@@ -72,44 +76,56 @@ def _was_there(id: str, now: Nexus) -> bool:
         return False
 
 
-def surroundings(store: Store, node: NamedNode) -> tuple[list[Triple], Numbers]:
-    """The triples of an element and of all that its page shows, and the numbers of what is more."""
+class Part(NamedTuple):
+    """The list that a page shows alone, and where it begins: facts, or members of a definition."""
+
+    of: str
+    """``from`` and ``to`` for facts of the element, ``Members`` and ``Facts`` of a definition."""
+    key: str | None
+    """The predicate of facts of the element."""
+    first: int
+
+    @classmethod
+    def of_query(cls, query: Mapping[str, str]) -> Part | None:
+        """What the fields ``list`` and ``first`` of an address say; None without them.
+
+        >>> Part.of_query({"list": "to:works_for", "first": "50"})
+        Part(of='to', key='works_for', first=50)
+        """
+        of, _, key = query.get("list", "").partition(":")
+        return cls(of, key or None, number_of(query.get("first", "")) or 0) if of else None
+
+
+class Surroundings(NamedTuple):
+    """What the page of an element shows."""
+
+    triples: list[Triple]
+    listed: frozenset[NamedNode]
+    """The facts and members in its lists, which may be a part of them."""
+    numbers: Numbers
+    """How long the whole lists are."""
+
+
+def surroundings(store: Store, node: NamedNode, part: Part | None = None) -> Surroundings:
+    """What the page of an element shows; with a part, only that list."""
     reading = _Surroundings(store)
-    numbers: Numbers = {}
     reading.add(node, _DEEPEST)
-    links = reading.facts_of(node, MOST_FACTS)
-    if len(links) >= MOST_FACTS:
-        for of, pattern in (("from", (node, KEY, VALUE)), ("to", (X, KEY, node))):
-            facts = dict(_facts_by_predicate(store, pattern))
-            numbers |= {(of, predicate): number for predicate, number in facts.items()}
-            numbers[of, None] = sum(facts.values())
-    for link in links:
-        reading.add(link, _DEEPEST)
-        facts_about = reading.facts_of(link, MOST_ABOUT)
-        if len(facts_about) >= MOST_ABOUT:
-            ends = ((link, KEY, VALUE), (X, KEY, link))
-            rows = (row for pattern in ends for row in _facts_by_predicate(store, pattern))
-            numbers["about", link.value] = sum(number for _, number in rows)
-        for about in facts_about:
-            reading.add(about, 1)
-    members = list(reading.members(node))
-    if len(members) > MOST_MEMBERS:
-        is_predicate = node.value.startswith(store.iris.predicates)
-        counted = (X, node, VALUE) if is_predicate else (X, vocab.TYPE, node)
-        ((number,),) = grouped(store, (), counted)
-        numbers["Facts" if is_predicate else "Members", None] = number
-    for member in members:
-        reading.add(member, 2)
-    return reading.triples, numbers
-
-
-def _facts_by_predicate(store: Store, pattern: Any) -> Iterator[tuple[str, int]]:
-    """The predicates of the facts at an element, with their numbers."""
-    for predicate, number in grouped(store, (KEY,), pattern):
-        if predicate.value.startswith(store.iris.predicates):
-            name = store.iris.concept_name(predicate.value)
-            assert name is not None, predicate
-            yield name, number
+    lists = dict(reading.lists(node))
+    if part is not None:
+        lists = {name: some for name, some in lists.items() if name == part[:2]}
+    numbers: Numbers = {name: len(some) for name, some in lists.items()}
+    size = min(PAGE, max(LEAST, ROWS // (len(lists) or 1)))
+    first = 0 if part is None else part.first
+    listed: set[NamedNode] = set()
+    for (of, _), some in lists.items():
+        for shown in nsmallest(first + size, some, reading.order)[first:]:
+            one = shown.subject if of == "Members" else link_of(store, shown)
+            if isinstance(one, NamedNode):
+                listed.add(one)
+                reading.add(one, 2 if of in ("Members", "Facts") else _DEEPEST)
+                if of in ("from", "to"):
+                    numbers |= reading.add_facts_about(one)
+    return Surroundings(reading.triples, frozenset(listed), numbers)
 
 
 class _Surroundings:
@@ -143,38 +159,34 @@ class _Surroundings:
             self._added.add(node)
             self.triples += self._store.describe(node)
 
-    def facts_of(self, node: NamedNode, most: int) -> list[NamedNode]:
-        """The propositions with an element as subject or object, at most some of each."""
-        predicates = self._store.iris.predicates
-        facts = [
-            fact
-            for pattern in ((node, None, None), (None, None, node))
-            for fact in islice(
-                (
-                    triple
-                    for triple in self._store.match(*pattern)
-                    if triple.predicate.value.startswith(predicates)
-                ),
-                most,
-            )
-        ]
-        links = (link_of(self._store, fact) for fact in dict.fromkeys(facts))
-        return [link for link in links if link is not None]
+    def add_facts_about(self, link: NamedNode) -> Numbers:
+        """Add the first facts about a fact, and return how many there are if that is more."""
+        about = [one for of, some in self.lists(link) for one in some]
+        for other in about[:MOST_ABOUT]:
+            node = link_of(self._store, other)
+            if node is not None:
+                self.add(node, 1)
+        return {("about", link.value): len(about)} if len(about) > MOST_ABOUT else {}
 
-    def _order(self, triple: Triple) -> tuple[str, str]:
+    def lists(self, node: NamedNode) -> Iterator[tuple[tuple[str, str | None], list[Triple]]]:
+        """The facts of an element by direction and predicate, and what a definition has."""
+        predicates, name = self._store.iris.predicates, self._store.iris.concept_name
+        for of, pattern in (("from", (node, None, None)), ("to", (None, None, node))):
+            groups: dict[str, list[Triple]] = {}
+            for triple in self._store.match(*pattern):
+                if triple.predicate.value.startswith(predicates):
+                    groups.setdefault(triple.predicate.value, []).append(triple)
+            for predicate in sorted(groups):
+                yield (of, name(predicate)), groups[predicate]
+        if members := list(self._store.match(None, vocab.TYPE, node)):
+            yield ("Members", None), members
+        if node.value.startswith(predicates) and (
+            facts := list(self._store.match(None, node, None))
+        ):
+            yield ("Facts", None), facts
+
+    def order(self, triple: Triple) -> tuple[str, str]:
         """The names of the ends of a triple, by which pages sort; facts come before concepts."""
         name = self._store.iris.concept_name
         subject, object = cast("tuple[NamedNode, NamedNode]", (triple.subject, triple.object))
         return (name(subject.value) or "").casefold(), (name(object.value) or "").casefold()
-
-    def members(self, node: NamedNode) -> Iterator[NamedNode]:
-        """The first concepts of a type, or propositions with a predicate, in the page's order."""
-        members = self._store.match(None, vocab.TYPE, node)
-        for triple in nsmallest(MOST_MEMBERS + 1, members, self._order):
-            yield cast(NamedNode, triple.subject)
-        if node.value.startswith(self._store.iris.predicates):
-            facts = self._store.match(None, node, None)
-            for fact in nsmallest(MOST_MEMBERS + 1, facts, self._order):
-                link = link_of(self._store, fact)
-                if link is not None:
-                    yield link

@@ -23,6 +23,7 @@ from kiprdf.rdf.iris import ConceptName, Iris
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import ExplorerPage, element_path
 from kiprdf.serve.routes.linked import no_element
+from kiprdf.serve.state import number_of
 from kiprdf.store import Store
 from kiprdf.store.totals import kind
 
@@ -70,8 +71,7 @@ class Selected:
 
 def _opened(text: str) -> tuple[str, int]:
     predicate, _, first = text.partition(":")
-    is_number = first.isascii() and first.isdecimal() and len(first) < 16
-    return predicate, int(first) if is_number else 0
+    return predicate, number_of(first) or 0
 
 
 End: TypeAlias = tuple[NamedNode, Triple | None]

@@ -62,6 +62,10 @@ class ExplorerPage(Page):
     """What the address of the page has beside the commit: a search, a command; a list is a field
     for each of its texts."""
     has_history: bool = True
+    listed: frozenset[NamedNode] = frozenset()
+    """The facts and members in the lists of the page."""
+    first: int = 0
+    """Where the list of a page that shows only that begins."""
     acts: View | None = None
     """The links to the forms of acts, and what the last one wrote; None for who has none."""
     graph: View | None = None
@@ -72,8 +76,23 @@ class ExplorerPage(Page):
         return self.numbers.get((of, key), read)
 
     def omitted(self, number: int) -> str | None:
-        """What a page has not; None if it has all."""
-        return f"{number:,} more are not shown." if number else None
+        """None: a pager leads to what a page has not."""
+        return None
+
+    def is_listed(self, node: NamedNode) -> bool:
+        """Whether a fact or a member is in a list of the page: others are read for their words."""
+        return node in self.listed
+
+    def pager_of(self, of: str, key: str | None, shown: int) -> View | None:
+        """Where the rows of a list are in it; None if that is all of it."""
+        name = f"{of}:{key}" if key else of
+        total = self.numbers.get((of, key), shown)
+        is_part = "list" in self.query
+        pager = self.pager(self.first, shown or 1, total, {"list": name})
+        if is_part and pager is None:
+            pager = {"shown": f"All {total:,}", "previous": None, "next": None}
+        whole = self.href(self.path) if is_part else None
+        return pager and {**pager, "whole": whole}
 
     def href(self, path: str) -> str:
         """The address of a path of the application; pages of the past lead to pages of it."""
@@ -151,4 +170,5 @@ class ExplorerPage(Page):
             "shown": f"{first + 1:,}–{last:,} of {total:,}",
             "previous": href(max(0, first - size)) if first else None,
             "next": href(last) if last < total else None,
+            "whole": None,
         }

@@ -32,6 +32,7 @@ from kiprdf.rdf.literals import Json, to_term
 from kiprdf.rdf.readings import read
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import ExplorerPage
+from kiprdf.serve.state import number_of
 from kiprdf.sparql.algebra import TripleTerm
 
 PATH = "explore/table"
@@ -146,7 +147,7 @@ class Asked:
             last.get("order") == "desc",
             last.get("q", "").strip(),
             tuple(dict.fromkeys(fields.get("show", ()))),
-            int(first) if first.isascii() and first.isdecimal() and len(first) < 9 else 0,
+            number_of(first) or 0,
         )
         for column in (*asked.shown, *filter(None, (asked.sort,))):
             asked.path(column)

@@ -18,7 +18,7 @@ from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.http import HttpError, read_form, run_for, status_of
 from kiprdf.serve.routes import pages
 from kiprdf.serve.routes.review import check_form, require_forms
-from kiprdf.serve.state import Routes, Server, path_after, root_of
+from kiprdf.serve.state import Routes, Server, number_of, path_after, root_of
 
 
 async def act(server: Server, request: Request) -> Response:
@@ -103,7 +103,7 @@ async def rejections(server: Server, request: Request) -> Response:
     """/explore/rejections: what people rejected, of the whole nexus or ``?of=`` an element."""
     query = dict(request.query_params)
     first, of = query.get("first", ""), query.get("of", "")
-    number = int(first) if first.isascii() and first.isdecimal() and len(first) < 10 else 0
+    number = number_of(first) or 0
     explorer = replace(pages.explorer_of(server, request), moment=None)
     make = partial(acts.rejections, explorer, of, number, query)
     html = await run_for(request, server.threads, make)

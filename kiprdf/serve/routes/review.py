@@ -16,7 +16,7 @@ from kiprdf.serve.explorer.forms import Forms
 from kiprdf.serve.http import HttpError, read_form, run_for, status_of
 from kiprdf.serve.observation import info_of
 from kiprdf.serve.routes import pages
-from kiprdf.serve.state import Routes, Server, require_write, root_of
+from kiprdf.serve.state import Routes, Server, number_of, require_write, root_of
 
 MOST_BODY = 10_000
 
@@ -65,7 +65,7 @@ async def _page(
 async def listed(server: Server, request: Request) -> Response:
     """/explore/proposals: those that wait, the oldest first."""
     actor, given = _person(server, request), request.query_params.get("first", "")
-    first = int(given) if given.isascii() and given.isdecimal() and len(given) < 10 else 0
+    first = number_of(given) or 0
     forms = Forms(server.form_secret, actor)
     return await _page(server, request, lambda one: review.proposals(one, forms, first))
 
