@@ -61,6 +61,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
             nexus.execute(WORKER, name=name)
         nexus.execute(ABOUT)
         nexus.execute(RETRACTED)
+        many = [f"likes_{number:02}" for number in range(1, 17)]
+        kinds = " ".join(
+            f'CONCEPT {{ {{type: "$PropositionType", name: "{one}"}} }}' for one in many
+        )
+        facts = " ".join(f'("{one}", {{type: "City", name: "Rome"}})' for one in many)
+        nexus.execute(f"UPSERT {{ {kinds} }}")
+        wide = f'{{type: "Org", name: "Wide"}} SET PROPOSITIONS {{ {facts} }}'
+        nexus.execute(f"UPSERT {{ CONCEPT {{ {wide} }} }}")
     with serving(folder) as running:
         yield running
 
@@ -113,6 +121,13 @@ def test_a_group_is_opened_paged_and_closed_by_links(server: RunningServer) -> N
     assert "Worker 25 · Person" in workers
     closed = graph(server, address(opened, "… works for"))
     assert names(closed) == ["Rome · City"]
+
+
+def test_a_page_has_the_largest_groups_and_says_so(server: RunningServer) -> None:
+    figure = graph(server, "/page/Org/Wide")
+    assert len(groups(figure)) == 14
+    (whole,) = re.findall('<a href="([^"]*)">14 of 16 groups</a>', figure)
+    assert len(groups(graph(server, whole))) == 16
 
 
 def test_the_page_of_a_graph_shows_more_and_is_walked(server: RunningServer) -> None:

@@ -310,7 +310,7 @@ class _Around:
         number = sum(len(group.ends) for group in self._every if group.predicate)
         shown = f"{len(self._groups)} of {len(self._groups) + self._omitted} groups"
         return {
-            "number": count(number, "fact"),
+            "number": count(number, "fact") if number else None,
             "filters": self._filters(),
             "is_filtered": bool(self._selected.predicate or self._selected.type),
             "omitted": shown if self._omitted else None,
@@ -407,7 +407,7 @@ class _Around:
         return {
             "label": cut(group.label, PREDICATE + 12),
             "sentence": f"{group.label} …" if group.is_from else f"… {group.label}",
-            "number": f"{len(group.ends):,}",
+            "number": f"{len(group.ends):,}" if group.predicate else None,
             "href": self._address(group.predicate, None if is_open else 0),
             "is_open": is_open,
             "has_tip": not (group.is_from and is_open),
