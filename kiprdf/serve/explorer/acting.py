@@ -8,7 +8,7 @@ be written, with the version that was seen (docs/decisions/221).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 from urllib.parse import quote
@@ -28,6 +28,10 @@ from kiprdf.serve.explorer.page import ExplorerPage
 from kiprdf.serve.routes.linked import no_element, node_at
 from kiprdf.spelling import visible
 
+_LONG = 200
+"""The characters that are left out of a text at least."""
+_AROUND = 40
+"""The characters that are shown around those that differ."""
 Given: TypeAlias = Mapping[str, str]
 """The fields of a form as they were sent, without its key."""
 
@@ -272,7 +276,7 @@ def _plan(page: ExplorerPage, plan: Plan, preview: Preview | None) -> View:
     if isinstance(plan, Statement):
         statement = list(visible(plan.text, "\n\t"))
         parameters = json.dumps(plan.parameters, ensure_ascii=False, indent=1)
-    rows = [] if changes is None else list(filter(is_shown, time_pages.changed_rows(page, changes)))
+    rows = [] if changes is None else list(_rows(page, changes))
     return {
         "words": list(visible(plan.words)),
         "statement": statement,
@@ -282,6 +286,46 @@ def _plan(page: ExplorerPage, plan: Plan, preview: Preview | None) -> View:
         "warnings": [] if preview is None else [_warning(one) for one in preview.warnings],
         "reason": None if preview is None or preview.reason is None else _error(preview.reason),
     }
+
+
+def _rows(page: ExplorerPage, changes: dict[str, Any]) -> Iterator[View]:
+    """The elements that are changed; of a long text the part that differs."""
+    for kind in ("concepts", "propositions"):
+        for shown in changes[kind]["changed"]:
+            for sides in (
+                *shown.get("attributes", {}).values(),
+                *shown.get("metadata", {}).values(),
+            ):
+                sides.update(differing(sides))
+    return filter(is_shown, time_pages.changed_rows(page, changes))
+
+
+def differing(sides: dict[str, Any]) -> dict[str, Any]:
+    """Two long texts, ``before`` and ``after``, cut to where they differ.
+
+    >>> differing({"before": "a" * 300 + "b", "after": "a" * 300 + "c"})["after"]
+    '…aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac'
+    """
+    before, after = sides.get("before"), sides.get("after")
+    if not (isinstance(before, str) and isinstance(after, str)):
+        return sides
+    start = _common(before, after)
+    end = _common(before[start:][::-1], after[start:][::-1])
+    first, last = max(0, start - _AROUND), max(0, end - _AROUND)
+    if first + last < _LONG:
+        return sides
+
+    def cut(text: str) -> str:
+        parts = ("…" if first else "", text[first : len(text) - last], "…" if last else "")
+        return "".join(parts)
+
+    return {"before": cut(before), "after": cut(after)}
+
+
+def _common(text: str, other: str) -> int:
+    """How many characters two texts begin with that are the same."""
+    pairs = enumerate(zip(text, other, strict=False))
+    return next((at for at, (one, two) in pairs if one != two), min(len(text), len(other)))
 
 
 def is_shown(row: View) -> bool:
