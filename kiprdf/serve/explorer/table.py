@@ -327,17 +327,16 @@ class _Rows:
         return Part(len(rows), first, ids, values)
 
     def elements(self, rows: Iterable[tuple[str | None, ...]]) -> Iterator[dict[str, Any]]:
-        """The elements of some rows; of a fact that only follows its ends."""
+        """The elements of some rows; of a fact that only follows, its ends."""
         store = self.explorer.store
         reader = Reader(store)
         listed = list(rows)
         nodes = [None if row[0] is None else store.iris.from_id(row[0]) for row in listed]
         reader.prefetch(nodes)
         for row, node in zip(listed, nodes, strict=True):
-            if node is not None:
-                yield reader.object(node)
-            else:
-                yield dict(zip(("id", "subject", "object"), row, strict=False))
+            # What follows from a definition may have other ends than what it follows from.
+            ends = zip(("id", "subject", "object"), row, strict=False)
+            yield ({} if node is None else reader.object(node)) | dict(ends)
 
     def cell(self, element: dict[str, Any], column: str) -> tuple[Json, ...]:
         """The value of a column, in a tuple that is empty where there is none."""
@@ -499,7 +498,7 @@ def _page(explorer: Explorer, asked: Asked) -> str:
         number=number,
         command=rows.command(),
         query=page.query_link(rows.command()),
-        chips=[_chip(asked, one, link) for one in asked.filters],
+        chips=[_chip(page, asked, one, link) for one in asked.filters],
         search=condition_text(asked.matches(rows.columns)) if asked.search else None,
         is_narrowed=is_narrowed,
         clear=link(filters=(), search=""),
@@ -530,12 +529,13 @@ def _title(asked: Asked, column: str) -> str:
     return column if path.key is None else words(path.key.lstrip("_"))
 
 
-def _chip(asked: Asked, one: Filter, link: Callable[..., str]) -> View:
-    has_value = OPERATORS[one.operator].has_value
+def _chip(page: ExplorerPage, asked: Asked, one: Filter, link: Callable[..., str]) -> View:
+    value = value_of(one.value)
+    text = value if isinstance(value, str) else page.value(value)["text"]
     return {
         "column": _title(asked, one.column),
         "operator": OPERATORS[one.operator].text,
-        "value": name_text(str(value_of(one.value)), _CUT) if has_value else "",
+        "value": name_text(text, _CUT) if text else "",
         "kql": condition_text(asked.condition(one)),
         "without": link(filters=tuple(each for each in asked.filters if each != one)),
     }
