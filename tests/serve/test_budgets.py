@@ -13,17 +13,21 @@ from starlette.testclient import TestClient
 
 import kiprdf
 import kiprdf.serve
-from tests.serve.generated import HOSTILE, HUB_PERSON, LONG
+from tests.serve.generated import HOSTILE, HUB_COMPANY, HUB_PERSON, LONG
 from tests.serve.running import RunningServer
 
 MOST_BYTES = 60_000
 PAGES = {
     "home": "/explore/",
     "search": "/explore/?q=ada",
+    "hub": f"/page/Person/{HUB_PERSON}",
+    "hub of one predicate": f"/page/Company/{HUB_COMPANY}",
+    "hub in the past": f"/page/Person/{HUB_PERSON}?as_of=150",
     "long text": f"/page/Person/{LONG}",
     "long name": f"/page/Person/{'x' * 500}",
     "hostile name": f"/page/Person/{HOSTILE[0].replace('/', '%2F')}",
     "type": "/page/$ConceptType/Person",
+    "predicate": "/page/$PropositionType/knows",
     "schema": "/explore/schema",
     "log": "/explore/log",
     "history": f"/explore/history/Person/{HUB_PERSON}",
@@ -50,7 +54,9 @@ def test_a_page_is_below_60_kilobytes(large_server: RunningServer, kind: str) ->
     assert len(answer.content) < MOST_BYTES
 
 
-@pytest.mark.parametrize(("kind", "most"), [("home", 200), ("schema", 200), ("table", 300)])
+@pytest.mark.parametrize(
+    ("kind", "most"), [("home", 200), ("schema", 200), ("table", 300), ("hub", 300)]
+)
 def test_a_page_takes_few_units_of_work(pages: Callable[[str], Any], kind: str, most: int) -> None:
     pages(PAGES[kind])
     # The least of several: other processes take time of both.
