@@ -32,6 +32,8 @@ PAGES = [
     "/page/Drug/Aspirin?as_of=5",
     "/explore/?q=aspirin&as_of=5",
     "/explore/history/Drug/Aspirin",
+    "/explore/graph?element=C:Drug/Aspirin",
+    "/explore/graph?command=FIND(?d,?s)WHERE{(?d,%22treats%22,?s)}",
     "/explore/why?command=FIND(?d)WHERE{(?d,%22treats%22,?s)}&row=0",
 ]
 FIND = 'FIND(?d, ?s.name) WHERE { (?d, "treats", ?s) }'

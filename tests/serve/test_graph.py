@@ -219,6 +219,7 @@ def test_the_elements_of_rows_are_drawn_with_their_links(server: RunningServer) 
     rest = html.unescape(server.client.get(following).text)
     assert "Rows 26–31 of 31" in rest
     assert "7 elements, 6 links" in rest
+    assert elements(answer(server, WORKS, first="9999")) == elements(text)
     every = {*elements(text), *elements(rest)}
     assert len(every) == 32
     assert "Part · Org" in every

@@ -55,6 +55,7 @@ def answer_page(explorer: Explorer, command: str, query: Mapping[str, str], firs
         view |= {"note": error.located_message, "hint": error.hint}
     else:
         every = rows.tuples()
+        first = first if first < len(every) else 0
         size = DRAWN // max(
             1, sum(any(map(_is_element, column)) for column in zip(*every, strict=True))
         )
