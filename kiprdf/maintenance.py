@@ -250,7 +250,7 @@ def _faults_of_notes(store: NexusStore, engine: Engine) -> Iterator[str]:
         if graph not in (vocab.BOOKKEEPING, vocab.TEXTS):
             yield f"There is a graph {graph}, which does not belong to a nexus."
     if store.embedded is not None and store.embedded.lacks_number():
-        noted = ", ".join(str(quad.object) for quad in _notes(engine, vocab.COMMIT))
+        noted = ", ".join(str(quad.object) for quad in _notes(engine, vocab.COMMIT, None))
         yield f"The number of the last commit cannot be read: {noted}."
     if store.commit() == 0:
         return
@@ -268,9 +268,10 @@ def _faults_of_notes(store: NexusStore, engine: Engine) -> Iterator[str]:
             yield f"The noted base is {quad.object}, and the nexus has {store.iris.base}."
 
 
-def _notes(engine: Engine, key: NamedNode) -> Iterator[Quad]:
-    graph = vocab.BOOKKEEPING
-    return iter(engine.quads_for_pattern(graph, key, None, graph))
+def _notes(
+    engine: Engine, key: NamedNode, subject: NamedNode | None = vocab.BOOKKEEPING
+) -> Iterator[Quad]:
+    return iter(engine.quads_for_pattern(subject, key, None, vocab.BOOKKEEPING))
 
 
 def _index_state(indexer: Indexer, repair: bool) -> str:

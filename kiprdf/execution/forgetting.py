@@ -30,8 +30,9 @@ from kiprdf.rdf.literals import to_json
 from kiprdf.semantics.protected import ACTORS, SYSTEM
 from kiprdf.source import NOWHERE
 from kiprdf.store import Delta, Origin, OxigraphStore
-from kiprdf.store.bookkeeping import commit_note, note, record
+from kiprdf.store.bookkeeping import note, record
 from kiprdf.store.erasures import digest, digests, listed, noted
+from kiprdf.store.journal import NO_RECORDS
 from kiprdf.store.journal_files import Commit, decoded, encoded, links_of, number_of, rewritten
 from kiprdf.store.past import base_of, require_embedded
 
@@ -287,10 +288,8 @@ class ErasurePlan:
                 is_gone = self._is_erased(quad.triple)
             if not is_note and not is_gone:
                 yield quad
-        yield commit_note(number)
         yield from (note(record(key), Literal(value)) for key, value in records.items())
-        if self._journal is not None:
-            yield from self._journal.prepared.notes()
+        yield from (NO_RECORDS if self._journal is None else self._journal.prepared).notes(number)
 
     def _prepare(self, stub: Commit) -> None:
         journal = self._journal

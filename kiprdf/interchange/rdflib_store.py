@@ -30,7 +30,7 @@ from kiprdf.rdf.literals import is_value
 from kiprdf.search import INDEX_FILE
 from kiprdf.store import Delta, Origin, OxigraphStore, Written
 from kiprdf.store.base import Reading
-from kiprdf.store.bookkeeping import RECORD, note, rebuild_texts
+from kiprdf.store.bookkeeping import RECORD, commit_note, note, rebuild_texts
 from kiprdf.store.delta import UNKNOWN, difference
 from kiprdf.store.folder import checked_base, index_folder, notes_of
 from kiprdf.store.lock import FairLock
@@ -84,7 +84,7 @@ def connect_graph(target: rdflib.Graph, options: ConnectOptions) -> RdflibStore:
         raise StoreError("There is no nexus in the graph: connect without read_only to create one.")
     if own_base is not None and vocab.COMMIT not in noted:
         # A nexus that was loaded from a file or copied, as one that was restored.
-        of_first = notes_of(own_base, {}, 1)
+        of_first = notes_of(own_base, {}, commit_note(1))
         noted |= {quad.predicate: cast(Literal, quad.object) for quad in of_first}
     chosen = own_base or checked_base(vocab.DEFAULT_BASE if base is None else base)
     folder = index_folder(options.index)

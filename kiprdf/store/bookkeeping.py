@@ -25,13 +25,14 @@ KEPT_BYTES = 4 * 1024**2
 KEPT_COMMITS = 256
 """The most commits that they are behind."""
 RECORD = vocab.KIP + "record/"
+_HEAD = f"{vocab.CHAIN.value}/"
 ENGINE_FAULTS = (OSError, RuntimeError)
 """What the engine raises when the disk fails."""
 
 
 class CommitNumber(NamedTuple):
-    """The number of the last commit, kept in memory, and the quads of the graph that note it and
-    its record; after a crash, also those of an earlier one.
+    """The number of the last commit, kept in memory, and the quads of the graph that note it; after
+    a crash, also those of an earlier one.
 
     Reading it from the graph takes longer with each commit: the engine skips removed quads.
     """
@@ -40,27 +41,27 @@ class CommitNumber(NamedTuple):
     notes: tuple[Quad, ...]
     is_certain: bool = True
     """False while a write is running."""
+    next: Quad | None = None
+    """What notes the commit of that write, if it is known."""
 
 
 def read_commit_number(engine: Engine) -> CommitNumber:
     """The number in the graph; after a crash the number before it may be noted, too."""
     graph = vocab.BOOKKEEPING
-    notes = tuple(readable(engine, graph, vocab.COMMIT, None, graph))
-    texts = (cast(Literal, quad.object).value for quad in notes)
-    number = max((int(text) for text in texts if text.isdecimal()), default=0)
+    notes = tuple(readable(engine, None, vocab.COMMIT, None, graph))
+    number = max((noted_by(quad)[0] for quad in notes), default=0)
+    # Earlier versions noted the record apart.
     return CommitNumber(number, (*notes, *readable(engine, graph, vocab.CHAIN, None, graph)))
 
 
 def remove_earlier_notes(engine: Engine) -> None:
     """Remove the notes of an earlier commit, which a crash may have left."""
     noted = read_commit_number(engine)
-    last = commit_note(noted.number)
-    if last not in noted.notes:
+    if noted.number == 0:
         return
     with suppress(*ENGINE_FAULTS):
         for quad in noted.notes:
-            is_of_last = cast(Literal, quad.object).value.startswith(f"{noted.number} ")
-            if quad != last and not (quad.predicate == vocab.CHAIN and is_of_last):
+            if noted_by(quad)[0] != noted.number:
                 engine.remove(quad)
 
 
@@ -69,15 +70,24 @@ def note(key: NamedNode, value: Literal) -> Quad:
     return Quad(vocab.BOOKKEEPING, key, value, vocab.BOOKKEEPING)
 
 
-def commit_note(number: int) -> Quad:
-    """The quad that notes the number of a commit."""
+def commit_note(number: int, head: str | None = None) -> Quad:
+    """The quad that notes the number of a commit; its subject has the digest of its record."""
+    subject = vocab.BOOKKEEPING if head is None else NamedNode(_HEAD + head)
     # pyoxigraph converts an integer itself, and ignores an interrupt while it does.
-    return note(vocab.COMMIT, Literal(str(number), datatype=vocab.INTEGER))
+    value = Literal(str(number), datatype=vocab.INTEGER)
+    return Quad(subject, vocab.COMMIT, value, vocab.BOOKKEEPING)
 
 
-def head_note(number: int, digest: str) -> Quad:
-    """The quad that notes the last commit of the history, with the digest of its record."""
-    return note(vocab.CHAIN, Literal(f"{number} {digest}"))
+def noted_by(quad: Quad) -> tuple[int, str]:
+    """The number of the commit that a quad notes, and the digest of its record, or "".
+
+    The number is 0 where it cannot be read.
+    """
+    number, _, head = cast(Literal, quad.object).value.partition(" ")
+    subject = cast(NamedNode, quad.subject).value
+    if subject.startswith(_HEAD):
+        head = subject[len(_HEAD) :]
+    return int(number) if number.isdecimal() else 0, head
 
 
 def rewritten_note(digest: str) -> Quad:

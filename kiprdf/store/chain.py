@@ -16,7 +16,7 @@ from pyoxigraph import Literal
 
 from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
-from kiprdf.store.bookkeeping import read_commit_number, readable
+from kiprdf.store.bookkeeping import noted_by, read_commit_number, readable
 from kiprdf.store.commit_index import INDEX
 from kiprdf.store.folder import MANIFEST, is_erasing, notes_history, open_engine
 from kiprdf.store.journal import CLOSED, FOLDER, NEXT, PAST, Journal, adopt
@@ -76,10 +76,9 @@ def noted_in(folder: Path) -> Noted:
     noted = read_commit_number(engine)
     heads: dict[int, set[str]] = {}
     graph = vocab.BOOKKEEPING
-    for quad in noted.notes:
-        commit, _, digest = cast(Literal, quad.object).value.partition(" ")
-        if quad.predicate == vocab.CHAIN and commit.isdecimal():
-            heads.setdefault(int(commit), set()).add(digest)
+    for number, head in map(noted_by, noted.notes):
+        if head:
+            heads.setdefault(number, set()).add(head)
     rewritten = readable(engine, graph, vocab.REWRITTEN, None, graph)
     return Noted(noted.number, heads, {cast(Literal, quad.object).value for quad in rewritten})
 

@@ -37,7 +37,6 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import base_fault
 from kiprdf.store.bookkeeping import (
     ENGINE_FAULTS,
-    commit_note,
     note,
     readable,
     rebuild_texts,
@@ -455,10 +454,10 @@ def _is_locked(place: Path) -> bool:
 FORMAT_NOTE = note(vocab.FORMAT, Literal(str(FORMAT), datatype=vocab.INTEGER))
 
 
-def notes_of(base: str, records: Mapping[str, str], number: int) -> list[Quad]:
-    """What a graph notes about itself: format, base, records, and its last commit."""
+def notes_of(base: str, records: Mapping[str, str], *last: Quad) -> list[Quad]:
+    """What a graph notes about itself: format, base, records, and what notes its last commit."""
     noted = [note(record(key), Literal(value)) for key, value in records.items()]
-    return [FORMAT_NOTE, note(vocab.BASE, Literal(base)), *noted, commit_note(number)]
+    return [FORMAT_NOTE, note(vocab.BASE, Literal(base)), *noted, *last]
 
 
 @contextmanager

@@ -37,7 +37,7 @@ from pyoxigraph import Quad
 from kiprdf.checksums import NOTE, drop_note, is_as_noted, note
 from kiprdf.errors import ReplacedError, StoreError
 from kiprdf.rdf.iris import Iris
-from kiprdf.store.bookkeeping import head_note, rewritten_note
+from kiprdf.store.bookkeeping import commit_note, rewritten_note
 from kiprdf.store.commit_index import CommitIndex, remove_index
 from kiprdf.store.delta import Written
 from kiprdf.store.journal_files import (
@@ -92,10 +92,14 @@ class Anchor(NamedTuple):
     head: str
     rewritten: str
 
-    def notes(self) -> list[Quad]:
-        """The quads that note it."""
-        quads = [head_note(self.number, self.head)] if self.number else []
+    def notes(self, number: int) -> list[Quad]:
+        """The quads that note it, and the last commit of the graph."""
+        quads = [commit_note(number, self.head if self.number == number else None)]
         return [*quads, rewritten_note(self.rewritten)] if self.rewritten else quads
+
+
+NO_RECORDS = Anchor(0, NOTHING, "")
+"""What the graph notes of a journal without records."""
 
 
 class _Anchoring:
@@ -114,7 +118,7 @@ class _Anchoring:
 
     def anchor(self) -> Anchor:
         if not self._last:
-            return Anchor(0, NOTHING, "")
+            return NO_RECORDS
         return Anchor(number_of(self._last), link_of(self._last), self._rewritten)
 
 
@@ -152,7 +156,7 @@ class Journal:
         self._unsealed: Path | None = None
         """The log that could not be sealed, which is said once."""
         self._head: str | None = None
-        self.prepared = Anchor(0, NOTHING, "")
+        self.prepared = NO_RECORDS
         """What anchors the files that were prepared last."""
         self._begun = 0
         """The first commit of the record that was appended last, or was not finished."""

@@ -38,8 +38,8 @@ from kiprdf.store.bookkeeping import (
     CommitNumber,
     Text,
     commit_note,
-    head_note,
     note,
+    noted_by,
     read_commit_number,
     rebuild_texts,
     record,
@@ -268,17 +268,19 @@ class OxigraphStore(OxigraphReads):
 
     def _note_head(self, journal: Journal) -> None:
         """Note the last record in the graph, where no commit does that."""
-        head = head_note(journal.last, journal.head)
+        noted = commit_note(journal.last, journal.head)
         try:
-            self.engine.add(head)
+            self.engine.add(noted)
         except ENGINE_FAULTS as fault:
             raise unreadable(fault, "written") from fault
-        self._last = self._last._replace(notes=(*self._last.notes, head))
+        # The next commit removes both.
+        self._last = self._last._replace(notes=(*self._last.notes, noted))
 
     def _note_missing_head(self, journal: Journal) -> None:
         """Note the last record in the graph, if it is that of the last commit and none is noted."""
-        number, *notes = self._last.number, *map(str, self._last.notes)
-        if journal.last == number > 0 and not any(f'"{number} ' in note for note in notes):
+        last = self._last.number
+        heads = {number: head for number, head in map(noted_by, self._last.notes) if head}
+        if journal.last == last > 0 and last not in heads:
             self._note_head(journal)
 
     def adopt(self, journal: Journal) -> None:
@@ -510,23 +512,22 @@ class OxigraphStore(OxigraphReads):
         before = self._last if self._last.is_certain else read_commit_number(engine)
         number = before.number + 1
         self._totals.load(before.number, self._changes_after)
-        notes = [commit_note(number)]
-        if number == 1:
-            notes.append(FORMAT_NOTE)
-            notes.append(note(vocab.BASE, Literal(self.iris.base)))
-            # There are no earlier ones, which would have to be removed.
-            notes += [note(record(key), Literal(text)) for key, text in delta.records.items()]
         only_adds = not (delta.removed or (delta.records and number > 1))
         rows = rows_of(delta.added) if only_adds else None
         journal = self.journal if head is None else None
-        self._last = before._replace(is_certain=False)
+        self._last = before
         earlier: Sequence[Quad] = ()
         try:
             if journal is not None:
                 self._note_in_journal(journal, number, delta, rows)
                 head = journal.head
-            if head is not None:
-                notes.append(head_note(number, head))
+            noted = commit_note(number, head)
+            self._last = before._replace(is_certain=False, next=noted)
+            notes = [noted]
+            if number == 1:
+                notes += [FORMAT_NOTE, note(vocab.BASE, Literal(self.iris.base))]
+                # There are no earlier ones, which would have to be removed.
+                notes += [note(record(key), Literal(text)) for key, text in delta.records.items()]
             texts = texts_of(delta.removed), texts_of(delta.added)
             if rows is None:
                 self._update(delta, texts, before.notes, notes)
@@ -536,7 +537,7 @@ class OxigraphStore(OxigraphReads):
                     rows.append(f"{subject!s} {predicate!s} {value!s} {graph!s} .")
                 earlier = self._add(rows, before.notes)
             # A graph that has lost its log may accept a write without showing it.
-            if notes[0] not in engine:
+            if noted not in engine:
                 raise OSError("the written quads are missing.")
         except BaseException as fault:
             self._tried_at = -math.inf
@@ -555,8 +556,7 @@ class OxigraphStore(OxigraphReads):
             raise
         for follower in self.followers:
             follower.note(number, delta.removed, delta.added)
-        last = notes[:1] if head is None else [notes[0], notes[-1]]
-        self._last = CommitNumber(number, (*last, *earlier))
+        self._last = CommitNumber(number, (noted, *earlier))
         self.failure = None
         if self._folder is not None:
             self._flush_after(len(delta.added) + len(delta.removed))
@@ -657,16 +657,15 @@ class OxigraphStore(OxigraphReads):
             notes = {quad.predicate: quad.object for quad in self._quads(graph, None, None, graph)}
             notes |= {vocab.FORMAT: FORMAT_NOTE.object, vocab.BASE: Literal(self.iris.base)}
             notes |= {record(key): Literal(value) for key, value in records.items()}
-            last = [commit_note(number)]
-            if self.journal is not None:
-                last.append(head_note(number, self.journal.head))
-            notes |= {quad.predicate: quad.object for quad in last}
+            last = commit_note(number, None if self.journal is None else self.journal.head)
+            notes.pop(vocab.COMMIT, None)
             dataset.extend(Quad(graph, key, value, graph) for key, value in notes.items())
+            dataset.add(last)
             dataset.extend(texts_in(dataset))
             # Readers of the old engine go on, and see by the commit number that it is old.
-            self._last = self._last._replace(is_certain=False)
+            self._last = self._last._replace(is_certain=False, next=last)
             self._engine = dataset
-            self._last = CommitNumber(number, tuple(last))
+            self._last = CommitNumber(number, (last,))
             self._clear_derived()
             self._build_update_times()
             return number
@@ -692,7 +691,7 @@ class OxigraphStore(OxigraphReads):
                 engine = copied(quads)
             else:
                 engine = write_afresh(self._folder, self.iris.base, quads, prepare)
-            self._last = self._last._replace(is_certain=False)
+            self._last = self._last._replace(is_certain=False, next=None)
             self._engine = engine
             self._last = read_commit_number(engine)
             self._clear_derived()

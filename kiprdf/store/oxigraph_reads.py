@@ -51,7 +51,6 @@ from kiprdf.store.bookkeeping import (
     ENGINE_FAULTS,
     KEPT_BYTES,
     RECORD,
-    commit_note,
     read_commit_number,
     readable,
     unreadable,
@@ -380,8 +379,10 @@ class OxigraphReads(OwnStore):
             noted = self._last
             if noted.is_certain:
                 return noted.number
-            # A write is running; it has happened when its number is in the graph.
-            if commit_note(noted.number + 1) in engine:
+            if noted.next is None:  # a dataset takes the place of this one
+                return read_commit_number(engine).number
+            # A write is running; it has happened when its note is in the graph.
+            if noted.next in engine:
                 return noted.number + 1
             if noted is self._last:
                 return noted.number

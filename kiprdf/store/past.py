@@ -489,11 +489,11 @@ def replay(
     journal, store = journal_of(store), require_embedded(store, "have a history")
     digests = {journal.note_statement(text) for text in statements}
     has_base = commits[0].origin.kind == KIND
-    notes = notes_of(store.iris.base, noted(commits), commits[-1].number)
 
     def quads() -> Iterator[Quad]:
+        last = journal.prepared.notes(commits[-1].number)
+        notes = notes_of(store.iris.base, noted(commits), *last)
         yield from itertools.chain(dataset, texts_in(dataset), notes)
-        yield from journal.prepared.notes()
 
     store.rewrite(
         quads(),

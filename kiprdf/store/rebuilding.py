@@ -77,8 +77,8 @@ def quads_of(journal: Journal, base: str) -> Iterator[Quad] | None:
     commits = list(whole)
     dataset = Engine()
     dataset.bulk_extend(Quad(*triple) for triple, is_there in replayed(commits).items() if is_there)
-    notes = notes_of(base, noted(commits), journal.last)
-    return itertools.chain(dataset, texts_in(dataset), notes, journal.anchor().notes())
+    notes = notes_of(base, noted(commits), *journal.anchor().notes(journal.last))
+    return itertools.chain(dataset, texts_in(dataset), notes)
 
 
 def _locked(path: Path) -> Engine | None:

@@ -148,8 +148,8 @@ def _change(store: Any, removed: list[Any], added: list[Any]) -> None:
 
 def _commit(store: Any, notes: tuple[Any, Any]) -> int:
     """The number of the visible commit; a crash may have left an earlier number, too."""
-    graph, key = notes
-    texts = [quad.object.value for quad in store.quads_for_pattern(graph, key, None, graph)]
+    key, graph = notes
+    texts = [quad.object.value for quad in store.quads_for_pattern(None, key, None, graph)]
     return max((int(text) for text in texts if text.isdecimal()), default=0)
 
 

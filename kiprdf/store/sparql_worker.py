@@ -474,7 +474,7 @@ class _Worker:
         graph = graph_folder(store.folder)
         if not store.read_only and _log_size(graph) > LOG_BYTES:
             store.engine.flush()
-        notes = (vocab.BOOKKEEPING, vocab.COMMIT)
+        notes = (vocab.COMMIT, vocab.BOOKKEEPING)
         arguments = (str(graph), notes, self._commit, store.read_only)
         del store  # this may take a while
         self._send(child.LOAD_FOLDER, pickle.dumps(arguments))

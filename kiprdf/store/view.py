@@ -322,12 +322,13 @@ class ViewStore(OxigraphStore):
         for member in self.members:
             records |= member.store.records()
         number = self._last.number + 1
-        engine.extend(notes_of(self.iris.base, records, number))
+        last = commit_note(number)
+        engine.extend(notes_of(self.iris.base, records, last))
         self.expire(None)
         # Readers of the old engine go on, and see by the commit number that it is old.
-        self._last = self._last._replace(is_certain=False)
+        self._last = self._last._replace(is_certain=False, next=last)
         self._engine = engine
-        self._last = CommitNumber(number, (commit_note(number),))
+        self._last = CommitNumber(number, (last,))
         self._touched_by.clear()
         self._clear_derived()
 

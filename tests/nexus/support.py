@@ -8,12 +8,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from pyoxigraph import DefaultGraph, Literal, Store, Triple
+from pyoxigraph import DefaultGraph, Store, Triple
 
 import kiprdf
 from kiprdf.interchange.formats import Format
 from kiprdf.rdf import vocab
 from kiprdf.store import OxigraphStore
+from kiprdf.store.bookkeeping import commit_note, noted_by
 
 REIFIES = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>"
 RDF_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
@@ -62,18 +63,18 @@ class StoppedClock:
 def dataset(nexus: kiprdf.Nexus) -> frozenset[tuple[str, ...]]:
     """Every quad of a nexus, its own notes included; graph first, "None" for the default graph.
 
-    Notes of earlier commits, and of records of the history, are left out.
+    Notes of earlier commits, and digests of records of the history, are left out.
     """
     # Of the engine itself: a query by `sparql` would start a process for each nexus.
-    quads = nexus.store.engine.quads_for_pattern(None, None, None)
+    last = commit(nexus)
+    quads = [
+        commit_note(last) if quad.predicate == vocab.COMMIT else quad
+        for quad in nexus.store.engine.quads_for_pattern(None, None, None)
+        if quad.predicate not in (vocab.CHAIN, vocab.REWRITTEN)
+        and (quad.predicate != vocab.COMMIT or noted_by(quad)[0] == last)
+    ]
     rows = ((None if q.graph_name == DefaultGraph() else q.graph_name, *q.triple) for q in quads)
-    last = Literal(str(commit(nexus)), datatype=vocab.INTEGER)
-    return frozenset(
-        tuple(_line(term) for term in row)
-        for row in rows
-        if row[2] not in (vocab.CHAIN, vocab.REWRITTEN)
-        and (row[2] != vocab.COMMIT or row[3] == last)
-    )
+    return frozenset(tuple(_line(term) for term in row) for row in rows)
 
 
 def _line(term: Any) -> str:

@@ -163,7 +163,7 @@ def spoil(folder: Path) -> None:
     """What a signal handler that raised at the wrong moment made of the number."""
     engine = Engine(str(folder / "graph"))
     graph = vocab.BOOKKEEPING
-    for quad in list(engine.quads_for_pattern(graph, vocab.COMMIT, None, graph)):
+    for quad in list(engine.quads_for_pattern(None, vocab.COMMIT, None, graph)):
         engine.remove(quad)
     engine.add(Quad(graph, vocab.COMMIT, Literal(UNREADABLE, datatype=vocab.INTEGER), graph))
     engine.flush()

@@ -10,10 +10,12 @@ from typing import Any
 
 import pyoxigraph as ox
 import pytest
+from pyoxigraph import Literal, Quad
 
 import kiprdf
 from kiprdf.rdf import vocab
 from kiprdf.store import journal as journals
+from kiprdf.store.bookkeeping import commit_note, read_commit_number
 from kiprdf.store.journal_files import Sealed, decoded, encoded, framed, number_of, records_in, seal
 
 EDITS = int(os.environ.get("KIPRDF_CHAIN", "120"))
@@ -37,6 +39,22 @@ def forged(data: bytes, text: bytes, other: bytes) -> bytes:
     """A record with another text; its frame will have the right checksum."""
     assert text in data
     return data.replace(text, other)
+
+
+def notes(folder: Path) -> list[Quad]:
+    """The quads of a graph that note its last commit and the record of that."""
+    return list(read_commit_number(ox.Store.read_only(str(folder / "graph"))).notes)
+
+
+def renote(folder: Path, *others: Quad) -> None:
+    """Replace them, in a graph that nobody has open."""
+    graph = ox.Store(str(folder / "graph"))
+    for quad in read_commit_number(graph).notes:
+        graph.remove(quad)
+    graph.extend(others)
+    graph.flush()
+    del graph
+    (folder / "graph" / "sums.json").unlink(missing_ok=True)
 
 
 @pytest.fixture
@@ -178,12 +196,7 @@ def test_an_old_history_begins_a_chain_at_its_next_commit(brain: Path) -> None:
         return encoded(replace(commit, origin=origin, previous=None))
 
     write(brain, list(map(unchained, records(brain))))
-    graph = ox.Store(str(brain / "graph"))
-    for quad in list(graph.quads_for_pattern(None, vocab.CHAIN, None, None)):
-        graph.remove(quad)
-    graph.flush()
-    del graph
-    (brain / "graph" / "sums.json").unlink(missing_ok=True)
+    renote(brain, commit_note(6))
     report = verify(brain)
     assert (report["fault"], report["chained"]) == (None, None)
     assert report["warning"].startswith("No record has the digest of the one before")
@@ -194,6 +207,39 @@ def test_an_old_history_begins_a_chain_at_its_next_commit(brain: Path) -> None:
     *before, last = records(brain)
     write(brain, [*before[:-1], forged(before[-1], b'"4"', b'"9"'), last])
     assert verify(brain)["commit"] == 6
+
+
+def test_a_graph_with_two_notes_is_verified_and_has_one_after_its_next_commit(brain: Path) -> None:
+    head = verify(brain)["head"]
+    assert notes(brain) == [commit_note(6, head)]
+    # As earlier versions noted the record.
+    earlier = Quad(vocab.BOOKKEEPING, vocab.CHAIN, Literal(f"6 {head}"), vocab.BOOKKEEPING)
+    renote(brain, commit_note(6), earlier)
+    assert (verify(brain)["last"], verify(brain)["fault"], verify(brain)["warning"]) == (
+        *(6, None, None),
+    )
+    sound = records(brain)
+    write(brain, [*sound[:-1], forged(sound[-1], b'"4"', b'"9"')])
+    assert (verify(brain)["commit"], verify(brain)["fault"]) == (
+        *(6, "Its record was changed after it was written."),
+    )
+    write(brain, sound)
+    with kiprdf.Nexus.open(brain, read_only=True) as reader:
+        assert reader.info()["commit"] == 6
+    kiprdf.Nexus.open(brain).close()
+    assert (notes(brain), verify(brain)["fault"]) == ([commit_note(6), earlier], None)
+    with kiprdf.Nexus.open(brain) as nexus:
+        nexus.execute(ADA, n=7)
+    report = verify(brain)
+    assert (report["last"], report["fault"], report["warning"]) == (7, None, None)
+    last = commit_note(7, report["head"])
+    assert notes(brain) == [last]
+    # A kill has come before the notes of the commit before were removed.
+    for left in ([commit_note(6), earlier], [earlier], [commit_note(6, head)]):
+        renote(brain, last, *left)
+        assert (verify(brain)["fault"], verify(brain)["last"]) == (None, 7)
+        kiprdf.Nexus.open(brain).close()
+        assert (notes(brain), verify(brain)["fault"]) == ([last], None)
 
 
 def test_commits_that_were_not_recorded_are_one_record_of_the_chain(brain: Path) -> None:

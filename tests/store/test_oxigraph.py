@@ -269,7 +269,7 @@ class Engine:
 
 def numbers(store: OxigraphStore) -> list[int]:
     graph = vocab.BOOKKEEPING
-    quads = store.engine.quads_for_pattern(graph, vocab.COMMIT, None, graph)
+    quads = store.engine.quads_for_pattern(None, vocab.COMMIT, None, graph)
     return sorted(int(quad.object.value) for quad in quads)  # type: ignore[union-attr]
 
 

@@ -9,6 +9,7 @@ index reports lost commits that it knows of.
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import resource
@@ -393,17 +394,23 @@ def test_a_full_disk_of_a_server_shows_clients_no_path(small_disk: Callable[[str
     with serving(brain, "--create") as server:
         assert server.kip(filling.TYPE).status_code == 200
         other = brain.parent / "other"
-        filling.fill(other)
         note = {"name": "a", "text": "b"}
-        failed = [server.kip(filling.NOTE, parameters={**note, "name": f"{n}"}) for n in range(9)]
-        texts = [answer.text for answer in failed if answer.status_code == 500]
-        texts += [server.client.get(path).text for path in ("/ready", "/health")]
-        assert any("000" in text for text in texts), texts  # the engine's file, by its name
+        texts: list[str] = []
+        # The last block of the history, or of the engine's log, is full first: one after the other.
+        for n in itertools.count():
+            filling.fill(other)
+            parameters = [{**note, "name": f"{n} {m}"} for m in range(9)]
+            failed = [server.kip(filling.NOTE, parameters=one) for one in parameters]
+            texts += [answer.text for answer in failed if answer.status_code == 500]
+            texts += [server.client.get(path).text for path in ("/ready", "/health")]
+            other.unlink()
+            assert server.client.get("/ready").status_code == 200
+            assert server.kip(filling.NOTE, parameters=note).status_code == 200
+            if any("000" in text for text in texts):  # the engine's file, by its name
+                break
+            assert n < 20, texts
         assert str(brain.parent) not in "".join(texts)
         assert str(brain) in server.errors.read_text()
-        other.unlink()
-        assert server.client.get("/ready").status_code == 200
-        assert server.kip(filling.NOTE, parameters=note).status_code == 200
 
 
 def test_no_nexus_is_created_on_a_full_disk(small_disk: Callable[[str], Path]) -> None:
