@@ -291,7 +291,7 @@ def _checkpoint(store: OxigraphStore) -> Start:
 
 def _nothing(store: OxigraphStore) -> Start:
     engine = Engine()
-    engine.extend(notes_of(store.iris.base, {}, 0))
+    engine.extend(notes_of(store.iris.base, {}, commit_note(0)))
     return Start(engine, None)
 
 
