@@ -125,6 +125,26 @@ def test_rows_are_shown_in_pages_with_true_numbers(server: RunningServer) -> Non
     assert seen[249] in server.client.get(why[-1]).text
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "FIND(?p) WHERE { ?p {} }",
+        "FIND(?l) WHERE { ?l (?a, ?p, ?b) }",
+        "FIND(?p) WHERE { (?a, ?p, ?b) }",
+        'FIND(?t, ?p, ?p) WHERE { ?t {} OPTIONAL { (?p, "in_team", ?t) } } ORDER BY ?p.name',
+        'FIND(?p.name, ?p.attributes.x) WHERE { ?p {type: "Person"} } // all of them',
+        "// Believed now\nFIND(?p) WHERE { ?p {} }",
+    ],
+)
+def test_the_number_is_that_of_all_rows(server: RunningServer, command: str) -> None:
+    number = len(rows(server, command)) - 1
+    assert number > 200
+    text = page(server, command)
+    assert f"<small>{number} rows</small>" in text
+    assert f"1–100 of {number}" in text
+    assert f"201–{min(300, number)} of {number}" in page(server, command, first=200)
+
+
 def test_what_a_limit_leaves_is_the_next_link(server: RunningServer) -> None:
     command, seen = f"{NAMES} LIMIT 100 // and on", []
     while command:
@@ -446,7 +466,7 @@ def test_a_question_is_saved_for_all_people_of_a_server(tmp_path: Path) -> None:
     file, command = tmp_path / "kb" / "questions.json", f"DESCRIBE DOMAINS // {HOSTILE}"
     kiprdf.Nexus.open(tmp_path / "kb").close()
     with serving(tmp_path / "kb") as server:
-        fields = form_of(page(server, command), "Save the question")
+        fields = form_of(page(server, command), ">Save<")
         answer = server.client.post("/explore/questions", data={**fields, "name": HOSTILE})
         assert (answer.status_code, answer.headers["location"]) == (
             *(303, f"{PANE}?{urlencode({'command': command})}"),
@@ -480,7 +500,7 @@ def test_who_reads_sees_saved_questions_and_saves_none(tmp_path: Path) -> None:
     with serving(tmp_path / "kb", "--read-only") as server:
         text = page(server, "DESCRIBE DOMAINS")
         assert links(text)["q"] == f"{PANE}?command=DESCRIBE+DOMAINS"
-        assert "Save the question" not in text
+        assert ">Save<" not in text
         assert server.client.post("/explore/questions", data={"name": "n"}).status_code == 403
 
 

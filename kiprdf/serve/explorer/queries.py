@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, get_args
 from urllib.parse import urlencode
@@ -14,11 +15,14 @@ from kiprdf.advice.corrections import corrections
 from kiprdf.errors import KipError, KipWarning
 from kiprdf.execution.engine import Answer as CommandAnswer
 from kiprdf.kml.draft import timestamp
+from kiprdf.kql.beliefs import is_marked
 from kiprdf.language import ast
 from kiprdf.language.names import KEYWORDS
 from kiprdf.language.parser import parse
+from kiprdf.language.printer import to_text
 from kiprdf.nexus import Nexus
 from kiprdf.pages.page import View, count
+from kiprdf.rows import Rows
 from kiprdf.serve.explorer import chart, why_page
 from kiprdf.serve.explorer.csv_files import csv_bytes
 from kiprdf.serve.explorer.explorer import Explorer
@@ -164,9 +168,10 @@ def _rows(
         return {**_NO_ROWS, **view}
     if show == "json":
         return view | _response_of_rows(explorer, page, command, find, first)
-    rows = explorer.nexus.find(command)
+    is_chart = show == "chart"
+    rows, total = _read(explorer.nexus, command, find, None if is_chart else first + ROWS)
     columns, tuples = rows.columns, rows.tuples()
-    plan = chart.chosen(columns, tuples) if show == "chart" else ""
+    plan = chart.chosen(columns, tuples) if is_chart else ""
     size = ROWS if isinstance(plan, str) else chart.SHOWN[plan[0]]
     first = min(first, max(len(tuples) - 1, 0))
     part = slice(first, first + size)
@@ -174,9 +179,9 @@ def _rows(
     share = CHARACTERS // (len(columns) * max(len(shown), 1))
     return view | {
         "problems": [_problem(page, one) for one in rows.warnings],
-        "number": count(len(tuples), "row"),
+        "number": count(total, "row"),
         "next": _next(page, command, rows.next_cursor),
-        "pager": page.pager(first, size, len(tuples)),
+        "pager": page.pager(first, size, total),
         "chart": plan if isinstance(plan, str) else chart.chart(columns, tuples, part, *plan),
         "columns": columns,
         "rows": [
@@ -187,6 +192,34 @@ def _rows(
             for number, row in enumerate(shown, start=first)
         ],
     }
+
+
+def _read(nexus: Nexus, command: str, find: ast.Find, most: int | None) -> tuple[Rows, int]:
+    """The rows of a FIND, or the first of them, and how many there are.
+
+    Elements take most of the time: those that no page shows are counted by their ids.
+    """
+    is_whole = most is None or (find.limit, find.cursor) != (None, None) or is_marked(command)
+    rows = None
+    if not (is_whole or any(isinstance(one, ast.Aggregate) for one in find.expressions)):
+        try:
+            rows = nexus.find(f"{command}\nLIMIT {most}")
+        except KipError as error:
+            if error.code == "KIP_4001":
+                raise
+    # Hints and warnings are about the text as it is.
+    rows = rows or nexus.find(command)
+    if is_whole or rows.next_cursor is None:
+        return rows, len(rows)
+    ids = tuple(
+        ast.Path(one, "id") if isinstance(one, ast.Variable) else one for one in find.expressions
+    )
+    try:
+        number = len(nexus.find(to_text(replace(find, expressions=ids, order_by=()))))
+    except KipError:
+        # A variable of a predicate has no id.
+        number = len(nexus.find(command))
+    return replace(rows, next_cursor=None), number
 
 
 def _response_of_rows(
