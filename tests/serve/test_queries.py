@@ -130,7 +130,7 @@ def test_rows_are_shown_in_pages_with_true_numbers(server: RunningServer) -> Non
     [
         "FIND(?p) WHERE { ?p {} }",
         "FIND(?l) WHERE { ?l (?a, ?p, ?b) }",
-        "FIND(?p) WHERE { (?a, ?p, ?b) }",
+        "FIND(?a, ?p) WHERE { (?a, ?p, ?b) }",
         'FIND(?t, ?p, ?p) WHERE { ?t {} OPTIONAL { (?p, "in_team", ?t) } } ORDER BY ?p.name',
         'FIND(?p.name, ?p.attributes.x) WHERE { ?p {type: "Person"} } // all of them',
         "// Believed now\nFIND(?p) WHERE { ?p {} }",
