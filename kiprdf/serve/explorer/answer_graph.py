@@ -202,8 +202,6 @@ def _line(
         middle = (x1 + x2) / 2
         path = curve(x1, y1, x2, y2)
     else:
-        if y1 == y2:
-            y1, y2 = y1 - 6, y2 + 6
         x1 = x2 = x1 + box
         middle = x1 + min(24 + abs(y2 - y1) / 5, room * 4 / 3 - 12)
         path = curve(x1, y1, x2, y2, middle)

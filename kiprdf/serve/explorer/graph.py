@@ -128,11 +128,9 @@ def _groups(store: Store, node: NamedNode) -> Iterator[Group]:
         yield Group("object", "", True, [(element.object, None)])
     ends: dict[tuple[str, bool], list[End]] = {}
     for fact in store.facts(node):
-        sides = ((True, fact.subject, fact.object), (False, fact.object, fact.subject))
-        for is_from, end, other in sides:
-            if end == node:
-                group = ends.setdefault((predicate_of(store.iris, fact), is_from), [])
-                group.append((cast(NamedNode, other), fact))
+        is_from = fact.subject == node
+        other = cast(NamedNode, fact.object if is_from else fact.subject)
+        ends.setdefault((predicate_of(store.iris, fact), is_from), []).append((other, fact))
     for (predicate, is_from), others in ends.items():
         yield Group(words(predicate), predicate, is_from, others)
 
