@@ -276,7 +276,7 @@ def _plan(page: ExplorerPage, plan: Plan, preview: Preview | None) -> View:
     if isinstance(plan, Statement):
         statement = list(visible(plan.text, "\n\t"))
         parameters = json.dumps(plan.parameters, ensure_ascii=False, indent=1)
-    rows = [] if changes is None else list(_rows(page, changes))
+    rows = [] if changes is None else list(changed(page, changes))
     return {
         "words": list(visible(plan.words)),
         "statement": statement,
@@ -288,7 +288,7 @@ def _plan(page: ExplorerPage, plan: Plan, preview: Preview | None) -> View:
     }
 
 
-def _rows(page: ExplorerPage, changes: dict[str, Any]) -> Iterator[View]:
+def changed(page: ExplorerPage, changes: dict[str, Any]) -> Iterator[View]:
     """The elements that are changed; of a long text the part that differs."""
     for kind in ("concepts", "propositions"):
         for shown in changes[kind]["changed"]:
@@ -343,5 +343,7 @@ def _theirs(page: ExplorerPage, on: Subject, given: Given) -> list[View]:
     if on.explorer.nexus.store.journal is None or not (since.isascii() and since.isdecimal()):
         return []
     entries = on.explorer.nexus.history(on.id)["entries"]
-    later = (each for each in entries if each["seq"] > int(since))
+    later = [each for each in entries if each["seq"] > int(since)]
+    for entry in later:
+        entry["keys"] = [{**item, **differing(item)} for item in entry["keys"]]
     return [time_pages.history_entry(page, on.id, each) for each in later]

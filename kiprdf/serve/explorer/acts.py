@@ -15,7 +15,7 @@ from kiprdf.rdf.elements import Element, Proposition, read_element
 from kiprdf.semantics.protected import REJECTION
 from kiprdf.serve.explorer import element_acts as acts
 from kiprdf.serve.explorer import time_pages
-from kiprdf.serve.explorer.acting import Act, Subject, is_shown, link, of_element
+from kiprdf.serve.explorer.acting import Act, Subject, changed, link, of_element
 from kiprdf.serve.explorer.example import LoadExample
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import ExplorerPage
@@ -96,8 +96,8 @@ def notice(explorer: Explorer, page: ExplorerPage, query: Mapping[str, str]) -> 
     if store.journal is None or not store.journal.earliest(store.commit()) < seq <= store.commit():
         return {"seq": None}
     commits = explorer.nexus.changes(seq - 1, seq)["commits"]
-    changed = (each for each in commits if "forgotten" not in each)
-    rows = [row for one in changed for row in time_pages.changed_rows(page, one) if is_shown(row)]
+    kept = (each for each in commits if "forgotten" not in each)
+    rows = [row for each in kept for row in changed(page, each)]
     # A rejection is lifted, and not undone.
     is_undone = not any(one["kind"] in (REJECT, LIFT) for one in commits)
     may_undo = is_undone and explorer.actor.may("write")
