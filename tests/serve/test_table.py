@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import io
+import json
 import random
 import re
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ import pytest
 import kiprdf
 from kiprdf.actors import Actor
 from kiprdf.serve.explorer import table
+from kiprdf.serve.explorer.csv_files import csv_bytes
 from kiprdf.serve.explorer.explorer import Explorer
 from tests.long_runs import SEED, amount
 from tests.serve.running import RunningServer, serving
@@ -62,7 +64,12 @@ def page(nexus: kiprdf.Nexus, address: Address) -> str:
 
 def ids(nexus: kiprdf.Nexus, address: Address) -> list[str]:
     """The rows of a download, in their order."""
-    rows = csv.reader(io.StringIO(table.download(explorer(nexus), table.Asked.of(address), "csv")))
+    rows = csv.reader(
+        io.StringIO(
+            table.download(explorer(nexus), table.Asked.of(address), "csv").content.decode(),
+            newline="",
+        )
+    )
     return [row[0] for row in rows][1:]
 
 
@@ -258,7 +265,7 @@ def test_a_csv_has_all_rows_and_no_formulas(server: RunningServer) -> None:
     query = [*TYPE, ("filter", "size:le:0"), ("format", "csv")]
     answer = server.client.get("/explore/table", params=query)
     assert answer.headers["content-type"].startswith("text/csv; charset=utf-8")
-    assert answer.headers["content-disposition"] == "attachment; filename*=UTF-8''Part.csv"
+    assert answer.headers["content-disposition"] == 'attachment; filename="Part.csv"'
     rows = {row["id"]: row for row in csv.DictReader(io.StringIO(answer.text, newline=""))}
     assert len(rows) == 4
     row = rows["C:Part/=1+1"]
@@ -279,8 +286,11 @@ def test_a_csv_has_all_rows_and_no_formulas(server: RunningServer) -> None:
 
 @pytest.mark.parametrize("text", ["=1", "+1", "-1", "@A1", "\t=1", "\r=1", "\n=1", "＝1"])
 def test_a_text_that_begins_as_a_formula_is_inert(text: str) -> None:
-    assert table.csv_cell(text) == "'" + text
-    assert table.csv_cell([text]).startswith("[")
+    written = csv_bytes([text], [[text, -1, [text]]]).decode()
+    assert list(csv.reader(io.StringIO(written, newline=""))) == [
+        ["'" + text],
+        ["'" + text, "-1", json.dumps([text], ensure_ascii=False)],
+    ]
 
 
 def test_json_is_what_the_query_answers(server: RunningServer) -> None:

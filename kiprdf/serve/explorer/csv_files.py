@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+CSV = "text/csv; charset=utf-8; header=present"
 # What spreadsheets take for the beginning of a formula, in every width (OWASP, CSV Injection).
 _FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")
 
@@ -31,7 +32,7 @@ def csv_bytes(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
 def _cell(value: Any) -> str:
     if value is None:
         return ""
-    if isinstance(value, dict) and "_type" in value:
+    if isinstance(value, dict) and {"_type", "id"} <= value.keys():
         value = value["id"]
     if not isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)

@@ -24,7 +24,7 @@ from kiprdf.nexus import Nexus
 from kiprdf.pages.page import View, count
 from kiprdf.rows import Rows
 from kiprdf.serve.explorer import chart, why_page
-from kiprdf.serve.explorer.csv_files import csv_bytes
+from kiprdf.serve.explorer.csv_files import CSV, csv_bytes
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import ExplorerPage
 from kiprdf.serve.explorer.time_pages import shown_time
@@ -133,7 +133,7 @@ def download(explorer: Explorer, command: str, format: str) -> tuple[Answer, str
     content = csv_bytes(rows.columns, rows.tuples())
     following = _next(page, command, rows.next_cursor)
     return (
-        Answer(content, "text/csv; charset=utf-8; header=present", len(rows)),
+        Answer(content, CSV, len(rows)),
         following and f"{following}&format=csv",
     )
 

@@ -6,8 +6,7 @@ is built as a tree: what an address says enters it as values only (docs/decision
 
 from __future__ import annotations
 
-import csv
-import io
+import codecs
 import json
 import math
 import re
@@ -30,8 +29,10 @@ from kiprdf.pages.page import name as name_text
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json, to_term
 from kiprdf.rdf.readings import read
+from kiprdf.serve.explorer.csv_files import CSV, csv_bytes
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import ExplorerPage
+from kiprdf.serve.http import Answer, to_json
 from kiprdf.serve.state import number_of
 from kiprdf.sparql.algebra import TripleTerm
 
@@ -51,8 +52,6 @@ _CHUNK = 500
 _X, _SUBJECT, _OBJECT = map(ast.Variable, ("x", "subject", "object"))
 _TYPED = re.compile(r'true|false|-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?|".*"', re.DOTALL)
 _SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
-_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
-"""What a text begins with that a spreadsheet would run."""
 
 
 class Operator(NamedTuple):
@@ -627,45 +626,30 @@ FORMATS = {"csv": "CSV", "excel": "CSV for Excel", "json": "JSON"}
 """The formats of all rows; Excel reads UTF-8 only behind a mark."""
 
 
-def download(explorer: Explorer, asked: Asked, format: str) -> str:
-    """All rows of a table: a CSV (RFC 4180), or a JSON array of their elements."""
-    return explorer.store.read(lambda: _download(explorer, asked, format))
-
-
-def _download(explorer: Explorer, asked: Asked, format: str) -> str:
+def download(explorer: Explorer, asked: Asked, format: str) -> Answer:
+    """All rows of a table: a CSV, or a JSON array of their elements; KIP_1001 for other formats."""
     if format not in FORMATS:
         message = f"There is no format {json.dumps(format[:60])}."
         raise KipError("KIP_1001", message, f"The formats are {', '.join(FORMATS)}.")
+    return explorer.store.read(lambda: _download(explorer, asked, format))
+
+
+def _download(explorer: Explorer, asked: Asked, format: str) -> Answer:
     rows = _Rows(explorer, asked)
     ids = rows.identities()
     chunks = (ids[at : at + _CHUNK] for at in range(0, len(ids), _CHUNK))
     # Each chunk is written before the next is read.
     elements = (element for chunk in chunks for element in rows.elements(chunk))
     if format == "json":
-        return "[" + ",\n".join(map(_json, elements)) + "]\n"
+        content = b"[" + b",\n".join(map(to_json, elements)) + b"]\n"
+        return Answer(content, "application/json", len(ids))
     columns = [*asked.names, *(asked.shown or rows.all_columns)]
-    written = io.StringIO()
-    writer = csv.writer(written)
-    ends = ("subject_id", "object_id") if asked.is_predicate else ()
-    writer.writerow(["id", *ends, *columns])
-    for element in elements:
-        cells = (rows.cell(element, column) for column in columns)
-        ids_ = (element[end] for end in ("id", "subject", "object")[: len(asked.elements)])
-        writer.writerow([*map(csv_cell, ids_), *(csv_cell(*cell) for cell in cells)])
-    return ("\ufeff" if format == "excel" else "") + written.getvalue()
-
-
-def csv_cell(value: Json = None) -> str:
-    """The text of a value in a CSV; none for null.
-
-    A text that a spreadsheet would run as a formula gets an apostrophe before it. Arrays and
-    objects are JSON.
-
-    >>> csv_cell("=1+1"), csv_cell(-5), csv_cell(True), csv_cell(["a", 1])
-    ("'=1+1", '-5', 'true', '["a", 1]')
-    """
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        return _json(value)
-    return f"'{value}" if value.startswith(_FORMULA) else value
+    ends = ("subject", "object") if asked.is_predicate else ()
+    heading = ["id", *(f"{end}_id" for end in ends), *columns]
+    lines = (
+        [element[end] for end in ("id", *ends)]
+        + [next(iter(rows.cell(element, column)), None) for column in columns]
+        for element in elements
+    )
+    mark = codecs.BOM_UTF8 if format == "excel" else b""
+    return Answer(mark + csv_bytes(heading, lines), CSV, len(ids))

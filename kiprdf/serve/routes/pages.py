@@ -85,21 +85,23 @@ async def _page(
     is_timeless: bool = False,
 ) -> Response:
     """A page, of an earlier state if the query asks for one and the page is about a state."""
-    return HTMLResponse(await _text(server, request, make, is_timeless=is_timeless))
+    html = await _made(server, request, make, is_timeless=is_timeless)
+    return HTMLResponse(html.encode(errors="replace"))
 
 
-async def _text(
+async def _made(
     server: Server,
     request: Request,
-    make: Callable[[Explorer], str],
+    make: Callable[[Explorer], T],
     *,
     is_timeless: bool = False,
-) -> bytes:
+) -> T:
+    """What is made of the state that the query asks for."""
     when = None if is_timeless else request.query_params.get("as_of")
-    call = partial(_in_explorer, server, request, when, make)
-    content = await run_for(request, server.threads, call)
+    call = partial(_of_state, server, request, when, make)
+    made = await run_for(request, server.threads, call)
     server.note(request.scope, None)
-    return content
+    return made
 
 
 async def element(server: Server, request: Request) -> Response:
@@ -176,16 +178,14 @@ async def table(server: Server, request: Request) -> Response:
     if given.get("column"):
         added = given["column"], given.get("operator", ""), given.get("value", "")
         find = partial(tables.filtered, asked=asked, added=added)
-        return RedirectResponse((await _text(server, request, find)).decode(), 303)
+        return RedirectResponse(await _made(server, request, find), 303)
     if "format" not in given:
         return await _page(server, request, partial(tables.table, asked=asked))
     write = partial(tables.download, asked=asked, format=given["format"])
-    content = await _text(server, request, write)
+    answer = await _made(server, request, write)
     kind = "json" if given["format"] == "json" else "csv"
-    name = quote(f"{asked.name}.{kind}", safe="")
-    type_ = {"json": "application/json", "csv": "text/csv; charset=utf-8; header=present"}[kind]
-    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
-    return Response(content, 200, headers, type_)
+    name = f'attachment; filename="{quote(asked.name, safe="")}.{kind}"'
+    return server.send(request, answer, **{"Content-Disposition": name})
 
 
 async def changes(server: Server, request: Request) -> Response:
@@ -222,11 +222,8 @@ async def names(server: Server, request: Request) -> Response:
 
 async def _download(server: Server, request: Request, command: str, format: str) -> Response:
     """All rows of an answer as a file; a header leads to the next ones, behind its LIMIT."""
-    when = request.query_params.get("as_of")
     make = partial(pane.download, command=command, format=format)
-    answer, following = await run_for(
-        request, server.threads, lambda: _of_state(server, request, when, make)
-    )
+    answer, following = await _made(server, request, make)
     headers = {"Content-Disposition": f'attachment; filename="answer.{format}"'}
     if following is not None:
         headers["Link"] = f'<{following}>; rel="next"'
