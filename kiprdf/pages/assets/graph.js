@@ -9,7 +9,7 @@ const showGraph = async (address, key) => {
     }
   }
   const answer = await fetch(part, { credentials: "same-origin" });
-  if (!answer.ok) {
+  if (!answer.ok || answer.redirected) {
     location.href = address;
     return;
   }
