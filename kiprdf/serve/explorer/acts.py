@@ -10,7 +10,7 @@ from urllib.parse import quote
 from kiprdf.errors import KipError
 from kiprdf.execution.rejecting import LIFT, REJECT, rejections_of
 from kiprdf.kml.trust import RETRACTED
-from kiprdf.pages.page import View
+from kiprdf.pages.page import View, count
 from kiprdf.rdf.elements import Element, Proposition, read_element
 from kiprdf.semantics.protected import REJECTION
 from kiprdf.serve.explorer import element_acts as acts
@@ -85,10 +85,14 @@ def notice(explorer: Explorer, page: ExplorerPage, query: Mapping[str, str]) -> 
     """What the last act wrote, which the address of a page names; None without one."""
     if explorer.acts is None:
         return None
-    if query.get("proposed"):
-        id, is_person = query["proposed"], explorer.actor.is_person
-        href = page.href(f"explore/proposals/{quote(id, safe='')}") if is_person else None
-        return {"proposed": id, "href": href}
+    proposed = query.get("proposed")
+    if proposed:
+        try:
+            explorer.nexus.proposal(proposed)
+        except KipError:
+            return None
+        href = page.href(f"explore/proposals/{quote(proposed, safe='')}")
+        return {"proposed": proposed, "href": href if explorer.actor.is_person else None}
     done = query.get("done", "")
     if not (done.isascii() and done.isdecimal()) or len(done) > 15:
         return None
@@ -102,7 +106,9 @@ def notice(explorer: Explorer, page: ExplorerPage, query: Mapping[str, str]) -> 
     is_undone = not any(one["kind"] in (REJECT, LIFT) for one in commits)
     may_undo = is_undone and explorer.actor.may("write")
     undo = page.href(f"explore/act/undo/{seq}") if may_undo else None
-    return {"seq": seq, "rows": rows[: time_pages.SHOWN], "undo": undo}
+    most = time_pages.SHOWN
+    more = f"and {count(len(rows) - most, 'more element')}" if len(rows) > most else None
+    return {"seq": seq, "rows": rows[:most], "more": more, "undo": undo}
 
 
 # Rejections -----------------------------------------------------------------------------------
