@@ -349,3 +349,32 @@ def test_addresses_begin_at_the_root_of_a_scope() -> None:
         text = table.table(replace(explorer(nexus), root="/scopes/ada"), table.Asked.of(TYPE))
     addresses = re.findall(r'(?:src|href|action)="([^"]*)"', text)
     assert [one for one in addresses if not one.startswith(("/scopes/ada/", "data:,", "#"))] == []
+
+
+def test_a_fact_that_follows_is_a_row_with_its_own_ends() -> None:
+    with kiprdf.Nexus.memory(BASE, entail=True) as nexus:
+        nexus.execute(DEFINED)
+        nexus.execute(
+            'UPSERT { CONCEPT { {type: "$PropositionType", name: "fits"} SET ATTRIBUTES '
+            "{is_symmetric: true} } }"
+        )
+        for name in ("one", "two"):
+            nexus.execute(PART, name=name, values={}, about={})
+        nexus.execute(FITS, one="one", other="two", values={"torque": 5})
+        text = page(nexus, [("predicate", "fits")])
+        assert ids(nexus, [("predicate", "fits")]) == 2 * [nexus.find(command(text))[0]["?x"]["id"]]
+    cells = re.findall("<bdi>(one|two)</bdi></a></th>", text)
+    assert cells == ["one", "two", "two", "one"]
+
+
+def test_values_are_counted_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    with kiprdf.Nexus.memory(BASE) as nexus:
+        nexus.execute(DEFINED)
+        for name in ("one", "two", "three"):
+            nexus.execute(PART, name=name, values={"kind": name[0]}, about={})
+        note = "Values are counted in up to"
+        text = page(nexus, TYPE)
+        assert ("<bdi>t</bdi> <small>2</small>" in text, note in text) == (True, False)
+        monkeypatch.setattr(table, "MOST_COUNTED", 2)
+        text = page(nexus, TYPE)
+        assert ("<bdi>t</bdi> <small>2</small>" in text, note in text) == (False, True)

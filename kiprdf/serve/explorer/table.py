@@ -10,6 +10,7 @@ import codecs
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
@@ -43,8 +44,8 @@ MOST_COLUMNS = 8
 """The attributes that are shown where none are chosen: those that most rows have."""
 MOST_VALUES = 20
 """A column with more values is not counted by value."""
-MOST_COUNTED = 10_000
-"""The most rows whose values are counted."""
+MOST_COUNTED, COLUMNS_COUNTED = 10_000, 16
+"""The most rows, and columns, whose values are counted."""
 METADATA = ("status", "source", "author", "confidence", "_created_at", "_updated_at")
 """The metadata that can be columns."""
 _LONGEST_VALUE, _SHORT, _CUT, _WHOLE = 40, 24, 80, 500
@@ -238,25 +239,20 @@ class _Rows:
 
     def __init__(self, explorer: Explorer, asked: Asked) -> None:
         self.explorer, self.asked = explorer, asked
-        self.in_use = self._in_use()
-        """The attributes that rows have, with their numbers, the most frequent first."""
-        self.all_columns = [asked.column(key) for key in self.in_use]
-        self.all_columns += [f"metadata.{key}" for key in METADATA]
-        self.columns = list(asked.shown) or self.all_columns[: min(len(self.in_use), MOST_COLUMNS)]
+        attributes = list(map(asked.column, self._in_use()))
+        self.all_columns = attributes + [f"metadata.{key}" for key in METADATA]
+        self.columns = list(asked.shown) or attributes[:MOST_COLUMNS]
 
-    def _in_use(self) -> dict[str, int]:
-        """The attributes of the concepts, or of the facts: also of those that only follow."""
+    def _in_use(self) -> list[str]:
+        """The attributes of the rows, also of those that only follow, the most frequent first."""
         asked, kinds = self.asked, {self.asked.name}
         if self.explorer.nexus.entail:
             path = ast.Path(_X, "predicate" if asked.is_predicate else "type")
             kinds |= {kind for kind, _ in self.find((path, self._number), asked.where()) if kind}
-        counts: dict[str, int] = {}
-        for kind in kinds:
-            for node, number in self._keys(kind).items():
-                if node.value.startswith(vocab.ATTRIBUTE):
-                    key = node.value.removeprefix(vocab.ATTRIBUTE)
-                    counts[key] = counts.get(key, 0) + number
-        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+        counts = sum((Counter(self._keys(kind)) for kind in kinds), Counter[NamedNode]())
+        nodes = sorted(counts, key=lambda node: (-counts[node], node.value))
+        attributes = (node.value for node in nodes if node.value.startswith(vocab.ATTRIBUTE))
+        return [iri.removeprefix(vocab.ATTRIBUTE) for iri in attributes]
 
     def _keys(self, kind: str) -> dict[NamedNode, int]:
         store = self.explorer.store
@@ -356,7 +352,7 @@ class _Rows:
     def counted(self, part: Part) -> Iterator[tuple[str, Counted]]:
         """The columns with few values, each with its values: their numbers under the filters of
         the other columns."""
-        for column in self.columns:
+        for column in self.columns[:COLUMNS_COUNTED]:
             is_chosen = any(
                 one.column == column and one.operator in _CHOSEN for one in self.asked.filters
             )
@@ -503,11 +499,12 @@ def _page(explorer: Explorer, asked: Asked) -> str:
         clear=link(filters=(), search=""),
         unsearched=link(search=""),
         operators=[(key, operator.text) for key, operator in OPERATORS.items()],
-        choices=[(one, _title(asked, one)) for one in (*asked.names, *rows.all_columns)],
-        shown=[(one, _title(asked, one), one in rows.columns) for one in rows.all_columns],
+        choices=[(one, _choice(asked, one)) for one in (*asked.names, *rows.all_columns)],
+        shown=[(one, _choice(asked, one), one in rows.columns) for one in rows.all_columns],
         usual=link(shown=()) if asked.shown else None,
-        facets=_facets(explorer, page, rows, part) if total <= MOST_COUNTED else None,
-        most=f"{MOST_COUNTED:,}",
+        facets=_facets(explorer, page, rows, part) if total <= MOST_COUNTED else [],
+        is_counted=total <= MOST_COUNTED and len(rows.columns) <= COLUMNS_COUNTED,
+        most=f"{MOST_COUNTED:,} rows and {COLUMNS_COUNTED} columns",
         headings=[
             _heading(asked, column, link, is_figure)
             for column, is_figure in zip(
@@ -526,6 +523,12 @@ def _page(explorer: Explorer, asked: Asked) -> str:
 def _title(asked: Asked, column: str) -> str:
     path = asked.path(column)
     return column if path.key is None else words(path.key.lstrip("_"))
+
+
+def _choice(asked: Asked, column: str) -> str:
+    """The title of a column among all, where an attribute may have the same."""
+    is_metadata = asked.path(column).field == "metadata"
+    return _title(asked, column) + (" (metadata)" if is_metadata else "")
 
 
 def _chip(page: ExplorerPage, asked: Asked, one: Filter, link: Callable[..., str]) -> View:
