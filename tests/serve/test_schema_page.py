@@ -9,11 +9,11 @@ from tests.serve.browser import needs_browser, show_on
 from tests.serve.running import RunningServer
 
 FAULTS = """
-  const boxes = [...document.querySelectorAll("svg rect")].map(one => one.getBoundingClientRect());
+  const boxes = [...document.querySelectorAll(".picture-of-types rect")].map(one => one.getBoundingClientRect());
   const inside = (x, y, box) =>
     x > box.left + 1 && x < box.right - 1 && y > box.top + 1 && y < box.bottom - 1;
   const faults = [];
-  for (const text of document.querySelectorAll("svg text")) {
+  for (const text of document.querySelectorAll(".picture-of-types text")) {
     const own = text.getBoundingClientRect();
     const box = text.parentElement.querySelector("rect").getBoundingClientRect();
     if (own.left < box.left || own.right > box.right || own.top < box.top - 1)
@@ -28,7 +28,7 @@ FAULTS = """
     if (one.left < other.right && other.left < one.right && one.top < other.bottom
         && other.top < one.bottom) faults.push("boxes " + at);
   }));
-  for (const path of document.querySelectorAll("svg path")) {
+  for (const path of document.querySelectorAll(".picture-of-types path")) {
     const matrix = path.getScreenCTM(), length = path.getTotalLength();
     for (let step = 0; step <= 40; step++) {
       const at = path.getPointAtLength(length * step / 40).matrixTransform(matrix);
@@ -37,7 +37,7 @@ FAULTS = """
   }
   return [boxes.length, faults];
 """
-UNSEEN = "return document.querySelector('svg').checkVisibility()"
+UNSEEN = "return document.querySelector('.picture-of-types').checkVisibility()"
 
 
 def schema(server: RunningServer, query: str = "") -> str:
