@@ -9,7 +9,8 @@ from tests.serve.browser import needs_browser, show_on
 from tests.serve.running import RunningServer
 
 FAULTS = """
-  const boxes = [...document.querySelectorAll(".picture-of-types rect")].map(one => one.getBoundingClientRect());
+  const boxes = [...document.querySelectorAll(".picture-of-types rect")]
+    .map(one => one.getBoundingClientRect());
   const inside = (x, y, box) =>
     x > box.left + 1 && x < box.right - 1 && y > box.top + 1 && y < box.bottom - 1;
   const faults = [];
