@@ -6,7 +6,7 @@ if (field && results) {
   field.setSelectionRange(field.value.length, field.value.length);
   let latest = 0;
   let timer;
-  field.addEventListener("input", () => {
+  const search = (delay) => {
     clearTimeout(timer);
     timer = setTimeout(async () => {
       const number = ++latest;
@@ -15,10 +15,38 @@ if (field && results) {
       const answer = await fetch(address, { credentials: "same-origin" });
       if (answer.ok && number === latest) {
         results.innerHTML = await answer.text();
+        again();
       }
-    }, 120);
-  });
+    }, delay);
+  };
+  // While the index is being built, what it has is asked for again.
+  const again = () => {
+    if (results.querySelector("[data-again]")) {
+      search(1000);
+    }
+  };
+  again();
+  field.addEventListener("input", () => search(120));
 }
+// "/" goes to the search; arrow keys go through its hits, and back into it.
+const searches = field || document.querySelector(".quick input");
+document.addEventListener("keydown", (event) => {
+  const isTyped = event.target.matches("input, textarea, select");
+  if (event.key === "/" && searches && !isTyped && !event.ctrlKey && !event.metaKey) {
+    event.preventDefault();
+    searches.focus();
+  }
+  if (!results || !(event.key === "ArrowDown" || event.key === "ArrowUp")) {
+    return;
+  }
+  const links = [field, ...results.querySelectorAll(".hits > li a:first-of-type")];
+  const place = links.indexOf(document.activeElement);
+  const following = links[place + (event.key === "ArrowDown" ? 1 : -1)];
+  if (place >= 0 && following) {
+    event.preventDefault();
+    following.focus();
+  }
+});
 // The slider: the page as of the commit at which a pointer releases it. Keys only move it, because
 // each of them would load a page; Enter, or the button, shows the page. Both say what commit it is.
 const slider = document.querySelector(".time input");

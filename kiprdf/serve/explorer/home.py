@@ -12,6 +12,7 @@ from kiprdf.serve.explorer import review, search, time_pages
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import ExplorerPage
 from kiprdf.serve.explorer.schema import data_types
+from kiprdf.serve.explorer.search import Asked
 from kiprdf.serve.explorer.time_pages import shown_time
 
 TYPES, COMMITS, ELEMENTS, FACTS, SOURCES = 10, 6, 3, 5, 6
@@ -32,10 +33,11 @@ _SOURCES = f"""FIND(?f.metadata.source, ?f.metadata._updated_at) WHERE {{ ?f (?s
 ORDER BY ?f.metadata._updated_at DESC LIMIT {NEWEST}"""
 
 
-def start(explorer: Explorer, term: str, address: str) -> str:
-    """The page, with what a term finds unless it is empty; ``address`` is that of the server."""
-    page = explorer.page("explore/", q=term)
-    results = search.hits(explorer, term) if term.strip() else None
+def start(explorer: Explorer, asked: Asked, address: str) -> str:
+    """The page, with what a search finds unless it is empty; ``address`` is that of the server."""
+    term = asked.term
+    page = explorer.page(search.PATH, q=term, type=asked.type)
+    results = search.hits(explorer, asked) if term.strip() else None
     overview = _overview(explorer, page, address) if results is None else {}
     return page.html("explorer/start.html", explorer.title, term=term, results=results, **overview)
 

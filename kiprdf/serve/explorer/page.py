@@ -147,6 +147,11 @@ class ExplorerPage(Page):
         href = self.href(self.site.path(node))
         return {"href": href, "text": defined, "number": shown, "table": table}
 
+    def address(self, path: str, **query: object) -> str:
+        """The address of a path with a query; empty fields are left out."""
+        given = urlencode({key: value for key, value in query.items() if value}, doseq=True)
+        return self.href(f"{path}?{given}" if given else path)
+
     def query_link(self, command: str) -> str:
         """The address of a command in the pane for queries, which runs it."""
         return self.href("explore/kql?" + urlencode({"command": command}))

@@ -1,49 +1,191 @@
-"""What a search finds."""
+"""What a search finds: elements by the words of their names and texts, each with where it is."""
 
 from __future__ import annotations
 
-from typing import cast
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from pyoxigraph import NamedNode
 
-from kiprdf.pages.page import View, render
+from kiprdf.errors import KipError
+from kiprdf.meta.search import Question
+from kiprdf.pages.page import View, count, render
+from kiprdf.rdf.elements import Element, Proposition, read_element
+from kiprdf.rdf.literals import Json, to_json
+from kiprdf.search.ranking import NoWordError
+from kiprdf.search.words import asked_tokens, matches
 from kiprdf.serve.explorer.explorer import Explorer
+from kiprdf.serve.explorer.page import ExplorerPage
+from kiprdf.serve.state import number_of
+from kiprdf.store.totals import kind
 
-MOST_HITS, MOST_RANKED = 30, 100
-"""Hits of a search that are shown, and that are read where some are not believed."""
+PATH = "explore/"
+PAGE = 25
+"""The hits of a page."""
+CHIPS = 12
+"""The types that a search can be limited to, the most frequent ones."""
+SECONDS = 2.0
+"""How long a page waits for the index."""
+FACTS = "$facts"
+"""What is asked for in place of a type, for the facts that match."""
+_BEFORE, _AFTER = 60, 140
+"""Characters of a text around the first word that matches."""
+_WORD = re.compile(r"(\w+)")
 
 
-def results(explorer: Explorer, term: str) -> str:
-    """The concepts that a term finds, as a list of links; without a page around them."""
-    return render("explorer/results.html", results=hits(explorer, term))
+class Asked(NamedTuple):
+    """A search as its address has it."""
+
+    term: str
+    type: str = ""
+    """A concept type, or ``FACTS``; empty for concepts of all types."""
+    first: int = 0
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> Asked:
+        """What the fields ``q``, ``type`` and ``first`` say."""
+        first = number_of(query.get("first", "")) or 0
+        return cls(query.get("q", ""), query.get("type", ""), first)
 
 
-def hits(explorer: Explorer, term: str) -> View:
-    """The concepts that a term finds, or a note that says why there are none."""
-    page = explorer.page("explore/")
-    reasons = explorer.nexus.beliefs.view().reasons
-    limit = MOST_RANKED if reasons else MOST_HITS  # what is not believed is behind the rest
-    response = explorer.nexus.execute_kip_readonly(
-        {
-            "command": "SEARCH CONCEPT :term LIMIT :limit",
-            "parameters": {"term": term, "limit": limit},
-        }
+def results(explorer: Explorer, asked: Asked) -> str:
+    """What a search finds, without a page around it."""
+    return (
+        render("explorer/results.html", results=hits(explorer, asked)) if asked.term.strip() else ""
     )
-    if "error" in response:
-        return {"note": response["error"]["message"], "hits": []}
+
+
+def hits(explorer: Explorer, asked: Asked) -> View:
+    """A page of the hits, or a note that says why there are none."""
+    page = explorer.page(PATH, q=asked.term, type=asked.type)
+    view: View = {"note": None, "hits": [], "chips": [], "pager": None, "is_building": False}
+    try:
+        with explorer.nexus.limited(timeout_s=SECONDS):
+            ranked = explorer.nexus.request(lambda: _ranked(explorer, asked.term))
+    except KipError as error:
+        is_building = error.code == "KIP_4001"
+        return {**view, "note": error.message, "is_building": is_building}
+    if ranked is None:
+        return {**view, "note": "The search contains no word, and is no name."}
+    concepts, facts = ranked
     iris = explorer.store.iris
-    hits = [
+    types = Counter(kind(iris, node.value) for node in concepts)
+    chosen = facts if asked.type == FACTS else concepts
+    if asked.type not in ("", FACTS):
+        chosen = [node for node in chosen if kind(iris, node.value) == asked.type]
+    shown = chosen[asked.first : asked.first + PAGE]
+    reasons = explorer.nexus.beliefs.view().reasons
+    tokens = asked_tokens(asked.term)
+    return {
+        **view,
+        "note": None if chosen else f"No concept matches “{asked.term}”.",
+        "hits": [
+            {**_hit(explorer, page, node, tokens), "unbelieved": reasons.get(node)}
+            for node in shown
+        ],
+        "number": count(len(chosen), "fact" if asked.type == FACTS else "concept"),
+        "chips": _chips(page, asked, types, len(concepts), len(facts)),
+        "pager": page.pager(asked.first, PAGE, len(chosen)),
+    }
+
+
+def _ranked(explorer: Explorer, term: str) -> tuple[list[NamedNode], list[NamedNode]] | None:
+    """The concepts and the facts that match, best first; what is not believed is last.
+
+    None for a term without a word.
+    """
+    index, reasons = explorer.nexus.index, explorer.nexus.beliefs.view().reasons
+
+    def ranked(question: Question) -> list[NamedNode]:
+        nodes = (NamedNode(hit.key) for hit in index.rankings(question).words.hits)
+        return sorted(nodes, key=lambda node: node in reasons)
+
+    try:
+        return (
+            ranked(Question("concept", term, limit=None)),
+            ranked(Question("proposition", term, limit=None)),
+        )
+    except NoWordError:
+        return None
+
+
+def _chips(
+    page: ExplorerPage, asked: Asked, types: Counter[str], concepts: int, facts: int
+) -> list[View]:
+    """The types that were found with their numbers, and the facts."""
+    numbers = [("", "All", concepts), *((one, one, n) for one, n in types.most_common(CHIPS))]
+    if facts:
+        numbers.append((FACTS, "Facts", facts))
+    return [
         {
-            "link": page.identity_link(hit["id"]),
-            "type": hit.get("type", ""),
-            "about": _text((hit.get("attributes") or {}).get("description"))[:160],
-            "unbelieved": reasons.get(cast(NamedNode, iris.from_id(hit["id"]))),
+            "text": text,
+            "number": f"{number:,}",
+            "href": page.address(PATH, q=asked.term, type=type_),
+            "is_chosen": type_ == asked.type,
         }
-        for hit in response["result"]
+        for type_, text, number in numbers
     ]
-    hits = sorted(hits, key=lambda hit: hit["unbelieved"] is not None)[:MOST_HITS]
-    return {"note": None if hits else f"No concept matches “{term}”.", "hits": hits}
 
 
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+def _hit(explorer: Explorer, page: ExplorerPage, node: NamedNode, tokens: frozenset[str]) -> View:
+    """An element, its name with the words that match, and the text in which others do."""
+    store = explorer.store
+    element = read_element(store.iris, node, store.statements(node))
+    link = explorer.link(page, store.iris.id(node))
+    is_fact = isinstance(element, Proposition)
+    view: View = {"link": link, "type": "" if is_fact else kind(store.iris, node.value)}
+    view["name"] = None if is_fact or "name" not in link else _marked(link["name"], tokens)
+    view["about"] = [] if element is None else _snippet(element, tokens)
+    return view
+
+
+def _snippet(element: Element, tokens: frozenset[str]) -> Sequence[tuple[str, bool]]:
+    """The part of a text of an element where a word matches, or the beginning of what it is."""
+    texts = {key: list(_texts(to_json(term))) for key, term in sorted(element.attributes.items())}
+    for key, some in texts.items():
+        for text in some:
+            place = next(_matching(text, tokens), None)
+            if place is not None:
+                begin = max(0, place - _BEFORE)
+                part = text[begin : place + _AFTER]
+                start = "…" if begin else ""
+                end = "…" if place + _AFTER < len(text) else ""
+                lead = "" if key == "description" else f"{key.replace('_', ' ')}: "
+                return [(lead + start, False), *_marked(part, tokens), (end, False)]
+    about = next(iter(texts.get("description", ())), "")
+    return [(about if len(about) <= 2 * _AFTER else f"{about[: 2 * _AFTER]}…", False)]
+
+
+def _texts(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one)
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from _texts(one)
+
+
+def _matching(text: str, tokens: frozenset[str]) -> Iterator[int]:
+    """Where the words of a text begin that match."""
+    return (word.start() for word in _WORD.finditer(text) if _matches(word[0], tokens))
+
+
+def _marked(text: str, tokens: frozenset[str]) -> list[tuple[str, bool]]:
+    """The pieces of a text, and whether each is a word that matches."""
+    pieces = _WORD.split(text)
+    return [(piece, bool(at % 2) and _matches(piece, tokens)) for at, piece in enumerate(pieces)]
+
+
+@lru_cache(maxsize=20_000)
+def _matches(word: str, tokens: frozenset[str]) -> bool:
+    # Finding the stems of a word takes long, and most words begin otherwise.
+    begin = word[:1].casefold()
+    is_plain = begin.isascii() and word.isascii()
+    if is_plain and not any(token.rpartition("_")[2][:1] == begin for token in tokens):
+        return False
+    return matches(word, tokens)

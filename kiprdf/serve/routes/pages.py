@@ -26,6 +26,7 @@ from kiprdf.serve.explorer.answer_graph import answer_page
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.forms import Forms
 from kiprdf.serve.explorer.page import ASSETS
+from kiprdf.serve.explorer.search import Asked
 from kiprdf.serve.explorer.time_pages import moment_of, preview
 from kiprdf.serve.http import error_response, json_response, read_form, run_for
 from kiprdf.serve.observation import info_of
@@ -131,9 +132,9 @@ async def history(server: Server, request: Request) -> Response:
 
 async def start(server: Server, request: Request) -> Response:
     """/explore/: search, or what there is."""
-    term = request.query_params.get("q", "")
+    asked = Asked.of(request.query_params)
     return await _page(
-        server, request, lambda explorer: home.start(explorer, term, server.address(request))
+        server, request, lambda explorer: home.start(explorer, asked, server.address(request))
     )
 
 
@@ -147,9 +148,8 @@ async def commit(server: Server, request: Request) -> Response:
 
 async def search_results(server: Server, request: Request) -> Response:
     """/explore/search: the results alone, for search as you type."""
-    term = request.query_params.get("q", "")
-    make = partial(search.results, term=term)
-    return await _page(server, request, make if term.strip() else lambda explorer: "")
+    asked = Asked.of(request.query_params)
+    return await _page(server, request, lambda explorer: search.results(explorer, asked))
 
 
 async def graph(server: Server, request: Request) -> Response:
