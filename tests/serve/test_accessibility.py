@@ -37,6 +37,11 @@ KINDS = {
     "empty answer": "explore/kql?command=" + quote('FIND(?d) WHERE { ?d {name: "Asprin"} }'),
     "wrong query": "explore/kql?command=FIND(?x",
     "primer": "explore/kql?command=DESCRIBE%20PRIMER",
+    "bars": "explore/kql?show=chart&command=" + quote("FIND(?d.type, COUNT(?d)) WHERE { ?d {} }"),
+    "line": "explore/kql?show=chart&command="
+    + quote("FIND(?d.metadata._created_at, COUNT(?d)) WHERE { ?d {} }"),
+    "response": f"explore/kql?show=json&command={quote(FIND)}",
+    "SPARQL": f"explore/kql?show=sparql&command={quote(FIND)}",
     "why": f"explore/why?command={quote(FIND)}&row=0",
     "graph": "explore/graph?element=C:Drug/Aspirin&t=Symptom",
     "graph of a fact": "explore/graph?element=P:48ec6e8e3fe50dea:treats",
