@@ -57,6 +57,8 @@ class PastStates:
         if state is None:
             with self._opening:
                 state = self._used(timeline, number) or self._opened(nexus, timeline, number)
+        # The default of the nexus may have changed since the state was opened.
+        state.nexus._engine.inherited_entail = nexus.entail
         try:
             yield state.nexus
         finally:

@@ -132,3 +132,13 @@ def test_a_reader_sees_that_its_files_are_replaced(tmp_path: Path) -> None:
             nexus.forget("FIND(?d) WHERE { ?d {name: :name} }", name=SECRET)
             with pytest.raises(kiprdf.StoreError, match="open it again"):
                 states.at(reader, timeline, last + 1).__enter__()
+
+
+def test_a_kept_state_has_the_defaults_of_now(tmp_path: Path) -> None:
+    states = PastStates()
+    with filled(tmp_path / "kb", commits=1) as nexus:
+        timeline = states.follow(nexus.store.journal)
+        for default in (False, True):
+            nexus._engine.writer.set_entail(default)
+            with states.at(nexus, timeline, 1) as past:
+                assert past.entail == default
