@@ -48,7 +48,7 @@ MOST_COUNTED, COLUMNS_COUNTED = 10_000, 16
 """The most rows, and columns, whose values are counted."""
 METADATA = ("status", "source", "author", "confidence", "_created_at", "_updated_at")
 """The metadata that can be columns."""
-_LONGEST_VALUE, _SHORT, _CUT, _WHOLE = 40, 24, 80, 500
+_LONGEST_VALUE, _SHORT, _CUT, _WHOLE = 40, 24, 80, 300
 _CHUNK = 500
 _X, _SUBJECT, _OBJECT = map(ast.Variable, ("x", "subject", "object"))
 _TYPED = re.compile(r'true|false|-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?|".*"', re.DOTALL)
