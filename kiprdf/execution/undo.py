@@ -296,6 +296,17 @@ def undo(writer: Writer, conflicts: str, dry_run: bool, **selection: Any) -> dic
     return writer.run_planned(plan, write, dry_run=dry_run)
 
 
+def preview(writer: Writer, seq: int) -> UndoPlan:
+    """What the undo of one commit would write; raises ``KipError`` where a shape forbids it."""
+
+    def run() -> UndoPlan:
+        plan = _planned(writer, seq=seq)
+        writer.check(plan.draft, NOWHERE, restores=True)
+        return plan
+
+    return writer.shown.read(run)
+
+
 def _planned(
     writer: Writer,
     *,

@@ -403,10 +403,10 @@ def test_the_log_has_what_each_commit_changed(
     text = words_of(server, f"/explore/log?until={last}")
     assert text.index(f"Commit {last} ") < text.index(f"Commit {first} ")
     created = text[text.index(f"Commit {first} ") :]
-    who = r"UPSERT · human/local · session connection-\w+"
+    who = r"UPSERT · human/local · session connection-\w+ undo"
     assert re.search(rf"{who} \+ Fleeting Drug \+ Fleeting treats Headache", created)
     changed = text[text.index(f"Commit {first + 1} ") :]
-    who = r"· human/local · session connection-\w+"
+    who = r"· human/local · session connection-\w+ undo"
     assert re.search(f"UPDATE {who} ~ Fleeting Drug note young old", changed)
     assert re.search(f"DELETE {who} − Fleeting Drug − Fleeting treats Headache", text)
     assert "Older commits" not in words_of(server, "/explore/log?until=3")

@@ -47,6 +47,8 @@ class Field(NamedTuple):
     """The values of a choice, with their texts."""
     is_required: bool = False
     note: str = ""
+    candidates: View | None = None
+    """What the words of a search may mean."""
 
 
 class Subject(NamedTuple):
@@ -75,6 +77,10 @@ class Statement:
     text: str
     parameters: dict[str, Any] = field(default_factory=dict)
     words: str = ""
+    notes: Sequence[str] = ()
+    """What people should know beside the difference."""
+    target: str = ""
+    """The path of the page that is shown when it is written; "" for that of the act."""
 
     def preview(self, nexus: Nexus) -> Preview:
         """What it would change."""
@@ -94,6 +100,8 @@ class Call:
     run: Callable[[], Any]
     text: str = ""
     """What the audit log has of it."""
+    notes: Sequence[str] = ()
+    target: str = ""
 
     def preview(self, nexus: Nexus) -> Preview | None:
         """What it would change; None where the words say all."""
@@ -131,8 +139,11 @@ class Act:
         """The fields of the form, with the values that were sent, or those of the element."""
         raise NotImplementedError
 
-    def plan(self, on: Subject, given: Given) -> Plan:
-        """What the fields ask for; raises ``KipError`` where they ask for nothing sensible."""
+    def plan(self, on: Subject, given: Given) -> Plan | None:
+        """What the fields ask for; None where a field has to be chosen first.
+
+        Raises ``KipError`` where they ask for nothing sensible.
+        """
         raise NotImplementedError
 
     def subject(self, explorer: Explorer, path: str, key: str) -> Subject:
@@ -171,7 +182,9 @@ def link(page: ExplorerPage, act: Act, on: Subject, key: str = "") -> str:
 
 
 def form(act: Act, on: Subject) -> str:
-    """The page of an act, with its form."""
+    """The page of an act, with its form; one without fields shows at once what it does."""
+    if act.refusal(on) is None and not act.fields(on, {}):
+        return shown(act, on, {"version": str(on.version)})[0]
     return _page(act, on, {})
 
 
@@ -183,6 +196,8 @@ def shown(act: Act, on: Subject, given: Given) -> tuple[str, KipError | None]:
     """
     try:
         plan = act.plan(on, given)
+        if plan is None:
+            return _page(act, on, given), None
         preview = plan.preview(on.explorer.nexus)
     except KipError as error:
         return failed(act, on, given, error), error
@@ -201,6 +216,8 @@ class Written(NamedTuple):
     plan: Plan
     receipt: Any
     query: dict[str, str] | None
+    target: str
+    """The path of the page that is shown."""
 
 
 def write(act: Act, on: Subject, given: Given) -> Written:
@@ -213,11 +230,14 @@ def write(act: Act, on: Subject, given: Given) -> Written:
         conflict = _conflict(now, given)
         if conflict is not None:
             raise conflict
-        plan = act.plan(now, given)
+        plan, target = act.plan(now, given), act.target(now)
+        if plan is None:
+            raise KipError("KIP_1001", "Something is not chosen yet.", "Choose it in the form.")
         receipt, seq = plan.write(nexus), store.commit()
         if isinstance(receipt, dict) and "proposed" in receipt:
-            return Written(plan, receipt, {"proposed": receipt["proposed"]})
-        return Written(plan, receipt, None if seq == before else {"done": str(seq)})
+            return Written(plan, receipt, {"proposed": receipt["proposed"]}, target)
+        query = None if seq == before else {"done": str(seq)}
+        return Written(plan, receipt, query, plan.target or target)
 
     return store.write(run)
 
@@ -225,7 +245,8 @@ def write(act: Act, on: Subject, given: Given) -> Written:
 def _conflict(on: Subject, given: Given) -> KipError | None:
     if given.get("version") == str(on.version):
         return None
-    message = f"{on.id} has changed since the form was opened: nothing is written."
+    what = on.id or "What this is about"
+    message = f"{what} has changed since the form was opened: nothing is written."
     hint = "Look at what was changed. Write yours on top of it, or leave it as it is."
     return KipError("KIP_3005", message, hint)
 
@@ -279,6 +300,7 @@ def _plan(page: ExplorerPage, plan: Plan, preview: Preview | None) -> View:
     rows = [] if changes is None else list(changed(page, changes))
     return {
         "words": list(visible(plan.words)),
+        "notes": [list(visible(note)) for note in plan.notes],
         "statement": statement,
         "parameters": list(visible(parameters, "\n")),
         "rows": rows,
@@ -340,7 +362,11 @@ def _warning(warning: Any) -> View:
 def _theirs(page: ExplorerPage, on: Subject, given: Given) -> list[View]:
     """What others changed since a form was opened, the newest first; empty without a history."""
     since = given.get("commit", "")
-    if on.explorer.nexus.store.journal is None or not (since.isascii() and since.isdecimal()):
+    if (
+        not on.id
+        or on.explorer.nexus.store.journal is None
+        or not (since.isascii() and since.isdecimal())
+    ):
         return []
     entries = on.explorer.nexus.history(on.id)["entries"]
     later = [each for each in entries if each["seq"] > int(since)]

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from kiprdf.errors import KipError
-from kiprdf.execution.rejecting import LIFT, REJECT, rejections_of
+from kiprdf.execution.rejecting import REJECT, rejections_of
 from kiprdf.kml.trust import RETRACTED
 from kiprdf.pages.page import View, count
 from kiprdf.rdf.elements import Element, Proposition, read_element
@@ -20,6 +20,7 @@ from kiprdf.serve.explorer.example import LoadExample
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import ExplorerPage
 from kiprdf.serve.explorer.time_pages import shown_time
+from kiprdf.serve.explorer.undo_act import Undo, is_undone, undo_link
 
 PATH = "explore/rejections"
 PAGE = 25
@@ -34,6 +35,7 @@ ACTS: dict[str, Act] = {
         acts.Restore(),
         acts.Reject(),
         acts.Lift(),
+        Undo(),
         LoadExample(),
     )
 }
@@ -102,10 +104,7 @@ def notice(explorer: Explorer, page: ExplorerPage, query: Mapping[str, str]) -> 
     commits = explorer.nexus.changes(seq - 1, seq)["commits"]
     kept = (each for each in commits if "forgotten" not in each)
     rows = [row for each in kept for row in changed(page, each)]
-    # A rejection is lifted, and not undone.
-    is_undone = not any(one["kind"] in (REJECT, LIFT) for one in commits)
-    may_undo = is_undone and explorer.actor.may("write")
-    undo = page.href(f"explore/act/undo/{seq}") if may_undo else None
+    undo = undo_link(explorer, page, seq) if all(map(is_undone, commits)) else None
     most = time_pages.SHOWN
     more = f"and {count(len(rows) - most, 'more element')}" if len(rows) > most else None
     return {"seq": seq, "rows": rows[:most], "more": more, "undo": undo}

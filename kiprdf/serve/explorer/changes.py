@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pyoxigraph import NamedNode
 
 from kiprdf.pages.page import View
-from kiprdf.serve.explorer import time_pages
+from kiprdf.serve.explorer import acts, time_pages
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.time_pages import shown_time
+from kiprdf.serve.explorer.undo_act import is_undone, undo_link
 
 
-def log(explorer: Explorer, until: int | None) -> str:
-    """The commits, newest first; without a history, the elements that changed last."""
+def log(explorer: Explorer, until: int | None, query: Mapping[str, str]) -> str:
+    """The commits, newest first; without a history, the elements that changed last.
+
+    A ``query`` names what the last act wrote.
+    """
     moment = explorer.moment
     if moment is None:
         return _changed_last(explorer)
     last = moment.latest if until is None else min(moment.latest, until)
     page = explorer.page_of_all_commits("explore/log")
     view = time_pages.log(page, explorer.nexus, moment, last)
-    return page.html("explorer/log.html", "Changes", **view)
+    for commit in view["commits"]:
+        is_open = commit["note"] is None and is_undone(commit)
+        commit["undo"] = undo_link(explorer, page, commit["seq"]) if is_open else None
+    notice = acts.notice(explorer, page, query)
+    return page.html("explorer/log.html", "Changes", notice=notice, **view)
 
 
 def history(explorer: Explorer, node: NamedNode, cursor: str | None) -> str:
     """The changes of an element, which may be deleted."""
     page = explorer.page_of_all_commits("explore/history")
     view = time_pages.history(page, explorer.nexus, explorer.store.iris.id(node), cursor)
+    for entry in view["entries"]:
+        entry["undo"] = undo_link(explorer, page, entry["seq"]) if is_undone(entry) else None
     return page.html("explorer/history.html", "History", of=page.node_link(node), **view)
 
 

@@ -150,6 +150,7 @@ def commit_view(page: Page, commit: dict[str, Any], most: int = SHOWN) -> View:
         "time": shown_time(commit["at"]),
         "who": _who(commit),
         "note": _note(commit),
+        "kind": commit["kind"],
         "rows": rows[:most],
         "more": f"and {count(len(rows) - most, 'more element')}" if len(rows) > most else None,
     }
@@ -228,6 +229,7 @@ def history_entry(page: Page, id: str, entry: dict[str, Any]) -> View:
     source = entry["source"]
     return {
         "seq": entry["seq"],
+        "kind": entry["statement"]["kind"],
         "href": f"{page.href(page.site.path(node))}?as_of={entry['seq']}",
         "change": entry["change"],
         "time": shown_time(entry["at"]),

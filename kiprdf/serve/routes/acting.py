@@ -96,7 +96,7 @@ def _write(
     if audit is not None:
         audit(written.plan.text.encode(errors="replace"), written.receipt)
     query = "" if written.query is None else f"?{urlencode(written.query)}"
-    return RedirectResponse(f"{root_of(request)}/{kind.target(on)}{query}", 303)
+    return RedirectResponse(f"{root_of(request)}/{written.target}{query}", 303)
 
 
 async def rejections(server: Server, request: Request) -> Response:

@@ -191,7 +191,7 @@ async def table(server: Server, request: Request) -> Response:
 async def changes(server: Server, request: Request) -> Response:
     """/explore/log."""
     until = request.query_params.get("until") or request.query_params.get("as_of") or ""
-    make = partial(commits.log, until=number_of(until))
+    make = partial(commits.log, until=number_of(until), query=dict(request.query_params))
     return await _page(server, request, make, is_timeless=True)
 
 
