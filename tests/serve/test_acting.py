@@ -468,12 +468,12 @@ def test_a_fact_is_retracted_restored_rejected_and_lifted(acting: Acting, window
         ada.click(link)
         if reason:
             ada.type("reason", reason)
-        ada.click("Show what it does")
+            ada.click("Show what it does")
         ada.click("Write it")
         assert "Written as commit" in ada.text
     assert "It is rejected for good" in ada.text
     ada.click("the rejection")
-    for text in ("Lift", "Show what it does", "Write it"):
+    for text in ("Lift", "Write it"):
         ada.click(text)
     assert "Valerian" not in ada.text
     ada.open(f"page/{path}")
