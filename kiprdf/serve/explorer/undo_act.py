@@ -123,8 +123,8 @@ def _note(conflict: dict[str, Any]) -> str:
         return f"{id} stays: {conflict['protected']}"
     key = words(conflict["key"].partition(".")[2] or conflict["key"])
     by = f" by commit {conflict['theirs']}" if conflict["theirs"] else ""
-    found = _short(conflict["found"]) if "found" in conflict else "absent"
-    return f"{id}: {key} was changed again{by}, and stays {found}."
+    value = _short(conflict["found"]) if "found" in conflict else "absent"
+    return f"{id}: {key} was changed again{by}, and stays {value}."
 
 
 def _short(value: Any) -> str:
