@@ -116,9 +116,9 @@ def _note(conflict: dict[str, Any]) -> str:
         more = f" and {len(users) - _USERS:,} more" if len(users) > _USERS else ""
         return f"{id} stays: it is used by {', '.join(users[:_USERS])}{more}."
     if "missing_end" in conflict:
-        return f"{id} does not come back: {conflict['missing_end']} is not there."
+        return f"{id} is not restored: {conflict['missing_end']} is not there."
     if "stated_by" in conflict:
-        return f"{id} does not come back: {conflict['stated_by']} states the same."
+        return f"{id} is not restored: {conflict['stated_by']} states the same."
     if "protected" in conflict:
         return f"{id} stays: {conflict['protected']}"
     key = words(conflict["key"].partition(".")[2] or conflict["key"])
