@@ -10,6 +10,7 @@ from kiprdf.pages.page import View, count
 from kiprdf.semantics.protected import ACTORS
 from kiprdf.serve.explorer import review, search, time_pages
 from kiprdf.serve.explorer.explorer import Explorer
+from kiprdf.serve.explorer.histogram import histogram
 from kiprdf.serve.explorer.page import ExplorerPage
 from kiprdf.serve.explorer.schema import data_types
 from kiprdf.serve.explorer.search import Asked
@@ -54,6 +55,7 @@ def _overview(explorer: Explorer, page: ExplorerPage, address: str) -> View:
     return {
         "numbers": ", ".join(numbers),
         "empty": _empty(explorer, page, address) if number <= people else None,
+        "growth": _growth(explorer, totals["concepts"], totals["propositions"]),
         "types": _bars(page, types),
         "more_types": len(types) - TYPES,
         "commits": _commits(explorer, page),
@@ -77,6 +79,33 @@ def _empty(explorer: Explorer, page: ExplorerPage, address: str) -> View:
         "mcp": f"claude mcp add --transport http memory {address}mcp",
         "statement": _FIRST,
         "kip": f"{address}kip",
+    }
+
+
+def _growth(explorer: Explorer, concepts: int, facts: int) -> View | None:
+    """The numbers of concepts and facts over time, up to what there is; None for one moment."""
+    moment = explorer.moment
+    bars = None if moment is None else histogram(*moment[:4])
+    if moment is None or bars is None:
+        return None
+    until = moment.latest if moment.seq is None else moment.seq
+    most = max(concepts, facts, 1)
+    lines: tuple[list[str], list[str]] = ([], [])
+    for bar in bars["bars"]:
+        last = min(bar["last"], until)
+        numbers = zip((concepts, facts), moment.timeline.grown(last, until), strict=True)
+        for line, (now, more) in zip(lines, numbers, strict=True):
+            line.append(f"{bar['left'] + bars['place']},{100 - 100 * (now - more) / most:.1f}")
+        if bar["last"] >= until:
+            break
+    return {
+        "total": bars["total"],
+        "lines": [
+            {"text": count(number, one), "points": " ".join(line), "begin": line[0].split(",")[0]}
+            for one, number, line in zip(("concept", "fact"), (concepts, facts), lines, strict=True)
+        ],
+        "first": bars["first"],
+        "end": bars["end"],
     }
 
 
