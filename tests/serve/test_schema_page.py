@@ -41,8 +41,11 @@ FAULTS = """
 UNSEEN = "return document.querySelector('.picture-of-types').checkVisibility()"
 
 
+HTML = {"Accept": "text/html"}
+
+
 def schema(server: RunningServer, query: str = "") -> str:
-    answer = server.client.get(f"/explore/schema{query}", headers={"Accept": "text/html"})
+    answer = server.client.get(f"/explore/schema{query}", headers=HTML)
     assert answer.status_code == 200
     return answer.text
 
@@ -68,6 +71,8 @@ def test_the_picture_of_a_domain_has_its_types_only(large_server: RunningServer)
         '<li><a href="/page/[$]ConceptType/([^"]*)">', text.partition("Concept types")[2]
     )
     assert sorted(listed) == ["Airport", "Building", "City", "Country", "Region", "River", "Room"]
+    unknown = large_server.client.get("/explore/schema?domain=%3Cb%3E", headers=HTML)
+    assert (unknown.status_code, "domain &#39;&lt;b&gt;&#39;" in unknown.text) == (404, True)
     assert '<a href="/explore/schema?domain=Places" aria-current="page">Places</a>' in text
 
 

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 from pyoxigraph import NamedNode
 
+from kiprdf.errors import KipError, shown
 from kiprdf.meta.counts import all_uses
 from kiprdf.pages.drawing import columns_of
 from kiprdf.pages.page import View, words
@@ -44,6 +45,11 @@ def schema(explorer: Explorer, domain: str = "") -> str:
     totals = cast(Any, explorer.nexus.execute("DESCRIBE PRIMER"))["totals"]
     by_domain = _types_by_domain(store, data_types(totals))
     types = by_domain.get(domain)
+    if domain and types is None:
+        hint = "The address /explore/schema has all types."
+        raise KipError(
+            "KIP_3002", f"No type with concepts is in the domain '{shown(domain)}'.", hint
+        )
     uses = [use for use in _uses(store) if types is None or {use.subject, use.object} & types]
     drawn = uses[:MOST_USES]
     of_uses = None if types is None else {use.predicate for use in uses}
