@@ -49,6 +49,10 @@ class Field(NamedTuple):
     note: str = ""
     candidates: View | None = None
     """What the words of a search may mean."""
+    type: str = ""
+    """The only type that is searched; "" for all elements."""
+    new_type: str = ""
+    """The type of a new concept."""
 
 
 class Subject(NamedTuple):

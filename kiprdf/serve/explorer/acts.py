@@ -18,6 +18,7 @@ from kiprdf.serve.explorer import time_pages
 from kiprdf.serve.explorer.acting import Act, Subject, changed, link, of_element
 from kiprdf.serve.explorer.example import LoadExample
 from kiprdf.serve.explorer.explorer import Explorer
+from kiprdf.serve.explorer.fact_acts import AddConcept, AddFact, Merge
 from kiprdf.serve.explorer.page import ExplorerPage
 from kiprdf.serve.explorer.time_pages import shown_time
 from kiprdf.serve.explorer.undo_act import Undo, is_undone, undo_link
@@ -30,9 +31,12 @@ MOST_FACTS = 1000
 ACTS: dict[str, Act] = {
     act.name: act
     for act in (
+        AddFact(),
+        AddConcept(),
         acts.Edit(),
         acts.Retract(),
         acts.Restore(),
+        Merge(),
         acts.Reject(),
         acts.Lift(),
         Undo(),

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from kiprdf.errors import KipError
-from kiprdf.serve.explorer import acting, acts
+from kiprdf.serve.explorer import acting, acts, choosing
 from kiprdf.serve.explorer.acting import Act, Given
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.http import HttpError, read_form, run_for, status_of
@@ -111,7 +111,19 @@ async def rejections(server: Server, request: Request) -> Response:
     return _html(html)
 
 
+async def choices(server: Server, request: Request) -> Response:
+    """/explore/choices: the elements that words may mean, to choose one in a form."""
+    query = request.query_params
+    name, text, type = query.get("name", ""), query.get("q", ""), query.get("type", "")
+    explorer = replace(pages.explorer_of(server, request), moment=None)
+    make = partial(choosing.choices, explorer, name, text, type, "new" in query)
+    html = await run_for(request, server.threads, make)
+    server.note(request.scope, None)
+    return _html(html)
+
+
 ROUTES: Routes = (
+    ("/explore/choices", ("GET",), choices),
     ("/explore/act/{what}/{path:path}", ("GET", "POST"), act),
     ("/explore/rejections", ("GET",), rejections),
 )
