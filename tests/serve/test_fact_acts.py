@@ -49,8 +49,8 @@ def test_a_fact_is_added(acting: Acting) -> None:
     assert acting.kip(FACT, name="Adding")["result"] == []
     written = ada.write(address, shown)
     assert re.fullmatch(r"/page/Drug/Adding\?done=\d+", written.headers["location"])
-    found = {"s": "C:Drug/Adding", "p": "treats", "o": "C:Symptom/Headache"}
-    (id,), (metadata,), (attributes,) = acting.kip(ENDS, **found)["result"]
+    ends = {"s": "C:Drug/Adding", "p": "treats", "o": "C:Symptom/Headache"}
+    (id,), (metadata,), (attributes,) = acting.kip(ENDS, **ends)["result"]
     assert (metadata["source"], metadata["confidence"]) == ('me " }', 0.8)
     assert (attributes, metadata["_actor"]) == ({"since": 2020}, "human/ada")
     # A fact about the fact, in the other direction, with a new concept.
