@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
@@ -43,6 +43,8 @@ FOR_PROGRAMS = (
 FOR_PEOPLE = pages.ROUTES + questions.ROUTES + review.ROUTES + acting.ROUTES
 SCOPE_INDEX_SECONDS = 5.0
 """How long a scope is open before its text index is completed."""
+PAGE_SECONDS = 1.0
+"""How long a server runs before it loads what its first page needs: some run for one request."""
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
@@ -120,6 +122,10 @@ class Application:
             # Most scopes are closed again before anybody searches; a SEARCH does it itself.
             await asyncio.sleep(SCOPE_INDEX_SECONDS)
         await self._server.build_index()
+        if self._server.of is None and self._server.options.explorer:
+            await asyncio.sleep(PAGE_SECONDS)
+            with suppress(KipError, StoreError):
+                await self._server.threads.run(partial(pages.prepare, self._server))
 
     def end_streams(self) -> None:
         """End the streams of events, whose clients connect again."""

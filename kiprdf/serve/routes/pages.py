@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from kiprdf.actors import Access
+from kiprdf.actors import OWNER, Access
 from kiprdf.errors import KipError, StoreError
 from kiprdf.serve.explorer import changes as commits
 from kiprdf.serve.explorer import element as elements
@@ -244,6 +244,14 @@ async def _fields(server: Server, request: Request) -> dict[str, str]:
     if request.method == "POST":
         fields |= {"command": "", **await read_form(request, server.options.max_body)}
     return fields
+
+
+def prepare(server: Server) -> None:
+    """Load what the start page needs, so that who opens it first does not wait for that: the
+    templates, the indexes of values, and the times of the commits."""
+    moment = moment_of(server.store, server.timeline)
+    explorer = Explorer(server.nexus, server.store, server.title, OWNER, moment=moment)
+    home.start(explorer, Asked(""), server.options.public_path)
 
 
 async def static(server: Server, request: Request) -> Response:
