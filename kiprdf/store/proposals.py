@@ -50,6 +50,12 @@ class Proposals:
             self._read()
             return list(self._entries.values())
 
+    def waiting(self) -> int:
+        """How many are open."""
+        with self._lock:
+            self._read()
+            return sum(one["state"] == OPEN for one in self._entries.values())
+
     def add(self, proposal: Entry) -> str:
         """Keep a new proposal, and return its id."""
         with self._lock:

@@ -411,6 +411,15 @@ class Tab:
         element.clear()
         element.send_keys(text)
 
+    def choose(self, field: str, id: str) -> None:
+        """Choose what a script lists for the words of a field."""
+        at = f"input[name={field}][value$='{id}']"
+        until(lambda: self.window.find_elements("css selector", at))[0].click()
+
+    def wait_for(self, text: str) -> None:
+        """Wait for a page with a text."""
+        until(lambda: text in self.window.find_element("tag name", "html").text)
+
     @property
     def text(self) -> str:
         self.window.switch_to.window(self.handle)

@@ -98,6 +98,13 @@ def test_a_script_asks_for_the_same_choices(acting: Acting) -> None:
     assert {"C:Symptom/Headache", "new"} <= set(options(listed, "other"))
     of_type = ada.page("/explore/choices?name=other&q=headache&type=Drug")
     assert "C:Symptom/Headache" not in options(of_type, "other")
+    # No drug has this name, which only begins it.
+    assert options(ada.page("/explore/choices?name=other&q=Asp&type=Drug"), "other").keys() <= {
+        "C:Drug/Aspirin"
+    }
+    assert "Nothing is called “&lt;x&gt;”" in ada.page(
+        "/explore/choices?name=other&q=<x>&type=Drug"
+    )
     assert ada.page('/explore/choices?name="><script>&q=headache') == ""
     hostile = ada.page(f"/explore/choices?name=other&new=yes&q={quote('<script>alert(1)')}")
     assert "alert(1)" in hostile

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from kiprdf.kml.draft import version
 from kiprdf.pages.page import View, render
+from kiprdf.pages.page import name as cut
 from kiprdf.rdf.elements import Concept, attribute, read_element
 from kiprdf.serve.explorer.acting import Field, Given
 from kiprdf.serve.explorer.explorer import Explorer
@@ -94,12 +95,16 @@ def _predicates(explorer: Explorer, text: str, type: str) -> list[str]:
 
 def _concepts(explorer: Explorer, text: str, type: str) -> list[str]:
     """The concepts of a name, and those that a search lists."""
-    given = {"text": text, **({"type": type} if type else {})}
-    of_type, with_type = (", type: :type", " WITH TYPE :type") if type else ("", "")
-    command = f"FIND(?x.id) WHERE {{ ?x {{name: :text{of_type}}} }} LIMIT {MOST}"
-    ids = [id for (id,) in explorer.nexus.find(command, entail=False, **given).tuples()]
-    command = f"SEARCH CONCEPT :text{with_type} LIMIT {MOST}"
-    answer = explorer.nexus.execute_kip_readonly({"command": command, "parameters": given})
+    iris, nexus = explorer.store.iris, explorer.nexus
+    if type:
+        ids = [iris.id(iris.concept(type, text))]
+        search, given = "SEARCH CONCEPT :text WITH TYPE :type", {"text": text, "type": type}
+    else:
+        command = f"FIND(?x.id) WHERE {{ ?x {{name: :text}} }} LIMIT {MOST}"
+        ids = [id for (id,) in nexus.find(command, entail=False, text=text).tuples()]
+        search, given = "SEARCH CONCEPT :text", {"text": text}
+    request = {"command": f"{search} LIMIT {MOST}", "parameters": given}
+    answer = nexus.execute_kip_readonly(request)
     return [*ids, *(hit["id"] for hit in answer.get("result") or ())]
 
 
@@ -116,7 +121,7 @@ def _candidate(explorer: Explorer, page: ExplorerPage, id: str, type: str) -> Vi
         "link": explorer.link(page, id),
         "name": concept and concept.name,
         "type": concept.type if concept else "fact",
-        "about": about[:_ABOUT] if isinstance(about, str) else "",
+        "about": cut(about, _ABOUT) if isinstance(about, str) else "",
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kiprdf.actors import Actor
 from kiprdf.interchange.knowledge import Knowledge
@@ -34,6 +34,8 @@ class Explorer:
     """Makes the keys of forms; None for who may not write, and on pages of the past."""
     acts: Forms | None = None
     """The same for acts on elements, which who may only propose has, too."""
+    waiting: int | None = None
+    """How many proposals wait; None for who does not see them."""
 
     def page(
         self, path: str, knowledge: Knowledge | None = None, **query: str | list[str] | None
@@ -42,11 +44,12 @@ class Explorer:
         knowledge = knowledge or Knowledge(self.store.iris)
         site = ExplorerSite(knowledge, Paths(), self.title, Mapping.none())
         given = {key: value for key, value in query.items() if value}
-        return ExplorerPage(site, path, self.root, self.moment, query=given)
+        page = ExplorerPage(site, path, self.root, self.moment, query=given)
+        return replace(page, waiting=self.waiting)
 
     def page_of_all_commits(self, path: str) -> ExplorerPage:
         """A page whose links lead to what there is now."""
-        return ExplorerPage(self.page("").site, path, self.root)
+        return replace(self.page(path), moment=None)
 
     def link(self, page: ExplorerPage, identity: str) -> View:
         """A link to an element: the name of a concept, the words of a proposition."""

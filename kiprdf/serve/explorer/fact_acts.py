@@ -70,7 +70,7 @@ class AddFact(Act):
 
     def fields(self, on: Subject, given: Given) -> list[Field]:
         explorer, name = on.explorer, _name_of(on)
-        sides = (("subject", f"{name} … what is named"), ("object", f"what is named … {name}"))
+        sides = (("subject", f"{name} → the other"), ("object", f"the other → {name}"))
         note = "Words, or an id such as C:Person/Ada or that of a fact."
         predicate = search_field(
             explorer, given, "predicate", "Predicate", "Such as knows.", PREDICATE
@@ -80,10 +80,10 @@ class AddFact(Act):
         return [
             Field("side", "Direction", "choice", given.get("side", "subject"), sides),
             predicate,
-            search_field(explorer, given, "other", "Named", note, types=_types(explorer)),
+            search_field(explorer, given, "other", "Other", note, types=_types(explorer)),
             Field("source", "Source", "text", given.get("source", ""), note="May be empty."),
             Field("confidence", "Confidence", "text", given.get("confidence", ""), note="0 to 1."),
-            Field("attributes", "Attributes", "area", given.get("attributes", ""), note=_OBJECT),
+            Field("attributes", "Attributes", "text", given.get("attributes", ""), note=_OBJECT),
         ]
 
     def plan(self, on: Subject, given: Given) -> Plan | None:
@@ -289,8 +289,8 @@ class Merge(Act):
             f"  ?gone {{id: :gone}}\n  ?kept {{id: :kept}}{filter}\n}}"
         )
         summary = (
-            f"“{kept[0].name}” stays, with the facts of both. “{gone[0].name}” becomes one of its "
-            "aliases, and is deleted."
+            f"{kept[0].name} stays, with the facts of both. {gone[0].name} is deleted, and its "
+            "name becomes an alias."
         )
         target = f"page/{element_path(store.iris.base, kept[0].node.value)}"
         return Statement(text, parameters, summary, _lost(kept[0], gone[0]), target)

@@ -69,6 +69,8 @@ class ExplorerPage(Page):
     acts: View | None = None
     """The links to the forms of acts, and what the last one wrote; None for who has none."""
     graph: View | None = None
+    waiting: int | None = None
+    """How many proposals wait; None for who does not see them."""
     frame: ClassVar[str] = "explorer/frame.html"
 
     def number(self, of: str, key: str | None, read: int) -> int:

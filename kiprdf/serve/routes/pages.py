@@ -48,7 +48,14 @@ def explorer_of(server: Server, request: Request) -> Explorer:
         moment_of(server.store, server.timeline),
         forms_of(server, request, "write"),
         forms_of(server, request, "propose"),
+        waiting_of(server, request),
     )
+
+
+def waiting_of(server: Server, request: Request) -> int | None:
+    """How many proposals wait; None for a model or a job, to which they are not shown."""
+    is_person = info_of(request.scope).actor.is_person
+    return server.nexus._engine.writer.proposals.waiting() if is_person else None
 
 
 def forms_of(server: Server, request: Request, access: Access) -> Forms | None:
@@ -113,6 +120,7 @@ async def element(server: Server, request: Request) -> Response:
     make = partial(elements.element, node=node, now=server.nexus, query=query)
     forms = None if when else forms_of(server, request, "propose")
     reader = "" if forms is None else forms.key(f"element {forms.actor.access}")
+    reader += f"-{waiting_of(server, request)}"
     call = partial(_in_explorer, server, request, when, make)
     try:
         return await linked.document(server, request, linked.HTML, call, reader=reader)
