@@ -144,6 +144,8 @@ VALUES: list[tuple[str, str, Any]] = [
     ("null", "", None),
     ("json", '["a", {"b": 1.0}, null]', ["a", {"b": 1.0}, None]),
     ("json", '"\\r\\u202e"', "\r\u202e"),
+    # HTML has no such character.
+    ("text", "\ufffe", "\ufffe"),
 ]
 
 
@@ -185,6 +187,33 @@ def test_a_value_keeps_its_type(acting: Acting) -> None:
     assert ada.act(address, kind="remove").status_code == 303
     assert "risk" not in acting.drug("Typed").get("attributes", {})
     assert ada.client.get(address).status_code == 404
+
+
+def test_a_value_that_was_emptied_stays_empty_in_its_form(acting: Acting) -> None:
+    acting.kip(RISK, name="Emptied", risk="low")
+    ada, address = acting.people["ada"], edit("Drug/Emptied", "attributes.risk")
+    assert '<input name="value" id="field-value" value="low"' in ada.page(address)
+    shown = ada.show(address, ada.form(address), kind="text", value="")
+    assert '<input name="value" id="field-value" value=""' in shown.text
+
+
+def test_an_element_has_a_form_only_for_what_can_be_done_to_it(acting: Acting) -> None:
+    acting.kip(RISK, name="Formless", risk=2)
+    path, ada = path_of(acting.fact("Formless")), acting.people["ada"]
+    for address, status in (
+        (f"retract/{path}", 200),
+        (f"restore/{path}", 400),
+        (f"lift/{path}", 400),
+        ("lift/Drug/Formless", 400),
+        ("retract/Drug/Formless", 400),
+        ("restore/Drug/Formless", 400),
+        ("edit/Drug/Formless?key=attributes.risk", 200),
+        ("edit/Drug/Formless?key=metadata._version", 404),
+        ("edit/Drug/Formless?key=attributes.colour", 404),
+    ):
+        answer = ada.client.get(f"/explore/act/{address}")
+        is_form = '<form method="post"' in answer.text
+        assert (answer.status_code, is_form) == (status, status == 200), address
 
 
 def test_a_key_is_added(acting: Acting) -> None:

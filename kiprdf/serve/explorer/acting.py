@@ -155,7 +155,10 @@ class Act:
         return of_element(explorer, path, key)
 
     def check(self, on: Subject) -> None:
-        """Raise ``KipError`` where no form is opened, since the key of the address is none."""
+        """Raise ``KipError`` where no form is opened: the element, or the key, has none."""
+        if on.element is not None and self.offer(on) is None and self.refusal(on) is None:
+            message = f"{on.id} has no form for this: {self.name}."
+            raise KipError("KIP_2002", message, "Its page has the links to those that it has.")
 
     def target(self, on: Subject) -> str:
         """The path of the page that is shown when it is done."""

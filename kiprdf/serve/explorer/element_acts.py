@@ -20,7 +20,7 @@ from kiprdf.serve.explorer.acting import Act, Call, Field, Given, Plan, Statemen
 
 REASON = "retraction_reason"
 """The metadatum with why a fact was retracted."""
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """What a form would not send as it is."""
 _KINDS = (
     ("text", "Text"),
@@ -97,15 +97,17 @@ class Edit(Act):
         return f"Edit {words(on.key.partition('.')[2])}" if on.key else "Add a value"
 
     def check(self, on: Subject) -> None:
+        super().check(on)
         part, _, key = on.key.partition(".")
-        if on.key and not (part in dict(_PARTS) and key in _terms(on, part)):
+        if on.key and not _is_editable(on, part, key):
             message = f"{on.id} has no {shown(on.key)}."
             raise KipError("KIP_3002", message, "Open its page: it may have been removed.")
 
     def fields(self, on: Subject, given: Given) -> list[Field]:
         value = _stored(on) if on.key else ""
         kind = given.get("kind", kind_of(value))
-        text = given.get("value", text_of(value))
+        # A browser sends an empty field, and what is empty is left out.
+        text = given.get("value", "") if given else text_of(value)
         is_long = len(text) > _LONG or "\n" in text or kind == "json"
         kinds = _KINDS if on.key else _KINDS[:-1]
         fields = [
@@ -124,7 +126,7 @@ class Edit(Act):
         part, _, key = on.key.partition(".")
         if not on.key:
             part, key = given.get("part", ""), given.get("name", "").strip()
-            if key in _terms(on, part):
+            if _is_editable(on, part, key):
                 message = f"{on.id} has {part}.{key} already."
                 raise KipError("KIP_2002", message, "Edit it where it stands.")
         if part not in dict(_PARTS) or not is_key(key):
@@ -142,6 +144,12 @@ class Edit(Act):
 def _terms(on: Subject, part: str) -> Terms:
     element = _element(on)
     return element.attributes if part == "attributes" else element.metadata
+
+
+def _is_editable(on: Subject, part: str, key: str) -> bool:
+    """Whether an element has a key, with a value that people write."""
+    is_written = part == "attributes" or (part == "metadata" and is_own(key))
+    return is_written and key in _terms(on, part)
 
 
 def _stored(on: Subject) -> Json:
