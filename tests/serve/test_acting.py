@@ -57,6 +57,11 @@ class Person:
     def write(self, address: str, shown: httpx.Response) -> httpx.Response:
         return self.client.post(address, data={**hidden(shown.text), "step": "write"})
 
+    def choice(self, address: str, text: str) -> str:
+        """What the form at an address sends for a choice."""
+        options = re.findall(r'<option value="(\w*)"[^>]*>([^<]*)<', self.page(address))
+        return {html.unescape(label): value for value, label in options}[text]
+
     def act(self, address: str, **fields: str) -> httpx.Response:
         """Both steps."""
         return self.write(address, self.show(address, self.form(address), **fields))
@@ -283,8 +288,9 @@ def test_what_was_rejected_is_refused_until_it_is_lifted(acting: Acting) -> None
     address = "/explore/act/reject/Drug/Rejected"
     assert address not in claude.page("/page/Drug/Rejected")
     form = ada.form(address)
-    assert ada.show(address, form, what="risk").status_code == 400
-    fields = {"what": "risk", "reason": "A typing error."}
+    what = ada.choice(address, "risk: 2")
+    assert ada.show(address, form, what=what).status_code == 400
+    fields = {"what": what, "reason": "A typing error."}
     assert ada.write(address, ada.show(address, form, **fields)).status_code == 303
     assert "risk" not in acting.drug("Rejected").get("attributes", {})
     refusal = acting.kip(RISK, name="Rejected", risk=2)["error"]
@@ -302,6 +308,22 @@ def test_what_was_rejected_is_refused_until_it_is_lifted(acting: Acting) -> None
     assert claude.client.get(lift).status_code == 403
     assert ada.act(lift).headers["location"].startswith("/explore/rejections?done=")
     assert "error" not in acting.kip(RISK, name="Rejected", risk=2)
+
+
+def test_only_the_value_that_was_chosen_is_rejected(acting: Acting) -> None:
+    acting.kip(RISK, name="Moved", risk=[1, 2])
+    ada, address = acting.people["ada"], "/explore/act/reject/Drug/Moved"
+    fields = {"what": ada.choice(address, "risk: 2"), "reason": "No."}
+    shown = ada.show(address, ada.form(address), **fields)
+    # Another value stands where it was, and then another beside it.
+    acting.kip(RISK, name="Moved", risk=[0, 1])
+    refused = ada.write(address, shown)
+    assert (refused.status_code, "does not have this value" in refused.text) == (409, True)
+    acting.kip(RISK, name="Moved", risk=[0, 1, 2])
+    conflict = ada.write(address, shown)
+    assert (conflict.status_code, "Rejects risk: 2." in conflict.text) == (409, True)
+    assert ada.write(address, conflict).status_code == 303
+    assert acting.drug("Moved")["attributes"]["risk"] == [0, 1]
 
 
 def test_a_rejected_fact_is_listed_and_not_restored(acting: Acting) -> None:
@@ -430,6 +452,7 @@ class Tab:
         """Press a link or button, and wait for the next page."""
         self.window.switch_to.window(self.handle)
         at = f"//main//*[self::a or self::button][normalize-space() = '{text}']"
+        until(lambda: self.window.find_elements("xpath", at))
         before = self.window.find_element("xpath", at)
         before.click()
         until(lambda: _is_gone(before))

@@ -85,8 +85,9 @@ def test_who_may_not_undo(acting: Acting) -> None:
 def test_a_rejection_is_lifted_and_not_undone(acting: Acting) -> None:
     acting.kip(RISK, name="Lifted", risk=2)
     ada = acting.people["ada"]
-    fields = {"what": "risk", "reason": "No."}
-    assert ada.act("/explore/act/reject/Drug/Lifted", **fields).status_code == 303
+    address = "/explore/act/reject/Drug/Lifted"
+    fields = {"what": ada.choice(address, "risk: 2"), "reason": "No."}
+    assert ada.act(address, **fields).status_code == 303
     address = f"/explore/act/undo/{last_commit(acting)}"
     assert address not in ada.page("/explore/log")
     assert ada.client.get(address).status_code == 404

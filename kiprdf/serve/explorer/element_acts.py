@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from kiprdf.errors import KipError, shown
 from kiprdf.execution import proposals, rejecting
@@ -296,27 +297,22 @@ class Reject(Act):
         return "Reject for good"
 
     def fields(self, on: Subject, given: Given) -> list[Field]:
-        chosen = given.get("what", on.key.removeprefix("attributes."))
+        choices = [(name, one.label) for name, one in _choices(_element(on)).items()]
         note = "Say why, without the value itself: the reason is kept, and the value is not."
         return [
-            Field("what", "What", "choice", chosen, _choices(_element(on))),
+            Field("what", "What", "choice", given.get("what", ""), choices),
             Field("reason", "Reason", "text", given.get("reason", ""), (), True, note),
         ]
 
     def plan(self, on: Subject, given: Given) -> Plan:
-        element, chosen, reason = _element(on), given.get("what", ""), _reason(given)
-        if chosen not in dict(_choices(element)):
-            message = f"{on.id} has no value {shown(chosen)!r}."
+        reason, choice = _reason(given), _choices(_element(on)).get(given.get("what", ""))
+        if choice is None:
+            message = f"{on.id} does not have this value."
             raise KipError("KIP_3005", message, "Choose one that it has.")
-        what: Any = on.id
-        if chosen:
-            key, _, item = chosen.partition("/")
-            value: Any = attribute(element, key)
-            what = (on.id, f"attributes.{key}", value[int(item)] if item else value)
-        label = dict(_choices(element))[chosen]
+        what = (on.id, f"attributes.{choice.key}", choice.value) if choice.key else on.id
         words_ = (
-            f"Rejects {label}. It is taken back, and every later write of it is refused, however "
-            "it is spelled, until a person lifts that. A paraphrase passes."
+            f"Rejects {choice.label}. It is taken back, and every later write of it is refused, "
+            "however it is spelled, until a person lifts that. A paraphrase passes."
         )
         writer = on.explorer.nexus._engine.writer
 
@@ -330,17 +326,25 @@ class Reject(Act):
         return Call(words_, dry_run, run, "REJECT")
 
 
-def _choices(element: Element) -> list[tuple[str, str]]:
-    """The fact, the attributes and the items of lists, each of which can be rejected."""
-    choices = [("", "the fact")] if isinstance(element, Proposition) else []
+class _Choice(NamedTuple):
+    """The fact, or a value of a key."""
+
+    label: str
+    key: str = ""
+    value: Json = None
+
+
+def _choices(element: Element) -> dict[str, _Choice]:
+    """The fact, the attributes and the items of lists, each of which can be rejected.
+
+    Their names are made of the values: what others write meanwhile has other ones.
+    """
+    choices = {"": _Choice("the fact")} if isinstance(element, Proposition) else {}
     for key in sorted(element.attributes):
         value = attribute(element, key)
-        choices.append((key, f"{words(key)}: {_short(value)}"))
-        if isinstance(value, list):
-            items = enumerate(value[:_ITEMS])
-            choices += [
-                (f"{key}/{number}", f"{words(key)}: {_short(one)}") for number, one in items
-            ]
+        for one in [value, *(value[:_ITEMS] if isinstance(value, list) else ())]:
+            name = hashlib.sha256(json.dumps([key, one]).encode()).hexdigest()
+            choices[name] = _Choice(f"{words(key)}: {_short(one)}", key, one)
     return choices
 
 
