@@ -18,7 +18,7 @@ from kiprdf.language import ast
 from kiprdf.language.names import META_TYPES
 from kiprdf.meta.consequences import Demands, consequences_of, gate_line
 from kiprdf.meta.counts import count_uses, find_recent
-from kiprdf.meta.primer import domain_names, primer
+from kiprdf.meta.primer import Survey, domain_names, primer, survey
 from kiprdf.meta.usage import usage_of_predicate, usage_of_type
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json
@@ -43,11 +43,7 @@ def describe(
     """
     match command:
         case ast.DescribePrimer():
-            count_uses(store)
-            find_recent(store)
-            now = clock()
-            believed = beliefs.store(Moment(instant(now, "now")))
-            return primer(store, believed, catalog, search_modes, timestamp(now), demands), None
+            return primer(survey_of(store, catalog, clock, beliefs), demands, search_modes), None
         case ast.DescribeDomains():
             return list(domain_names(store).values()), None
         case ast.DescribeTypes():
@@ -56,6 +52,15 @@ def describe(
             return _type(command, store, catalog, beliefs, demands), None
         case _:
             assert_never(command)
+
+
+def survey_of(store: Store, catalog: Catalog, clock: Clock, beliefs: Beliefs) -> Survey:
+    """What a store has now, whole: a primer is a page of it."""
+    count_uses(store)
+    find_recent(store)
+    now = clock()
+    believed = beliefs.store(Moment(instant(now, "now")))
+    return survey(store, believed, catalog, timestamp(now))
 
 
 def _types(

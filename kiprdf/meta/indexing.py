@@ -122,6 +122,10 @@ class Indexer:
         """The last commit that the file of the index reflects or has noted; -1 if unknown."""
         return -1 if self._path is None else commit_of_file(self._path)
 
+    def missing(self) -> int:
+        """How many elements the index lacks, of those that are listed to be built."""
+        return 0 if self._index is None else self._index.state().missing
+
     def _empty(self) -> None:
         """Empty an index with lost commits, since new commits will get their numbers."""
         try:

@@ -1,6 +1,6 @@
 """DESCRIBE PRIMER: the identity of the agent and the content of its memory (KIP 5.1.1).
 
-``Survey`` reads everything once, ``_shape`` makes a page of it, ``primer`` chooses the largest page
+``survey`` reads everything once, ``_shape`` makes a page of it, ``primer`` chooses the largest page
 that fits a context window (docs/decisions/056).
 """
 
@@ -58,23 +58,15 @@ Ranking: TypeAlias = tuple[dict[str, int], int]
 """The largest counts by name, and how many others there are."""
 
 
-def primer(
-    store: Store,
-    believed: Store,
-    catalog: Catalog,
-    search_modes: list[str],
-    now: str,
-    demands: Demands,
-) -> dict[str, Any]:
+def primer(survey: Survey, demands: Demands, search_modes: list[str]) -> dict[str, Any]:
     """The identity of the agent and a map of its memory, small enough for a context window.
 
-    ``now`` is the present as a timestamp: promises that fall due by it are counted. What changed
-    last, and what waits, is what is ``believed`` in the store. ``demands`` are those of shapes.
+    ``demands`` are those of shapes.
     """
-    survey = budget.without_row_limit(lambda: _survey(store, believed, catalog, now, demands))
     size = 1.0
     while True:
-        page = {**_shape(survey, size), "search_modes": search_modes, "protocol": PROTOCOL}
+        page = _shape(survey, demands, size)
+        page |= {"search_modes": search_modes, "protocol": PROTOCOL}
         encoded = json.dumps(page, ensure_ascii=False).encode(errors="replace")
         if len(encoded) <= MOST_BYTES or size < 1 / MOST_NAMES:
             return page
@@ -108,10 +100,18 @@ class Survey:
     changes: Changes
     waiting: Waiting
     follows: list[str]
-    demands: Demands
 
 
-def _survey(store: Store, believed: Store, catalog: Catalog, now: str, demands: Demands) -> Survey:
+def survey(store: Store, believed: Store, catalog: Catalog, now: str) -> Survey:
+    """What a store has, whole.
+
+    ``now`` is the present as a timestamp: promises that fall due by it are counted. What changed
+    last, and what waits, is what is ``believed`` in the store.
+    """
+    return budget.without_row_limit(lambda: _survey(store, believed, catalog, now))
+
+
+def _survey(store: Store, believed: Store, catalog: Catalog, now: str) -> Survey:
     types = concepts_by_type(store)
     types.update(dict.fromkeys(catalog.concept_types, 0))
     if types.pop(REJECTION, None) is not None:  # they are no knowledge, nor is their definition
@@ -139,7 +139,6 @@ def _survey(store: Store, believed: Store, catalog: Catalog, now: str, demands: 
         recent_changes(believed, KEY_ITEMS),
         _what_waits(believed, catalog, KEY_ITEMS, now),
         consequences(closure(store), counts),
-        demands,
     )
 
 
@@ -340,7 +339,7 @@ class _Page:
         return excerpt(value, self.characters(CHARACTERS // 2), self.most(KEY_ITEMS))
 
 
-def _shape(survey: Survey, size: float) -> dict[str, Any]:
+def _shape(survey: Survey, demands: Demands, size: float) -> dict[str, Any]:
     """The page of a survey; ``size`` is from 1, for all that is ever shown, down to 0."""
     page = _Page(size)
     identity = survey.identity and {
@@ -370,10 +369,10 @@ def _shape(survey: Survey, size: float) -> dict[str, Any]:
         follows = survey.follows[: page.most(2 * KEY_ITEMS)]
         page.leave_out("follows", len(survey.follows) - len(follows))
         shown["follows"] = f"{INTRODUCTION}{'; '.join(map(page.name, follows))}."
-    if survey.demands:
-        names = list(survey.demands)[: page.most(KEY_ITEMS)]
-        page.leave_out("gate", len(survey.demands) - len(names))
-        shown["gate"] = gate_line(names, survey.demands, page.name)
+    if demands:
+        names = list(demands)[: page.most(KEY_ITEMS)]
+        page.leave_out("gate", len(demands) - len(names))
+        shown["gate"] = gate_line(names, demands, page.name)
     return {**shown, "left_out": page.left_out} if page.left_out else shown
 
 

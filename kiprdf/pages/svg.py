@@ -11,7 +11,6 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
@@ -20,7 +19,7 @@ from pyoxigraph import NamedNode
 
 from kiprdf.errors import KipError
 from kiprdf.kql.reader import Reader, links_at
-from kiprdf.pages.drawing import columns_of
+from kiprdf.pages.drawing import columns_of, cut
 from kiprdf.pages.page import View, count, name, render, words
 from kiprdf.rdf.elements import Concept, Proposition
 from kiprdf.store import Store
@@ -151,7 +150,7 @@ def _drawing(
     view = _layout(boxes, {ends: ", ".join(texts) for ends, texts in labels.items()})
     for ends, line in zip(labels, view["lines"], strict=True):
         line["unbelieved"] = ends not in believed
-    view["captions"] = [(line, _cut(line, _LONGEST_CAPTION)) for line in captions]
+    view["captions"] = [(line, cut(line, _LONGEST_CAPTION)) for line in captions]
     view["width"] = max(view["width"], *(columns_of(line) * 7 for _, line in view["captions"]))
     mark = hashlib.sha256(repr(view).encode()).hexdigest()[:8]
     caption = "; ".join(captions)
@@ -209,24 +208,16 @@ Labels = Mapping[tuple[int, int], str]
 def _box(reader: Reader, node: NamedNode, reason: str | None) -> _Box:
     element = reader.element(node)
     label = _label(reader, node)
-    shown = _cut(label, _LONGEST_NAME)
+    shown = cut(label, _LONGEST_NAME)
     label = _with_reason(label, reason)
-    note = _cut(element.type if isinstance(element, Concept) else "fact", _LONGEST_NAME)
+    note = cut(element.type if isinstance(element, Concept) else "fact", _LONGEST_NAME)
     half = max(columns_of(shown) * 8.2, columns_of(note) * 6.4, 40) / 2 + 10
     return _Box(label, shown, note, half, reason is not None)
 
 
-def _cut(text: str, longest: int) -> str:
-    """A text, cut to so many columns of a terminal."""
-    if columns_of(text) <= longest:
-        return text
-    widths = accumulate(map(columns_of, text))
-    return text[: sum(width < longest for width in widths)] + "…"
-
-
 def _layout(boxes: Sequence[_Box], labels: Labels) -> View:
     """The size of the drawing, its boxes and its lines."""
-    shown = {ends: _cut(text, _LONGEST_LABEL) for ends, text in labels.items()}
+    shown = {ends: cut(text, _LONGEST_LABEL) for ends, text in labels.items()}
     starts: dict[int, list[int]] = defaultdict(list)
     for start, end in labels:
         if start != end:

@@ -76,6 +76,36 @@ def test_the_start_page_is_a_dashboard(folder: Path) -> None:
         assert "CoreSchema" in page.partition("<summary>")[2]
 
 
+def test_many_types_and_long_names_are_shown_whole(tmp_path: Path) -> None:
+    # A primer, which is made for a context window, cuts both.
+    long = "Read the letters of " + "a very careful " * 14 + "person"
+    types = [f"Type{number:02}" for number in range(60)]
+    with kiprdf.Nexus.open(tmp_path / "brain") as nexus:
+        names = [
+            ("$ConceptType", "SleepTask"),
+            *(("$ConceptType", one) for one in types),
+            *((one, "One") for one in types),
+        ]
+        names += [("$PropositionType", f"is_{number:02}") for number in range(60)]
+        names += [("Domain", f"Domain {number:02}") for number in range(60)]
+        blocks = " ".join(f'CONCEPT {{ {{type: "{t}", name: "{n}"}} }}' for t, n in names)
+        nexus.execute(f"UPSERT {{ {blocks} }}")
+        nexus.execute(
+            "UPSERT { CONCEPT { {type: 'SleepTask', name: :name} "
+            "SET ATTRIBUTES {status: 'pending'} } }".replace("'", '"'),
+            name=long,
+        )
+    with serving(tmp_path / "brain") as server:
+        schema, home = page_of(server, "/explore/schema"), page_of(server, "/explore/")
+        for number in range(60):
+            assert f">Type{number:02}</a>" in schema
+            assert f">is_{number:02}</a>" in schema
+            assert f">Domain {number:02}</a>" in home
+        assert "52 more types" in home
+        (task,) = re.findall('href="([^"]*/page/SleepTask/[^"]*)"', home.partition("Waiting")[2])
+        assert server.client.get(task, headers={"Accept": "text/html"}).status_code == 200
+
+
 def test_the_start_page_as_of_a_commit_is_that_of_then(folder: Path) -> None:
     with serving(folder) as server:
         assert "Aspirin" in page_of(server, "/explore/")

@@ -4,6 +4,8 @@ const field = document.getElementById("search");
 const results = document.getElementById("results");
 if (field && results) {
   field.setSelectionRange(field.value.length, field.value.length);
+  // What is shown while nothing is searched for.
+  const before = field.defaultValue ? "" : results.innerHTML;
   let latest = 0;
   let timer;
   const search = (delay) => {
@@ -14,7 +16,7 @@ if (field && results) {
       address.search = new URLSearchParams(new FormData(field.form));
       const answer = await fetch(address, { credentials: "same-origin" });
       if (answer.ok && number === latest) {
-        results.innerHTML = await answer.text();
+        results.innerHTML = (await answer.text()) || before;
         again();
       }
     }, delay);

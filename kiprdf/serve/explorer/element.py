@@ -21,14 +21,14 @@ from kiprdf.serve.explorer import acts
 from kiprdf.serve.explorer.absence import suggestions
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.graph import Selected, around
-from kiprdf.serve.explorer.page import Numbers, element_path
+from kiprdf.serve.explorer.page import LISTED, Numbers, element_path
 from kiprdf.serve.explorer.time_pages import label
 from kiprdf.serve.routes.linked import no_element
 from kiprdf.serve.state import number_of
 from kiprdf.store import Store
 
-PAGE, LEAST, ROWS = 50, 10, 120
-"""Rows of a list on a page: at most, and at least where its lists together have many."""
+LEAST, ROWS = 10, 120
+"""Rows of a list on a page: at least, and those of its lists together unless there are more."""
 MOST_ABOUT = 14
 """Facts about a fact in a list."""
 _DEEPEST = 3
@@ -56,6 +56,10 @@ def element(
         raise Absent(page.html("explorer/absent.html", "Not there", **view))
     part = Part.of_query(query)
     triples, listed, numbers = store.read(lambda: surroundings(store, node, part))
+    if part is not None and not listed:
+        # There is no such list, or it ends before.
+        part = None
+        triples, listed, numbers = store.read(lambda: surroundings(store, node))
     knowledge = Knowledge.of(triples, store.iris)
     if part is not None:
         page = explorer.page(path, knowledge, list=query["list"])
@@ -114,7 +118,7 @@ def surroundings(store: Store, node: NamedNode, part: Part | None = None) -> Sur
     if part is not None:
         lists = {name: some for name, some in lists.items() if name == part[:2]}
     numbers: Numbers = {name: len(some) for name, some in lists.items()}
-    size = min(PAGE, max(LEAST, ROWS // (len(lists) or 1)))
+    size = min(LISTED, max(LEAST, ROWS // (len(lists) or 1)))
     first = 0 if part is None else part.first
     listed: set[NamedNode] = set()
     for (of, _), some in lists.items():

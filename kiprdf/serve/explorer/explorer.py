@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from kiprdf.actors import Actor
 from kiprdf.interchange.knowledge import Knowledge
 from kiprdf.interchange.mapping.contexts import Mapping
+from kiprdf.kql.reader import read_catalog
+from kiprdf.meta.describe import survey_of
+from kiprdf.meta.primer import Survey
 from kiprdf.nexus import Nexus
 from kiprdf.pages.page import Paths, View
 from kiprdf.rdf.elements import Proposition, read_element
@@ -50,6 +53,16 @@ class Explorer:
     def page_of_all_commits(self, path: str) -> ExplorerPage:
         """A page whose links lead to what there is now."""
         return replace(self.page(path), moment=None)
+
+    def survey(self) -> Survey:
+        """What the nexus has, whole."""
+        nexus, store = self.nexus, self.store
+        clock, beliefs = nexus._engine.clock, nexus.beliefs
+
+        def read() -> Survey:
+            return survey_of(store, read_catalog(store), clock, beliefs)
+
+        return nexus.request(lambda: store.read(read))
 
     def link(self, page: ExplorerPage, identity: str) -> View:
         """A link to an element: the name of a concept, the words of a proposition."""

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from pyoxigraph import NamedNode, Triple
 
 from kiprdf.kql.reader import link_of
-from kiprdf.pages.drawing import columns_of
+from kiprdf.pages import drawing
 from kiprdf.pages.page import View, count, name, render, words
 from kiprdf.rdf.elements import Proposition, read_element
 from kiprdf.rdf.iris import ConceptName, Iris
@@ -233,14 +233,9 @@ def cut(text: str, width: float) -> str:
     """A text, cut to a width in pixels.
 
     >>> cut("abcdefgh", 50), cut("阿司匹林", 50)
-    ('abcde…', '阿司…')
+    ('abcd…', '阿司…')
     """
-    most = int((width - 12) / _ADVANCE)
-    if columns_of(text) <= most:
-        return text
-    while columns_of(text) >= most:
-        text = text[:-1]
-    return text.rstrip() + "…"
+    return drawing.cut(text, int((width - 12) / _ADVANCE))
 
 
 # Places -----------------------------------------------------------------------------------------

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from kiprdf.errors import KipError
+from kiprdf.meta.primer import Survey, Waiting
 from kiprdf.pages.page import View, count
 from kiprdf.semantics.protected import ACTORS
 from kiprdf.serve.explorer import review, search, time_pages
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.histogram import histogram
 from kiprdf.serve.explorer.page import ExplorerPage
-from kiprdf.serve.explorer.schema import data_types
+from kiprdf.serve.explorer.schema import data_types, largest
 from kiprdf.serve.explorer.search import Asked
-from kiprdf.serve.explorer.time_pages import shown_time
+from kiprdf.serve.explorer.time_pages import Moment, shown_time
 
 TYPES, COMMITS, ELEMENTS, FACTS, SOURCES = 10, 6, 3, 5, 6
 """How many of each the page shows."""
@@ -44,29 +46,27 @@ def start(explorer: Explorer, asked: Asked, address: str) -> str:
 
 
 def _overview(explorer: Explorer, page: ExplorerPage, address: str) -> View:
-    primer: Any = explorer.nexus.execute("DESCRIBE PRIMER")
-    totals = primer["totals"]
-    numbers = [count(totals["concepts"], "concept"), count(totals["propositions"], "fact")]
-    types = data_types(totals)
+    survey = explorer.survey()
+    concepts, facts = survey.types.total(), survey.predicates.total()
+    types = data_types(survey)
     people = sum(type_ == "Person" for type_, _ in ACTORS)
     types.pop("Domain", None)
     number = sum(types.values())
     is_now = explorer.moment is None or explorer.moment.seq is None
     return {
-        "numbers": ", ".join(numbers),
+        "numbers": f"{count(concepts, 'concept')}, {count(facts, 'fact')}",
         "empty": _empty(explorer, page, address) if number <= people else None,
-        "growth": _growth(explorer, totals["concepts"], totals["propositions"]),
+        "growth": _growth(explorer, concepts, facts),
         "types": _bars(page, types),
         "more_types": len(types) - TYPES,
         "commits": _commits(explorer, page),
-        "changed": [] if explorer.moment else _changed(explorer, page, primer),
-        "waiting": _waiting(explorer, page, primer.get("waiting", {})),
+        "changed": [] if explorer.moment else _changed(explorer, page, survey),
+        "waiting": _waiting(explorer, page, survey.waiting),
         # Work is done now, and looking for it would double the time of a step of the past.
         "doubtful": _doubtful(explorer, page) if is_now else [],
         "sources": _sources(explorer, page),
         "machinery": [
-            page.definition_link("Domain", domain["name"], domain["concept_count"])
-            for domain in primer["domain_map"]
+            page.definition_link("Domain", domain.name, domain.size) for domain in survey.domains
         ],
     }
 
@@ -109,16 +109,15 @@ def _growth(explorer: Explorer, concepts: int, facts: int) -> View | None:
     }
 
 
-def _bars(page: ExplorerPage, types: Mapping[str, int]) -> list[View]:
+def _bars(page: ExplorerPage, types: Counter[str]) -> list[View]:
     """The largest types, with the part of the largest one that each is."""
     most = max(types.values(), default=1)
-    shown = sorted(types.items(), key=lambda one: (-one[1], one[0]))[:TYPES]
     return [
         {
             **page.definition_link("$ConceptType", type_, number),
             "part": f"{100 * number / most:.1f}",
         }
-        for type_, number in shown
+        for type_, number in largest(types)[:TYPES]
     ]
 
 
@@ -128,11 +127,26 @@ def _commits(explorer: Explorer, page: ExplorerPage) -> list[View]:
     if moment is None or journal is None:
         return []
     last = moment.latest if moment.seq is None else moment.seq
-    since = max(moment.earliest, last - COMMITS)
+    first = since = max(moment.earliest, last - COMMITS)
     while since < last and journal.size(since, last) > MOST_BYTES:
         since += 1
     commits = explorer.nexus.changes(since, last, limit=COMMITS)["commits"]
-    return [_in_words(page, commit) for commit in reversed(commits)]
+    shown = [_in_words(page, commit) for commit in reversed(commits)]
+    return shown if since == first else [*shown, _large(page, moment, since)]
+
+
+def _large(page: ExplorerPage, moment: Moment, seq: int) -> View:
+    """A commit whose elements take long to read, as what it added."""
+    concepts, facts = moment.timeline.grown(seq - 1, seq)
+    return {
+        "href": page.href("explore/") + f"?as_of={seq}",
+        "time": shown_time(moment.timeline.time(seq)),
+        "who": f"commit {seq}",
+        "done": f"{concepts:+,} concepts, {facts:+,} facts",
+        "note": "What it changed is among all changes.",
+        "rows": [],
+        "more": None,
+    }
 
 
 def _in_words(page: ExplorerPage, commit: dict[str, Any]) -> View:
@@ -152,34 +166,36 @@ def _in_words(page: ExplorerPage, commit: dict[str, Any]) -> View:
     return {**view, "who": who.partition("/")[2] or who, "done": undone or done}
 
 
-def _changed(explorer: Explorer, page: ExplorerPage, primer: Mapping[str, Any]) -> list[View]:
+def _changed(explorer: Explorer, page: ExplorerPage, survey: Survey) -> list[View]:
     """The concepts that changed last, where there is no history."""
     return [
-        {**explorer.link(page, change["id"]), "time": shown_time(change["changed_at"])}
-        for change in primer["recent_changes"]["concepts"]
+        {**explorer.link(page, str(one["id"])), "time": shown_time(str(one["changed_at"]))}
+        for one in survey.changes.concepts
     ]
 
 
-def _waiting(explorer: Explorer, page: ExplorerPage, waiting: Mapping[str, Any]) -> list[View]:
+def _waiting(explorer: Explorer, page: ExplorerPage, waiting: Waiting) -> list[View]:
     """What waits: proposals, commitments and tasks, each with its first ones."""
     lists: list[View] = []
     proposed = len(explorer.nexus.proposals()) if explorer.actor.is_person else 0
     if proposed:
         link = {"href": page.href(review.PATH), "text": "Review them", "note": ""}
         lists.append({"title": count(proposed, "proposal"), "links": [link], "all": None})
-    for kind, type_, one in (
-        ("commitments", "Commitment", "commitment"),
-        ("sleep_tasks", "SleepTask", "task"),
+    for number, type_, one, due, following in (
+        (waiting.commitments, "Commitment", "commitment", waiting.due, waiting.next_commitments),
+        (waiting.sleep_tasks, "SleepTask", "task", 0, waiting.next_sleep_tasks),
     ):
-        some = waiting.get(kind)
-        if not (some and some["count"]):
-            continue
-        due = f", {some['due']:,} due" if some.get("due") else ""
-        links = [
-            {**page.definition_link(type_, each["name"]), "note": each.get("due_at", "")[:10]}
-            for each in some["next"][:FACTS]
-        ]
-        lists.append({"title": count(some["count"], one) + due, "links": links, "all": None})
+        if number:
+            links = [
+                {
+                    **page.definition_link(type_, str(each["name"])),
+                    "note": str(each.get("due_at") or "")[:10],
+                }
+                for each in following
+            ]
+            title = count(number, one) + (f", {due:,} due" if due else "")
+            table = page.table_link("$ConceptType", type_)
+            lists.append({"title": title, "links": links, "all": table})
     return lists
 
 

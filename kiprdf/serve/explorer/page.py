@@ -26,6 +26,8 @@ _ADDRESSES = {
     "style.css": "static/style.css",
 }
 """What is in place of the files of a published folder."""
+LISTED = 50
+"""Rows of a list of facts or members on a page, at most."""
 Numbers: TypeAlias = dict[tuple[str, str | None], int]
 """How many there are of what a page reads in part: facts by direction and predicate, or all of
 them (None); members; facts about a fact."""
@@ -90,7 +92,7 @@ class ExplorerPage(Page):
         name = f"{of}:{key}" if key else of
         total = self.numbers.get((of, key), shown)
         is_part = "list" in self.query
-        pager = self.pager(self.first, shown or 1, total, {"list": name})
+        pager = self.pager(self.first, LISTED if is_part else shown, total, {"list": name})
         if is_part and pager is None:
             pager = {"shown": f"All {total:,}", "previous": None, "next": None}
         whole = self.href(self.path) if is_part else None

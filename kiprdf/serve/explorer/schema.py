@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 from urllib.parse import urlencode
 
 from pyoxigraph import NamedNode
 
 from kiprdf.errors import KipError, shown
 from kiprdf.meta.counts import all_uses
-from kiprdf.pages.drawing import columns_of
+from kiprdf.meta.primer import Survey
+from kiprdf.pages.drawing import cut
 from kiprdf.pages.page import View, words
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import ExplorerPage
@@ -42,8 +43,8 @@ class _Use(NamedTuple):
 def schema(explorer: Explorer, domain: str = "") -> str:
     """The types and predicates, of a domain or of all, as a picture and as lists, with counts."""
     page, store = explorer.page("explore/schema", domain=domain), explorer.store
-    totals = cast(Any, explorer.nexus.execute("DESCRIBE PRIMER"))["totals"]
-    by_domain = _types_by_domain(store, data_types(totals))
+    survey = explorer.survey()
+    by_domain = _types_by_domain(store, data_types(survey))
     types = by_domain.get(domain)
     if domain and types is None:
         hint = "The address /explore/schema has all types."
@@ -59,13 +60,13 @@ def schema(explorer: Explorer, domain: str = "") -> str:
             note,
             [
                 page.definition_link(kind, *one)
-                for one in totals[of].items()
+                for one in largest(counts)
                 if chosen is None or one[0] in chosen
             ],
         )
-        for title, note, kind, of, chosen in (
-            ("Concept types", "and their concepts", "$ConceptType", "concept_types", types),
-            ("Predicates", "and their facts", "$PropositionType", "proposition_types", of_uses),
+        for title, note, kind, counts, chosen in (
+            ("Concept types", "and their concepts", "$ConceptType", survey.types, types),
+            ("Predicates", "and their facts", "$PropositionType", survey.predicates, of_uses),
         )
     ]
     links = [
@@ -76,17 +77,21 @@ def schema(explorer: Explorer, domain: str = "") -> str:
         "explorer/schema.html",
         "Schema",
         domains=links if len(links) > 2 else [],
-        picture=_picture(page, drawn, totals) if drawn else None,
+        picture=_picture(page, drawn, survey) if drawn else None,
         uses=[_sentence(page, use) for use in drawn],
         left_out=len(uses) - len(drawn),
         tables=tables,
     )
 
 
-def data_types(totals: dict[str, Any]) -> dict[str, int]:
+def largest(counts: Counter[str]) -> list[tuple[str, int]]:
+    """Names with their numbers, the largest first."""
+    return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+
+
+def data_types(survey: Survey) -> Counter[str]:
     """The types of data that have members, with their numbers."""
-    counts = totals["concept_types"].items()
-    return {type_: number for type_, number in counts if number and not type_.startswith("$")}
+    return Counter({type_: n for type_, n in survey.types.items() if n and type_[:1] != "$"})
 
 
 def _address(domain: str) -> str:
@@ -137,9 +142,9 @@ def _end(page: ExplorerPage, kind: str) -> View:
 # The picture --------------------------------------------------------------------------------------
 
 
-def _picture(page: ExplorerPage, uses: list[_Use], totals: Mapping[str, Any]) -> View:
+def _picture(page: ExplorerPage, uses: list[_Use], survey: Survey) -> View:
     """Who facts are about, their predicates, and what they lead to, from left to right."""
-    concepts, all_facts = totals["concept_types"], totals["proposition_types"]
+    concepts, all_facts = survey.types, survey.predicates
     facts: Counter[str] = Counter()
     for use in uses:
         facts[use.predicate] += use.number
@@ -199,7 +204,7 @@ def _box(link: View, column: tuple[int, int], y: float, number: str | None, clas
     most = _LONGEST + 8 - len(number or "")
     return {
         "link": link,
-        "shown": text if columns_of(text) <= most else text[: most - 1] + "…",
+        "shown": cut(text, most),
         "number": number,
         "class": class_,
         "x": x,

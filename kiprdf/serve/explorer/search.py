@@ -11,8 +11,10 @@ from typing import NamedTuple
 from pyoxigraph import NamedNode
 
 from kiprdf.errors import KipError
+from kiprdf.meta.counts import concepts_by_type, total
 from kiprdf.meta.search import Question
 from kiprdf.pages.page import View, count, render
+from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Element, Proposition, read_element
 from kiprdf.rdf.literals import Json, to_json
 from kiprdf.search.ranking import NoWordError
@@ -66,8 +68,9 @@ def hits(explorer: Explorer, asked: Asked) -> View:
         with explorer.nexus.limited(timeout_s=SECONDS):
             ranked = explorer.nexus.request(lambda: _ranked(explorer, asked.term))
     except KipError as error:
-        is_building = error.code == "KIP_4001"
-        return {**view, "note": error.message, "is_building": is_building}
+        if error.code != "KIP_4001":
+            return {**view, "note": error.message}
+        return {**view, "note": _progress(explorer), "is_building": True}
     if ranked is None:
         return {**view, "note": "The search contains no word, and is no name."}
     concepts, facts = ranked
@@ -90,6 +93,14 @@ def hits(explorer: Explorer, asked: Asked) -> View:
         "chips": _chips(page, asked, types, len(concepts), len(facts)),
         "pager": page.pager(asked.first, PAGE, len(chosen)),
     }
+
+
+def _progress(explorer: Explorer) -> str:
+    """How far the index is, of which a search waits."""
+    store, missing = explorer.store, explorer.nexus.index.missing()
+    number = concepts_by_type(store).total() + total(store, vocab.REIFIES)
+    part = f", {100 * max(0, number - missing) // number} %" if missing else ""
+    return f"Building the index{part}. The search goes on when it is ready."
 
 
 def _ranked(explorer: Explorer, term: str) -> tuple[list[NamedNode], list[NamedNode]] | None:
