@@ -265,7 +265,7 @@ def test_a_csv_has_all_rows_and_no_formulas(server: RunningServer) -> None:
     query = [*TYPE, ("filter", "size:le:0"), ("format", "csv")]
     answer = server.client.get("/explore/table", params=query)
     assert answer.headers["content-type"].startswith("text/csv; charset=utf-8")
-    assert answer.headers["content-disposition"] == 'attachment; filename="Part.csv"'
+    assert answer.headers["content-disposition"] == "attachment; filename*=UTF-8''Part.csv"
     rows = {row["id"]: row for row in csv.DictReader(io.StringIO(answer.text, newline=""))}
     assert len(rows) == 4
     row = rows["C:Part/=1+1"]
@@ -291,6 +291,33 @@ def test_a_text_that_begins_as_a_formula_is_inert(text: str) -> None:
         ["'" + text],
         ["'" + text, "-1", json.dumps([text], ensure_ascii=False)],
     ]
+
+
+def test_each_column_has_its_own_heading() -> None:
+    values = {"id": 7, "name": "own", "object_id": "o", "source": "s"}
+    with kiprdf.Nexus.memory(BASE) as nexus:
+        nexus.execute(DEFINED)
+        nexus.execute(PART, name="one", values=values, about={"source": "ada"})
+        text = page(nexus, [*TYPE, ("show", "source"), ("show", "metadata.source")])
+        assert re.findall('<th scope="col".*?<a [^>]*>([^<]*?) ?<', text) == [
+            *("name", "source", "source (metadata)")
+        ]
+        for shown, heading in (
+            ((), "attributes.id,attributes.name,attributes.object_id,source,metadata.status"),
+            (("name", "id", "attributes.id", "attributes.source"), "attributes.id,source"),
+        ):
+            asked = table.Asked.of([*TYPE, *(("show", one) for one in shown)])
+            written = table.download(explorer(nexus), asked, "csv").content.decode()
+            assert written.startswith(f"id,name,{heading}"), written
+            assert written.splitlines()[1].startswith("C:Part/one,one,7,")
+
+
+def test_a_search_finds_numbers(server: RunningServer) -> None:
+    text = get(server, [*TYPE, ("q", "-5"), ("show", "size")])
+    assert names(text) == sorted(HOSTILE[:3])
+    assert "?x.attributes.size == -5" in text
+    for number in ("9" * 20, "9" * 5000):
+        assert names(get(server, [*TYPE, ("q", number), ("filter", f"size:not:{number}")])) == []
 
 
 def test_json_is_what_the_query_answers(server: RunningServer) -> None:

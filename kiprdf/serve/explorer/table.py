@@ -50,7 +50,10 @@ METADATA = ("status", "source", "author", "confidence", "_created_at", "_updated
 """The metadata that can be columns."""
 _LONGEST_VALUE, _SHORT, _CUT, _WHOLE = 40, 24, 80, 300
 _CHUNK = 500
+_IDS = ("id", "subject_id", "object_id")
+"""The headings of ids in a CSV."""
 _X, _SUBJECT, _OBJECT = map(ast.Variable, ("x", "subject", "object"))
+_INTEGERS = range(-(2**63), 2**63)
 _TYPED = re.compile(r'true|false|-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?|".*"', re.DOTALL)
 _SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
 
@@ -103,8 +106,9 @@ def value_of(text: str) -> str | int | float | bool:
         value = json.loads(text) if _TYPED.fullmatch(text) else text
     except ValueError:
         return text
-    is_infinite = isinstance(value, float) and not math.isfinite(value)
-    return text if is_infinite else cast("str | int | float | bool", value)
+    # Neither an infinite number is a value, nor one outside the 64-bit range.
+    is_none = value not in _INTEGERS if isinstance(value, int) else value in (math.inf, -math.inf)
+    return text if is_none else cast("str | int | float | bool", value)
 
 
 def value_text(value: str | int | float | bool) -> str:
@@ -146,14 +150,16 @@ class Asked:
             last.get("sort", ""),
             last.get("order") == "desc",
             last.get("q", "").strip(),
-            tuple(dict.fromkeys(fields.get("show", ()))),
-            number_of(first) or 0,
+            first=number_of(first) or 0,
         )
-        for column in (*asked.shown, *filter(None, (asked.sort,))):
-            asked.path(column)
         for one in asked.filters:
             asked.condition(one)
-        return asked
+        shown = dict.fromkeys(map(asked.column, fields.get("show", ())))
+        return replace(
+            asked,
+            sort=asked.sort and asked.column(asked.sort),
+            shown=tuple(one for one in shown if one not in asked.names),
+        )
 
     def fields(self) -> dict[str, str | list[str]]:
         """The fields of its address, without the page."""
@@ -186,9 +192,12 @@ class Asked:
             raise KipError("KIP_1001", message, "Give the key of an attribute, or metadata.KEY.")
         return ast.Path(_X, "metadata" if field == "metadata" else "attributes", key)
 
-    def column(self, key: str) -> str:
-        """The column of an attribute."""
-        return f"attributes.{key}" if key in self.names else key
+    def column(self, given: str) -> str:
+        """The name of a column, which no other of a table or its CSV has; KIP_1001 for none."""
+        path = self.path(given)
+        if given in self.names or path.field == "metadata":
+            return given
+        return f"attributes.{path.key}" if path.key in (*_IDS, *self.names) else str(path.key)
 
     def condition(self, one: Filter) -> ast.Condition:
         """A filter as KQL; KIP_1001 for none."""
@@ -211,12 +220,14 @@ class Asked:
         return ast.Block((rows, *map(ast.Filter, conditions)))
 
     def matches(self, columns: Iterable[str]) -> ast.Condition:
-        """The search as KQL: a letter matches in either case."""
+        """The search as KQL: a letter matches in either case, a number is one of its value."""
         pattern = ast.Scalar("(?i)" + _SPECIAL.sub(r"\\\g<0>", self.search))
-        tests = (
-            ast.StringTest("REGEX", self.path(column), pattern)
-            for column in dict.fromkeys((*self.names, *columns))
-        )
+        value = value_of(self.search)
+        tests: list[ast.Condition] = []
+        for path in map(self.path, (*self.names, *columns)):
+            tests.append(ast.StringTest("REGEX", path, pattern))
+            if path.key is not None and not isinstance(value, str):
+                tests.append(ast.Comparison("==", path, ast.Scalar(value)))
         return ast.Disjunction(tuple(tests))
 
     def order(self) -> tuple[ast.OrderKey, ...]:
@@ -239,7 +250,7 @@ class _Rows:
 
     def __init__(self, explorer: Explorer, asked: Asked) -> None:
         self.explorer, self.asked = explorer, asked
-        attributes = list(map(asked.column, self._in_use()))
+        attributes = [asked.column(f"attributes.{key}") for key in self._in_use()]
         self.all_columns = attributes + [f"metadata.{key}" for key in METADATA]
         self.columns = list(asked.shown) or attributes[:MOST_COLUMNS]
 
@@ -499,8 +510,8 @@ def _page(explorer: Explorer, asked: Asked) -> str:
         clear=link(filters=(), search=""),
         unsearched=link(search=""),
         operators=[(key, operator.text) for key, operator in OPERATORS.items()],
-        choices=[(one, _choice(asked, one)) for one in (*asked.names, *rows.all_columns)],
-        shown=[(one, _choice(asked, one), one in rows.columns) for one in rows.all_columns],
+        choices=[(one, _title(asked, one)) for one in (*asked.names, *rows.all_columns)],
+        shown=[(one, _title(asked, one), one in rows.columns) for one in rows.all_columns],
         usual=link(shown=()) if asked.shown else None,
         facets=_facets(explorer, page, rows, part) if total <= MOST_COUNTED else [],
         is_counted=total <= MOST_COUNTED and len(rows.columns) <= COLUMNS_COUNTED,
@@ -521,14 +532,12 @@ def _page(explorer: Explorer, asked: Asked) -> str:
 
 
 def _title(asked: Asked, column: str) -> str:
+    """The title of a column, which says whose it is where another may have the same."""
     path = asked.path(column)
-    return column if path.key is None else words(path.key.lstrip("_"))
-
-
-def _choice(asked: Asked, column: str) -> str:
-    """The title of a column among all, where an attribute may have the same."""
-    is_metadata = asked.path(column).field == "metadata"
-    return _title(asked, column) + (" (metadata)" if is_metadata else "")
+    if path.key is None:
+        return column
+    of = column.rpartition(".")[0]
+    return words(path.key.lstrip("_")) + (f" ({of})" if of else "")
 
 
 def _chip(page: ExplorerPage, asked: Asked, one: Filter, link: Callable[..., str]) -> View:

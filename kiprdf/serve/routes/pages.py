@@ -192,7 +192,7 @@ async def table(server: Server, request: Request) -> Response:
     write = partial(tables.download, asked=asked, format=given["format"])
     answer = await _made(server, request, write)
     kind = "json" if given["format"] == "json" else "csv"
-    name = f'attachment; filename="{quote(asked.name, safe="")}.{kind}"'
+    name = f"attachment; filename*=UTF-8''{quote(asked.name, safe='')}.{kind}"
     return server.send(request, answer, **{"Content-Disposition": name})
 
 
