@@ -156,3 +156,20 @@ def test_a_value_is_edited_in_a_view_and_in_a_scope(scoped: ScopedServer) -> Non
         assert written.headers["location"].startswith(f"{path}/page/Person/Zoe")
         assert scoped.kip("ada", age, path).json()["result"] == [value]
     assert scoped.kip("root", age, "/scopes/team").json()["result"] == [7]
+
+
+def test_a_change_of_the_written_scope_is_a_conflict_in_a_view(scoped: ScopedServer) -> None:
+    write = 'UPSERT { CONCEPT { {type: "Person", name: "Yan"} SET ATTRIBUTES { age: :age } } }'
+    for age in (7, 8, 9):
+        assert scoped.kip("root", write, "/scopes/team", age=age).status_code == 200
+    assert scoped.kip("root", write, "/scopes/ada", age=10).status_code == 200
+    address, people = "/explore/act/edit/Person/Yan?key=attributes.age", {"Accept": "text/html"}
+    fields = {**form_of(scoped, address), "kind": "number", "value": "11", "step": "write"}
+    # The version of the view stays that of the other scope.
+    assert scoped.kip("root", write, "/scopes/ada", age=20).status_code == 200
+    conflict = scoped.send("ada", "POST", address, data=fields, headers=people)
+    assert (conflict.status_code, "KIP_3005" in conflict.text) == (409, True)
+    again = {**fields, "version": form_of(scoped, address)["version"]}
+    assert scoped.send("ada", "POST", address, data=again).status_code == 303
+    age_of = 'FIND(?p.attributes.age) WHERE { ?p {type: "Person", name: "Yan"} }'
+    assert scoped.kip("ada", age_of).json()["result"] == [11]

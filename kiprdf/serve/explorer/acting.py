@@ -8,6 +8,7 @@ be written, with the version that was seen (docs/decisions/221).
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, TypeAlias
@@ -66,7 +67,7 @@ class Subject(NamedTuple):
     id: str = ""
     element: Element | None = None
     version: int = 0
-    """That of the element; 0 of what is none."""
+    """That of the element, in a view of all that it states; 0 of what is none."""
 
     @property
     def is_view(self) -> bool:
@@ -168,10 +169,15 @@ class Act:
 def of_element(explorer: Explorer, path: str, key: str = "") -> Subject:
     """The element at a percent-encoded path, as it is; 404 where it does not exist."""
     store, node = explorer.store, node_at(explorer.store, path)
-    element = read_element(store.iris, node, store.describe(node))
+    triples = list(store.describe(node))
+    element = read_element(store.iris, node, triples)
     if element is None:
         raise no_element()
-    return Subject(explorer, path, key, store.iris.id(node), element, version(element))
+    on = Subject(explorer, path, key, store.iris.id(node), element, version(element))
+    if not on.is_view:
+        return on
+    # The version of a view is the largest of its members: the change of another does not show.
+    return on._replace(version=zlib.crc32("\n".join(sorted(map(str, triples))).encode()))
 
 
 def form_of(act: Act, path: str, key: str) -> str:
