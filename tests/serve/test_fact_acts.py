@@ -122,6 +122,8 @@ def test_a_concept_is_added(acting: Acting) -> None:
     again = ada.show(address, ada.form(address), name="New: a/b")
     assert (again.status_code, "exists already" in again.text) == (400, True)
     of_all = "/explore/act/concept/"
+    assert f'href="{of_all}"' in ada.page("/explore/")
+    assert of_all not in acting.people["bob"].page("/explore/")
     assert (
         ada.act(of_all, type="Symptom", name="Yawn")
         .headers["location"]

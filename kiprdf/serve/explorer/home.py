@@ -53,7 +53,9 @@ def _overview(explorer: Explorer, page: ExplorerPage, address: str) -> View:
     types.pop("Domain", None)
     number = sum(types.values())
     is_now = explorer.moment is None or explorer.moment.seq is None
+    may_add = explorer.acts is not None
     return {
+        "add": page.href("explore/act/concept/") if may_add else None,
         "numbers": f"{count(concepts, 'concept')}, {count(facts, 'fact')}",
         "empty": _empty(explorer, page, address) if number <= people else None,
         "growth": _growth(explorer, concepts, facts),
