@@ -159,6 +159,13 @@ def test_what_a_limit_leaves_is_the_next_link(server: RunningServer) -> None:
     assert len(seen) == len(set(seen)) == 250
 
 
+def test_what_the_limit_of_a_description_leaves_is_the_next_link(server: RunningServer) -> None:
+    text = page(server, "DESCRIBE CONCEPT TYPES LIMIT 2")
+    following = server.client.get(links(text)["more follow"]).text
+    assert "CURSOR" in following
+    assert "<h2>Answer" in following
+
+
 def test_a_command_that_is_too_long_for_an_address_is_sent_in_a_body(
     server: RunningServer,
 ) -> None:
@@ -179,6 +186,19 @@ def test_a_command_that_is_too_long_for_an_address_is_sent_in_a_body(
     assert downloaded.text.startswith("?t,COUNT(?p)\r\n")
     why = server.client.post(buttons["why"], data={"command": command})
     assert "Derivation 1" in why.text
+
+
+def test_what_a_long_command_leads_to_is_sent_in_a_body(server: RunningServer) -> None:
+    def sent(command: str, button: str) -> str:
+        text = server.client.post(PANE, data={"command": command}).text
+        assert not [one for one in re.findall('href="([^"]*)"', text) if len(one) > 6_000]
+        return server.client.post(PANE, data=form_of(text, button)).text
+
+    long = f"// {'阿' * 70_000}\n"
+    assert "250 rows" in sent(long + NAMES.replace('"Person"', '"Persn"'), ">Run it<")
+    text = sent(f"{long}{NAMES} LIMIT 100", ">More follow<")
+    shown = rows(server, NAMES)[101:201]
+    assert re.findall('<span class="text" dir="auto">(p[0-9]+)<', text) == [one for (one,) in shown]
 
 
 # Downloads --------------------------------------------------------------------------------------

@@ -131,11 +131,9 @@ def download(explorer: Explorer, command: str, format: str) -> tuple[Answer, str
         raise KipError("KIP_1001", "The format is csv or json.", "Send format=csv.")
     rows = nexus.find(command)
     content = csv_bytes(rows.columns, rows.tuples())
-    following = _next(page, command, rows.next_cursor)
-    return (
-        Answer(content, CSV, len(rows)),
-        following and f"{following}&format=csv",
-    )
+    following = _following(command, rows.next_cursor)
+    link = following and f"{page.query_link(following)}&format=csv"
+    return Answer(content, CSV, len(rows)), link
 
 
 def _answer(explorer: Explorer, page: ExplorerPage, command: str, show: str, first: int) -> View:
@@ -180,7 +178,7 @@ def _rows(
     return view | {
         "problems": [_problem(page, one) for one in rows.warnings],
         "number": count(total, "row"),
-        "next": _next(page, command, rows.next_cursor),
+        "next": _asking(page, _following(command, rows.next_cursor)),
         "pager": page.pager(first, size, total),
         "chart": plan if isinstance(plan, str) else chart.chart(columns, tuples, part, *plan),
         "columns": columns,
@@ -277,7 +275,7 @@ def _json(page: ExplorerPage, command: str, answer: CommandAnswer, result: Any) 
     more = len(text) - CHARACTERS
     return {
         "problems": [_problem(page, one) for one in answer.warnings],
-        "next": _next(page, command, answer.next_cursor),
+        "next": _asking(page, _following(command, answer.next_cursor)),
         "json": text[:CHARACTERS],
         "cut": f"{more:,} more characters are in the download." if more > 0 else None,
     }
@@ -302,14 +300,23 @@ def _href(page: ExplorerPage, path: str = PATH, **fields: str) -> str:
     return page.href(f"{path}?{urlencode(kept)}")
 
 
-def _next(page: ExplorerPage, command: str, cursor: str | None) -> str | None:
-    """The address of the command that goes on behind its LIMIT."""
+def _following(command: str, cursor: str | None) -> str | None:
+    """The command that goes on behind the LIMIT of another."""
     if cursor is None:
         return None
     old, new = getattr(parse(command), "cursor", None), json.dumps(cursor)
     if old is None:
-        return page.query_link(f"{command.rstrip()}\nCURSOR {new}")
-    return page.query_link(command[: old.span.start] + new + command[old.span.end :])
+        return f"{command.rstrip()}\nCURSOR {new}"
+    return command[: old.span.start] + new + command[old.span.end :]
+
+
+def _asking(page: ExplorerPage, command: str | None) -> View | None:
+    """What asks another command: its address, or a form where that is too long."""
+    if command is None:
+        return None
+    href = page.query_link(command)
+    is_long = len(href) > ADDRESS_BYTES
+    return {"command": command, "href": None if is_long else href, "action": page.href(PATH)}
 
 
 def _is_element(value: Any) -> bool:
@@ -334,5 +341,5 @@ def _problem(page: ExplorerPage, problem: KipError | KipWarning) -> View:
         "message": problem.located_message,
         "excerpt": problem.excerpt,
         "hint": problem.hint,
-        "corrections": [(one, page.query_link(one)) for one in corrections(problem)],
+        "corrections": [_asking(page, one) for one in corrections(problem)],
     }
