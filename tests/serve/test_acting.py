@@ -133,6 +133,8 @@ def test_a_value_is_shown_then_written(acting: Acting) -> None:
     notice = ada.page(written.headers["location"])
     assert re.search(r'Written</strong> as commit (\d+)\. <a href="/explore/act/undo/\1"', notice)
     assert '<del><span class="number">2</span></del>' in notice
+    for number in ("0", "9999", "-1", "x"):
+        assert "Written</strong>" not in ada.page(f"/page/Drug/Aspirin?done={number}"), number
     same = ada.show(address, ada.form(address), kind="number", value="4")
     assert "it is so already" in same.text
     assert 'value="write"' not in same.text
@@ -308,6 +310,8 @@ def test_what_was_rejected_is_refused_until_it_is_lifted(acting: Acting) -> None
     assert claude.client.get(lift).status_code == 403
     assert ada.act(lift).headers["location"].startswith("/explore/rejections?done=")
     assert "error" not in acting.kip(RISK, name="Rejected", risk=2)
+    # The definition of rejections is none.
+    assert "/explore/act/" not in ada.page("/page/$ConceptType/Rejection")
 
 
 def test_only_the_value_that_was_chosen_is_rejected(acting: Acting) -> None:

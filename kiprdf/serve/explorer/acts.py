@@ -103,8 +103,10 @@ def notice(explorer: Explorer, page: ExplorerPage, query: Mapping[str, str]) -> 
     if not (done.isascii() and done.isdecimal()) or len(done) > 15:
         return None
     seq, store = int(done), explorer.nexus.store
-    if store.journal is None or not store.journal.earliest(store.commit()) < seq <= store.commit():
+    if store.journal is None:
         return {"seq": None}
+    if not store.journal.earliest(store.commit()) < seq <= store.commit():
+        return None
     commits = explorer.nexus.changes(seq - 1, seq)["commits"]
     kept = (each for each in commits if "forgotten" not in each)
     rows = [row for each in kept for row in changed(page, each)]
@@ -129,6 +131,7 @@ def rejections(explorer: Explorer, of: str, first: int, query: Mapping[str, str]
     if of and listed:
         names = _names_of(explorer, of, facts)
         listed = [each for each in listed if each["name"] in names]
+    first = min(first, max(0, len(listed) - 1) // PAGE * PAGE)
     may_lift = explorer.acts is not None and explorer.actor.may("write")
     is_person = explorer.actor.is_person
     return page.html(

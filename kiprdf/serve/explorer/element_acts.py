@@ -16,7 +16,7 @@ from kiprdf.language.names import is_key
 from kiprdf.pages.page import words
 from kiprdf.rdf.elements import Concept, Element, Proposition, Terms, attribute, metadata
 from kiprdf.rdf.literals import Json, to_json
-from kiprdf.semantics.protected import is_rejection
+from kiprdf.semantics.protected import REJECTION, is_rejection
 from kiprdf.serve.explorer.acting import Act, Call, Field, Given, Plan, Statement, Subject
 
 REASON = "retraction_reason"
@@ -38,7 +38,7 @@ _LONG, _ITEMS = 80, 50
 
 
 def is_rejected_value(element: Element) -> bool:
-    """Whether an element is a rejection."""
+    """Whether an element is a rejection, or defines what one is."""
     return isinstance(element, Concept) and is_rejection(element.type, element.name)
 
 
@@ -360,7 +360,9 @@ class Lift(Act):
     access = "write"
 
     def offer(self, on: Subject) -> str | None:
-        return "Lift" if is_rejected_value(_element(on)) else None
+        element = _element(on)
+        is_one = isinstance(element, Concept) and element.type == REJECTION
+        return "Lift" if is_one else None
 
     def refusal(self, on: Subject) -> str | None:
         actor = on.explorer.actor

@@ -14,6 +14,7 @@ from kiprdf.pages.page import words
 from kiprdf.rdf.elements import Concept, Terms, attribute, read_element
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import is_same, to_json
+from kiprdf.semantics.protected import REJECTION
 from kiprdf.serve.explorer.acting import Act, Field, Given, Plan, Statement, Subject
 from kiprdf.serve.explorer.choosing import NEW, PREDICATE, chosen, element_of, search_field
 from kiprdf.serve.explorer.element_acts import is_rejected_value
@@ -31,7 +32,7 @@ _TYPE = "$ConceptType"
 def _types(explorer: Explorer) -> tuple[str, ...]:
     """The types of which people add concepts."""
     names = explorer.nexus._engine.writer.catalog().concept_types
-    return tuple(sorted(name for name in names if not name.startswith("$")))
+    return tuple(sorted(name for name in names if not name.startswith("$") and name != REJECTION))
 
 
 def _pattern(variable: str, id: str) -> str:
