@@ -117,7 +117,7 @@ def history(page: Page, nexus: Nexus, id: str, cursor: str | None) -> View:
 
 def shown_time(text: str) -> View:
     """A time of the engine, for people."""
-    shown = f"{text[:10]} {text[11:19]} UTC" if len(text) > 19 else text
+    shown = f"{text[:10]} {text[11:16]} UTC" if len(text) > 19 else text
     return {"moment": text, "text": shown}
 
 
