@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,9 @@ from selenium.webdriver import Keys
 from selenium.webdriver.common.by import By
 
 import kiprdf
+from kiprdf.actors import OWNER
+from kiprdf.serve.explorer import search
+from kiprdf.serve.explorer.explorer import Explorer
 from tests.serve.browser import needs_browser
 from tests.serve.running import RunningServer, serving
 from tests.serve.test_home import page_of, text_of
@@ -59,6 +63,23 @@ def test_the_numbers_are_those_of_all_hits_and_each_is_on_a_page(server: Running
     assert {"Note/Diary", "Person/Ada"} <= set(names)
 
 
+def test_a_search_that_waits_for_the_index_says_how_far_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = " ".join(f'CONCEPT {{ {{type: "Note", name: "Tower {i}"}} }}' for i in range(2_000))
+    with kiprdf.Nexus.open(tmp_path / "brain") as nexus:
+        nexus.execute(SCHEMA)
+        nexus.execute(f"UPSERT {{ {notes} }}")
+        explorer, asked = Explorer(nexus, nexus.store, "brain", OWNER), search.Asked("tower")
+        monkeypatch.setattr(search, "SECONDS", 0.02)
+        said = []
+        while (page := search.results(explorer, asked)) and "data-again" in page:
+            said += re.findall("Building the index(?:, [0-9]+ %)?\\.", page)
+        assert said
+        assert any("%" in one for one in said)
+        assert "2,000" in page
+
+
 def test_a_type_limits_the_search(server: RunningServer) -> None:
     page = page_of(server, "/explore/?q=lighthouse")
     (address,) = re.findall(r'<a href="([^"]+)">Person</a>', page)
@@ -88,7 +109,12 @@ def test_names_and_terms_are_inert(server: RunningServer) -> None:
     [
         ("q=xylophone", "No concept matches “xylophone”."),
         ("q=...", "The search contains no word, and is no name."),
-        ("q=lighthouse&first=9999", "63"),
+        # Behind the last page is the first.
+        ("q=lighthouse&first=9999", "1–25 of 63"),
+        ("q=lighthouse&type=$facts&first=9999", "No fact matches “lighthouse”."),
+        # What was searched in place of a word, and of a long term, is said.
+        ("q=lighthuose", "No element has the word 'lighthuose': 'lighthouse' was searched."),
+        (f"q=lighthouse {'%20'.join(map(str, range(300)))}", "The term is long"),
         ("q=lighthouse&type=Nothing", "No concept matches “lighthouse”."),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from pyoxigraph import NamedNode
 from kiprdf.errors import KipError
 from kiprdf.meta.counts import concepts_by_type, total
 from kiprdf.meta.search import Question
-from kiprdf.pages.page import View, count, render
+from kiprdf.pages.page import View, count, name, render
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Element, Proposition, read_element
 from kiprdf.rdf.literals import Json, to_json
@@ -73,25 +73,28 @@ def hits(explorer: Explorer, asked: Asked) -> View:
         return {**view, "note": _progress(explorer), "is_building": True}
     if ranked is None:
         return {**view, "note": "The search contains no word, and is no name."}
-    concepts, facts = ranked
+    concepts, facts, warnings = ranked
     iris = explorer.store.iris
     types = Counter(kind(iris, node.value) for node in concepts)
     chosen = facts if asked.type == FACTS else concepts
     if asked.type not in ("", FACTS):
         chosen = [node for node in chosen if kind(iris, node.value) == asked.type]
-    shown = chosen[asked.first : asked.first + PAGE]
+    first = asked.first if asked.first < len(chosen) else 0
+    shown = chosen[first : first + PAGE]
     reasons = explorer.nexus.beliefs.view().reasons
     tokens = asked_tokens(asked.term)
+    one = "fact" if asked.type == FACTS else "concept"
+    nothing = [] if chosen else [f"No {one} matches “{name(asked.term)}”."]
     return {
         **view,
-        "note": None if chosen else f"No concept matches “{asked.term}”.",
+        "note": " ".join([*nothing, *warnings]) or None,
         "hits": [
             {**_hit(explorer, page, node, tokens), "unbelieved": reasons.get(node)}
             for node in shown
         ],
-        "number": count(len(chosen), "fact" if asked.type == FACTS else "concept"),
+        "number": count(len(chosen), one),
         "chips": _chips(page, asked, types, len(concepts), len(facts)),
-        "pager": page.pager(asked.first, PAGE, len(chosen)),
+        "pager": page.pager(first, PAGE, len(chosen)),
     }
 
 
@@ -103,22 +106,25 @@ def _progress(explorer: Explorer) -> str:
     return f"Building the index{part}. The search goes on when it is ready."
 
 
-def _ranked(explorer: Explorer, term: str) -> tuple[list[NamedNode], list[NamedNode]] | None:
-    """The concepts and the facts that match, best first; what is not believed is last.
+def _ranked(
+    explorer: Explorer, term: str
+) -> tuple[list[NamedNode], list[NamedNode], Iterable[str]] | None:
+    """The concepts and the facts that match, best first, and where other words were searched.
 
-    None for a term without a word.
+    What is not believed is last. None for a term without a word.
     """
     index, reasons = explorer.nexus.index, explorer.nexus.beliefs.view().reasons
+    warnings: dict[str, None] = {}
 
     def ranked(question: Question) -> list[NamedNode]:
-        nodes = (NamedNode(hit.key) for hit in index.rankings(question).words.hits)
+        found = index.rankings(question)
+        warnings.update(dict.fromkeys(warning.message for warning in found.warnings))
+        nodes = (NamedNode(hit.key) for hit in found.words.hits)
         return sorted(nodes, key=lambda node: node in reasons)
 
     try:
-        return (
-            ranked(Question("concept", term, limit=None)),
-            ranked(Question("proposition", term, limit=None)),
-        )
+        concepts = ranked(Question("concept", term, limit=None))
+        return concepts, ranked(Question("proposition", term, limit=None)), warnings
     except NoWordError:
         return None
 
