@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from pathlib import Path
+from random import Random
 
 import httpx
 import pytest
@@ -104,6 +105,26 @@ def test_many_types_and_long_names_are_shown_whole(tmp_path: Path) -> None:
         assert "52 more types" in home
         (task,) = re.findall('href="([^"]*/page/SleepTask/[^"]*)"', home.partition("Waiting")[2])
         assert server.client.get(task, headers={"Accept": "text/html"}).status_code == 200
+
+
+def test_a_large_commit_is_named_and_not_read(tmp_path: Path) -> None:
+    texts = " ".join(
+        f'CONCEPT {{ {{type: "Drug", name: "Drug {i}"}} SET ATTRIBUTES {{about: :t{i}}} }}'
+        for i in range(400)
+    )
+    # Nothing in them is said twice, since records are compressed.
+    values = {f"t{i}": Random(i).randbytes(600).hex() for i in range(400)}
+    with kiprdf.Nexus.open(tmp_path / "brain") as nexus:
+        nexus.execute(SCHEMA)
+        nexus.execute(f"UPSERT {{ {texts} }}", **values)
+        large = nexus.info()["commit"]
+        with nexus.acting(author="ada"):
+            nexus.execute('UPSERT { CONCEPT { {type: "Drug", name: "Aspirin"} } }')
+    with serving(tmp_path / "brain") as server:
+        latest = text_of(page_of(server, "/explore/")).partition("Latest changes")[2]
+        assert "ada added 1" in latest
+        assert f"commit {large} +400 concepts, +0 facts" in latest
+        assert "All changes" in latest
 
 
 def test_the_start_page_as_of_a_commit_is_that_of_then(folder: Path) -> None:

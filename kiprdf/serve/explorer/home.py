@@ -124,11 +124,11 @@ def _bars(page: ExplorerPage, types: Counter[str]) -> list[View]:
 
 
 def _commits(explorer: Explorer, page: ExplorerPage) -> list[View]:
-    """The last commits, the newest first; none without a history."""
-    journal, moment = explorer.nexus.store.journal, explorer.moment
-    if moment is None or journal is None:
+    """The last commits, the newest first; none without a history, and on pages of the past."""
+    moment = explorer.moment
+    if moment is None or moment.seq is not None:
         return []
-    last = moment.latest if moment.seq is None else moment.seq
+    journal, last = moment.timeline.journal, moment.latest
     first = since = max(moment.earliest, last - COMMITS)
     while since < last and journal.size(since, last) > MOST_BYTES:
         since += 1
