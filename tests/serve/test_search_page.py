@@ -72,11 +72,11 @@ def test_a_search_that_waits_for_the_index_says_how_far_it_is(
         nexus.execute(f"UPSERT {{ {notes} }}")
         explorer, asked = Explorer(nexus, nexus.store, "brain", OWNER), search.Asked("tower")
         monkeypatch.setattr(search, "SECONDS", 0.02)
-        said = []
+        notes = []
         while (page := search.results(explorer, asked)) and "data-again" in page:
-            said += re.findall("Building the index(?:, [0-9]+ %)?\\.", page)
-        assert said
-        assert any("%" in one for one in said)
+            notes += re.findall("Building the index(?:, [0-9]+ %)?\\.", page)
+        assert notes
+        assert any("%" in one for one in notes)
         assert "2,000" in page
 
 

@@ -117,9 +117,9 @@ def _ranked(
     warnings: dict[str, None] = {}
 
     def ranked(question: Question) -> list[NamedNode]:
-        found = index.rankings(question)
-        warnings.update(dict.fromkeys(warning.message for warning in found.warnings))
-        nodes = (NamedNode(hit.key) for hit in found.words.hits)
+        rankings = index.rankings(question)
+        warnings.update(dict.fromkeys(warning.message for warning in rankings.warnings))
+        nodes = (NamedNode(hit.key) for hit in rankings.words.hits)
         return sorted(nodes, key=lambda node: node in reasons)
 
     try:
@@ -132,7 +132,7 @@ def _ranked(
 def _chips(
     page: ExplorerPage, asked: Asked, types: Counter[str], concepts: int, facts: int
 ) -> list[View]:
-    """The types that were found with their numbers, and the facts."""
+    """The types that were rankings with their numbers, and the facts."""
     numbers = [("", "All", concepts), *((one, one, n) for one, n in types.most_common(CHIPS))]
     if facts:
         numbers.append((FACTS, "Facts", facts))
