@@ -42,6 +42,8 @@ SIZE = 50
 """The rows of a page."""
 MOST_COLUMNS = 8
 """The attributes that are shown where none are chosen: those that most rows have."""
+MOST_SHOWN = 100
+"""The most columns that can be chosen: each heading has an address with all of them."""
 MOST_VALUES = 20
 """A column with more values is not counted by value."""
 MOST_COUNTED, COLUMNS_COUNTED = 10_000, 16
@@ -155,6 +157,10 @@ class Asked:
         for one in asked.filters:
             asked.condition(one)
         shown = dict.fromkeys(map(asked.column, fields.get("show", ())))
+        if len(shown) > MOST_SHOWN:
+            message = f"A table has at most {MOST_SHOWN} columns, and not {len(shown):,}."
+            hint = "Choose fewer. The CSV has all, where none is chosen."
+            raise KipError("KIP_4002", message, hint)
         return replace(
             asked,
             sort=asked.sort and asked.column(asked.sort),
