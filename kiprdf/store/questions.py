@@ -54,15 +54,18 @@ class Questions:
         self._write([*kept, question])
 
     def remove(self, names: Collection[str]) -> None:
-        """Remove questions by their names, and every byte of them in the file."""
+        """Remove questions by their names, and every byte of them in the folder."""
         kept = self.all()
         rest = [one for one in kept if one["name"] not in names]
         if len(rest) < len(kept):
             self._write(rest)
+        elif self._path is not None:
+            # What a save left that could not end.
+            _partial(self._path).unlink(missing_ok=True)
 
     def _write(self, questions: list[Question]) -> None:
         if self._path is not None:
-            partial = self._path.with_name(f"{FILE}.partial")
+            partial = _partial(self._path)
             try:
                 with partial.open("w", encoding="ascii") as file:
                     json.dump(questions, file, indent=1)
@@ -73,6 +76,10 @@ class Questions:
                 raise StoreError(f"{self._path} cannot be written: {fault.strerror}.") from None
             sync_folder(self._path.parent)
         self._kept = questions
+
+
+def _partial(path: Path) -> Path:
+    return path.with_name(f"{FILE}.partial")
 
 
 def _read(data: bytes) -> list[Question]:

@@ -540,6 +540,12 @@ def test_saved_questions_are_backed_up_checked_and_forgotten(tmp_path: Path) -> 
         assert report["questions"] == ["of Zed Quux", "his"]
         assert [one["name"] for one in json.loads(file.read_text())] == ["other"]
         assert nexus.check()["faults"] == []
+        # A save that a kill ended.
+        cut = file.with_name("questions.json.partial")
+        cut.write_text("[Ann Onym")
+        nexus.execute('UPSERT { CONCEPT { {type: "Person", name: "Ann Onym"} } }')
+        assert "questions" not in nexus.forget(["C:Person/Ann Onym"])
+        assert not cut.exists()
         file.write_text('[{"name": 1}]')
         assert nexus.check()["faults"] == ["questions.json is damaged: remove it."]
 
