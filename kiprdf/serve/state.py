@@ -37,6 +37,9 @@ Audit: TypeAlias = Callable[[bytes, Any], None]
 
 DUMPS = 2
 """Documents of the whole dataset that are made at once: each takes memory, and a processor."""
+PASTS = 4
+"""Pages of the past that are made at once: states are opened one by one, and who waits for that
+takes no thread from pages of now."""
 SPARQL_THREADS = 16
 """Raw SPARQL waits for one of few processes: not on the threads of the other requests."""
 _FORM = re.compile("(?:/scopes/[^/]+)?/(?:explore/|login$)")
@@ -61,7 +64,7 @@ class Service:
     def __post_init__(self) -> None:
         self.authentication = Authentication(self.options)
         self.threads, self.sparql_threads = pool(THREADS), pool(SPARQL_THREADS)
-        self.dumps = asyncio.Semaphore(DUMPS)
+        self.dumps, self.pasts = asyncio.Semaphore(DUMPS), asyncio.Semaphore(PASTS)
         self.past_states = PastStates()
         self.form_secret = token_bytes(32)
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
+import threading
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 
 import kiprdf
+from kiprdf.async_nexus import THREADS
+from kiprdf.serve import app
 from kiprdf.serve.past_states import KEPT, PastStates
 from tests.long_runs import SEED, amount
 from tests.store.test_past import SCHEMA, Clock, change
@@ -142,3 +149,32 @@ def test_a_kept_state_has_the_defaults_of_now(tmp_path: Path) -> None:
             nexus._engine.writer.set_entail(default)
             with states.at(nexus, timeline, 1) as past:
                 assert past.entail == default
+
+
+def test_pages_of_the_past_leave_threads_for_those_of_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_open = threading.Event()
+    open_state = PastStates.at
+
+    def wait(*arguments: Any) -> AbstractContextManager[kiprdf.Nexus]:
+        assert is_open.wait(60)
+        return open_state(*arguments)
+
+    async def statuses(nexus: kiprdf.Nexus) -> list[int]:
+        transport = httpx.ASGITransport(app(nexus))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            addresses = ["/explore/?as_of=3", "/page/Drug/D0-0?as_of=3", "/explore/names?as_of=3"]
+            asked = [
+                asyncio.create_task(client.get(addresses[number % len(addresses)]))
+                for number in range(THREADS + 2)
+            ]
+            await asyncio.sleep(0.1)
+            now = await asyncio.wait_for(client.get("/explore/"), 30)
+            assert not any(task.done() for task in asked)
+            is_open.set()
+            return [now.status_code, *(one.status_code for one in await asyncio.gather(*asked))]
+
+    monkeypatch.setattr(PastStates, "at", wait)
+    with filled(tmp_path / "kb", batch=1, commits=3) as nexus:
+        assert set(asyncio.run(statuses(nexus))) == {200}

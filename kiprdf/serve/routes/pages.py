@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -85,6 +86,11 @@ def _of_state(
         return make(replace(read, nexus=past, store=past.store, moment=moment))
 
 
+def _turn(server: Server, when: str | None) -> AbstractAsyncContextManager[Any]:
+    """What a page of the past waits for before it takes a thread."""
+    return server.service.pasts if when else nullcontext()
+
+
 async def _page(
     server: Server,
     request: Request,
@@ -107,7 +113,8 @@ async def _made(
     """What is made of the state that the query asks for."""
     when = None if is_timeless else request.query_params.get("as_of")
     call = partial(_of_state, server, request, when, make)
-    made = await run_for(request, server.threads, call)
+    async with _turn(server, when):
+        made = await run_for(request, server.threads, call)
     server.note(request.scope, None)
     return made
 
@@ -123,7 +130,9 @@ async def element(server: Server, request: Request) -> Response:
     reader += f"-{waiting_of(server, request)}"
     call = partial(_in_explorer, server, request, when, make)
     try:
-        return await linked.document(server, request, linked.HTML, call, reader=reader)
+        return await linked.document(
+            server, request, linked.HTML, call, _turn(server, when), reader
+        )
     except elements.Absent as page:
         if not is_for_people(request):
             raise linked.no_element() from None
@@ -224,8 +233,10 @@ async def queries(server: Server, request: Request) -> Response:
 
 async def names(server: Server, request: Request) -> Response:
     """/explore/names: the vocabulary of a commit, for completion."""
-    call = partial(_of_state, server, request, request.query_params.get("as_of"), pane.names)
-    return await linked.document(server, request, linked.Variant("application/json", "rdf11"), call)
+    when = request.query_params.get("as_of")
+    call = partial(_of_state, server, request, when, pane.names)
+    form = linked.Variant("application/json", "rdf11")
+    return await linked.document(server, request, form, call, _turn(server, when))
 
 
 async def _download(server: Server, request: Request, command: str, format: str) -> Response:
