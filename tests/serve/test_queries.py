@@ -27,6 +27,7 @@ FORMULA = '=HYPERLINK("http://x","y")'
 NAMES = 'FIND(?p.name) WHERE { ?p {type: "Person"} FILTER(STARTS_WITH(?p.name, "p")) }'
 TEAMS = 'FIND(?t, COUNT(?p)) WHERE { (?p, "in_team", ?t) } ORDER BY COUNT(?p) DESC'
 DAYS = 'FIND(?e.attributes.day, ?e.attributes.size) WHERE { ?e {type: "Event"} }'
+TYPED = {"@value": "2026-01-01", "@type": "http://www.w3.org/2001/XMLSchema#date"}
 SIZES = {"2026-03-01": -2, "2026-01-01T10:00:00Z": 6, "2026-02": 3, "2026-01-15": None}
 
 
@@ -307,6 +308,7 @@ def test_what_has_no_chart_says_why(server: RunningServer, command: str, why: st
         (["?d", "?n"], [["2026-01-01", 2**63]], ("bars", 0, 1)),
         (["?d", "?n"], [["2026-01-01T10:00:00Z", 1], ["2026-01-01T10:00:00Z", 2]], ("line", 0, 1)),
         (["?t", "?n"], [[{"_type": "ConceptNode", "id": "C:a/b"}, True]], None),
+        (["?d", "?n"], [[TYPED, 1], ["2026-01-02", 2]], ("line", 0, 1)),
         (["?n"], [[1], [2]], None),
         (["?a", "?b"], [[None, None]], None),
     ],
@@ -317,7 +319,8 @@ def test_the_kind_of_a_chart(
     matched = chart.chosen(columns, values)
     assert isinstance(matched, str) if chosen is None else matched == chosen
     if not isinstance(matched, str):
-        json.dumps(chart.chart(columns, values, slice(0, 30), *matched), allow_nan=False)
+        drawn = chart.chart(columns, values, slice(0, 30), *matched)
+        assert "@value" not in json.dumps(drawn, allow_nan=False)
 
 
 # Views ------------------------------------------------------------------------------------------

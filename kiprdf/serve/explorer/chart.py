@@ -61,14 +61,14 @@ def chart(
         "kind": kind,
         "title": f"{columns[number]} by {columns[label]}",
         "missing": f"{missing:,} without a value are not drawn." if missing else None,
-        "zero": _percent(-low / extent),
+        "zero": _percent((0.0 - low) / extent),
     }
     marks = [
         {"label": _label(row[label]), "text": f"{row[number]:,}", "place": (value - low) / extent}
         for row, value in zip(drawn, values, strict=True)
     ]
     if kind == "line":
-        times = [_time(row[label]) for row in drawn]
+        times = [_time(_text(row[label])) for row in drawn]
         return view | _line(marks, times) | {"low": f"{min(scale):,g}", "high": f"{max(scale):,g}"}
     for index, (mark, value) in enumerate(zip(marks, values, strict=True)):
         mark["y"] = index * _BAR_HEIGHT
@@ -99,7 +99,13 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def _text(value: Any) -> Any:
+    """The text of a typed or language-tagged value, which may be a date."""
+    return value.get("@value", value) if isinstance(value, dict) else value
+
+
 def _is_date(value: Any) -> bool:
+    value = _text(value)
     if not (isinstance(value, str) and _DATE.fullmatch(value)):
         return False
     try:
@@ -117,6 +123,7 @@ def _time(text: str) -> float:
 
 
 def _label(value: Any) -> str:
+    value = _text(value)
     if isinstance(value, dict) and "_type" in value:
         value = value.get("name", value["id"])
     elif isinstance(value, str) and _is_date(value):
