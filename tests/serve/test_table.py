@@ -215,6 +215,8 @@ def test_a_form_adds_a_filter_to_the_address(server: RunningServer) -> None:
     text = filtered(("column", "code"), ("operator", "is"), ("value", "119"))
     assert '?x.attributes.code == "119"' in text
     assert names(text) == ["Part 119"]
+    text = filtered(("column", "code"), ("operator", "is"), ("value", ""), ("filter", "code:is:"))
+    assert re.findall("<span>code is <b[^>]*>(.*?)</b>", text) == ['""']
     text = filtered(("column", "kind"), ("operator", "none"), ("value", "ignored"))
     assert names(text) == sorted(HOSTILE[:3])
     assert names(get(server, link(text, "✕"))) == names(get(server, TYPE))

@@ -148,7 +148,7 @@ class Asked:
         asked = cls(
             last.get("predicate" if is_predicate else "type", ""),
             is_predicate,
-            tuple(_filter(text) for text in fields.get("filter", ())),
+            tuple(map(_filter, dict.fromkeys(fields.get("filter", ())))),
             last.get("sort", ""),
             last.get("order") == "desc",
             last.get("q", "").strip(),
@@ -493,8 +493,10 @@ def _page(explorer: Explorer, asked: Asked) -> str:
     page = explorer.page(PATH, None, **asked.fields())
     elements = rows.elements(part.ids)
     shown = [_row(explorer, page, rows, element) for element in elements]
-    kinds = [{one["cells"][at].get("kind") for one in shown} for at in range(len(rows.columns))]
+    cells = zip(*(one["cells"] for one in shown), strict=True)
+    kinds = [{cell.get("kind") for cell in column} for column in cells]
     figures = ["number" in each and each <= {"number", "null", None} for each in kinds]
+    is_figure = dict(zip(rows.columns, figures, strict=False))
     members = "fact" if asked.is_predicate else "member"
     number = count(total, members) if whole is None else f"{total:,} of {count(whole, members)}"
     kind = "$PropositionType" if asked.is_predicate else "$ConceptType"
@@ -523,12 +525,8 @@ def _page(explorer: Explorer, asked: Asked) -> str:
         is_counted=total <= MOST_COUNTED and len(rows.columns) <= COLUMNS_COUNTED,
         most=f"{MOST_COUNTED:,} rows and {COLUMNS_COUNTED} columns",
         headings=[
-            _heading(asked, column, link, is_figure)
-            for column, is_figure in zip(
-                (*asked.names, *rows.columns),
-                (*(False for _ in asked.names), *figures),
-                strict=True,
-            )
+            _heading(asked, column, link) | {"is_figure": is_figure.get(column)}
+            for column in (*asked.names, *rows.columns)
         ],
         figures=figures,
         rows=shown,
@@ -547,25 +545,24 @@ def _title(asked: Asked, column: str) -> str:
 
 
 def _chip(page: ExplorerPage, asked: Asked, one: Filter, link: Callable[..., str]) -> View:
-    value = value_of(one.value)
+    value, operator = value_of(one.value), OPERATORS[one.operator]
     text = value if isinstance(value, str) else page.value(value)["text"]
     return {
         "column": _title(asked, one.column),
-        "operator": OPERATORS[one.operator].text,
-        "value": name_text(text, _CUT) if text else "",
+        "operator": operator.text,
+        "value": name_text(text or '""', _CUT) if operator.has_value else "",
         "kql": condition_text(asked.condition(one)),
         "without": link(filters=tuple(each for each in asked.filters if each != one)),
     }
 
 
-def _heading(asked: Asked, column: str, link: Callable[..., str], is_figure: bool) -> View:
+def _heading(asked: Asked, column: str, link: Callable[..., str]) -> View:
     """A heading; its link sorts by the column, and turns the order of the one that sorts."""
     sorts = column == (asked.sort or asked.names[0])
     turned = sorts and not asked.is_descending
     return {
         "title": _title(asked, column),
         "kql": operand_text(asked.path(column)),
-        "is_figure": is_figure,
         "sorted": ("descending" if asked.is_descending else "ascending") if sorts else None,
         "href": link(sort=column, is_descending=turned),
     }
