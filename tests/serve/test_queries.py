@@ -123,6 +123,8 @@ def test_rows_are_shown_in_pages_with_true_numbers(server: RunningServer) -> Non
     assert len(seen) == len(set(seen)) == 250
     assert "201–250 of 250" in text
     assert "← Previous" in text
+    for show in ("table", "json"):
+        assert "201–250 of 250" in page(server, NAMES, first=9999, show=show)
     assert seen[249] in server.client.get(why[-1]).text
 
 

@@ -42,6 +42,15 @@ def element_path(base: str, iri: str) -> str:
     return quote(iri[len(base) :], safe="/%$~!*'()")
 
 
+def page_start(first: int, size: int, total: int) -> int:
+    """Where a page of a list begins: it is the last page where the list has ended before.
+
+    >>> page_start(40, 50, 120), page_start(500, 50, 120), page_start(50, 50, 0)
+    (40, 100, 0)
+    """
+    return min(first, max(0, total - 1) // size * size)
+
+
 class ExplorerSite(Site):
     """The elements that one page needs; each element has a page and a document."""
 

@@ -26,7 +26,7 @@ from kiprdf.rows import Rows
 from kiprdf.serve.explorer import chart, why_page
 from kiprdf.serve.explorer.csv_files import CSV, csv_bytes
 from kiprdf.serve.explorer.explorer import Explorer
-from kiprdf.serve.explorer.page import ExplorerPage
+from kiprdf.serve.explorer.page import ExplorerPage, page_start
 from kiprdf.serve.explorer.time_pages import shown_time
 from kiprdf.serve.http import Answer, to_json
 from kiprdf.store.refusals import writes
@@ -171,7 +171,7 @@ def _rows(
     columns, tuples = rows.columns, rows.tuples()
     plan = chart.chosen(columns, tuples) if is_chart else ""
     size = ROWS if isinstance(plan, str) else chart.SHOWN[plan[0]]
-    first = min(first, max(len(tuples) - 1, 0))
+    first = page_start(first, size, len(tuples))
     part = slice(first, first + size)
     shown = tuples[part]
     share = CHARACTERS // (len(columns) * max(len(shown), 1))
@@ -229,7 +229,7 @@ def _response_of_rows(
     columns, number = [result] if is_one else result, 1
     if not all(isinstance(one, ast.Aggregate) for one in find.expressions):
         number = len(columns[0])
-        first = min(first, max(number - 1, 0))
+        first = page_start(first, ROWS, number)
         columns = [column[first : first + ROWS] for column in columns]
     return _json(page, command, answer, columns[0] if is_one else columns) | {
         "number": count(number, "row"),

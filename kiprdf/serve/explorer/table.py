@@ -32,7 +32,7 @@ from kiprdf.rdf.literals import Json, to_term
 from kiprdf.rdf.readings import read
 from kiprdf.serve.explorer.csv_files import CSV, csv_bytes
 from kiprdf.serve.explorer.explorer import Explorer
-from kiprdf.serve.explorer.page import ExplorerPage
+from kiprdf.serve.explorer.page import ExplorerPage, page_start
 from kiprdf.serve.http import Answer, to_json
 from kiprdf.serve.state import number_of
 from kiprdf.sparql.algebra import TripleTerm
@@ -326,10 +326,10 @@ class _Rows:
         first, paths = self.asked.first, list(map(self.asked.path, self.columns))
         if not self.asked.search:
             total = self.total()
-            first = min(first, max(0, total - 1) // SIZE * SIZE)
+            first = page_start(first, SIZE, total)
             return Part(total, first, self.identities(first + SIZE)[first:], {})
         rows = self.find((*self._ids, *paths), self.where(), self.asked.order())
-        first = min(first, max(0, len(rows) - 1) // SIZE * SIZE)
+        first = page_start(first, SIZE, len(rows))
         width = len(self._ids)
         values = {
             column: [(row[at], 1) for row in rows]
