@@ -333,7 +333,11 @@ def test_only_the_value_that_was_chosen_is_rejected(acting: Acting) -> None:
 def test_a_rejected_fact_is_listed_and_not_restored(acting: Acting) -> None:
     id = acting.fact("Willow")
     ada, path = acting.people["ada"], path_of(id)
-    assert ada.act(f"/explore/act/reject/{path}", what="", reason="No.").status_code == 303
+    address, again = f"/explore/act/reject/{path}", {"what": "", "reason": "No."}
+    form = ada.form(address)
+    assert ada.write(address, ada.show(address, form, **again)).status_code == 303
+    twice = ada.show(address, form, **again)
+    assert (twice.status_code, "is rejected already." in twice.text) == (400, True)
     page = ada.page(f"/page/{path}")
     assert "It is rejected for good" in page
     assert f"/explore/act/restore/{path}" not in page

@@ -22,6 +22,7 @@ from kiprdf.kml.draft import version
 from kiprdf.nexus import Nexus
 from kiprdf.pages.page import View
 from kiprdf.rdf.elements import Element, read_element
+from kiprdf.rdf.literals import Json
 from kiprdf.semantics.protected import is_rejection
 from kiprdf.serve.explorer import time_pages
 from kiprdf.serve.explorer.explorer import Explorer
@@ -29,6 +30,8 @@ from kiprdf.serve.explorer.page import ExplorerPage
 from kiprdf.serve.routes.linked import no_element, node_at
 from kiprdf.spelling import visible
 
+MOST_SHORT = 80
+"""The characters of a value in a sentence."""
 _LONG = 200
 """The characters that are left out of a text at least."""
 _AROUND = 40
@@ -183,6 +186,16 @@ def of_element(explorer: Explorer, path: str, key: str = "") -> Subject:
 def form_of(act: Act, path: str, key: str) -> str:
     """The text of which the key of a form is made, beside who acts."""
     return json.dumps(["act", act.name, path, key])
+
+
+def short(value: Json) -> str:
+    """A value in a sentence; "…" stands for the end of a long one.
+
+    >>> short([1, "a"])
+    '[1, "a"]'
+    """
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= MOST_SHORT else text[:MOST_SHORT] + "…"
 
 
 def link(page: ExplorerPage, act: Act, on: Subject, key: str = "") -> str:

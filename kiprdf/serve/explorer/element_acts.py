@@ -17,7 +17,17 @@ from kiprdf.pages.page import words
 from kiprdf.rdf.elements import Concept, Element, Proposition, Terms, attribute, metadata
 from kiprdf.rdf.literals import Json, to_json
 from kiprdf.semantics.protected import REJECTION, is_rejection
-from kiprdf.serve.explorer.acting import Act, Call, Field, Given, Plan, Statement, Subject
+from kiprdf.serve.explorer.acting import (
+    MOST_SHORT,
+    Act,
+    Call,
+    Field,
+    Given,
+    Plan,
+    Statement,
+    Subject,
+    short,
+)
 
 REASON = "retraction_reason"
 """The metadatum with why a fact was retracted."""
@@ -34,7 +44,7 @@ _KINDS = (
 )
 _FIXED: dict[str, Json] = {"true": True, "false": False, "null": None}
 _PARTS = (("attributes", "an attribute"), ("metadata", "metadata"))
-_LONG, _ITEMS = 80, 50
+_ITEMS = 50
 
 
 def is_rejected_value(element: Element) -> bool:
@@ -109,7 +119,7 @@ class Edit(Act):
         kind = given.get("kind", kind_of(value))
         # A browser sends an empty field, and what is empty is left out.
         text = given.get("value", "") if given else text_of(value)
-        is_long = len(text) > _LONG or "\n" in text or kind == "json"
+        is_long = len(text) > MOST_SHORT or "\n" in text or kind == "json"
         kinds = _KINDS if on.key else _KINDS[:-1]
         fields = [
             Field("kind", "Type", "choice", kind, kinds),
@@ -309,6 +319,10 @@ class Reject(Act):
         if choice is None:
             message = f"{on.id} does not have this value."
             raise KipError("KIP_3005", message, "Choose one that it has.")
+        if not choice.key and rejected_as(on):
+            raise KipError(
+                "KIP_2002", f"{on.id} is rejected already.", "Its page has who, and why."
+            )
         what = (on.id, f"attributes.{choice.key}", choice.value) if choice.key else on.id
         words_ = (
             f"Rejects {choice.label}. It is taken back, and every later write of it is refused, "
@@ -344,13 +358,8 @@ def _choices(element: Element) -> dict[str, _Choice]:
         value = attribute(element, key)
         for one in [value, *(value[:_ITEMS] if isinstance(value, list) else ())]:
             name = hashlib.sha256(json.dumps([key, one]).encode()).hexdigest()
-            choices[name] = _Choice(f"{words(key)}: {_short(one)}", key, one)
+            choices[name] = _Choice(f"{words(key)}: {short(one)}", key, one)
     return choices
-
-
-def _short(value: Json) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONG else text[:_LONG] + "…"
 
 
 class Lift(Act):

@@ -11,18 +11,17 @@ from kiprdf.errors import KipError, shown
 from kiprdf.kml.draft import version
 from kiprdf.language.names import META_TYPES, is_key
 from kiprdf.pages.page import words
-from kiprdf.rdf.elements import Concept, Terms, attribute, read_element
+from kiprdf.rdf.elements import Concept, attribute, read_element
 from kiprdf.rdf.iris import ConceptName
-from kiprdf.rdf.literals import is_same, to_json
+from kiprdf.rdf.literals import is_same
 from kiprdf.semantics.protected import REJECTION
-from kiprdf.serve.explorer.acting import Act, Field, Given, Plan, Statement, Subject
+from kiprdf.serve.explorer.acting import Act, Field, Given, Plan, Statement, Subject, short
 from kiprdf.serve.explorer.choosing import NEW, PREDICATE, chosen, element_of, search_field
 from kiprdf.serve.explorer.element_acts import is_rejected_value
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import element_path
 from kiprdf.serve.http import HttpError
 
-_LONG = 80
 _PART = "attribute_"
 _OBJECT = 'JSON, such as {"since": 2020}. May be empty.'
 _CONFIDENCE = re.compile(r"0|1|[01]?\.\d+", re.ASCII)
@@ -242,11 +241,6 @@ class Merge(Act):
             return None
         return None if element.type in META_TYPES else "Merge"
 
-    def check(self, on: Subject) -> None:
-        if self.offer(on) is None:
-            message = f"{on.id} cannot be merged."
-            raise KipError("KIP_2002", message, "Concepts merge, but facts and definitions do not.")
-
     def title(self, on: Subject) -> str:
         return "Merge with another concept"
 
@@ -315,16 +309,9 @@ def _version_of(on: Subject, element: Concept) -> int | None:
 def _lost(kept: Concept, gone: Concept) -> list[str]:
     """The values of a concept that another one does not take over."""
     return [
-        f"{words(key)}: {_short(kept.attributes, key)} stays, "
-        f"{_short(gone.attributes, key)} is lost."
+        f"{words(key)}: {short(attribute(kept, key))} stays, {short(attribute(gone, key))} is lost."
         for key in sorted(gone.attributes)
         if key in kept.attributes
         and key != "aliases"
         and not is_same(kept.attributes[key], gone.attributes[key])
     ]
-
-
-def _short(terms: Terms, key: str) -> str:
-    value = to_json(terms[key])
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONG else text[:_LONG] + "…"

@@ -13,7 +13,7 @@ from kiprdf.execution.forgetting import KIND as FORGET
 from kiprdf.execution.proposals import Preview
 from kiprdf.execution.rejecting import LIFT, REJECT
 from kiprdf.pages.page import count, words
-from kiprdf.serve.explorer.acting import Act, Call, Field, Given, Plan, Subject
+from kiprdf.serve.explorer.acting import Act, Call, Field, Given, Plan, Subject, short
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import ExplorerPage
 from kiprdf.serve.explorer.time_pages import shown_time
@@ -21,7 +21,7 @@ from kiprdf.serve.http import HttpError
 
 _NOT_UNDONE = (REJECT, LIFT, FORGET)
 """A rejection is lifted, a lifted one is made again, and what is forgotten is gone."""
-_DIGITS, _LONG, _USERS = 15, 80, 3
+_DIGITS, _USERS = 15, 3
 
 
 def is_undone(commit: Mapping[str, Any]) -> bool:
@@ -123,10 +123,5 @@ def _note(conflict: dict[str, Any]) -> str:
         return f"{id} stays: {conflict['protected']}"
     key = words(conflict["key"].partition(".")[2] or conflict["key"])
     by = f" by commit {conflict['theirs']}" if conflict["theirs"] else ""
-    value = _short(conflict["found"]) if "found" in conflict else "absent"
+    value = short(conflict["found"]) if "found" in conflict else "absent"
     return f"{id}: {key} was changed again{by}, and stays {value}."
-
-
-def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONG else text[:_LONG] + "…"
