@@ -310,6 +310,12 @@ def test_what_was_rejected_is_refused_until_it_is_lifted(acting: Acting) -> None
     assert claude.client.get(lift).status_code == 403
     assert ada.act(lift).headers["location"].startswith("/explore/rejections?done=")
     assert "error" not in acting.kip(RISK, name="Rejected", risk=2)
+    # Changes are in words: the name of a rejection is a digest.
+    home, log = (html.unescape(ada.page(f"/explore/{path}")) for path in ("", "log"))
+    assert "</b> rejected for good <a" in home
+    assert "</b> lifted a rejection <a" in home
+    assert log.count(" · LIFT · human/ada") == 1
+    assert not re.search(r"Rejection/[0-9a-f]{16}", home + log)
     # The definition of rejections is none.
     assert "/explore/act/" not in ada.page("/page/$ConceptType/Rejection")
 

@@ -23,7 +23,6 @@ from kiprdf.nexus import Nexus
 from kiprdf.pages.page import View
 from kiprdf.rdf.elements import Element, read_element
 from kiprdf.rdf.literals import Json
-from kiprdf.semantics.protected import is_rejection
 from kiprdf.serve.explorer import time_pages
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import ExplorerPage
@@ -345,7 +344,7 @@ def changed(page: ExplorerPage, changes: dict[str, Any]) -> Iterator[View]:
                 *shown.get("metadata", {}).values(),
             ):
                 sides.update(differing(sides))
-    return filter(is_shown, time_pages.changed_rows(page, changes))
+    return time_pages.changed_rows(page, changes)
 
 
 def differing(sides: dict[str, Any]) -> dict[str, Any]:
@@ -374,11 +373,6 @@ def _common(text: str, other: str) -> int:
     """How many characters two texts begin with that are the same."""
     pairs = enumerate(zip(text, other, strict=False))
     return next((at for at, (one, two) in pairs if one != two), min(len(text), len(other)))
-
-
-def is_shown(row: View) -> bool:
-    """Whether a changed element is shown: of a rejection the words say what it does."""
-    return not is_rejection(row["link"].get("type") or "", row["link"].get("name", ""))
 
 
 def _warning(warning: Any) -> View:

@@ -165,6 +165,7 @@ def _in_words(page: ExplorerPage, commit: dict[str, Any]) -> View:
     done = " and ".join(f"{kind} {number:,}" for kind, number in numbers.items() if number)
     who = commit.get("actor") or commit["author"] or "no author"
     undone = commit["undoes"] and f"undid {commit['undoes']}".replace("[", "").replace("]", "")
+    done = {"REJECT": "rejected for good", "LIFT": "lifted a rejection"}.get(commit["kind"], done)
     return {**view, "who": who.partition("/")[2] or who, "done": undone or done}
 
 

@@ -13,6 +13,7 @@ from kiprdf.nexus import Nexus
 from kiprdf.pages.page import Page, View, count, name, words
 from kiprdf.rdf.elements import Proposition
 from kiprdf.rdf.iris import ConceptName, Iris
+from kiprdf.semantics.protected import is_rejection
 from kiprdf.serve.explorer.histogram import histogram
 from kiprdf.store import NexusStore
 from kiprdf.store.timeline import Timeline
@@ -176,11 +177,13 @@ def _who(commit: dict[str, Any]) -> str:
 
 
 def changed_rows(page: Page, changes: dict[str, Any], seq: int | None = None) -> Iterator[View]:
-    """The elements of a difference; what it removed leads to a commit that had it."""
+    """The elements of a difference, without rejections; what was removed leads to where it was."""
     for group in ("concepts", "propositions"):
         for kind, sign in _SIGNS.items():
             as_of = f"?as_of={seq}" if kind == "removed" and seq is not None else ""
             for shown in changes[group][kind]:
+                if is_rejection(shown.get("type", ""), shown.get("name", "")):
+                    continue
                 link = _link(page, shown, as_of)
                 keys = _values(page, shown) if kind == "changed" else []
                 yield {"kind": kind, "sign": sign, "link": link, "keys": keys}
