@@ -11,10 +11,13 @@ from urllib.parse import quote
 
 import httpx
 import pytest
+from starlette.testclient import TestClient
 
 import kiprdf
+import kiprdf.serve
 from kiprdf import principals
 from kiprdf.actors import Access, Kind
+from kiprdf.serve.explorer import acts
 from tests.serve.browser import needs_browser, show_on, until
 from tests.serve.running import RunningServer, serving
 
@@ -353,6 +356,27 @@ def test_a_rejected_fact_is_listed_and_not_restored(acting: Acting) -> None:
     (lift,) = re.findall(r'href="(/explore/act/lift/[^"]+)"', listed)
     assert ada.act(lift).status_code == 303
     assert ada.act(f"/explore/act/restore/{path}").status_code == 303
+
+
+def test_the_rejections_of_one_fact_are_found_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(acts, "MOST_FACTS", 1)
+    with kiprdf.Nexus.memory() as nexus:
+        nexus.execute(
+            """UPSERT { CONCEPT { {type: "$PropositionType", name: "knows"} }
+            CONCEPT ?a { {type: "Person", name: "A"} } CONCEPT ?b { {type: "Person", name: "B"} }
+            CONCEPT { {type: "Person", name: "C"}
+                SET PROPOSITIONS { ("knows", ?a) ("knows", ?b) } } }"""
+        )
+        ids = nexus.find('FIND(?l.id) WHERE { ?l (?s, "knows", ?o) }').column("?l.id")
+        for id in ids:
+            nexus.reject(id, reason=f"Not {id}.")
+        app = kiprdf.serve.app(nexus)
+        with TestClient(
+            app, base_url="http://localhost", headers={"Accept": "text/html"}
+        ) as client:
+            for id in ids:
+                page = client.get("/explore/rejections", params={"of": id}).text
+                assert [f"Not {one}." in page for one in ids] == [one == id for one in ids]
 
 
 # Who may ------------------------------------------------------------------------------------------

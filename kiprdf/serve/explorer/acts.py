@@ -129,7 +129,7 @@ def rejections(explorer: Explorer, of: str, first: int, query: Mapping[str, str]
     listed: list[dict[str, Any]] = explorer.nexus.rejections()[::-1]
     facts = _rejected_facts(explorer) if listed else {}
     if of and listed:
-        names = _names_of(explorer, of, facts)
+        names = _names_of(explorer, of)
         listed = [each for each in listed if each["name"] in names]
     first = min(first, max(0, len(listed) - 1) // PAGE * PAGE)
     may_lift = explorer.acts is not None and explorer.actor.may("write")
@@ -165,19 +165,24 @@ def _rejected_facts(explorer: Explorer) -> dict[str, list[str]]:
         "FIND(?fact.id) WHERE { ?fact (?subject, ?predicate, ?object) "
         f'FILTER(?fact.metadata.status == "{RETRACTED}") }} LIMIT {MOST_FACTS}'
     )
-    store, facts = explorer.store, defaultdict[str, list[str]](list)
+    facts = defaultdict[str, list[str]](list)
     for (id,) in explorer.nexus.find(command, entail=False).tuples():
-        node = store.iris.from_id(id)
-        fact = None if node is None else read_element(store.iris, node, store.describe(node))
-        if isinstance(fact, Proposition):
-            for name in rejections_of(explorer.nexus._engine.writer, fact):
-                facts[name].append(id)
+        for name in _names_of_fact(explorer, id):
+            facts[name].append(id)
     return facts
 
 
-def _names_of(explorer: Explorer, of: str, facts: Mapping[str, list[str]]) -> set[str]:
+def _names_of_fact(explorer: Explorer, id: str) -> list[str]:
+    """The names of the rejections of a fact; empty for another element."""
+    store, node = explorer.store, explorer.store.iris.from_id(id)
+    fact = None if node is None else read_element(store.iris, node, store.describe(node))
+    writer = explorer.nexus._engine.writer
+    return rejections_of(writer, fact) if isinstance(fact, Proposition) else []
+
+
+def _names_of(explorer: Explorer, of: str) -> set[str]:
     """The names of the rejections of a fact, or of values that an element had."""
-    names = {name for name, ids in facts.items() if of in ids}
+    names = set(_names_of_fact(explorer, of))
     nexus = explorer.nexus
     if nexus.store.journal is None:
         return names
