@@ -132,7 +132,7 @@ def _ranked(
 def _chips(
     page: ExplorerPage, asked: Asked, types: Counter[str], concepts: int, facts: int
 ) -> list[View]:
-    """The types that were rankings with their numbers, and the facts."""
+    """The types that were found with their numbers, and the facts."""
     numbers = [("", "All", concepts), *((one, one, n) for one, n in types.most_common(CHIPS))]
     if facts:
         numbers.append((FACTS, "Facts", facts))
