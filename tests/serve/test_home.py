@@ -125,6 +125,16 @@ def test_a_large_commit_is_named_and_not_read(tmp_path: Path) -> None:
         assert "ada added 1" in latest
         assert f"commit {large} +400 concepts, +0 facts" in latest
         assert "All changes" in latest
+        # All that it changed is on pages, whose address the log has, too.
+        following, names = f"/explore/log?commit={large}", list[str]()
+        for path in ("/explore/", "/explore/log"):
+            assert f'href="{following}"' in page_of(server, path)
+        while following:
+            shown = page_of(server, following)
+            names += re.findall(r'href="/page/Drug/([^"]*)"', shown)
+            after = re.search(r'href="([^"]*)" rel="next"', shown)
+            following = html.unescape(after[1]) if after else ""
+        assert sorted(names) == sorted(f"Drug%20{i}" for i in range(400))
 
 
 def test_the_start_page_as_of_a_commit_is_that_of_then(folder: Path) -> None:

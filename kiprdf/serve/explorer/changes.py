@@ -10,8 +10,13 @@ from pyoxigraph import NamedNode
 from kiprdf.pages.page import View
 from kiprdf.serve.explorer import acts, time_pages
 from kiprdf.serve.explorer.explorer import Explorer
+from kiprdf.serve.explorer.page import ExplorerPage
 from kiprdf.serve.explorer.time_pages import shown_time
 from kiprdf.serve.explorer.undo_act import is_undone, undo_link
+from kiprdf.serve.state import number_of
+
+WHOLE = 100
+"""The elements on a page of one commit."""
 
 
 def log(explorer: Explorer, until: int | None, query: Mapping[str, str]) -> str:
@@ -24,12 +29,27 @@ def log(explorer: Explorer, until: int | None, query: Mapping[str, str]) -> str:
         return _changed_last(explorer)
     last = moment.latest if until is None else min(moment.latest, until)
     page = explorer.page_of_all_commits("explore/log")
-    view = time_pages.log(page, explorer.nexus, moment, last)
+    one, first = (number_of(query.get(key, "")) for key in ("commit", "first"))
+    if one is not None and moment.earliest < one <= moment.latest:
+        view = _commit(explorer, page, one, first or 0)
+    else:
+        view = time_pages.log(page, explorer.nexus, moment, last)
     for commit in view["commits"]:
         is_open = commit["note"] is None and is_undone(commit)
         commit["undo"] = undo_link(explorer, page, commit["seq"]) if is_open else None
     notice = acts.notice(explorer, page, query)
-    return page.html("explorer/log.html", "Changes", notice=notice, **view)
+    return page.html("explorer/log.html", "Changes", **{"notice": notice, "pager": None, **view})
+
+
+def _commit(explorer: Explorer, page: ExplorerPage, seq: int, first: int) -> View:
+    """A commit with all that it changed, in pages."""
+    (commit,) = explorer.nexus.changes(seq - 1, seq, limit=1)["commits"]
+    rows = time_pages.rows_of(page, commit)
+    first = first if first < len(rows) else 0
+    view = time_pages.commit_view(page, commit)
+    view |= {"rows": rows[first : first + WHOLE], "more": None}
+    pager = page.pager(first, WHOLE, len(rows), {"commit": seq})
+    return {"last": seq, "commits": [view], "older": None, "pager": pager}
 
 
 def history(explorer: Explorer, node: NamedNode, cursor: str | None) -> str:

@@ -145,9 +145,10 @@ def _large(page: ExplorerPage, moment: Moment, seq: int) -> View:
         "time": shown_time(moment.timeline.time(seq)),
         "who": f"commit {seq}",
         "done": f"{concepts:+,} concepts, {facts:+,} facts",
-        "note": "What it changed is among all changes.",
+        "note": None,
         "rows": [],
-        "more": None,
+        "more": "What it changed",
+        "whole": page.href(f"explore/log?commit={seq}"),
     }
 
 

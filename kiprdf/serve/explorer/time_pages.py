@@ -18,7 +18,7 @@ from kiprdf.serve.explorer.histogram import histogram
 from kiprdf.store import NexusStore
 from kiprdf.store.timeline import Timeline
 
-COMMITS = 30
+COMMITS = 15
 """The commits on a page of the log."""
 ENTRIES = 100
 """The entries on a page of a history."""
@@ -144,7 +144,7 @@ def _end(iris: Iris, node: NamedNode | None) -> View:
 
 def commit_view(page: Page, commit: dict[str, Any], most: int = SHOWN) -> View:
     """A commit and the first elements that it changed."""
-    rows = [] if "forgotten" in commit else list(changed_rows(page, commit, commit["seq"] - 1))
+    rows = rows_of(page, commit)
     return {
         "seq": commit["seq"],
         "href": page.href("explore/") + "?" + urlencode({"as_of": commit["seq"]}),
@@ -154,7 +154,13 @@ def commit_view(page: Page, commit: dict[str, Any], most: int = SHOWN) -> View:
         "kind": commit["kind"],
         "rows": rows[:most],
         "more": f"and {count(len(rows) - most, 'more element')}" if len(rows) > most else None,
+        "whole": page.href(f"explore/log?commit={commit['seq']}"),
     }
+
+
+def rows_of(page: Page, commit: dict[str, Any]) -> list[View]:
+    """The elements that a commit changed; none of one that was forgotten."""
+    return [] if "forgotten" in commit else list(changed_rows(page, commit, commit["seq"] - 1))
 
 
 def _note(commit: dict[str, Any]) -> str | None:
