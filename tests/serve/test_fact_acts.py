@@ -124,6 +124,14 @@ def test_a_concept_is_added(acting: Acting) -> None:
     of_all = "/explore/act/concept/"
     assert f'href="{of_all}"' in ada.page("/explore/")
     assert of_all not in acting.people["bob"].page("/explore/")
+    table = "/explore/table?type=Drug"
+    assert f'href="{address}"' in ada.page(table)
+    assert f'href="{address}"' not in acting.people["bob"].page(table)
+    assert f'href="{address}"' not in ada.page(f"{table}&as_of=3")
+    assert "explore/act/" not in ada.page("/explore/table?type=$ConceptType")
+    eve = acting.people["eve"]
+    proposed = eve.act(of_all, type="Drug", name="Proposed first").headers["location"]
+    assert "Proposed.</strong> A person decides" in eve.page(proposed)
     assert (
         ada.act(of_all, type="Symptom", name="Yawn")
         .headers["location"]

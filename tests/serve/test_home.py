@@ -157,8 +157,10 @@ def test_an_empty_nexus_offers_the_example_and_loads_it(tmp_path: Path) -> None:
         assert "Nobody has written here yet" in text_of(page_of(server, "/explore/"))
         form = FORM.findall(shown.text)[0]
         fields = {name: html.unescape(value) for name, value in HIDDEN.findall(form)}
-        assert post(server, address, {**fields, "step": "write"}).status_code == 303
-        after = text_of(page_of(server, "/explore/"))
+        written = post(server, address, {**fields, "step": "write"})
+        after = text_of(page_of(server, written.headers["location"]))
+        assert re.search(r"Written as commit (\d+)\. Undo", after)
+        assert "Written as commit" not in text_of(page_of(server, "/explore/"))
         assert "Drug 12" in after
         assert "Nobody has written here yet" not in after
 

@@ -70,6 +70,8 @@ class Subject(NamedTuple):
     element: Element | None = None
     version: int = 0
     """That of the element, in a view of all that it states; 0 of what is none."""
+    plan: Plan | None = None
+    """What is done, where the address says all of it."""
 
     @property
     def is_view(self) -> bool:

@@ -19,7 +19,7 @@ from kiprdf.serve.explorer.acting import Act, Field, Given, Plan, Statement, Sub
 from kiprdf.serve.explorer.choosing import NEW, PREDICATE, chosen, element_of, search_field
 from kiprdf.serve.explorer.element_acts import is_rejected_value
 from kiprdf.serve.explorer.explorer import Explorer
-from kiprdf.serve.explorer.page import element_path
+from kiprdf.serve.explorer.page import ExplorerPage, element_path
 from kiprdf.serve.http import HttpError
 
 _PART = "attribute_"
@@ -225,6 +225,15 @@ class AddConcept(Act):
 
     def target(self, on: Subject) -> str:
         return f"page/{on.path}" if on.path else "explore/"
+
+
+def add_link(explorer: Explorer, page: ExplorerPage, type: str = "") -> str | None:
+    """The address of the form that adds a concept, of a type; None for who may not."""
+    if explorer.acts is None or (type and type not in _types(explorer)):
+        return None
+    iris = explorer.store.iris
+    path = element_path(iris.base, iris.concept(_TYPE, type).value) if type else ""
+    return page.href(f"explore/act/concept/{path}")
 
 
 # Merge ----------------------------------------------------------------------------------------

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kiprdf.errors import KipError
 from kiprdf.meta.primer import Survey, Waiting
 from kiprdf.pages.page import View, count
 from kiprdf.semantics.protected import ACTORS
-from kiprdf.serve.explorer import review, search, time_pages
+from kiprdf.serve.explorer import acts, review, search, time_pages
 from kiprdf.serve.explorer.explorer import Explorer
+from kiprdf.serve.explorer.fact_acts import add_link
 from kiprdf.serve.explorer.histogram import histogram
 from kiprdf.serve.explorer.page import ExplorerPage
 from kiprdf.serve.explorer.schema import data_types, largest
@@ -36,13 +37,23 @@ _SOURCES = f"""FIND(?f.metadata.source, ?f.metadata._updated_at) WHERE {{ ?f (?s
 ORDER BY ?f.metadata._updated_at DESC LIMIT {NEWEST}"""
 
 
-def start(explorer: Explorer, asked: Asked, address: str) -> str:
-    """The page, with what a search finds unless it is empty; ``address`` is that of the server."""
+def start(explorer: Explorer, asked: Asked, address: str, query: Mapping[str, str]) -> str:
+    """The page, with what a search finds unless it is empty; ``address`` is that of the server.
+
+    A ``query`` names what the last act wrote.
+    """
     term = asked.term
     page = explorer.page(search.PATH, q=term, type=asked.type)
     results = search.hits(explorer, asked) if term.strip() else None
     overview = _overview(explorer, page, address) if results is None else {}
-    return page.html("explorer/start.html", explorer.title, term=term, results=results, **overview)
+    return page.html(
+        "explorer/start.html",
+        explorer.title,
+        term=term,
+        results=results,
+        notice=acts.notice(explorer, page, query),
+        **overview,
+    )
 
 
 def _overview(explorer: Explorer, page: ExplorerPage, address: str) -> View:
@@ -53,9 +64,8 @@ def _overview(explorer: Explorer, page: ExplorerPage, address: str) -> View:
     types.pop("Domain", None)
     number = sum(types.values())
     is_now = explorer.moment is None or explorer.moment.seq is None
-    may_add = explorer.acts is not None
     return {
-        "add": page.href("explore/act/concept/") if may_add else None,
+        "add": add_link(explorer, page),
         "numbers": f"{count(concepts, 'concept')}, {count(facts, 'fact')}",
         "empty": _empty(explorer, page, address) if number <= people else None,
         "growth": _growth(explorer, concepts, facts),

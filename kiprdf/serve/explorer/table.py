@@ -32,6 +32,7 @@ from kiprdf.rdf.literals import Json, to_term
 from kiprdf.rdf.readings import read
 from kiprdf.serve.explorer.csv_files import CSV, csv_bytes
 from kiprdf.serve.explorer.explorer import Explorer
+from kiprdf.serve.explorer.fact_acts import add_link
 from kiprdf.serve.explorer.page import ExplorerPage, page_start
 from kiprdf.serve.http import Answer, to_json
 from kiprdf.serve.state import number_of
@@ -509,6 +510,7 @@ def _page(explorer: Explorer, asked: Asked) -> str:
         f"Table of {asked.name}",
         asked=asked,
         of=page.definition_link(kind, asked.name),
+        add=None if asked.is_predicate else add_link(explorer, page, asked.name),
         number=number,
         command=rows.command(),
         query=page.query_link(rows.command()),

@@ -43,11 +43,20 @@ class Undo(Act):
     access = "write"
 
     def subject(self, explorer: Explorer, path: str, key: str) -> Subject:
-        _commit_of(explorer, path)
+        commit, nexus = _commit_of(explorer, path), explorer.nexus
+        plan = undo.preview(nexus._engine.writer, commit["seq"])
+        notes = [_note(conflict) for conflict in plan.conflicts]
+
+        def dry_run() -> Preview:
+            return Preview(proposals.difference_of(plan.draft), plan.draft.warnings)
+
+        def run() -> Any:
+            return nexus.undo(seq=commit["seq"], conflicts="skip")
+
+        call = Call(_words(commit, bool(notes)), dry_run, run, f"UNDO {path}", notes)
         # What was shown is written only if the undo still does the same.
-        report = undo.preview(explorer.nexus._engine.writer, int(path)).report()
-        seen = zlib.crc32(json.dumps(report, sort_keys=True).encode())
-        return Subject(explorer, path, version=seen)
+        seen = zlib.crc32(json.dumps(plan.report(), sort_keys=True).encode())
+        return Subject(explorer, path, version=seen, plan=call)
 
     def offer(self, on: Subject) -> str | None:
         return None
@@ -59,18 +68,8 @@ class Undo(Act):
         return []
 
     def plan(self, on: Subject, given: Given) -> Plan:
-        nexus, seq = on.explorer.nexus, int(on.path)
-        commit = _commit_of(on.explorer, on.path)
-        plan = undo.preview(nexus._engine.writer, seq)
-        notes = [_note(conflict) for conflict in plan.conflicts]
-
-        def dry_run() -> Preview:
-            return Preview(proposals.difference_of(plan.draft), plan.draft.warnings)
-
-        def run() -> Any:
-            return nexus.undo(seq=seq, conflicts="skip")
-
-        return Call(_words(commit, bool(notes)), dry_run, run, f"UNDO {seq}", notes)
+        assert on.plan is not None
+        return on.plan
 
     def target(self, on: Subject) -> str:
         return "explore/log"

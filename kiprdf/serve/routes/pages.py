@@ -150,9 +150,9 @@ async def history(server: Server, request: Request) -> Response:
 async def start(server: Server, request: Request) -> Response:
     """/explore/: search, or what there is."""
     asked = Asked.of(request.query_params)
-    return await _page(
-        server, request, lambda explorer: home.start(explorer, asked, server.address(request))
-    )
+    query, address = dict(request.query_params), server.address(request)
+    make = partial(home.start, asked=asked, address=address, query=query)
+    return await _page(server, request, make)
 
 
 async def commit(server: Server, request: Request) -> Response:
@@ -270,7 +270,7 @@ def prepare(server: Server) -> None:
     templates, the indexes of values, and the times of the commits."""
     moment = moment_of(server.store, server.timeline)
     explorer = Explorer(server.nexus, server.store, server.title, OWNER, moment=moment)
-    home.start(explorer, Asked(""), server.options.public_path)
+    home.start(explorer, Asked(""), server.options.public_path, {})
 
 
 async def static(server: Server, request: Request) -> Response:
