@@ -43,8 +43,8 @@ SIZE = 50
 """The rows of a page."""
 MOST_COLUMNS = 8
 """The attributes that are shown where none are chosen: those that most rows have."""
-MOST_SHOWN = 100
-"""The most columns that can be chosen: each heading has an address with all of them."""
+MOST_SHOWN = 60
+"""The most columns that can be chosen, beside its elements: a FIND has 64 expressions."""
 MOST_VALUES = 20
 """A column with more values is not counted by value."""
 MOST_COUNTED, COLUMNS_COUNTED = 10_000, 16
