@@ -187,6 +187,7 @@ def test_a_value_keeps_its_type(acting: Acting) -> None:
         ("number", "9" * 5000),
         ("number", '"3"'),
         ("json", "[NaN]"),
+        ("json", '[{"a": 1, "a": 2}]'),
         ("json", '"\\ud800"'),
         ("json", "[" * 5000),
         ("json", "{"),

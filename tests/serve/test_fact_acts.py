@@ -86,7 +86,12 @@ def test_a_predicate_is_chosen_by_words(acting: Acting) -> None:
     knows = {"predicate": "knows", "other": "C:Symptom/Headache"}
     refused = ada.show(address, hidden(listed.text), **{**fields, **picked, **knows})
     assert "knows joins Person with Person." in refused.text
-    for wrong in ({"confidence": "2"}, {"attributes": "[1]"}, {"attributes": '{"a b": 1}'}):
+    for wrong in (
+        {"confidence": "2"},
+        {"attributes": "[1]"},
+        {"attributes": '{"a b": 1}'},
+        {"attributes": '{"a": 1, "a": 2}'},
+    ):
         sent = {**fields, **picked, **wrong}
         assert ada.show(address, hidden(listed.text), **sent).status_code == 400, wrong
     assert ada.show(address, hidden(listed.text), predicate="", other="").status_code == 400

@@ -205,7 +205,7 @@ def _value(on: Subject, given: Given) -> Json:
     try:
         if kind not in ("json", "number"):
             raise ValueError
-        value: Json = json.loads(text, parse_constant=_refuse)
+        value = json_of(text)
         if kind == "number" and kind_of(value) != kind:
             raise ValueError
     except (ValueError, RecursionError) as fault:
@@ -215,6 +215,18 @@ def _value(on: Subject, given: Given) -> Json:
         message = f"{shown(text)!r} is no {what}{reason}."
         raise KipError("KIP_1001", message, hints[what]) from None
     return value
+
+
+def json_of(text: str) -> Json:
+    """The value of a JSON text; ``ValueError`` for NaN, and for a key that occurs twice."""
+    return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+
+
+def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a key occurs twice in an object")
+    return members
 
 
 def _refuse(name: str) -> Any:

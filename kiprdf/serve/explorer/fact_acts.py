@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from contextlib import suppress
 from typing import Any
@@ -17,7 +16,7 @@ from kiprdf.rdf.literals import is_same
 from kiprdf.semantics.protected import REJECTION
 from kiprdf.serve.explorer.acting import Act, Field, Given, Plan, Statement, Subject, short
 from kiprdf.serve.explorer.choosing import NEW, PREDICATE, chosen, element_of, search_field
-from kiprdf.serve.explorer.element_acts import is_rejected_value
+from kiprdf.serve.explorer.element_acts import is_rejected_value, json_of
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import ExplorerPage, element_path
 from kiprdf.serve.http import HttpError
@@ -162,9 +161,9 @@ def _attributes(given: Given) -> dict[str, Any]:
     text = given.get("attributes", "").strip()
     if not text:
         return {}
-    attributes: Any = None
+    attributes = None
     with suppress(ValueError, RecursionError):
-        attributes = json.loads(text)
+        attributes = json_of(text)
     if not (isinstance(attributes, dict) and all(is_key(key) for key in attributes)):
         message = f"{shown(text)!r} is no object of attributes."
         raise KipError("KIP_1001", message, 'Write it as {"since": 2020}, or leave it empty.')
