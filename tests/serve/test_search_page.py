@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from selenium.webdriver import Keys
 from selenium.webdriver.common.by import By
+from selenium.webdriver.support.wait import WebDriverWait
 
 import kiprdf
 from kiprdf.actors import OWNER
@@ -133,3 +134,10 @@ def test_keys_go_to_the_search_and_through_its_hits(server: RunningServer, windo
     assert window.switch_to.active_element.text == "Diary"
     window.switch_to.active_element.send_keys(Keys.ARROW_UP)
     assert window.switch_to.active_element.get_attribute("id") == "search"
+    # Escape empties the search, and the start page is there again.
+    window.get(f"{server.address}explore/")
+    window.switch_to.active_element.send_keys("sings")
+    wait = WebDriverWait(window, 10)
+    wait.until(lambda _: window.find_elements(By.CSS_SELECTOR, "#results mark"))
+    window.switch_to.active_element.send_keys(Keys.ESCAPE)
+    wait.until(lambda _: window.find_elements(By.CSS_SELECTOR, "#results .dashboard"))
