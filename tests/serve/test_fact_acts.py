@@ -61,6 +61,9 @@ def test_a_fact_is_added(acting: Acting) -> None:
     assert ada.write(about, shown).status_code == 303
     command = 'FIND(?u.name) WHERE { ?l (id: :id) (?u, "stated", ?l) }'
     assert acting.kip(command, id=id)["result"] == ["Dr. <b>"]
+    # It exists by now.
+    again = add(ada, about, "new", **fields)
+    assert (again.status_code, "C:User/Dr. &lt;b&gt; exists already." in again.text) == (400, True)
 
 
 def test_a_predicate_is_chosen_by_words(acting: Acting) -> None:

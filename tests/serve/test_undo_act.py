@@ -8,6 +8,8 @@ from tests.serve.test_acting import RISK, Acting, acting, path_of
 
 __all__ = ["acting"]
 
+HEADACHE = "C:Symptom/Headache"
+
 
 def last_commit(acting: Acting) -> int:
     """The number of the last commit."""
@@ -91,3 +93,25 @@ def test_a_rejection_is_lifted_and_not_undone(acting: Acting) -> None:
     address = f"/explore/act/undo/{last_commit(acting)}"
     assert address not in ada.page("/explore/log")
     assert ada.client.get(address).status_code == 404
+
+
+def test_the_undo_of_an_import_is_cut_and_what_is_used_stays(acting: Acting) -> None:
+    drugs = "".join(f'CONCEPT {{ {{type: "Drug", name: "Import {i}"}} }} ' for i in range(305))
+    acting.kip(f"UPSERT {{ {drugs} }}")
+    seq, ada = last_commit(acting), acting.people["ada"]
+    address = f"/explore/act/undo/{seq}"
+    shown = ada.page(address)
+    assert "305 new elements." in shown
+    assert shown.count('title="removed"') == 300
+    assert "and 5 more elements" in shown
+    # All of it is used by now.
+    links = "".join(
+        f'PROPOSITION ?l{i} {{ ({{id: "C:Drug/Import {i}"}}, "treats", {{id: "{HEADACHE}"}}) }} '
+        for i in range(305)
+    )
+    assert "result" in acting.kip(f"UPSERT {{ {links} }}")
+    shown = ada.page(address)
+    assert "<p>Nothing.</p>" in shown
+    assert shown.count("stays: it is used by") == 100
+    assert "and 205 more elements." in shown
+    assert 'value="write"' not in shown

@@ -35,6 +35,8 @@ _LONG = 200
 """The characters that are left out of a text at least."""
 _AROUND = 40
 """The characters that are shown around those that differ."""
+_SHOWN = 300
+"""The changed elements that a page shows: the undo of an import has many thousands."""
 Given: TypeAlias = Mapping[str, str]
 """The fields of a form as they were sent, without its key."""
 
@@ -330,7 +332,8 @@ def _plan(page: ExplorerPage, plan: Plan, preview: Preview | None) -> View:
         "notes": [list(visible(note)) for note in plan.notes],
         "statement": statement,
         "parameters": list(visible(parameters, "\n")),
-        "rows": rows,
+        "rows": rows[:_SHOWN],
+        "more": time_pages.omitted(len(rows), _SHOWN),
         "is_empty": changes is not None and not has_any,
         "warnings": [] if preview is None else [_warning(one) for one in preview.warnings],
         "reason": None if preview is None or preview.reason is None else _error(preview.reason),

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from kiprdf.errors import KipError
 from kiprdf.execution.rejecting import REJECT, rejections_of
 from kiprdf.kml.trust import RETRACTED
-from kiprdf.pages.page import View, count
+from kiprdf.pages.page import View
 from kiprdf.rdf.elements import Element, Proposition, read_element
 from kiprdf.semantics.protected import REJECTION
 from kiprdf.serve.explorer import element_acts as acts
@@ -112,7 +112,7 @@ def notice(explorer: Explorer, page: ExplorerPage, query: Mapping[str, str]) -> 
     rows = [row for each in kept for row in changed(page, each)]
     undo = undo_link(explorer, page, seq) if all(map(is_undone, commits)) else None
     most = time_pages.SHOWN
-    more = f"and {count(len(rows) - most, 'more element')}" if len(rows) > most else None
+    more = time_pages.omitted(len(rows), most)
     return {"seq": seq, "rows": rows[:most], "more": more, "undo": undo}
 
 

@@ -6,6 +6,8 @@ import re
 from contextlib import suppress
 from typing import Any
 
+from pyoxigraph import NamedNode
+
 from kiprdf.errors import KipError, shown
 from kiprdf.kml.draft import version
 from kiprdf.language.names import META_TYPES, is_key
@@ -114,9 +116,21 @@ class AddFact(Act):
 
 def _new(on: Subject, given: Given, parameters: dict[str, Any]) -> str:
     """The block of a concept that does not exist yet."""
-    parameters |= {"type": given.get("other_type", ""), "name": given.get("other", "").strip()}
+    type, name = given.get("other_type", ""), given.get("other", "").strip()
+    _absent(on, type, name)
+    parameters |= {"type": type, "name": name}
     expected = "" if on.is_view else " EXPECT VERSION 0"
     return f"  CONCEPT ?other {{ {{type: :type, name: :name}}{expected} }}\n"
+
+
+def _absent(on: Subject, type: str, name: str) -> NamedNode:
+    """The node of a new concept; KIP_2002 where there is one of this name."""
+    store = on.explorer.store
+    node = store.iris.concept(type, name)
+    if store.describe(node):
+        message = f"{store.iris.id(node)} exists already."
+        raise KipError("KIP_2002", message, "Choose it where it is, or give another name.")
+    return node
 
 
 def _predicate(on: Subject, given: Given) -> str | None:
@@ -211,15 +225,11 @@ class AddConcept(Act):
         sets = ""
         if given.get("description", "").strip():
             sets, parameters["description"] = "{ description: :description }", given["description"]
-        store = on.explorer.store
-        node = store.iris.concept(type, name)
-        if store.describe(node):
-            message = f"{store.iris.id(node)} exists already."
-            raise KipError("KIP_2002", message, "Open its page, or give another name.")
+        node = _absent(on, type, name)
         change = f" SET ATTRIBUTES {sets}" if sets else ""
         expected = "" if on.is_view else " EXPECT VERSION 0"
         text = f"UPSERT {{\n  CONCEPT {{ {{type: :type, name: :name}}{expected}{change} }}\n}}"
-        target = f"page/{element_path(store.iris.base, node.value)}"
+        target = f"page/{element_path(on.explorer.store.iris.base, node.value)}"
         return Statement(text, parameters, target=target)
 
     def target(self, on: Subject) -> str:

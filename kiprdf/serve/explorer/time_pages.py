@@ -153,7 +153,7 @@ def commit_view(page: Page, commit: dict[str, Any], most: int = SHOWN) -> View:
         "note": _note(commit),
         "kind": commit["kind"],
         "rows": rows[:most],
-        "more": f"and {count(len(rows) - most, 'more element')}" if len(rows) > most else None,
+        "more": omitted(len(rows), most),
         "whole": page.href(f"explore/log?commit={commit['seq']}"),
     }
 
@@ -161,6 +161,11 @@ def commit_view(page: Page, commit: dict[str, Any], most: int = SHOWN) -> View:
 def rows_of(page: Page, commit: dict[str, Any]) -> list[View]:
     """The elements that a commit changed; none of one that was forgotten."""
     return [] if "forgotten" in commit else list(changed_rows(page, commit, commit["seq"] - 1))
+
+
+def omitted(number: int, most: int) -> str | None:
+    """How many elements a list leaves out, in words; None if it has all."""
+    return f"and {count(number - most, 'more element')}" if number > most else None
 
 
 def _note(commit: dict[str, Any]) -> str | None:

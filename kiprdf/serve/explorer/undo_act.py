@@ -16,12 +16,12 @@ from kiprdf.pages.page import count, words
 from kiprdf.serve.explorer.acting import Act, Call, Field, Given, Plan, Subject, short
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import ExplorerPage
-from kiprdf.serve.explorer.time_pages import shown_time
+from kiprdf.serve.explorer.time_pages import omitted, shown_time
 from kiprdf.serve.http import HttpError
 
 _NOT_UNDONE = (REJECT, LIFT, FORGET)
 """A rejection is lifted, a lifted one is made again, and what is forgotten is gone."""
-_DIGITS, _USERS = 15, 3
+_DIGITS, _USERS, _SHOWN = 15, 3, 100
 
 
 def is_undone(commit: Mapping[str, Any]) -> bool:
@@ -45,7 +45,9 @@ class Undo(Act):
     def subject(self, explorer: Explorer, path: str, key: str) -> Subject:
         commit, nexus = _commit_of(explorer, path), explorer.nexus
         plan = undo.preview(nexus._engine.writer, commit["seq"])
-        notes = [_note(conflict) for conflict in plan.conflicts]
+        notes = [_note(conflict) for conflict in plan.conflicts[:_SHOWN]]
+        more = omitted(len(plan.conflicts), _SHOWN)
+        notes += [f"{more}."] if more else []
 
         def dry_run() -> Preview:
             return Preview(proposals.difference_of(plan.draft), plan.draft.warnings)
@@ -104,7 +106,8 @@ def _words(commit: dict[str, Any], has_conflicts: bool) -> str:
         f"({commit['kind']}): {', '.join(one for one in changed if not one.startswith('0 '))}. "
         "A new commit takes it back; the history keeps both."
     )
-    return f"{text} What was changed again later stays as it is:" if has_conflicts else text
+    stays = " Not all of it: the list at the end says what stays, and why."
+    return text + stays if has_conflicts else text
 
 
 def _note(conflict: dict[str, Any]) -> str:
