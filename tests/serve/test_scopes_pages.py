@@ -97,7 +97,7 @@ def test_people_without_a_view_choose_a_scope(scoped: ScopedServer) -> None:
 
 @needs_browser
 def test_a_person_signs_in_and_walks_in_a_scope(scoped: ScopedServer) -> None:
-    from selenium.webdriver.support.expected_conditions import staleness_of
+    from selenium.webdriver.support.expected_conditions import staleness_of, url_to_be
     from selenium.webdriver.support.wait import WebDriverWait
 
     path = f"memory/scopes/{quote(NAME)}"
@@ -105,7 +105,7 @@ def test_a_person_signs_in_and_walks_in_a_scope(scoped: ScopedServer) -> None:
         driver.get(f"{scoped.server.address}{path}/explore/")
         driver.find_element("name", "token").send_keys(token("zoe"))
         driver.find_element("css selector", "button").click()
-        assert driver.current_url == f"{scoped.server.address}{path}/explore/"
+        WebDriverWait(driver, 20).until(url_to_be(f"{scoped.server.address}{path}/explore/"))
         field = driver.find_element("css selector", 'input[type="search"]')
         field.send_keys("Zoë\n")
         # Typing shows links, too, which go with the page.
