@@ -250,7 +250,10 @@ class Written(NamedTuple):
 
 
 def write(act: Act, on: Subject, given: Given) -> Written:
-    """Do what was shown; KIP_3005 where the element has changed since."""
+    """Do what was shown; KIP_3005 where the element has changed since.
+
+    The subject has its address only: what is there is read as it is when it is written.
+    """
     nexus = on.explorer.nexus
     store = nexus._engine.writer.store
 

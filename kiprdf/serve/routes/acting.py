@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from kiprdf.errors import KipError
 from kiprdf.serve.explorer import acting, acts, choosing
-from kiprdf.serve.explorer.acting import Act, Given
+from kiprdf.serve.explorer.acting import Act, Given, Subject
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.http import HttpError, read_form, run_for, status_of
 from kiprdf.serve.routes import pages
@@ -85,12 +85,12 @@ def _write(
     key: str,
     given: Given,
 ) -> Response:
-    on = kind.subject(explorer, path, key)
     try:
-        written = acting.write(kind, on, given)
+        written = acting.write(kind, Subject(explorer, path, key), given)
     except KipError as error:
         if error.code == "KIP_3005":
             return _show(kind, explorer, path, key, given)
+        on = kind.subject(explorer, path, key)
         return _html(acting.failed(kind, on, given, error), status_of(error.code))
     audit = server.audit_of(request.scope)
     if audit is not None:
