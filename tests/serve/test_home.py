@@ -137,6 +137,12 @@ def test_a_large_commit_is_named_and_not_read(tmp_path: Path) -> None:
         assert sorted(names) == sorted(f"Drug%20{i}" for i in range(400))
 
 
+def test_the_address_without_a_slash_leads_to_the_start_page(folder: Path) -> None:
+    with serving(folder) as server:
+        answer = server.client.get("/explore")
+        assert (answer.status_code, answer.headers["location"]) == (303, "/explore/")
+
+
 def test_the_start_page_as_of_a_commit_is_that_of_then(folder: Path) -> None:
     with serving(folder) as server:
         assert "Aspirin" in page_of(server, "/explore/")

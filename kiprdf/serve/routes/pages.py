@@ -147,6 +147,11 @@ async def history(server: Server, request: Request) -> Response:
     return await _page(server, request, make, is_timeless=True)
 
 
+async def to_start(server: Server, request: Request) -> Response:
+    """/explore: the start page, whose address has a slash."""
+    return RedirectResponse(f"{root_of(request)}/explore/", 303)
+
+
 async def start(server: Server, request: Request) -> Response:
     """/explore/: search, or what there is."""
     asked = Asked.of(request.query_params)
@@ -302,6 +307,7 @@ async def refuse(server: Server, request: Request, error: Any) -> Response:
 
 ROUTES: Routes = (
     ("/page/{path:path}", ("GET",), element),
+    ("/explore", ("GET",), to_start),
     ("/explore/", ("GET",), start),
     ("/explore/search", ("GET",), search_results),
     ("/explore/commit", ("GET",), commit),
