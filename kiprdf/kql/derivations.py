@@ -679,13 +679,18 @@ class Finder:
             return None
         link = cells.get(fact.link)
         stated = self._reader.fact(link) if isinstance(link, NamedNode) else None
+        is_unbound = bool(fact.link) and stated is None and not self.is_entailed
         asked: list[tuple[NamedNode, tuple[int, int | None] | None]] = []
         if fact.predicates is not None:
             for one in fact.predicates.alternatives:
-                if stated is not None and one.hops is not None and not contains_one(one.hops):
+                predicate = self._store.iris.predicate(self._text(one.value))
+                has_one = one.hops is None or contains_one(one.hops)
+                if has_one and is_unbound and any(self._store.match(start, predicate, end)):
+                    continue  # It would bind the link.
+                if stated is not None and not has_one:
                     continue  # The link is that of another alternative.
                 hops = None if one.hops is None else (one.hops.minimum, one.hops.maximum)
-                asked.append((self._store.iris.predicate(self._text(one.value)), hops))
+                asked.append((predicate, hops))
         elif stated is not None:
             asked.append((stated.predicate, None))
         of_fact = self._explanations.of_fact

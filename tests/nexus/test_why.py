@@ -124,6 +124,22 @@ def test_hops_give_a_shortest_path(nexus: kiprdf.Nexus) -> None:
     assert paths[1][0][1:] == paths[2][0]
 
 
+def test_a_link_that_is_null_is_of_an_alternative_without_one_hop(nexus: kiprdf.Nexus) -> None:
+    nexus.execute(
+        'UPSERT { CONCEPT ?a { {type: "Symptom", name: "A"} } CONCEPT ?b { {type: "Symptom", '
+        'name: "B"} } PROPOSITION { (?a, "is_a", ?b) } PROPOSITION { (?b, "is_a", ?a) } }'
+    )
+    command = """FIND(?l.id) WHERE {
+  ?l ({name: "A"}, "is_a"{2,3} | "is_a"{0,2}, {name: "B"})
+} ORDER BY ?l.id"""
+    explained = nexus.why(command)
+    paths = {
+        link is None: len(row.derivations[0].paths[0])
+        for link, row in zip(explained.result, explained.rows, strict=True)
+    }
+    assert paths == {False: 1, True: 3}
+
+
 def test_what_is_absent_and_which_branch(nexus: kiprdf.Nexus) -> None:
     command = """FIND(?x.name, ?y.name) WHERE {
   ?x {type: "Drug"} NOT { (?x, "treats", ?s) }
