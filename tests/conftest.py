@@ -27,6 +27,8 @@ settings.register_profile(
     deadline=None,
     suppress_health_check=LARGE,
     max_examples=amount("EXAMPLES", 20),
+    # A run repeats the one before it; a long run with a seed draws others.
+    derandomize="KIPRDF_SEED" not in os.environ,
 )
 settings.load_profile("kiprdf")
 
