@@ -43,8 +43,9 @@ def open_folders(scoped: ScopedServer) -> set[str]:
 
 
 def form_key(scoped: ScopedServer, name: str) -> str:
-    """What the form on a page of a scope sends."""
-    page = scoped.send("root", "GET", f"/scopes/{name}/page/Person/Eve").text
+    """What the form that edits an element of a scope sends."""
+    form = f"/scopes/{name}/explore/act/edit/Person/Eve?key=attributes.age"
+    page = scoped.send("root", "GET", form).text
     keys = re.findall(r'name="key" value="([0-9a-f]{64})"', page)
     assert len(keys) == 1
     return str(keys[0])
