@@ -24,7 +24,7 @@ from tests.long_runs import SEED, amount
 from tests.serve.running import RunningServer, serving
 
 BASE = "http://kb.example/kb/"
-TABLES = amount("TABLES", 30)
+TABLES = amount("TABLES", 15)
 DEFINED = """UPSERT {
   CONCEPT { {type: "$ConceptType", name: "Part"} }
   CONCEPT { {type: "$PropositionType", name: "fits"} }
