@@ -291,15 +291,15 @@ class _Rows:
                 text=_text(attributes, description=True),
             )
         # MERGE adds the name to the aliases, but a later write may remove it.
-        merged = _strings(element.metadata.get(vocab.MERGED_FROM))
+        merged = strings(element.metadata.get(vocab.MERGED_FROM))
         former = (name.partition(":")[2] for name in merged)
         return IndexRow(
             key=element.node.value,
             kind="concept",
             type=element.type,
             name=element.name,
-            aliases=tuple(dict.fromkeys([*_strings(attributes.get("aliases")), *former])),
-            description=" ".join(_strings(attributes.get("description"))),
+            aliases=tuple(dict.fromkeys([*strings(attributes.get("aliases")), *former])),
+            description=" ".join(strings(attributes.get("description"))),
             text=_text(attributes),
             content=_content_of(element.name, attributes),
         )
@@ -322,19 +322,19 @@ class _Rows:
 def _text(attributes: Terms, description: bool = False) -> str:
     """The strings of all other attributes, joined."""
     skipped = () if description else ("aliases", "description")
-    values = (_strings(attributes[key]) for key in sorted(attributes) if key not in skipped)
+    values = (strings(attributes[key]) for key in sorted(attributes) if key not in skipped)
     return "\n".join(text for strings in values for text in strings)
 
 
 def _content_of(name: str, attributes: Terms) -> str:
     """The ``content`` of an element and its ``speaker``, with its name unless that is an id."""
-    content = _strings(attributes.get("content"))
+    content = strings(attributes.get("content"))
     is_id = " " not in name and any(map(str.isdecimal, name))
-    head = [*([] if is_id else [name]), *_strings(attributes.get("speaker"))]
+    head = [*([] if is_id else [name]), *strings(attributes.get("speaker"))]
     return "\n".join([*head, *content]) if content else ""
 
 
-def _strings(term: Term | None) -> list[str]:
+def strings(term: Term | None) -> list[str]:
     """All strings in a value, also inside arrays and objects."""
     return [] if term is None else list(_strings_in(to_json(term)))
 

@@ -263,6 +263,15 @@ def test_another_version_is_a_conflict_and_overwrites_nothing(acting: Acting) ->
     assert acting.drug("Contested")["attributes"]["risk"] == 4
 
 
+def test_a_form_of_no_commit_is_a_conflict_that_lists_nothing(acting: Acting) -> None:
+    acting.kip(RISK, name="Forged", risk=2)
+    ada, address = acting.people["ada"], edit("Drug/Forged", "attributes.risk")
+    form = {**ada.form(address), "version": "0", "commit": "9" * 5_000}
+    shown = ada.show(address, form, kind="number", value="4")
+    assert shown.status_code == 409
+    assert "KIP_3005" in shown.text
+
+
 # Retract, reject ----------------------------------------------------------------------------------
 
 

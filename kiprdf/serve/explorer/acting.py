@@ -27,6 +27,7 @@ from kiprdf.serve.explorer import time_pages
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import ExplorerPage
 from kiprdf.serve.routes.linked import no_element, node_at
+from kiprdf.serve.state import number_of
 from kiprdf.spelling import visible
 
 MOST_SHORT = 80
@@ -389,15 +390,11 @@ def _warning(warning: Any) -> View:
 
 def _theirs(page: ExplorerPage, on: Subject, given: Given) -> list[View]:
     """What others changed since a form was opened, the newest first; empty without a history."""
-    since = given.get("commit", "")
-    if (
-        not on.id
-        or on.explorer.nexus.store.journal is None
-        or not (since.isascii() and since.isdecimal())
-    ):
+    since = number_of(given.get("commit", ""))
+    if not on.id or on.explorer.nexus.store.journal is None or since is None:
         return []
     entries = on.explorer.nexus.history(on.id)["entries"]
-    later = [each for each in entries if each["seq"] > int(since)]
+    later = [each for each in entries if each["seq"] > since]
     for entry in later:
         entry["keys"] = [{**item, **differing(item)} for item in entry["keys"]]
     return [time_pages.history_entry(page, on.id, each) for each in later]

@@ -22,6 +22,7 @@ from kiprdf.serve.explorer.fact_acts import AddConcept, AddFact, Merge
 from kiprdf.serve.explorer.page import ExplorerPage
 from kiprdf.serve.explorer.time_pages import shown_time
 from kiprdf.serve.explorer.undo_act import Undo, is_undone, undo_link
+from kiprdf.serve.state import number_of
 
 PATH = "explore/rejections"
 PAGE = 25
@@ -99,10 +100,9 @@ def notice(explorer: Explorer, page: ExplorerPage, query: Mapping[str, str]) -> 
             return None
         href = page.href(f"explore/proposals/{quote(proposed, safe='')}")
         return {"proposed": proposed, "href": href if explorer.actor.is_person else None}
-    done = query.get("done", "")
-    if not (done.isascii() and done.isdecimal()) or len(done) > 15:
+    seq, store = number_of(query.get("done", "")), explorer.nexus.store
+    if seq is None:
         return None
-    seq, store = int(done), explorer.nexus.store
     if store.journal is None:
         return {"seq": None}
     if not store.journal.earliest(store.commit()) < seq <= store.commit():

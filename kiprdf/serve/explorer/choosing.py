@@ -11,6 +11,7 @@ from kiprdf.rdf.elements import Concept, attribute, read_element
 from kiprdf.serve.explorer.acting import Field, Given
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import ExplorerPage
+from kiprdf.serve.state import number_of
 
 MOST = 12
 """The elements of which people choose."""
@@ -37,9 +38,9 @@ def chosen(given: Given, name: str) -> str:
 
 def element_of(value: str) -> Chosen | None:
     """The element that a value names."""
-    number, _, id = value.partition(" ")
-    is_number = number.isascii() and number.isdecimal() and len(number) <= 15
-    return Chosen(id, int(number)) if is_number and id else None
+    text, _, id = value.partition(" ")
+    seen = number_of(text)
+    return Chosen(id, seen) if seen is not None and id else None
 
 
 def search_field(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -12,11 +12,10 @@ from pyoxigraph import NamedNode
 
 from kiprdf.errors import KipError
 from kiprdf.meta.counts import concepts_by_type, total
-from kiprdf.meta.search import Question
+from kiprdf.meta.search import Question, strings
 from kiprdf.pages.page import View, count, name, render
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Element, Proposition, read_element
-from kiprdf.rdf.literals import Json, to_json
 from kiprdf.search.ranking import NoWordError
 from kiprdf.search.words import asked_tokens, matches
 from kiprdf.serve.explorer.explorer import Explorer
@@ -64,9 +63,10 @@ def hits(explorer: Explorer, asked: Asked) -> View:
     """A page of the hits, or a note that says why there are none."""
     page = explorer.page(PATH, q=asked.term, type=asked.type)
     view: View = {"note": None, "hits": [], "chips": [], "pager": None, "is_building": False}
+    reasons = explorer.nexus.beliefs.view().reasons
     try:
         with explorer.nexus.limited(timeout_s=SECONDS):
-            ranked = explorer.nexus.request(lambda: _ranked(explorer, asked.term))
+            ranked = explorer.nexus.request(lambda: _ranked(explorer, asked.term, reasons))
     except KipError as error:
         if error.code != "KIP_4001":
             return {**view, "note": error.message}
@@ -81,7 +81,6 @@ def hits(explorer: Explorer, asked: Asked) -> View:
         chosen = [node for node in chosen if kind(iris, node.value) == asked.type]
     first = asked.first if asked.first < len(chosen) else 0
     shown = chosen[first : first + PAGE]
-    reasons = explorer.nexus.beliefs.view().reasons
     tokens = asked_tokens(asked.term)
     one = "fact" if asked.type == FACTS else "concept"
     nothing = [] if chosen else [f"No {one} matches “{name(asked.term)}”."]
@@ -107,20 +106,20 @@ def _progress(explorer: Explorer) -> str:
 
 
 def _ranked(
-    explorer: Explorer, term: str
+    explorer: Explorer, term: str, unbelieved: Container[NamedNode]
 ) -> tuple[list[NamedNode], list[NamedNode], Iterable[str]] | None:
     """The concepts and the facts that match, best first, and where other words were searched.
 
     What is not believed is last. None for a term without a word.
     """
-    index, reasons = explorer.nexus.index, explorer.nexus.beliefs.view().reasons
+    index = explorer.nexus.index
     warnings: dict[str, None] = {}
 
     def ranked(question: Question) -> list[NamedNode]:
         rankings = index.rankings(question)
         warnings.update(dict.fromkeys(warning.message for warning in rankings.warnings))
         nodes = (NamedNode(hit.key) for hit in rankings.words.hits)
-        return sorted(nodes, key=lambda node: node in reasons)
+        return sorted(nodes, key=lambda node: node in unbelieved)
 
     try:
         concepts = ranked(Question("concept", term, limit=None))
@@ -161,7 +160,7 @@ def _hit(explorer: Explorer, page: ExplorerPage, node: NamedNode, tokens: frozen
 
 def _snippet(element: Element, tokens: frozenset[str]) -> Sequence[tuple[str, bool]]:
     """The part of a text of an element where a word matches, or the beginning of what it is."""
-    texts = {key: list(_texts(to_json(term))) for key, term in sorted(element.attributes.items())}
+    texts = {key: strings(term) for key, term in sorted(element.attributes.items())}
     for key, some in texts.items():
         for text in some:
             place = next(_matching(text, tokens), None)
@@ -174,17 +173,6 @@ def _snippet(element: Element, tokens: frozenset[str]) -> Sequence[tuple[str, bo
                 return [(lead + start, False), *_marked(part, tokens), (end, False)]
     about = next(iter(texts.get("description", ())), "")
     return [(about if len(about) <= 2 * _AFTER else f"{about[: 2 * _AFTER]}…", False)]
-
-
-def _texts(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for one in value:
-            yield from _texts(one)
-    elif isinstance(value, dict):
-        for one in value.values():
-            yield from _texts(one)
 
 
 def _matching(text: str, tokens: frozenset[str]) -> Iterator[int]:

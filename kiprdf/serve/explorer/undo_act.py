@@ -18,6 +18,7 @@ from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import ExplorerPage
 from kiprdf.serve.explorer.time_pages import omitted, shown_time
 from kiprdf.serve.http import HttpError
+from kiprdf.serve.state import number_of
 
 _NOT_UNDONE = (REJECT, LIFT, FORGET)
 """A rejection is lifted, a lifted one is made again, and what is forgotten is gone."""
@@ -80,9 +81,8 @@ class Undo(Act):
 def _commit_of(explorer: Explorer, path: str) -> dict[str, Any]:
     """The commit with a number; 404 where there is none that can be undone."""
     nexus = explorer.nexus
-    is_number = path.isascii() and path.isdecimal() and len(path) <= _DIGITS
+    seq = number_of(path) or 0
     try:
-        seq = int(path) if is_number else 0
         is_one = seq > 0 and not nexus._engine.writer.place
         commits = nexus.changes(seq - 1, seq)["commits"] if is_one else []
     except KipError:
