@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -49,11 +49,17 @@ def show_on(driver: Any, width: int = 1200, *, is_dark: bool = False) -> None:
 
 
 def until(condition: Callable[[], Any]) -> Any:
-    """The first true value of a condition; the test fails after some seconds."""
+    """The first true value of a condition; the test fails after some seconds.
+
+    What is read of a page that another one replaces meanwhile, or between both, is read again.
+    """
+    from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
+
     end = time.monotonic() + 20
     while time.monotonic() < end:
-        value = condition()
-        if value:
-            return value
+        with suppress(NoSuchElementException, StaleElementReferenceException):
+            value = condition()
+            if value:
+                return value
         time.sleep(0.1)
     raise AssertionError("Nothing happened.")

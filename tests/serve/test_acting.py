@@ -507,14 +507,21 @@ class Tab:
 
     def type(self, field: str, text: str) -> None:
         self.window.switch_to.window(self.handle)
-        element = self.window.find_element("name", field)
+        element = until(lambda: self.window.find_elements("name", field))[0]
         element.clear()
         element.send_keys(text)
 
     def choose(self, field: str, id: str) -> None:
         """Choose what a script lists for the words of a field."""
         at = f"input[name={field}][value$='{id}']"
-        until(lambda: self.window.find_elements("css selector", at))[0].click()
+
+        def click() -> bool:
+            listed = self.window.find_elements("css selector", at)
+            for one in listed:
+                one.click()
+            return bool(listed)
+
+        until(click)
 
     def wait_for(self, text: str) -> None:
         """Wait for a page with a text."""
