@@ -20,6 +20,7 @@ from kiprdf.rows import Rows
 from kiprdf.search import Embedder
 
 if TYPE_CHECKING:
+    from kiprdf import importers
     from kiprdf.async_nexus import AsyncNexus
     from kiprdf.brains import Brains, View
     from kiprdf.execution.signed_capsules import sign_capsule
@@ -47,6 +48,7 @@ __all__ = [
     "believed",
     "canonical",
     "function_schemas",
+    "importers",
     "instructions",
     "parse",
     "sign_capsule",
@@ -71,17 +73,17 @@ _HOME_OF = {
     "Verified": "kiprdf.signing.documents",
     "verify": "kiprdf.signing.documents",
 }
-_EXTRAS = ("mcp", "serve")
+_MODULES = ("importers", "mcp", "serve")
 
 
 def __getattr__(name: str) -> Any:
     """Import what needs asyncio, pydantic, mappings or an extra on first use (PEP 562)."""
-    home = f"kiprdf.{name}" if name in _EXTRAS else _HOME_OF.get(name)
+    home = f"kiprdf.{name}" if name in _MODULES else _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     load(home)
-    return sys.modules[home] if name in _EXTRAS else getattr(sys.modules[home], name)
+    return sys.modules[home] if name in _MODULES else getattr(sys.modules[home], name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_EXTRAS, "__version__"})
+    return sorted({*__all__, *_MODULES, "__version__"})

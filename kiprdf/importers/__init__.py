@@ -1,0 +1,20 @@
+"""What other tools remember, as plans of concepts, propositions and notes for a nexus.
+
+Each function reads a file or folder of one tool and returns a ``Plan``, which is not written until
+``apply``. The way of a memory: a format (``mem0``, ``graphiti``, ``tables``, …) fills a ``Plan``
+(``plan``), whose rows ``Nexus.load`` writes.
+
+>>> import kiprdf, pathlib
+>>> _ = pathlib.Path("drugs.csv").write_text("name,risk\\nAspirin,2\\nIbuprofen,3\\n")
+>>> plan = kiprdf.importers.csv("drugs.csv", type="Drug", key="name")
+>>> plan.report()["concepts"]
+2
+>>> with kiprdf.Nexus.memory() as nexus:
+...     plan.apply(nexus)["concepts"]
+{'created': 2, 'updated': 0, 'unchanged': 0}
+"""
+
+from kiprdf.importers.plan import Plan
+from kiprdf.importers.tables import csv, jsonl
+
+__all__ = ["Plan", "csv", "jsonl"]

@@ -1,0 +1,368 @@
+"""The plan of an import from another tool: rows for ``Nexus.load``, and what is lost."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import count
+from pathlib import Path
+from typing import Any, cast
+
+from kiprdf.errors import KipError
+from kiprdf.interchange import files
+from kiprdf.interchange.importing.names import from_label
+from kiprdf.language import limits
+from kiprdf.language.names import META_TYPES, is_key, name_fault, without_outer_blanks
+from kiprdf.memory import Memory, notes, texts
+from kiprdf.memory.graph import ITEM
+from kiprdf.memory.items import Item
+from kiprdf.nexus import Nexus
+from kiprdf.rdf import vocab
+
+SHOWN = 200
+"""The most characters of what a report shows of a lost item."""
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_INTEGERS = range(-(2**63), 2**63)
+
+
+@dataclass
+class Plan:
+    """What a memory of another tool becomes in a nexus; nothing is written before ``apply``.
+
+    ``concepts`` and ``propositions`` are rows of ``Nexus.load``. ``types`` and ``predicates`` have
+    the descriptions of those that ``apply`` defines where the nexus lacks them. ``skipped`` lists
+    what is left out, each with ``item`` and ``reason``; ``warnings`` what users may not expect.
+    All that is written has ``source`` in its metadata.
+    """
+
+    format: str
+    source: str
+    concepts: list[dict[str, Any]] = field(default_factory=list)
+    propositions: list[dict[str, Any]] = field(default_factory=list)
+    types: dict[str, str] = field(default_factory=dict)
+    predicates: dict[str, str] = field(default_factory=dict)
+    skipped: list[dict[str, str]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    _spelled: dict[tuple[str, str], str] = field(default_factory=dict, repr=False)
+    """What is written under a spelling, by its kind: another text gets another spelling."""
+
+    def add_concept(
+        self,
+        type: str,
+        name: str,
+        attributes: Mapping[str, Any] | None = None,
+        *,
+        original_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> tuple[str, str]:
+        """Add a concept, and return its type and name as KIP spells them (KIP 2.8).
+
+        What had to be spelled otherwise is kept in the attributes ``original_type`` and
+        ``original_name``. Values that are None are left out.
+        """
+        spelled = self.type(type)
+        called = self._apart(f"name of {spelled}", name, spelled_name(name))
+        given = dict(attributes or {})
+        if spelled != type:
+            given["original_type"] = type
+        if called != name:
+            given["original_name"] = name
+        own = {} if original_id is None else {"original_id": original_id}
+        self.concepts.append(
+            {
+                "type": spelled,
+                "name": called,
+                "attributes": self._values(given, called),
+                "metadata": self._values({**own, **(metadata or {})}, called),
+            }
+        )
+        return spelled, called
+
+    def add_proposition(
+        self,
+        subject: tuple[str, str],
+        predicate: str,
+        object: tuple[str, str],
+        attributes: Mapping[str, Any] | None = None,
+        *,
+        original_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Add a proposition; its ends are what ``add_concept`` returned.
+
+        A predicate that had to be spelled otherwise is kept as ``original_predicate``.
+        """
+        spelled = self.predicate(predicate)
+        given = dict(attributes or {})
+        if spelled != predicate:
+            given["original_predicate"] = predicate
+        own = {} if original_id is None else {"original_id": original_id}
+        self.propositions.append(
+            {
+                "subject": subject,
+                "predicate": spelled,
+                "object": object,
+                "attributes": self._values(given, spelled),
+                "metadata": self._values({**own, **(metadata or {})}, spelled),
+            }
+        )
+
+    def add_note(
+        self,
+        content: str,
+        *,
+        id: str,
+        timestamp: object = None,
+        attributes: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        turn: int | None = None,
+        **options: Any,
+    ) -> tuple[str, str]:
+        """Add a text that ``Memory.recall`` finds, and return its type and name.
+
+        ``id`` is that of the other tool; ``options`` are ``tags``, ``session``, ``speaker`` and
+        ``role`` as ``Memory.add`` takes them. ``attributes`` and ``metadata`` are kept beside them.
+        Raises ``ValueError`` for what is no note: an empty text, a timestamp that is no time.
+        """
+        name = self._apart(f"name of {ITEM}", id, spelled_name(id))
+        item: Item = notes.note(texts.now, content, id=name, timestamp=timestamp, **options).item
+        if turn is not None:
+            item = replace(item, turn=turn)
+        values = {**(attributes or {}), **texts.attributes(item)}
+        self.types.setdefault(ITEM, "A stored text of the agent's memory.")
+        return self.add_concept(ITEM, id, values, original_id=id, metadata=metadata)
+
+    def skip(self, item: object, reason: str) -> None:
+        """Report what is left out; a value that is no text is shown as JSON."""
+        text = item if isinstance(item, str) else json.dumps(item, ensure_ascii=False, default=str)
+        text = _SURROGATE.sub("\ufffd", text)
+        shown = text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+        self.skipped.append({"item": shown, "reason": reason})
+
+    def warn(self, warning: str) -> None:
+        """Report what users may not expect, once."""
+        if warning not in self.warnings:
+            self.warnings.append(warning)
+
+    def type(self, text: str, description: str = "") -> str:
+        """A text as the name of a concept type, which is defined where the nexus lacks it."""
+        name = self._apart("type", text, spelled_identifier(text, "Thing"))
+        self.types.setdefault(name, description or f"{text}, from {self.format}.")
+        return name
+
+    def predicate(self, text: str, description: str = "") -> str:
+        """A text as the name of a predicate, which is defined where the nexus lacks it."""
+        name = self._apart("predicate", text, spelled_identifier(text, "related_to"))
+        self.predicates.setdefault(name, description or f"{text}, from {self.format}.")
+        return name
+
+    def report(self) -> dict[str, Any]:
+        """The numbers of concepts, propositions and notes, the definitions, and what is lost."""
+        return {
+            "format": self.format,
+            "source": self.source,
+            "concepts": len({(row["type"], row["name"]) for row in self.concepts}),
+            "propositions": len(
+                {
+                    (str(row["subject"]), row["predicate"], str(row["object"]))
+                    for row in self.propositions
+                }
+            ),
+            "notes": len({row["name"] for row in self.concepts if row["type"] == ITEM}),
+            "definitions": {
+                "concept_types": sorted(self.types),
+                "predicates": sorted(self.predicates),
+            },
+            **self._losses(),
+        }
+
+    def apply(
+        self, nexus: Nexus, *, dry_run: bool = False, extract: bool = False
+    ) -> dict[str, Any]:
+        """Write the plan to a nexus, and return the report of ``Nexus.load`` with what is lost.
+
+        What the nexus has already is updated, so that a second run writes nothing. ``dry_run``
+        writes nothing either. ``extract`` adds to the graph what the notes state, as
+        ``Memory.add`` does.
+        """
+        has_notes = any(row["type"] == ITEM for row in self.concepts)
+        memory = Memory(nexus) if has_notes and not dry_run else None
+        definitions = self._definitions(nexus)
+        bulk: Any = nexus
+        loaded = bulk.load(
+            [*definitions, *self.concepts],
+            self.propositions,
+            metadata={"source": self.source},
+            dry_run=dry_run,
+        )
+        if memory is not None and extract:
+            loaded = {**loaded, "extracted": memory.rebuild()}
+        names = [(row["type"], row["name"]) for row in definitions]
+        defined = {
+            "concept_types": [name for type, name in names if type == META_TYPES[0]],
+            "predicates": [name for type, name in names if type == META_TYPES[1]],
+        }
+        own = {"format": self.format, "source": self.source}
+        losses = self._losses()
+        losses["warnings"] = [*losses["warnings"], *loaded.pop("warnings", ())]
+        return {**own, **loaded, "definitions": defined, **losses}
+
+    def _losses(self) -> dict[str, Any]:
+        return {"skipped": list(self.skipped), "warnings": list(self.warnings)}
+
+    def _definitions(self, nexus: Nexus) -> list[dict[str, Any]]:
+        """The definitions that the nexus lacks."""
+        rows = []
+        needed = zip(META_TYPES, (self.types, self.predicates), strict=True)
+        for meta_type, described in needed:
+            command = "FIND(?t.name) WHERE { ?t {type: :type} }"
+            existing = nexus.find(command, parameters={"type": meta_type}).column("?t.name")
+            for name in sorted(described.keys() - set(existing)):
+                description = described[name]
+                rows.append(
+                    {"type": meta_type, "name": name, "attributes": {"description": description}}
+                )
+        return rows
+
+    def _apart(self, kind: str, text: str, spelling: str) -> str:
+        """The spelling of a text, or with a digest if another text of its kind has it."""
+        if self._spelled.setdefault((kind, spelling), text) == text:
+            return spelling
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        return f"{spelling[: limits.KEY_CHARACTERS - 9]}_{digest}"
+
+    def _values(self, given: Mapping[str, Any], owner: str) -> dict[str, Any]:
+        """Attributes or metadata under keys and with values of KIP; others are warned of."""
+        keys = {name: name for name in given}
+        if not all(map(is_key, given)):
+            keys = spelled_keys(given)
+            for name, key in keys.items():
+                if key != name:
+                    self.warn(f"The key {name!r} is written as '{key}'.")
+        return {
+            keys[name]: self._value(value, owner, keys[name])
+            for name, value in given.items()
+            if value is not None
+        }
+
+    def _value(self, value: Any, owner: str, key: str) -> Any:
+        """A JSON value that a nexus can hold."""
+        if isinstance(value, str):
+            text = _SURROGATE.sub("\ufffd", value)
+            if text != value:
+                self.warn(f"{owner!r} has half characters in '{key}': \ufffd stands for them.")
+            return text
+        if isinstance(value, bool) or value is None:
+            return value
+        if isinstance(value, int):
+            return value if value in _INTEGERS else _typed(value, "integer")
+        if isinstance(value, float):
+            return value if math.isfinite(value) else _typed(value, "double")
+        if isinstance(value, Mapping):
+            return {
+                _SURROGATE.sub("\ufffd", str(inner)): self._value(one, owner, key)
+                for inner, one in value.items()
+            }
+        if isinstance(value, Iterable):
+            return [self._value(one, owner, key) for one in value]
+        return str(value)
+
+
+def _typed(number: float, datatype: str) -> dict[str, str]:
+    """A number that JSON cannot represent, as ``import_rdf`` stores it."""
+    text = (
+        str(number)
+        if isinstance(number, int)
+        else {"inf": "INF", "-inf": "-INF"}.get(str(number), "NaN")
+    )
+    return {"@value": text, "@type": vocab.XSD + datatype}
+
+
+# Spelling -------------------------------------------------------------------------------------
+
+
+def spelled_name(text: str) -> str:
+    """A text as the name of a concept (KIP 2.8): on one line, and not too long.
+
+    Of a longer one the beginning is kept, with a digest that tells it apart.
+
+    >>> spelled_name(" Ada\\nLovelace "), spelled_name(".."), len(spelled_name("x" * 5_000))
+    ('Ada Lovelace', 'dots ..', 1024)
+    """
+    name = without_outer_blanks(_CONTROLS.sub(" ", text))
+    if len(name) > limits.NAME_CHARACTERS:
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        name = f"{name[: limits.NAME_CHARACTERS - 14].rstrip()}… {digest}"[: limits.NAME_CHARACTERS]
+    if not name:
+        return "(no name)"
+    return name if name_fault(name) is None else f"dots {name}"
+
+
+def spelled_identifier(text: str, default: str) -> str:
+    """A text as the name of a type or predicate: ``default`` and a digest without a Latin letter.
+
+    >>> spelled_identifier("works at", "Thing"), spelled_identifier("药物", "Thing")
+    ('works_at', 'Thing_a1ad9f')
+    """
+    if is_key(text):
+        return text
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+    return from_label(text) or f"{default}_{digest}"
+
+
+def spelled_keys(names: Iterable[str]) -> dict[str, str]:
+    """The key for each of some names, each another one.
+
+    >>> spelled_keys(["birth date", "birth-date", "age"])
+    {'age': 'age', 'birth date': 'birth_date', 'birth-date': 'birth_date_2'}
+    """
+    given = list(dict.fromkeys(names))
+    keys = {name: name for name in given if is_key(name)}
+    taken = set(keys)
+    for name in given:
+        if name not in keys:
+            plain = spelled_identifier(name, "value")
+            numbered = (plain if number == 1 else f"{plain}_{number}" for number in count(1))
+            keys[name] = next(key for key in numbered if key not in taken)
+            taken.add(keys[name])
+    return keys
+
+
+# Files ----------------------------------------------------------------------------------------
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """The text of a file: UTF-8, or UTF-16 with its mark. KIP_1001 for another one."""
+    data = cast(bytes, files.content(Path(path)))
+    try:
+        is_utf_16 = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+        return data.decode("utf-16" if is_utf_16 else "utf-8-sig")
+    except UnicodeDecodeError as fault:
+        line = data[: fault.start].count(b"\n") + 1
+        message = f"{Path(path).name}, line {line}: this is not {fault.encoding.upper()} text."
+        raise KipError("KIP_1001", message, "Save it as UTF-8.") from None
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """The value of a JSON file; KIP_1001 with line and column where it is not JSON."""
+    return parse_json(read_text(path), Path(path).name)
+
+
+def parse_json(text: str, name: str, line: int = 1) -> Any:
+    """The value of a JSON text that begins at a line of a file."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as fault:
+        place = f"{name}, line {fault.lineno + line - 1}, column {fault.colno}"
+        ended = fault.pos >= len(text.rstrip())
+        reason = "the text ends too early" if ended else fault.msg[0].lower() + fault.msg[1:]
+        hint = "The file may be cut: export it again." if ended else "Export it again, as JSON."
+        raise KipError("KIP_1001", f"{place}: {reason}.", hint) from None
+    except RecursionError:
+        raise KipError("KIP_1001", f"{name} nests too deeply to be read.", "Export less.") from None

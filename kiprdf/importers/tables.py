@@ -1,0 +1,277 @@
+"""Rows as concepts: CSV and lines of JSON (docs/how-to/load.md)."""
+
+from __future__ import annotations
+
+import csv as csv_module
+import io
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from kiprdf.errors import KipError
+from kiprdf.importers.plan import Plan, parse_json, read_text, spelled_keys, spelled_name
+from kiprdf.language.names import is_key
+
+_DELIMITERS = ",;\t|"
+_LONGEST_FIELD = 1 << 22
+_LISTED = 20
+"""The most columns that a hint lists."""
+_INTEGER = re.compile(r"-?(?:0|[1-9]\d*)", re.ASCII)
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?", re.ASCII)
+_DIGITS = 15
+"""The digits that a number in a cell may have: a double keeps them all."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the columns of a table become.
+
+    The text in the column ``key`` names a concept of the type ``type``. ``attributes`` has the
+    columns of attributes by their names, ``links`` what is linked by column, as
+    ``predicate:Type``. Each other column is an attribute under its own name.
+    """
+
+    type: str
+    key: str
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    links: Mapping[str, str] = field(default_factory=dict)
+
+    def link(self, column: str) -> tuple[str, str]:
+        """The predicate and the type of what a column links to."""
+        predicate, separator, type = self.links[column].partition(":")
+        if not separator or not predicate or not type:
+            message = f"The link of {column!r} is {self.links[column]!r}."
+            raise KipError("KIP_1001", message, "Write it as predicate:Type.")
+        return predicate, type
+
+
+def columns_of(path: str | os.PathLike[str]) -> Columns:
+    """The columns that a TOML file describes: ``type``, ``key``, ``attributes``, ``links``."""
+    name = Path(path).name
+    try:
+        content = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as fault:
+        raise KipError("KIP_1001", f"{name} is not TOML: {fault}.") from None
+    kinds = {"type": str, "key": str, "attributes": dict, "links": dict}
+    hint = 'It has type = "…", key = "COLUMN", and may have tables [attributes] and [links].'
+    for entry, value in content.items():
+        if entry not in kinds or not isinstance(value, kinds[entry]):
+            raise KipError("KIP_1001", f"{name} has an unexpected {entry!r}.", hint)
+        if isinstance(value, dict) and not all(isinstance(one, str) for one in value.values()):
+            raise KipError("KIP_1001", f"A value of {entry!r} in {name} is no text.", hint)
+    if missing := {"type", "key"} - content.keys():
+        raise KipError("KIP_1001", f"{name} lacks {' and '.join(sorted(missing))}.", hint)
+    return Columns(**content)
+
+
+def csv(
+    path: str | os.PathLike[str],
+    *,
+    type: str,
+    key: str,
+    attributes: Mapping[str, str] | None = None,
+    links: Mapping[str, str] | None = None,
+    source: str | None = None,
+) -> Plan:
+    """A plan of a CSV file (RFC 4180): each row is a concept, its first line has the columns.
+
+    ``key`` is the column of the names, ``attributes`` maps names of attributes to columns,
+    ``links`` columns to ``predicate:Type``; each other column is an attribute. Columns are
+    separated by the sign among ``, ; | tab`` that the first line has most. A column of numbers,
+    or of true and false, has such values, unless one of its cells would lose a digit, as ``007``.
+
+    Raises ``KipError``: KIP_1001 for a file that is no such table.
+    """
+    plan = Plan("csv", source or Path(path).name)
+    names, rows = _csv_rows(read_text(path), plan)
+    return _filled(plan, names, rows, Columns(type, key, attributes or {}, links or {}))
+
+
+def jsonl(
+    path: str | os.PathLike[str],
+    *,
+    type: str,
+    key: str,
+    attributes: Mapping[str, str] | None = None,
+    links: Mapping[str, str] | None = None,
+    source: str | None = None,
+) -> Plan:
+    """A plan of lines of JSON, or of one array: each object is a concept, its keys are columns.
+
+    The other arguments are those of ``csv``; a list in a column of links is a link to each item.
+
+    Raises ``KipError``: KIP_1001 for a line that is not JSON.
+    """
+    plan = Plan("jsonl", source or Path(path).name)
+    rows = _json_rows(read_text(path), plan)
+    names = list(dict.fromkeys(name for _, row in rows for name in row))
+    return _filled(plan, names, rows, Columns(type, key, attributes or {}, links or {}))
+
+
+Row = tuple[int, dict[str, Any]]
+"""The number of a row's line, and its values by column; empty cells are left out."""
+
+
+def _filled(plan: Plan, names: Sequence[str], rows: Iterable[Row], columns: Columns) -> Plan:
+    """The plan with a concept for each row."""
+    keys = _attribute_keys(plan, names, columns)
+    links = {column: columns.link(column) for column in columns.links}
+    lines: dict[str, int] = {}
+    written: dict[tuple[str, str], dict[str, Any]] = {}
+    linked: set[tuple[str, str]] = set()
+    for line, row in rows:
+        name = _name(row.get(columns.key))
+        if name is None:
+            plan.skip(row, f"line {line}: there is no name in the column {columns.key!r}")
+            continue
+        values = {keys[column]: value for column, value in row.items() if column in keys}
+        concept = plan.add_concept(columns.type, name, values)
+        attributes = plan.concepts[-1]["attributes"]
+        before = written.setdefault(concept, attributes)
+        for key in before.keys() & attributes.keys():
+            if before[key] != attributes[key]:
+                place = f"lines {lines[name]} and {line} have the {columns.key} {name!r}"
+                plan.skip({key: before[key]}, f"{place}; the last value is written")
+        written[concept] = before | attributes
+        lines[name] = line
+        for column, (predicate, type) in links.items():
+            for value in _items(row.get(column)):
+                target = _name(value)
+                if target is None:
+                    plan.skip({column: value}, f"line {line}: this is no name to link to")
+                elif (type, spelled_name(target)) == concept:
+                    plan.skip({column: value}, f"line {line}: it would link to itself")
+                else:
+                    end = (plan.type(type), spelled_name(target))
+                    if end not in linked:
+                        linked.add(end)
+                        plan.add_concept(type, target)
+                    plan.add_proposition(concept, predicate, end)
+    return plan
+
+
+def _attribute_keys(plan: Plan, names: Sequence[str], columns: Columns) -> dict[str, str]:
+    """The key of each column that is an attribute."""
+    for column in (columns.key, *columns.attributes.values(), *columns.links):
+        if column not in names:
+            listed = ", ".join(names[:_LISTED]) + (", …" if len(names) > _LISTED else "")
+            raise KipError("KIP_1001", f"There is no column {column!r}.", f"There are: {listed}.")
+    for name in columns.attributes:
+        if not is_key(name):
+            hint = "It has letters, digits and _, and does not begin with a digit."
+            raise KipError("KIP_1001", f"{name!r} cannot be the name of an attribute.", hint)
+    chosen = {column: name for name, column in columns.attributes.items()}
+    others = [n for n in names if n not in {columns.key, *columns.links, *chosen}]
+    spelled = spelled_keys([*columns.attributes, *(n for n in others if n not in chosen.values())])
+    keys = {**chosen, **{name: spelled.get(name, f"{name}_2") for name in others}}
+    for name in others:
+        if keys[name] != name:
+            plan.warn(f"The column {name!r} is the attribute '{keys[name]}'.")
+    return keys
+
+
+def _name(value: object) -> str | None:
+    """The name in a cell: a text or a number."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    return str(value).strip() or None
+
+
+def _items(value: object) -> list[Any]:
+    """The values of a cell."""
+    return [] if value is None else value if isinstance(value, list) else [value]
+
+
+# CSV ------------------------------------------------------------------------------------------
+
+
+def _csv_rows(text: str, plan: Plan) -> tuple[list[str], list[Row]]:
+    """The columns and the rows of a CSV text."""
+    first = re.sub(r'"[^"]*"', "", text.lstrip("\r\n").partition("\n")[0])
+    delimiter = max(_DELIMITERS, key=first.count)
+    csv_module.field_size_limit(max(csv_module.field_size_limit(), _LONGEST_FIELD))
+    reader = csv_module.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    read: list[tuple[int, list[str]]] = []
+    try:
+        read.extend((reader.line_num, cells) for cells in reader if any(map(str.strip, cells)))
+    except csv_module.Error as fault:
+        ended = "unexpected end" in str(fault)
+        hint = "A quotation mark is not closed: the file may be cut." if ended else ""
+        hint = hint or "Write a quotation mark within a cell twice."
+        message = f"{plan.source}, line {reader.line_num}: {fault}."
+        raise KipError("KIP_1001", message, hint) from None
+    if not read:
+        raise KipError("KIP_1001", f"{plan.source} is empty.", "Its first line names the columns.")
+    names = _column_names(read[0][1], plan)
+    rows: list[Row] = []
+    for line, cells in read[1:]:
+        if beyond := [cell for cell in cells[len(names) :] if cell.strip()]:
+            plan.skip(beyond, f"line {line} has more cells than there are columns")
+        if len(cells) < len(names):
+            plan.warn(f"Line {line} has {len(cells)} cells for {len(names)} columns.")
+        rows.append((line, {n: c for n, c in zip(names, cells, strict=False) if c.strip()}))
+    for name in names:
+        _read_values(rows, name)
+    return names, rows
+
+
+def _column_names(cells: Sequence[str], plan: Plan) -> list[str]:
+    """A name for each column, each another one."""
+    names: list[str] = []
+    for number, cell in enumerate(cells, 1):
+        plain = cell.strip() or f"column {number}"
+        candidates = (plain if n == 1 else f"{plain} {n}" for n in count(1))
+        name = next(one for one in candidates if one not in names)
+        if name != cell.strip():
+            plan.warn(f"Column {number} is called {name!r}.")
+        names.append(name)
+    return names
+
+
+def _read_values(rows: Iterable[Row], name: str) -> None:
+    """Make numbers or booleans of the texts of a column, if all of them are the same as values."""
+    cells = [row for _, row in rows if name in row]
+    texts = [row[name].strip() for row in cells]
+    values: list[Any]
+    if all(map(_INTEGER.fullmatch, texts)):
+        values = [int(text) for text in texts]
+    elif _are_decimals(texts):
+        values = [float(text) if "." in text else int(text) for text in texts]
+    elif all(text.lower() in ("true", "false") for text in texts):
+        values = [text.lower() == "true" for text in texts]
+    else:
+        return
+    for row, value in zip(cells, values, strict=True):
+        row[name] = value
+
+
+def _are_decimals(texts: Sequence[str]) -> bool:
+    """Whether numbers say what the texts do: ``1.10`` and ``1.9`` may be versions."""
+    if not all(_NUMBER.fullmatch(text) and len(text) <= _DIGITS for text in texts):
+        return False
+    places = {len(text.partition(".")[2]) for text in texts}
+    return len(places) == 1 or all("." not in text or text[-1] != "0" for text in texts)
+
+
+# JSON -----------------------------------------------------------------------------------------
+
+
+def _json_rows(text: str, plan: Plan) -> list[Row]:
+    """The rows of lines of JSON, or of an array."""
+    if text.lstrip().startswith("["):
+        items = [(number, one) for number, one in enumerate(parse_json(text, plan.source), 1)]
+    else:
+        lines = enumerate(text.split("\n"), 1)
+        items = [(n, parse_json(one, plan.source, n)) for n, one in lines if one.strip()]
+    rows: list[Row] = []
+    for number, value in items:
+        if isinstance(value, dict):
+            rows.append((number, {name: one for name, one in value.items() if one is not None}))
+        else:
+            plan.skip(value, f"row {number} is no object")
+    return rows
