@@ -49,7 +49,7 @@ class Plan:
     predicates: dict[str, str] = field(default_factory=dict)
     skipped: list[dict[str, str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    _spelled: dict[tuple[str, str], str] = field(default_factory=dict, repr=False)
+    _texts_of: dict[tuple[str, str], str] = field(default_factory=dict, repr=False)
     """What is written under a spelling, by its kind: another text gets another spelling."""
 
     def add_concept(
@@ -66,23 +66,23 @@ class Plan:
         What had to be spelled otherwise is kept in the attributes ``original_type`` and
         ``original_name``. Values that are None are left out.
         """
-        spelled = self.type(type)
-        called = self._apart(f"name of {spelled}", name, spelled_name(name))
+        own_type = self.type(type)
+        called = self._apart(f"name of {own_type}", name, usable_name(name))
         given = dict(attributes or {})
-        if spelled != type:
+        if own_type != type:
             given["original_type"] = type
         if called != name:
             given["original_name"] = name
         own = {} if original_id is None else {"original_id": original_id}
         self.concepts.append(
             {
-                "type": spelled,
+                "type": own_type,
                 "name": called,
                 "attributes": self._values(given, called),
                 "metadata": self._values({**own, **(metadata or {})}, called),
             }
         )
-        return spelled, called
+        return own_type, called
 
     def add_proposition(
         self,
@@ -98,18 +98,18 @@ class Plan:
 
         A predicate that had to be spelled otherwise is kept as ``original_predicate``.
         """
-        spelled = self.predicate(predicate)
+        link = self.predicate(predicate)
         given = dict(attributes or {})
-        if spelled != predicate:
+        if link != predicate:
             given["original_predicate"] = predicate
         own = {} if original_id is None else {"original_id": original_id}
         self.propositions.append(
             {
                 "subject": subject,
-                "predicate": spelled,
+                "predicate": link,
                 "object": object,
-                "attributes": self._values(given, spelled),
-                "metadata": self._values({**own, **(metadata or {})}, spelled),
+                "attributes": self._values(given, link),
+                "metadata": self._values({**own, **(metadata or {})}, link),
             }
         )
 
@@ -130,7 +130,7 @@ class Plan:
         ``role`` as ``Memory.add`` takes them. ``attributes`` and ``metadata`` are kept beside them.
         Raises ``ValueError`` for what is no note: an empty text, a timestamp that is no time.
         """
-        name = self._apart(f"name of {ITEM}", id, spelled_name(id))
+        name = self._apart(f"name of {ITEM}", id, usable_name(id))
         item: Item = notes.note(texts.now, content, id=name, timestamp=timestamp, **options).item
         if turn is not None:
             item = replace(item, turn=turn)
@@ -152,13 +152,13 @@ class Plan:
 
     def type(self, text: str, description: str = "") -> str:
         """A text as the name of a concept type, which is defined where the nexus lacks it."""
-        name = self._apart("type", text, spelled_identifier(text, "Thing"))
+        name = self._apart("type", text, identifier_of(text, "Thing"))
         self.types.setdefault(name, description or f"{text}, from {self.format}.")
         return name
 
     def predicate(self, text: str, description: str = "") -> str:
         """A text as the name of a predicate, which is defined where the nexus lacks it."""
-        name = self._apart("predicate", text, spelled_identifier(text, "related_to"))
+        name = self._apart("predicate", text, identifier_of(text, "related_to"))
         self.predicates.setdefault(name, description or f"{text}, from {self.format}.")
         return name
 
@@ -232,7 +232,7 @@ class Plan:
 
     def _apart(self, kind: str, text: str, spelling: str) -> str:
         """The spelling of a text, or with a digest if another text of its kind has it."""
-        if self._spelled.setdefault((kind, spelling), text) == text:
+        if self._texts_of.setdefault((kind, spelling), text) == text:
             return spelling
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
         return f"{spelling[: limits.KEY_CHARACTERS - 9]}_{digest}"
@@ -241,7 +241,7 @@ class Plan:
         """Attributes or metadata under keys and with values of KIP; others are warned of."""
         keys = {name: name for name in given}
         if not all(map(is_key, given)):
-            keys = spelled_keys(given)
+            keys = keys_of(given)
             for name, key in keys.items():
                 if key != name:
                     self.warn(f"The key {name!r} is written as '{key}'.")
@@ -287,12 +287,12 @@ def _typed(number: float, datatype: str) -> dict[str, str]:
 # Spelling -------------------------------------------------------------------------------------
 
 
-def spelled_name(text: str) -> str:
+def usable_name(text: str) -> str:
     """A text as the name of a concept (KIP 2.8): on one line, and not too long.
 
-    Of a longer one the beginning is kept, with a digest that tells it apart.
+    Of a longer one the beginning is kept, followed by a digest of the whole.
 
-    >>> spelled_name(" Ada\\nLovelace "), spelled_name(".."), len(spelled_name("x" * 5_000))
+    >>> usable_name(" Ada\\nLovelace "), usable_name(".."), len(usable_name("x" * 5_000))
     ('Ada Lovelace', 'dots ..', 1024)
     """
     name = without_outer_blanks(_CONTROLS.sub(" ", text))
@@ -304,11 +304,11 @@ def spelled_name(text: str) -> str:
     return name if name_fault(name) is None else f"dots {name}"
 
 
-def spelled_identifier(text: str, default: str) -> str:
+def identifier_of(text: str, default: str) -> str:
     """A text as the name of a type or predicate: ``default`` and a digest without a Latin letter.
 
-    >>> spelled_identifier("works at", "Thing"), spelled_identifier("药物", "Thing")
-    ('works_at', 'Thing_a1ad9f')
+    >>> identifier_of("works at", "Thing"), identifier_of("药物", "Thing")
+    ('works_at', 'Thing_9ba3e8')
     """
     if is_key(text):
         return text
@@ -316,10 +316,10 @@ def spelled_identifier(text: str, default: str) -> str:
     return from_label(text) or f"{default}_{digest}"
 
 
-def spelled_keys(names: Iterable[str]) -> dict[str, str]:
+def keys_of(names: Iterable[str]) -> dict[str, str]:
     """The key for each of some names, each another one.
 
-    >>> spelled_keys(["birth date", "birth-date", "age"])
+    >>> keys_of(["birth date", "birth-date", "age"])
     {'age': 'age', 'birth date': 'birth_date', 'birth-date': 'birth_date_2'}
     """
     given = list(dict.fromkeys(names))
@@ -327,7 +327,7 @@ def spelled_keys(names: Iterable[str]) -> dict[str, str]:
     taken = set(keys)
     for name in given:
         if name not in keys:
-            plain = spelled_identifier(name, "value")
+            plain = identifier_of(name, "value")
             numbered = (plain if number == 1 else f"{plain}_{number}" for number in count(1))
             keys[name] = next(key for key in numbered if key not in taken)
             taken.add(keys[name])

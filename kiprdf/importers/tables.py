@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kiprdf.errors import KipError
-from kiprdf.importers.plan import Plan, parse_json, read_text, spelled_keys, spelled_name
+from kiprdf.importers.plan import Plan, parse_json, read_text, keys_of, usable_name
 from kiprdf.language.names import is_key
 
 _DELIMITERS = ",;\t|"
@@ -144,10 +144,10 @@ def _filled(plan: Plan, names: Sequence[str], rows: Iterable[Row], columns: Colu
                 target = _name(value)
                 if target is None:
                     plan.skip({column: value}, f"line {line}: this is no name to link to")
-                elif (type, spelled_name(target)) == concept:
+                elif (type, usable_name(target)) == concept:
                     plan.skip({column: value}, f"line {line}: it would link to itself")
                 else:
-                    end = (plan.type(type), spelled_name(target))
+                    end = (plan.type(type), usable_name(target))
                     if end not in linked:
                         linked.add(end)
                         plan.add_concept(type, target)
@@ -167,8 +167,8 @@ def _attribute_keys(plan: Plan, names: Sequence[str], columns: Columns) -> dict[
             raise KipError("KIP_1001", f"{name!r} cannot be the name of an attribute.", hint)
     chosen = {column: name for name, column in columns.attributes.items()}
     others = [n for n in names if n not in {columns.key, *columns.links, *chosen}]
-    spelled = spelled_keys([*columns.attributes, *(n for n in others if n not in chosen.values())])
-    keys = {**chosen, **{name: spelled.get(name, f"{name}_2") for name in others}}
+    free = keys_of([*columns.attributes, *(n for n in others if n not in chosen.values())])
+    keys = {**chosen, **{name: free.get(name, f"{name}_2") for name in others}}
     for name in others:
         if keys[name] != name:
             plan.warn(f"The column {name!r} is the attribute '{keys[name]}'.")
