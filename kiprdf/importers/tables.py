@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kiprdf.errors import KipError
-from kiprdf.importers.plan import Plan, parse_json, read_text, keys_of, usable_name
+from kiprdf.importers.plan import Plan, keys_of, parse_json, read_text, usable_name
 from kiprdf.language.names import is_key
 
 _DELIMITERS = ",;\t|"
