@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,12 +18,20 @@ from kiprdf.cli.options import (
     MappingOption,
     RdfFormatOption,
     StrictOption,
+    Tool,
 )
 from kiprdf.cli.root import app
 from kiprdf.errors import KipError, StoreError
 from kiprdf.interchange.files import Buffered
 from kiprdf.interchange.imports import passes
+from kiprdf.loading import Lazy
 from kiprdf.nexus import Nexus
+
+if TYPE_CHECKING:
+    from kiprdf import importers
+    from kiprdf.cli import other_tools
+else:
+    other_tools = Lazy("kiprdf.cli.other_tools")
 
 SHOWN = 5
 """The number of warnings, and of reasons for skipped triples, in the report for people."""
@@ -74,6 +82,28 @@ def import_(
         bool,
         typer.Option("--inherit", help="Copy inherited attributes to subclasses (--ontology)."),
     ] = False,
+    tool: Annotated[
+        Tool | None,
+        typer.Option("--from", help="The files are no RDF: what another tool wrote, or tables."),
+    ] = None,
+    type: Annotated[
+        str | None, typer.Option(metavar="TYPE", help="Type of the rows of a table.")
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column of the names of the rows.")
+    ] = None,
+    attribute: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=COLUMN", help="Attribute of a column. Can be repeated."),
+    ] = None,
+    link: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=PREDICATE:TYPE", help="Links of a column. Can be repeated."),
+    ] = None,
+    map: Annotated[Path | None, typer.Option(metavar="FILE", help="These columns as TOML.")] = None,
+    extract: Annotated[
+        bool, typer.Option("--extract", help="Add to the graph what imported notes state.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Report what would change, write nothing.")
     ] = False,
@@ -96,7 +126,21 @@ def import_(
       kiprdf import facts.trig --nanopublications
       kiprdf import data.jsonld --define --context context.jsonld
       kiprdf import - --format ntriples --source crm --define < data.nt
+      kiprdf import --from mem0 memories.json --dry-run
+      kiprdf import --from csv drugs.csv --type Drug --key name --link maker=made_by:Company
     """
+    of_table = (type, key, attribute, link, map)
+    if tool is not None:
+        rdf = (mapping, define, default_type, language, format, base_iri, context)
+        if any((*rdf, ontology, nanopublications, trust, inherit)):
+            kept = "--source, --extract, --dry-run, --json, --strict and those of tables"
+            raise typer.BadParameter(f"Of the options, --from takes {kept}.")
+        table = other_tools.TableOptions(*of_table)
+        plans = other_tools.plans(tool, files, table, source)
+        _import_from(ctx, plans, dry_run=dry_run, extract=extract, as_json=as_json, strict=strict)
+        return
+    if any(of_table) or extract:
+        raise typer.BadParameter("--extract and the options of tables need --from.")
     if inherit and not ontology:
         raise typer.BadParameter("--inherit requires --ontology.")
     if ontology and (define or default_type or language):
@@ -141,6 +185,29 @@ def import_(
             importer.run(opened)
     if dry_run and not as_json:
         output.note("Dry run: nothing was written.")
+
+
+def _import_from(
+    ctx: typer.Context,
+    plans: Sequence[importers.Plan],
+    *,
+    dry_run: bool,
+    extract: bool,
+    as_json: bool,
+    strict: bool | None,
+) -> None:
+    """Write plans of other tools, or try them out."""
+    place = place_of(ctx)
+    if place.server() is not None:
+        raise typer.BadParameter("Import from other tools where the nexus is, not on a server.")
+    if dry_run:
+        with _open_for_dry_run(place) as nexus:
+            other_tools.run(plans, nexus, {"dry_run": True}, as_json)
+        if not as_json:
+            output.note("Dry run: nothing was written.")
+    else:
+        with place.for_command(strict_schema=strict) as nexus:
+            other_tools.run(plans, nexus, {"extract": extract}, as_json)
 
 
 def _contexts(arguments: list[str]) -> list[Any] | None:
@@ -240,7 +307,7 @@ def report_lines(name: str, report: dict[str, Any]) -> Iterator[str]:
       propositions: 2 created, 1 updated, 0 unchanged
       concept types defined: River
     """
-    yield f"{name}: {output.counted(report['triples'], 'triple')}"
+    yield f"{name}: {output.counted(report['triples'], 'triple')}" if "triples" in report else name
     kinds = ("concepts", "propositions")
     # An ontology without a hierarchy has neither.
     if any(sum(report[kind].values()) for kind in kinds):
@@ -261,10 +328,10 @@ def report_lines(name: str, report: dict[str, Any]) -> Iterator[str]:
 
 
 def _skipped(skipped: list[dict[str, str]]) -> Iterator[str]:
-    """Each reason with the number of triples and the first of them."""
+    """Each reason with the number of triples or other items, and the first of them."""
     by_reason: dict[str, list[str]] = {}
     for entry in skipped:
-        by_reason.setdefault(entry["reason"], []).append(entry["triple"])
+        by_reason.setdefault(entry["reason"], []).append(entry.get("triple") or entry["item"])
     if skipped:
         yield f"  skipped: {len(skipped)}"
     for reason, triples in list(by_reason.items())[:SHOWN]:

@@ -35,6 +35,20 @@ class RdfFormat(StrEnum):
     RDFXML = "rdfxml"
 
 
+class Tool(StrEnum):
+    """The formats of other tools, and tables."""
+
+    MCP_MEMORY = "mcp-memory"
+    MEM0 = "mem0"
+    GRAPHITI = "graphiti"
+    BASIC_MEMORY = "basic-memory"
+    OBSIDIAN = "obsidian"
+    LANGGRAPH = "langgraph"
+    CHAT = "chat"
+    CSV = "csv"
+    JSONL = "jsonl"
+
+
 class Facts(StrEnum):
     """Where a published nexus shows its facts."""
 

@@ -222,7 +222,7 @@ class Plan:
         needed = zip(META_TYPES, (self.types, self.predicates), strict=True)
         for meta_type, described in needed:
             command = "FIND(?t.name) WHERE { ?t {type: :type} }"
-            existing = nexus.find(command, parameters={"type": meta_type}).column("?t.name")
+            existing = nexus.find(command, type=meta_type).column("?t.name")
             for name in sorted(described.keys() - set(existing)):
                 description = described[name]
                 rows.append(
