@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from kiprdf.errors import KipError, KipWarning
+from kiprdf.given_json import json_in, request_in
 from kiprdf.loading import load
 
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 BATCH_COMMANDS = 256
 _FIELDS = "The fields are command or commands, parameters, dry_run, as_of, view, why, entail."
 _FORMS = {
-    "parameters": '`parameters` is an object, not a text: {"parameters": {"name": "Ada"}}.',
+    "command": '`command` is one text: {"command": "DESCRIBE PRIMER"}.',
+    "commands": '`commands` is a list: {"commands": ["DESCRIBE PRIMER"]}.',
+    "parameters": '`parameters` is an object: {"parameters": {"name": "Ada"}}.',
     "as_of": '`as_of` is {"time": "2026-01-31T12:00:00Z"} or {"seq": 12}.',
     "dry_run": "`dry_run` is true or false.",
     "why": "`why` is true or false.",
@@ -85,6 +88,10 @@ def _encodable(text: str) -> str:
 def read_request(arguments: Any) -> Request:
     """Validate the arguments of a call; KIP_1001 names an invalid or missing field.
 
+    What ``kiprdf.given_json`` reads is sent in another form, such as JSON in a text.
+
+    >>> read_request({"command": "DESCRIBE PRIMER", "dry_run": "true"}).dry_run
+    True
     >>> read_request({"command": "DESCRIBE PRIMER", "dryrun": True})
     Traceback (most recent call last):
     kiprdf.errors.KipError: KIP_1001 The request is malformed: dryrun is not a field. Hint: ...
@@ -92,14 +99,13 @@ def read_request(arguments: Any) -> Request:
     load("kiprdf.request_models")
     from kiprdf.request_models import Request, ValidationError
 
+    arguments = json_in(arguments, dict)
     if isinstance(arguments, Mapping):
         if "function" in arguments and "command" not in arguments:
             message = "The request is a function call, not its arguments."
             raise KipError("KIP_1001", message, "Send the object under `arguments` itself.")
+        arguments = request_in(arguments)
         _check_size(arguments)
-        # Many callers send null if there are no parameters.
-        if arguments.get("parameters", {}) is None:
-            arguments = {**arguments, "parameters": {}}
     try:
         request = Request.model_validate(arguments)
     except ValidationError as fault:
@@ -159,7 +165,9 @@ def _detail(item: Any) -> str:
 
 def _hint(item: Any) -> str:
     """The form of the field of a validation error, or the names of all fields."""
-    places = item["loc"][: -1 if item["type"] == "extra_forbidden" else None]
+    places = item["loc"]
+    if item["type"] == "extra_forbidden":
+        places = [place for place in places[:-1] if place != "commands"]
     return next((_FORMS[part] for part in reversed(places) if part in _FORMS), _FIELDS)
 
 

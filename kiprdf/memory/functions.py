@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kiprdf.errors import KipError, StoreError, without_folder
+from kiprdf.given_json import json_in, number_in, texts_in
 from kiprdf.memory.graph import ITEM
 from kiprdf.memory.memory import Memory
 from kiprdf.memory.recalled import MAX_CHARACTERS, NO_NOTES, block
@@ -67,8 +68,9 @@ SCHEMAS: tuple[dict[str, Any], ...] = (
 )
 _EXAMPLES = {
     REMEMBER: '{"text": "I use Docker.", "tags": ["work"]}',
-    RECALL: '{"query": "docker", "since": "2026-01-31"}',
+    RECALL: '{"query": "docker", "since": "2026-01-31", "tags": ["work"], "limit": 5}',
 }
+_READ = {"tags": texts_in, "limit": number_in}
 _SCHEMA_OF = {schema["name"]: schema for schema in SCHEMAS}
 NAMES = frozenset(_SCHEMA_OF)
 
@@ -87,8 +89,11 @@ class MemoryFunctions:
         self._is_current = False
         """Whether a caller who may write has brought the types of the memory up to date."""
 
-    def call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Run a function; the response has a ``result`` or an ``error``, as those of KIP."""
+    def call(self, name: str, arguments: Mapping[str, Any] | str) -> dict[str, Any]:
+        """Run a function; the response has a ``result`` or an ``error``, as those of KIP.
+
+        The arguments may be JSON in a text, and more that ``kiprdf.given_json`` reads.
+        """
         try:
             return {"result": self._run(name, arguments)}
         except (ValueError, TypeError) as fault:
@@ -103,7 +108,10 @@ class MemoryFunctions:
             error = fault
         return error_response(error)
 
-    def _run(self, name: str, arguments: Mapping[str, Any]) -> Any:
+    def _run(self, name: str, arguments: Mapping[str, Any] | str) -> Any:
+        arguments = json_in(arguments, dict)
+        if not isinstance(arguments, Mapping):
+            raise ValueError(f"{name}: the arguments are an object.")
         required, *optional = _SCHEMA_OF[name]["parameters"]["properties"]
         value = arguments.get(required)
         unknown = sorted(set(arguments) - {required, *optional})
@@ -114,7 +122,9 @@ class MemoryFunctions:
             raise ValueError(f"{name}: {'; '.join(faults)}.")
         # Models send null for what they leave out.
         options: dict[str, Any] = {
-            key: given for key, given in arguments.items() if key != required and given is not None
+            key: _READ[key](given) if key in _READ else given
+            for key, given in arguments.items()
+            if key != required and given is not None
         }
         if name == REMEMBER:
             return {"id": self._opened().add(value, **options)}

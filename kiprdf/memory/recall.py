@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, cached_property
@@ -83,7 +83,7 @@ class Filters:
     @classmethod
     def of(cls, since: object, until: object, tags: object, session: object) -> Filters:
         """The filters of a recall; ``ValueError`` for invalid arguments."""
-        if isinstance(tags, str) or not isinstance(tags, Iterable):
+        if isinstance(tags, str | Mapping) or not isinstance(tags, Iterable):
             raise ValueError("tags is a list of texts.")
         tags = frozenset(tags)
         if not all(isinstance(tag, str) for tag in tags):

@@ -218,7 +218,8 @@ def test_an_error_shows_the_form_of_the_arguments(memory: Memory) -> None:
     functions = MemoryFunctions(memory.nexus)
     error = functions.call("recall", {"query": "vim", "since": "soon"})["error"]
     assert error["hint"] == (
-        'Send the arguments of recall, such as {"query": "docker", "since": "2026-01-31"}.'
+        'Send the arguments of recall, such as {"query": "docker", "since": "2026-01-31", '
+        '"tags": ["work"], "limit": 5}.'
     )
     error = functions.call("remember", {"content": "x"})["error"]
     assert '{"text": "I use Docker.", "tags": ["work"]}' in error["hint"]

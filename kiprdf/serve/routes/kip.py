@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from kiprdf.errors import KipError
+from kiprdf.given_json import json_in, switch_in
 from kiprdf.language import ast, parse
 from kiprdf.nexus import Nexus
 from kiprdf.protocol import read_request
@@ -24,6 +26,9 @@ from kiprdf.serve.http import (
     to_json,
 )
 from kiprdf.serve.state import Audit, Routes, Server, may
+
+if TYPE_CHECKING:
+    from kiprdf.request_models import Request as Arguments
 
 _METHODS = ("execute_kip", "execute_kip_readonly")
 _HINT = 'Send {"method": "execute_kip", "params": {"command": "DESCRIBE PRIMER"}}.'
@@ -61,7 +66,7 @@ def answer(
     permission (403).
     """
     method, params = _function_call(body)
-    readonly = bool(params.pop("readonly", False)) or method == "execute_kip_readonly"
+    readonly = bool(params.pop("readonly")) or method == "execute_kip_readonly"
     if read_only or not may_write:
         message = "This server only reads." if may_write else "This token only reads."
         refuse_writes(params, message, refuse)
@@ -83,12 +88,12 @@ def call(
     """Run the arguments of ``execute_kip``, and report what they wrote."""
     execute = nexus.execute_kip_readonly if readonly else nexus.execute_kip
     response = execute(params)
-    if audit is not None and not params.get("dry_run"):
-        responses = response.get("result") if "commands" in params else [response]
-        if isinstance(responses, list):
-            for text, one in zip(command_texts(params), responses, strict=False):
-                if "error" not in one and _writes(text):
-                    audit(text.encode(errors="replace"), one["result"])
+    request = None if audit is None else _request(params)
+    if audit is not None and request is not None and not request.dry_run:
+        responses = [response] if request.commands is None else response.get("result", [])
+        for text, one in zip(_texts(request), responses, strict=False):
+            if "error" not in one and _writes(text):
+                audit(text.encode(errors="replace"), one["result"])
     return response
 
 
@@ -114,10 +119,17 @@ def refuse_writes(params: Mapping[str, Any], message: str, refuse: Callable[[str
 
 def command_texts(params: Mapping[str, Any]) -> list[str]:
     """The texts of all commands of a request; none of a malformed one."""
-    try:
-        request = read_request(params)
-    except KipError:
-        return []
+    request = _request(params)
+    return [] if request is None else _texts(request)
+
+
+def _request(params: Mapping[str, Any]) -> Arguments | None:
+    with suppress(KipError):
+        return read_request(params)
+    return None
+
+
+def _texts(request: Arguments) -> list[str]:
     if request.command is not None:
         return [request.command]
     items = request.commands or []
@@ -142,14 +154,15 @@ def _function_call(body: bytes) -> tuple[str, dict[str, Any]]:
     unknown = sorted(call.keys() - {"method", "params", "jsonrpc", "id"})
     if unknown:
         raise HttpError(400, f"{unknown[0]!r} is not a field of the body.", _HINT)
-    method, params = call.get("method"), call.get("params")
+    method, params = call.get("method"), json_in(call.get("params"), dict)
     if method not in _METHODS:
         raise HttpError(400, f"The method must be one of {', '.join(_METHODS)}.", _HINT)
     if not isinstance(params, dict):
         raise HttpError(400, "params must be an object.", _HINT)
-    if not isinstance(params.get("readonly", False), bool):
+    readonly = switch_in(params.get("readonly"))
+    if not isinstance(readonly, bool | None):
         raise HttpError(400, "readonly must be true or false.", _HINT)
-    return method, params
+    return method, {**params, "readonly": readonly}
 
 
 def _refuse_constant(name: str) -> Any:
