@@ -66,7 +66,7 @@ def git_show(
     Examples:
       kiprdf git-show brain.ttl
     """
-    content = inputs.read_bytes(file)
+    content = inputs.read_as_it_is(file)
     try:
         format = formats.format_of(file) or "turtle"
         text = collector.paused(lambda: git.words(content, format))

@@ -17,8 +17,8 @@ from kiprdf.cli import output
 from kiprdf.cli.failures import Failure, writing
 from kiprdf.cli.options import RdfFormat
 from kiprdf.errors import KipError
-from kiprdf.interchange import formats
-from kiprdf.interchange.files import write_text
+from kiprdf.interchange import files, formats
+from kiprdf.interchange.compression import expanded
 from kiprdf.interchange.formats.parsing import decoded
 from kiprdf.interchange.formats.reading import base_of
 from kiprdf.interchange.mapping.contexts import Mapping
@@ -52,7 +52,7 @@ class Snapshot(NamedTuple):
 def snapshot_of(path: Path, format: RdfFormat | None = None) -> Snapshot:
     """Read a snapshot in the given format, else by the suffix, else as Turtle."""
     content = read_bytes(path)
-    chosen: formats.Format = format.value if format else formats.format_of(path) or "turtle"
+    chosen: formats.Format = format.value if format else files.format_of(path) or "turtle"
     return Snapshot(content, chosen, base_of(decoded(content, chosen), chosen))
 
 
@@ -89,7 +89,12 @@ def require_file(path: Path) -> None:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The content of a file, or of standard input for ``-``."""
+    """The content of a file, or of standard input for ``-``, expanded if it is compressed."""
+    return expanded(read_as_it_is(path), "Standard input" if path == STDIN else str(path))
+
+
+def read_as_it_is(path: Path) -> bytes:
+    """The bytes of a file, or of standard input for ``-``."""
     try:
         return sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
     except IsADirectoryError:
@@ -113,7 +118,7 @@ def write_document(path: Path, text: str) -> None:
         output.write_exactly(text)
         return
     with writing(path):
-        write_text(path, text)
+        files.write_text(path, text)
     output.note(f"Wrote {path}, {output.counted(text.count(chr(10)), 'line')}.")
 
 

@@ -15,12 +15,13 @@ from typing import IO, Any, TypeAlias, TypeVar, cast
 
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange import formats
+from kiprdf.interchange.compression import expanded, plain_name
 from kiprdf.interchange.formats import Format
 
 T = TypeVar("T")
 Target: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
-Source: TypeAlias = Target
-"""A document: its text, a path to it, or an open file."""
+Source: TypeAlias = Target | bytes
+"""A document: its text or bytes, a path to it, or an open file. It may be compressed."""
 LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 """Not a character, and in no encoding."""
 
@@ -108,13 +109,15 @@ def capsule_text(capsule: str | os.PathLike[str]) -> str:
 
 
 def content(source: Source) -> str | bytes:
-    """The content of a document: a text, a path or an open file."""
+    """The content of a document, expanded if it is compressed."""
     if is_text(source):
         return cast(str, source)
     if isinstance(source, str | os.PathLike):
-        return _bytes(Path(source))
+        return expanded(_bytes(Path(source)), name_of(source))
+    if isinstance(source, bytes):
+        return expanded(source)
     if not hasattr(source, "read"):
-        message = "A document is a path, a text or an open file."
+        message = "A document is a path, a text, bytes or an open file."
         raise KipError("KIP_1001", message, "Give one of them.")
     return _read_open(source)
 
@@ -159,9 +162,9 @@ def name_of(source: object) -> str | None:
 
 
 def format_of(target: object) -> Format | None:
-    """The format for the suffix of a path or of an open file's name."""
+    """The format for the suffix of a path or of an open file's name, below that of an archive."""
     name = name_of(target)
-    return None if name is None else formats.format_of(name)
+    return None if name is None else formats.format_of(plain_name(name))
 
 
 def format_to_write(target: object) -> Format:
@@ -185,8 +188,10 @@ def _read_open(source: IO[str] | IO[bytes]) -> str | bytes:
             raise
         message = f"The file cannot be read: {str(fault).rstrip('.')}."
         raise KipError("KIP_1001", message, "Give its path, or a file that is open.") from None
-    if isinstance(content, str | bytes):
+    if isinstance(content, str):
         return content
+    if isinstance(content, bytes):
+        return expanded(content, name_of(source))
     message = "Reading the file returns neither a string nor bytes."
     raise KipError("KIP_1001", message, "Give a file of text or bytes.")
 
