@@ -74,7 +74,7 @@ def test_a_damaged_archive_is_an_error_and_nothing_is_imported(kind: str, tmp_pa
     for bad in (data[:-1], data[: len(data) // 2], data[:7], flipped, data + b"x", data + data[:9]):
         path.write_bytes(bad)
         nexus = kiprdf.Nexus.memory()
-        with pytest.raises(kiprdf.KipError, match=f"KIP_1001 boats.ttl.{kind} is damaged"):
+        with pytest.raises(kiprdf.KipError, match=rf"KIP_1001 boats\.ttl\.{kind} is damaged"):
             nexus.import_rdf(path, define=True)
         assert nexus.info()["concepts"] == kiprdf.Nexus.memory().info()["concepts"]
 
@@ -117,6 +117,6 @@ def test_snapshots_contexts_and_ontologies_may_be_compressed(tmp_path: Path) -> 
 def test_an_archive_is_read_and_not_written(tmp_path: Path) -> None:
     assert files.format_of("data.nq.GZ") == "nquads"
     assert files.format_of("data.gz") is None
-    with pytest.raises(kiprdf.KipError, match="The suffix of all.ttl.gz is not"):
+    with pytest.raises(kiprdf.KipError, match=r"The suffix of all\.ttl\.gz is not"):
         kiprdf.Nexus.memory().snapshot(tmp_path / "all.ttl.gz")
     assert list(tmp_path.iterdir()) == []
