@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -27,31 +28,39 @@ SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 class _Kind(NamedTuple):
     name: str
     magic: bytes
-    reader: Callable[[], Any]
+    reader: Callable[[], _Reader]
 
 
-def _gzip() -> Any:
+class _Reader(NamedTuple):
+    """What makes an expander of one member, and its error."""
+
+    member: Callable[[], Any]
+    error: type[Exception]
+
+
+def _gzip() -> _Reader:
     load("zlib")
     import zlib
 
-    return zlib.decompressobj(16 + zlib.MAX_WBITS)
+    return _Reader(lambda: zlib.decompressobj(16 + zlib.MAX_WBITS), zlib.error)
 
 
-def _bzip2() -> Any:
+def _bzip2() -> _Reader:
     load("bz2")
     import bz2
 
-    return bz2.BZ2Decompressor()
+    return _Reader(bz2.BZ2Decompressor, OSError)
 
 
-def _xz() -> Any:
+def _xz() -> _Reader:
     load("lzma")
     import lzma
 
-    return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MEMORY)
+    member = partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, memlimit=_MEMORY)
+    return _Reader(member, lzma.LZMAError)
 
 
-def _zstandard() -> Any:
+def _zstandard() -> _Reader:
     try:
         load("zstandard")
     except ImportError:
@@ -59,7 +68,8 @@ def _zstandard() -> Any:
         raise KipError("KIP_1001", "Documents in zstd need the extra zstd.", hint) from None
     import zstandard
 
-    return zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj()
+    archive = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+    return _Reader(archive.decompressobj, zstandard.ZstdError)
 
 
 _KINDS = (
@@ -83,11 +93,11 @@ def expanded(data: bytes, name: str | None = None) -> bytes:
     kind = next((one for one in _KINDS if data.startswith(one.magic)), None)
     if kind is None:
         return data
-    name = name or "The document"
+    name, reader = name or "The document", kind.reader()
     room = ALLOWANCE + GROWTH * len(data)
     pieces = []
     try:
-        for piece in _pieces(data, kind.reader):
+        for piece in _pieces(data, reader.member):
             budget.check()
             room -= len(piece)
             if room < 0:
@@ -95,22 +105,20 @@ def expanded(data: bytes, name: str | None = None) -> bytes:
                 hint = "Expand it yourself if that is right, and give the file that comes out."
                 raise KipError("KIP_4002", message, hint)
             pieces.append(piece)
-    except (KipError, MemoryError):
-        raise
-    except Exception as fault:  # zlib, lzma and zstandard have errors of their own
+    except (EOFError, reader.error) as fault:
         message = f"{name} is damaged: {kind.name} cannot expand it ({str(fault).rstrip('.')})."
         raise KipError("KIP_1001", message, "Get or compress the file again.") from None
     return b"".join(pieces)
 
 
-def _pieces(data: bytes, reader: Callable[[], Any]) -> Iterator[bytes]:
+def _pieces(data: bytes, new_member: Callable[[], Any]) -> Iterator[bytes]:
     """What the members of an archive expand to, one after the other; zeros may be between them."""
     place, rest = 0, b""
     while rest or place < len(data):
         if not rest:
             rest, place = data[place : place + _PIECE], place + _PIECE
         rest = rest.lstrip(b"\0")
-        member = reader() if rest else None
+        member = new_member() if rest else None
         while member is not None and not member.eof:
             if not rest and place >= len(data):
                 raise EOFError("it ends too early")
