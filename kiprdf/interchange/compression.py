@@ -1,4 +1,4 @@
-"""Expands compressed documents, which their first bytes tell, within a bound.
+"""Expands compressed documents, recognized by their first bytes, within a bound.
 
 ``.gz``, ``.bz2`` and ``.xz`` are read by the standard library, ``.zst`` by the extra ``zstd``.
 """

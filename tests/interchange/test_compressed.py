@@ -1,4 +1,4 @@
-"""Compressed documents, told by their first bytes."""
+"""Compressed documents, recognized by their first bytes."""
 
 from __future__ import annotations
 
