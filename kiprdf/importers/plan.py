@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from kiprdf.errors import KipError
 from kiprdf.interchange import files
@@ -24,6 +24,8 @@ from kiprdf.memory.items import Item
 from kiprdf.nexus import Nexus
 from kiprdf.rdf import vocab
 
+End: TypeAlias = tuple[Any, ...]
+"""Type and name of a concept; or subject, predicate and object of a proposition."""
 SHOWN = 200
 """The most characters of what a report shows of a lost item."""
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
@@ -86,15 +88,16 @@ class Plan:
 
     def add_proposition(
         self,
-        subject: tuple[str, str],
+        subject: End,
         predicate: str,
-        object: tuple[str, str],
+        object: End,
         attributes: Mapping[str, Any] | None = None,
         *,
         original_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
-    ) -> None:
-        """Add a proposition; its ends are what ``add_concept`` returned.
+    ) -> tuple[End, str, End]:
+        """Add a proposition, and return it as an end of others; its own ends are what
+        ``add_concept`` or this method returned.
 
         A predicate that had to be spelled otherwise is kept as ``original_predicate``.
         """
@@ -112,6 +115,7 @@ class Plan:
                 "metadata": self._values({**own, **(metadata or {})}, link),
             }
         )
+        return subject, link, object
 
     def add_note(
         self,
@@ -128,15 +132,27 @@ class Plan:
 
         ``id`` is that of the other tool; ``options`` are ``tags``, ``session``, ``speaker`` and
         ``role`` as ``Memory.add`` takes them. ``attributes`` and ``metadata`` are kept beside them.
-        Raises ``ValueError`` for what is no note: an empty text, a timestamp that is no time.
+        A note without a timestamp keeps none. Raises ``ValueError`` for what is no note: an empty
+        text, a timestamp that is no time.
         """
         name = self._apart(f"name of {ITEM}", id, usable_name(id))
         item: Item = notes.note(texts.now, content, id=name, timestamp=timestamp, **options).item
-        if turn is not None:
-            item = replace(item, turn=turn)
-        values = {**(attributes or {}), **texts.attributes(item)}
+        item = replace(item, turn=turn, timestamp=item.timestamp if timestamp else "")
+        given = dict(attributes or {})
+        for key in [key for key in given if key in texts.KEYS and given[key] is not None]:
+            self.warn(f"The key {key!r} of a note is written as 'own_{key}'.")
+            given[f"own_{key}"] = given.pop(key)
+        values = {**given, **texts.attributes(item)}
         self.types.setdefault(ITEM, "A stored text of the agent's memory.")
         return self.add_concept(ITEM, id, values, original_id=id, metadata=metadata)
+
+    def add_note_if_valid(self, content: str, **options: Any) -> tuple[str, str] | None:
+        """The same, but what is no note, such as a text of too many characters, is skipped."""
+        try:
+            return self.add_note(content, **options)
+        except ValueError as fault:
+            self.skip(content, str(fault))
+            return None
 
     def skip(self, item: object, reason: str) -> None:
         """Report what is left out; a value that is no text is shown as JSON."""

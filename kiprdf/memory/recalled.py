@@ -183,8 +183,8 @@ def _body(
 def _heading(item: Item) -> str:
     of_whom = [shown(part) for part in (item.speaker, item.session) if part]
     time = _FRACTION.sub("", item.timestamp)
-    time = time if _TIME.fullmatch(time) else shown(time)
-    return f"[{shown(item.id)}] {', '.join([time, *of_whom])}"
+    time = time if _TIME.fullmatch(time) or not time else shown(time)
+    return f"[{shown(item.id)}] {', '.join(filter(None, [time, *of_whom]))}".rstrip()
 
 
 @lru_cache(maxsize=1024)
