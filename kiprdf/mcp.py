@@ -120,13 +120,13 @@ class NexusServer:
         """The tools of a client; one that may only read has those that only read."""
         may_write = not self._read_only and self._may_write(context)
         tools = {}
-        for schema in (*function_schemas(), *memory.SCHEMAS):
+        for schema in (*function_schemas("mcp"), *memory.function_schemas("mcp")):
             only_reads = schema["name"] in ONLY_READING
             if only_reads or may_write:
                 tools[schema["name"]] = types.Tool(
                     name=schema["name"],
                     description=schema["description"],
-                    input_schema=schema["parameters"],
+                    input_schema=schema["inputSchema"],
                     annotations=types.ToolAnnotations(
                         read_only_hint=only_reads, open_world_hint=False
                     ),

@@ -5,7 +5,8 @@ The two schemas, ``execute_kip`` and ``execute_kip_readonly``, are generated fro
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from kiprdf.errors import KipError, KipWarning
@@ -29,7 +30,9 @@ _FORMS = {
 }
 """The hints for fields that callers often send in another form."""
 _PLAIN = {"command", "parameters"}
-_STRICT_COMMANDS = "KIP commands to run in order. The first write that fails ends the batch."
+_STRICT = ("command", "commands", "parameters", "dry_run")
+_NULL = {"type": "null"}
+_OBJECT = "An object is sent as a text, which is its JSON."
 _READ = """\
 Begin with `DESCRIBE PRIMER`, which says what the memory contains, and \
 `DESCRIBE CONCEPT TYPE "Person"`, which lists the attributes and relations of a type. \
@@ -47,8 +50,13 @@ _FUNCTIONS = {
     "execute_kip_readonly": "Ask the long-term memory with KIP commands that only read. Prefer it "
     f"whenever nothing is to be written. {_READ}",
 }
-Style: TypeAlias = Literal["openai", "anthropic", "mcp"]
-_ARGUMENTS_OF = {"openai": "parameters", "anthropic": "input_schema", "mcp": "inputSchema"}
+Style: TypeAlias = Literal["openai", "anthropic", "gemini", "mcp"]
+_ARGUMENTS_OF = {
+    "openai": "parameters",
+    "anthropic": "input_schema",
+    "gemini": "parameters",
+    "mcp": "inputSchema",
+}
 
 
 def error_object(error: KipError) -> dict[str, str]:
@@ -174,30 +182,51 @@ def _hint(item: Any) -> str:
 def function_schemas(style: Style = "openai", *, strict: bool = False) -> list[dict[str, Any]]:
     """The function-calling definitions of both functions, for the tool list of a language model.
 
-    A style names the schema of the arguments: ``parameters`` for ``openai`` (the object
-    ``function`` of a tool), ``input_schema`` for ``anthropic``, ``inputSchema`` for ``mcp``.
+    A style is a provider, and names the schema of the arguments: ``parameters`` for ``openai`` (the
+    object ``function`` of a tool) and ``gemini`` (a function declaration), ``input_schema`` for
+    ``anthropic``, ``inputSchema`` for ``mcp``. No schema has references, defaults or constants,
+    which some converters refuse; that of ``mcp`` does not say which objects are closed.
+
     ``strict`` gives the schema that strict modes demand: all objects are closed and all fields
-    required, some of them nullable. These modes allow no object with free keys, so ``parameters``
-    and commands with their own parameters are missing: the commands contain the values. ``openai``
-    and ``anthropic`` definitions then have ``strict``. Raises ``ValueError`` for another style.
+    required, some of them nullable. These modes allow no object with free keys: ``parameters`` is
+    JSON in a text, and commands have no parameters of their own. Fields that few commands need are
+    missing, since the modes limit the number of nullable ones. ``openai`` and ``anthropic``
+    definitions then have ``strict``. Gemini, which has no such mode, refuses objects with free
+    keys and unions: it gets texts in their place, and all fields. Raises ``ValueError`` for another
+    style.
 
     >>> [schema["name"] for schema in function_schemas()]
     ['execute_kip', 'execute_kip_readonly']
     >>> sorted(function_schemas("anthropic", strict=True)[0])
     ['description', 'input_schema', 'name', 'strict']
     """
-    if style not in _ARGUMENTS_OF:
-        raise ValueError(f"The styles are {', '.join(_ARGUMENTS_OF)}.")
-    flag = {"strict": True} if strict and style != "mcp" else {}
     return [
-        {
-            "name": name,
-            "description": description,
-            _ARGUMENTS_OF[style]: _strict_schema() if strict else _request_schema(),
-            **flag,
-        }
+        in_style(name, description, _request_schema(), style, strict=strict, fields=_STRICT)
         for name, description in _FUNCTIONS.items()
     ]
+
+
+def in_style(
+    name: str,
+    description: str,
+    schema: dict[str, Any],
+    style: Style,
+    *,
+    strict: bool = False,
+    fields: Collection[str] | None = None,
+) -> dict[str, Any]:
+    """The definition of a function in a style; a strict one has the ``fields``, or all."""
+    if style not in _ARGUMENTS_OF:
+        raise ValueError(f"The styles are {', '.join(_ARGUMENTS_OF)}.")
+    if style == "gemini":
+        schema = _without_unions(schema)
+    elif strict:
+        schema = _strict_schema(_without_unions(schema), fields)
+    elif style == "mcp":
+        # The package of Gemini, which takes tools of MCP, fails at a Boolean in the place of one.
+        schema = json.loads(json.dumps(schema), object_hook=_open)
+    flag = {"strict": True} if strict and style in ("openai", "anthropic") else {}
+    return {"name": name, "description": description, _ARGUMENTS_OF[style]: schema, **flag}
 
 
 def _request_schema() -> dict[str, Any]:
@@ -206,25 +235,68 @@ def _request_schema() -> dict[str, Any]:
     from kiprdf.request_models import Request
 
     schema = Request.model_json_schema()
-    return {key: part for key, part in schema.items() if key not in ("title", "description")}
+    plain: dict[str, Any] = _plain(schema, schema.pop("$defs"))
+    del plain["description"]
+    return plain
 
 
-def _strict_schema() -> dict[str, Any]:
-    """The JSON Schema of a request without parameters, in which every field is required."""
-    load("kiprdf.request_models")
-    from kiprdf.request_models import Request
+def _plain(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    """A schema of pydantic with all in its place, and without what only pydantic reads.
 
-    fields = Request.model_fields
-    null = {"type": "null"}
-    types: dict[str, dict[str, Any]] = {
-        "command": {"anyOf": [{"type": "string"}, null]},
-        "commands": {"anyOf": [{"type": "array", "items": {"type": "string"}}, null]},
-        "dry_run": {"type": "boolean"},
-    }
-    properties = {
-        name: {**type_, "description": fields[name].description} for name, type_ in types.items()
-    }
-    properties["commands"]["description"] = _STRICT_COMMANDS
+    A field that may be null may as well be missing.
+    """
+    if "$ref" in schema:
+        definition = definitions[schema["$ref"].rpartition("/")[2]]
+        # What the field says comes before what its class says.
+        schema = {**definition, **{key: schema[key] for key in schema if key != "$ref"}}
+    plain: dict[str, Any] = {}
+    for key, part in schema.items():
+        if key == "properties":
+            plain[key] = {name: _plain(field, definitions) for name, field in part.items()}
+        elif key == "items":
+            plain[key] = _plain(part, definitions)
+        elif key == "const":
+            plain["enum"] = [part]
+        elif key == "anyOf":
+            options = [_plain(one, definitions) for one in part if one != _NULL]
+            plain = {**plain, key: options} if len(options) > 1 else {**options[0], **plain}
+        elif key not in ("default", "title"):
+            plain[key] = part
+    return plain
+
+
+def _open(node: dict[str, Any]) -> dict[str, Any]:
+    return {key: part for key, part in node.items() if key != "additionalProperties"}
+
+
+def _without_unions(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema without unions, free keys and closed objects: texts, which are read as well."""
+    schema = _open(schema)
+    if "anyOf" in schema:
+        options = schema.pop("anyOf")
+        names = [name for one in options for name in one.get("enum", ())]
+        switches = ["true", "false"] if {"type": "boolean"} in options else []
+        kind: dict[str, Any] = {"enum": switches + names} if names else {"description": _OBJECT}
+        return {"type": "string", **kind, **schema}
+    if "items" in schema:
+        schema["items"] = _without_unions(schema["items"])
+    elif "properties" in schema:
+        properties = schema["properties"].items()
+        schema["properties"] = {name: _without_unions(field) for name, field in properties}
+    elif schema["type"] == "object":
+        schema["type"] = "string"
+        schema["description"] += f" {_OBJECT}"
+    return schema
+
+
+def _strict_schema(schema: dict[str, Any], fields: Collection[str] | None) -> dict[str, Any]:
+    """A schema of an object without unions, in which some fields, or all, are required."""
+    required, properties = schema.get("required", ()), {}
+    for name, field in schema["properties"].items():
+        if fields is None or name in fields:
+            has_null = name not in required and field["type"] != "boolean"
+            meaning = {"description": field.pop("description")}
+            properties[name] = {**({"anyOf": [field, _NULL]} if has_null else field), **meaning}
     return {
         "type": "object",
         "properties": properties,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
 from kiprdf.errors import KipError, StoreError, without_folder
@@ -12,14 +13,14 @@ from kiprdf.memory.memory import Memory
 from kiprdf.memory.recalled import MAX_CHARACTERS, NO_NOTES, block
 from kiprdf.nexus import Nexus
 from kiprdf.prompt import quoted
-from kiprdf.protocol import error_response
+from kiprdf.protocol import Style, error_response, in_style
 
 REMEMBER = "remember"
 RECALL = "recall"
 _KINDS: dict[str, dict[str, Any]] = {
     "text": {"type": "string"},
     "texts": {"type": "array", "items": {"type": "string"}},
-    "count": {"type": "integer", "minimum": 0},
+    "count": {"type": "integer"},
 }
 
 
@@ -28,16 +29,16 @@ def _schema(name: str, description: str, *arguments: tuple[str, str, str]) -> di
     properties = {
         argument: {**_KINDS[kind], "description": meaning} for argument, kind, meaning in arguments
     }
-    parameters = {
+    schema = {
         "type": "object",
         "properties": properties,
         "required": [arguments[0][0]],
         "additionalProperties": False,
     }
-    return {"name": name, "description": description, "parameters": parameters}
+    return {"name": name, "description": description, "schema": schema}
 
 
-SCHEMAS: tuple[dict[str, Any], ...] = (
+_FUNCTIONS: tuple[dict[str, Any], ...] = (
     _schema(
         REMEMBER,
         "Store a note in plain text in the long-term memory. What it states about projects, tools,"
@@ -66,12 +67,23 @@ SCHEMAS: tuple[dict[str, Any], ...] = (
         ("session", "text", "Only notes of this conversation."),
     ),
 )
+
+
+def function_schemas(style: Style = "openai", *, strict: bool = False) -> list[dict[str, Any]]:
+    """The definitions of both functions, as ``kiprdf.function_schemas`` gives those of KIP.
+
+    >>> [sorted(one["parameters"]["properties"]) for one in function_schemas("gemini")][0]
+    ['session', 'speaker', 'tags', 'text']
+    """
+    return [in_style(**deepcopy(schema), style=style, strict=strict) for schema in _FUNCTIONS]
+
+
 _EXAMPLES = {
     REMEMBER: '{"text": "I use Docker.", "tags": ["work"]}',
     RECALL: '{"query": "docker", "since": "2026-01-31", "tags": ["work"], "limit": 5}',
 }
 _READ = {"tags": texts_in, "limit": number_in}
-_SCHEMA_OF = {schema["name"]: schema for schema in SCHEMAS}
+_SCHEMA_OF = {schema["name"]: schema["schema"] for schema in _FUNCTIONS}
 NAMES = frozenset(_SCHEMA_OF)
 
 
@@ -112,7 +124,7 @@ class MemoryFunctions:
         arguments = json_in(arguments, dict)
         if not isinstance(arguments, Mapping):
             raise ValueError(f"{name}: the arguments are an object.")
-        required, *optional = _SCHEMA_OF[name]["parameters"]["properties"]
+        required, *optional = _SCHEMA_OF[name]["properties"]
         value = arguments.get(required)
         unknown = sorted(set(arguments) - {required, *optional})
         if not isinstance(value, str) or unknown:

@@ -71,12 +71,14 @@ async def ask_by_mcp(server: Any, default: bool, answers: dict[Any, list[str]]) 
 def test_the_schemas_have_the_field() -> None:
     request = openapi.document("http://kb.example/")["components"]["schemas"]["Request"]
     functions = [schema["parameters"] for schema in kiprdf.function_schemas()]
-    for schema in (request, *functions):
+    published = request["properties"]["entail"]
+    assert [one.get("type") for one in published["anyOf"]] == ["boolean", "string", "null"]
+    for schema in functions:
         field = schema["properties"]["entail"]
-        kinds = [option.get("type") for option in field["anyOf"]]
-        assert kinds == ["boolean", "string", "null"]
-        assert [option.get("const") for option in field["anyOf"]][1] == "same_as"
+        assert field["anyOf"] == [{"type": "boolean"}, {"type": "string", "enum": ["same_as"]}]
+        assert field["description"] == published["description"]
         assert "subclass_of" in field["description"]
-    assert "entail" in functions[0]["$defs"]["CommandItem"]["properties"]
+        _, item = schema["properties"]["commands"]["items"]["anyOf"]
+        assert item["properties"]["entail"] == field
     strict = kiprdf.function_schemas("openai", strict=True)[0]["parameters"]
-    assert sorted(strict["properties"]) == ["command", "commands", "dry_run"]
+    assert sorted(strict["properties"]) == ["command", "commands", "dry_run", "parameters"]

@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 import kiprdf
-from kiprdf.memory.functions import SCHEMAS
+from kiprdf.memory.functions import function_schemas
 from tests.cli.runner import run_process
 from tests.serve.running import RunningServer, over_pipes, serving
 
@@ -67,12 +67,12 @@ async def tour(session: ClientSession) -> None:
     assert start.server_info.name == "kiprdf"
     assert "kip://primer" in (start.instructions or "").split("\n")[0]
     tools = {tool.name: tool for tool in (await session.list_tools()).tools}
-    schemas = {schema["name"]: schema for schema in kiprdf.function_schemas()}
-    schemas |= {schema["name"]: schema for schema in SCHEMAS}
+    schemas = {schema["name"]: schema for schema in kiprdf.function_schemas("mcp")}
+    schemas |= {schema["name"]: schema for schema in function_schemas("mcp")}
     assert set(tools) == set(schemas) == {*schemas, "remember", "recall"}
     for name, tool in tools.items():
         assert tool.description == schemas[name]["description"]
-        assert tool.input_schema == schemas[name]["parameters"]
+        assert tool.input_schema == schemas[name]["inputSchema"]
     assert tools["execute_kip_readonly"].annotations.read_only_hint is True  # type: ignore[union-attr]
     answer = await session.call_tool("execute_kip_readonly", {"command": FIND})
     assert answer.structured_content == {"result": ["Aspirin"]}
