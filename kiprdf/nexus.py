@@ -967,6 +967,7 @@ class Nexus:
         loader: Loader | None = None,
         also: Sequence[files.Source] = (),
         update: bool = True,
+        lenient: bool = False,
         dry_run: bool = False,
     ) -> dict[str, Any]:
         """Import external RDF as concepts and propositions, in one transaction.
@@ -980,8 +981,10 @@ class Nexus:
         URL. Nothing is fetched but such contexts, by a given ``loader``. ``update=False`` writes
         only what is new: the links to what other files described. ``also`` are further documents
         that are imported, too: classes and properties that share a local name share a definition,
-        in any order of the documents. Returns a report: what was, or with ``dry_run`` would be,
-        created, updated or left unchanged, and what was skipped and why.
+        in any order of the documents. With ``lenient`` bad lines of N-Triples and N-Quads, and
+        triples with bad IRIs, are skipped with their lines, and are no errors. Returns a report:
+        what was, or with ``dry_run`` would be, created, updated or left unchanged, and what was
+        skipped and why.
 
         A list of sources is imported one by one, each in one transaction, and again for
         links to what later ones describe. The report has those of all, as ``documents``.
@@ -1049,6 +1052,7 @@ class Nexus:
         context: Contexts | None = None,
         loader: Loader | None = None,
         update: bool = True,
+        lenient: bool = False,
         dry_run: bool = False,
     ) -> dict[str, Any]:
         """Import an ontology in RDFS, OWL or SHACL as definitions of types and predicates.

@@ -153,6 +153,7 @@ class DocumentOptions(_MappedOptions):
     loader: contexts.Loader | None = None
     also: Sequence[files.Source] = ()
     update: bool = True
+    lenient: bool = False
     dry_run: bool = False
 
 

@@ -104,6 +104,9 @@ def import_(
     extract: Annotated[
         bool, typer.Option("--extract", help="Add to the graph what imported notes state.")
     ] = False,
+    lenient: Annotated[
+        bool, typer.Option("--lenient", help="Skip bad lines and bad IRIs, and report them.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Report what would change, write nothing.")
     ] = False,
@@ -132,7 +135,7 @@ def import_(
     of_table = (type, key, attribute, link, map)
     if tool is not None:
         rdf = (mapping, define, default_type, language, format, base_iri, context)
-        if any((*rdf, ontology, nanopublications, trust, inherit)):
+        if any((*rdf, ontology, nanopublications, trust, inherit, lenient)):
             kept = "--source, --extract, --dry-run, --json, --strict and those of tables"
             raise typer.BadParameter(f"Of the options, --from takes {kept}.")
         table = other_tools.TableOptions(*of_table)
@@ -161,6 +164,7 @@ def import_(
     if server is not None and nanopublications:
         raise typer.BadParameter("Import nanopublications where the nexus is, not on a server.")
     options: dict[str, Any] = {"format": format and format.value, "dry_run": dry_run}
+    options["lenient"] = lenient
     options["context"] = _contexts(context or [])
     options |= {"mapping": mapping if server else inputs.mapping_of(mapping), "base_iri": base_iri}
     if ontology:
@@ -327,11 +331,13 @@ def report_lines(name: str, report: dict[str, Any]) -> Iterator[str]:
         yield from _first(warnings, SHOWN, "    ")
 
 
-def _skipped(skipped: list[dict[str, str]]) -> Iterator[str]:
+def _skipped(skipped: list[dict[str, Any]]) -> Iterator[str]:
     """Each reason with the number of triples or other items, and the first of them."""
     by_reason: dict[str, list[str]] = {}
     for entry in skipped:
-        by_reason.setdefault(entry["reason"], []).append(entry.get("triple") or entry["item"])
+        line = f"line {entry['line']}: " if "line" in entry else ""
+        item = entry.get("triple") or entry["item"]
+        by_reason.setdefault(entry["reason"], []).append(line + item)
     if skipped:
         yield f"  skipped: {len(skipped)}"
     for reason, triples in list(by_reason.items())[:SHOWN]:

@@ -14,10 +14,11 @@ from pyoxigraph import DefaultGraph, NamedNode, Quad
 from kiprdf.errors import KipError
 from kiprdf.interchange import files, formats
 from kiprdf.interchange.formats import graphs
+from kiprdf.interchange.formats.lenient import BadParts
 from kiprdf.interchange.formats.reading import base_of
 from kiprdf.interchange.importing import importer
 from kiprdf.interchange.importing.element_index import IMPORTED_AT, read_element_index
-from kiprdf.interchange.importing.external import ONTOLOGY
+from kiprdf.interchange.importing.external import ONTOLOGY, Skipped
 from kiprdf.interchange.importing.plan import ImportPlan, JsonMap
 from kiprdf.interchange.importing.values import examples
 from kiprdf.interchange.mapping.contexts import Mapping
@@ -69,6 +70,7 @@ class Document:
         self._options, self._base_iri = options, options.base_iri
         self._mapping = options.vocabulary  # read here, since it may be a file that is missing
         name = files.name_of(source)
+        self._bad = BadParts() if options.lenient else None
         named = {} if name is None else {"source": name}
         self._provenance = {**named, IMPORTED_AT: imported_at, **(options.metadata or {})}
 
@@ -89,7 +91,17 @@ class Document:
         if self._options.context is not None:
             loader = given_contexts.GivenContexts(self._options.context, loader)
         return parsing.parse_foreign(
-            self._content, self._format, base_iri=self._base_iri, loader=loader
+            self._content, self._format, base_iri=self._base_iri, loader=loader, bad=self._bad
+        )
+
+    def _with_bad(self, plan: ImportPlan) -> ImportPlan:
+        """A plan whose report says what of the document is bad."""
+        bad = self._bad
+        if bad is None:
+            return plan
+        first = (Skipped(one.text, one.reason, one.line) for one in bad.first)
+        return replace(
+            plan, skipped=[*first, *plan.skipped], warnings=[*bad.warnings(), *plan.warnings]
         )
 
     @cached_property
@@ -123,11 +135,12 @@ class RdfDocument(Document):
             source_base=self._declared_base(),
             others=lambda: self._others,
         )
-        return replace(
+        plan = replace(
             plan,
             skipped=sorted([*plan.skipped, *document.skipped]),
             warnings=[*plan.warnings, *document.warnings, *warnings],
         )
+        return self._with_bad(plan)
 
     def _declared_base(self) -> str | None:
         """The base of the nexus that wrote the document, if one did."""
@@ -168,13 +181,14 @@ class OntologyDocument(Document):
             attributes[name] = {**attributes.get(name, {}), **one.attributes}
         heads = (str(quad.subject).strip("<>") for quad in self.quads if quad.object == ONTOLOGY)
         name_of_source = str(self._provenance.get("source") or min(heads, default=""))
-        return replace(
+        plan = replace(
             plan,
             recorded=record_axioms(self.quads, definitions, attributes, index, name_of_source),
             triples=len(self.quads),
             warnings=[*plan.warnings, *self._warnings()],
             update=self._options.update,
         )
+        return self._with_bad(plan)
 
     def _warnings(self) -> Iterator[str]:
         named = sorted({str(quad.graph_name) for quad in self.quads} - {str(DefaultGraph())})

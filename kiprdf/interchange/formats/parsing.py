@@ -24,9 +24,18 @@ from pyoxigraph import parse as parse_rdf
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.files import LONE_SURROGATE
-from kiprdf.interchange.formats import NAMES, Format, check_format, guard, guard_jsonld, guard_xml
+from kiprdf.interchange.formats import (
+    NAMES,
+    Format,
+    check_format,
+    guard,
+    guard_jsonld,
+    guard_xml,
+    lenient,
+)
 from kiprdf.interchange.formats.guard import STRINGS
 from kiprdf.interchange.formats.guard_xml import offset
+from kiprdf.interchange.formats.lenient import BadParts
 from kiprdf.interchange.mapping.reader import Loader
 from kiprdf.source import NOWHERE, Span
 
@@ -61,11 +70,15 @@ def parse_foreign(
     *,
     base_iri: str | None = None,
     loader: Loader | None = None,
+    bad: BadParts | None = None,
 ) -> tuple[list[Quad], list[str]]:
-    """The quads of a document as ``parse`` returns them, and a sentence for each repaired tag."""
+    """The quads of a document as ``parse`` returns them, and a sentence for each repaired tag.
+
+    With ``bad`` what is bad is noted there, and is not an error.
+    """
     check_format(format)
-    text, warnings = repaired(decoded(content, format), format)
-    quads = parse(text, format, base_iri=base_iri, loader=loader)
+    text, warnings = repaired(decoded(content, format, bad), format)
+    quads = parse(text, format, base_iri=base_iri, loader=loader, bad=bad)
     if _NO_TAG in text:
         quads = list(dict.fromkeys(Quad(*map(_without_placeholder, quad)) for quad in paced(quads)))
     return quads, warnings
@@ -224,6 +237,7 @@ def parse(
     *,
     base_iri: str | None = None,
     loader: Loader | None = None,
+    bad: BadParts | None = None,
 ) -> list[Quad]:
     """The quads of a document, each once, in the order of the document.
 
@@ -232,7 +246,8 @@ def parse(
     KIP_1001 with line and column for a broken document, KIP_4002 for one that nests too deeply, or
     whose terms are far longer than its text.
     """
-    return list(dict.fromkeys(quads(content, format, base_iri=base_iri, loader=loader)))
+    found = quads(content, format, base_iri=base_iri, loader=loader, bad=bad)
+    return list(dict.fromkeys(found))
 
 
 def quads(
@@ -241,24 +256,30 @@ def quads(
     *,
     base_iri: str | None = None,
     loader: Loader | None = None,
+    bad: BadParts | None = None,
 ) -> Iterator[Quad]:
     """The quads of a document in its order, possibly with duplicates; see ``parse``."""
     check_format(format)
     _check_base(base_iri)
-    text = decoded(content, format)
-    read = checked(text, format, loader, base_iri)
-    return _quads(text, read, format, base_iri)
+    text = decoded(content, format, bad)
+    if bad is not None and format in lenient.LINES:
+        read = lenient.guarded(text, format, bad)
+    else:
+        read = checked(text, format, loader, base_iri)
+    return chain.from_iterable(_parsed(text, read, format, base_iri, bad))
 
 
-def _quads(text: str, read: str, format: Format, base_iri: str | None) -> Iterator[Quad]:
-    return chain.from_iterable(_parsed(text, read, format, base_iri))
-
-
-def _parsed(text: str, read: str, format: Format, base_iri: str | None) -> Iterator[Iterable[Quad]]:
+def _parsed(
+    text: str, read: str, format: Format, base_iri: str | None, bad: BadParts | None
+) -> Iterator[Iterable[Quad]]:
     """The quads of a checked text, in portions."""
-    labels = _Labels(text)
+    labels, parser = _Labels(text), OXIGRAPH_FORMATS[format]
     try:
-        parsed = parse_rdf(read, format=OXIGRAPH_FORMATS[format], base_iri=base_iri)
+        parsed: Iterable[Quad]
+        if bad is None:
+            parsed = parse_rdf(read, format=parser, base_iri=base_iri)
+        else:
+            parsed = lenient.parsed(text, read, format, parser, base_iri, bad)
         for some, written in guard.bounded(parsed, read, NAMES[format]):
             # Most documents have no blank nodes, most others few.
             yield map(labels.quad, some) if "_:" in written else some
@@ -307,11 +328,16 @@ def _check_base(base_iri: str | None) -> None:
 # Text -----------------------------------------------------------------------------------------
 
 
-def decoded(content: str | bytes, format: Format) -> str:
-    """A document as text; only XML may be in another encoding than UTF-8."""
+def decoded(content: str | bytes, format: Format, bad: BadParts | None = None) -> str:
+    """A document as text; only XML may be in another encoding than UTF-8.
+
+    With ``bad`` the lines of N-Triples and N-Quads that are no text are noted there, and empty.
+    """
     if isinstance(content, str):
         text = content.removeprefix("\ufeff")
         surrogate = None if text.isascii() else LONE_SURROGATE.search(text)
+        if surrogate and bad is not None and format in lenient.LINES:
+            return lenient.decoded(text, "utf-8", bad)
         if surrogate:
             message = "The text contains a lone surrogate, which is not a character."
             raise KipError(
@@ -325,6 +351,8 @@ def decoded(content: str | bytes, format: Format) -> str:
     try:
         return content.decode(encoding)
     except UnicodeDecodeError as fault:
+        if bad is not None and format in lenient.LINES:
+            return lenient.decoded(content, encoding, bad)
         before = content[: fault.start].decode(encoding, "replace")
         message = f"The {NAMES[format]} is not {encoding.upper().removesuffix('-SIG')} text."
         span = Span(len(before), len(before) + 1)

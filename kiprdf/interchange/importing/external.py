@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
@@ -69,10 +69,15 @@ def leaves(items: Items, place: tuple[int, ...] = ()) -> Iterator[tuple[tuple[in
 
 
 class Skipped(NamedTuple):
-    """What a plan leaves out: the text of a triple, and why."""
+    """What a plan leaves out: the text of a triple, and why; the line of a bad one."""
 
     triple: str
     reason: str
+    line: int = 0
+
+    def document(self) -> dict[str, Any]:
+        """The entry of a report, as JSON."""
+        return {key: value for key, value in self._asdict().items() if value != 0}
 
 
 @dataclass(slots=True)

@@ -74,7 +74,7 @@ class ImportPlan:
                 "concept_types": [d.name for d in self.definitions if d.type == META_TYPES[0]],
                 "predicates": [d.name for d in self.definitions if d.type == META_TYPES[1]],
             },
-            "skipped": [skipped._asdict() for skipped in self.skipped],
+            "skipped": [skipped.document() for skipped in self.skipped],
             "warnings": list(self.warnings),
         }
 

@@ -100,6 +100,7 @@ class Import(_Arguments):
     context: Context | list[Context] | None = None
     also: list[StrictStr] = []
     update: StrictBool = True
+    lenient: StrictBool = False
     inherit: StrictBool = False
     dry_run: StrictBool = False
 

@@ -1,0 +1,160 @@
+"""Reads RDF whose IRIs, literals or lines are partly bad: what is bad is left out and noted.
+
+N-Triples and N-Quads are read line by line. In other formats a triple with a bad IRI is left out;
+what the parser cannot read at all stays an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple
+from pyoxigraph import parse as parse_rdf
+
+from kiprdf.budget import paced
+from kiprdf.errors import KipError, shown
+from kiprdf.interchange.files import LONE_SURROGATE
+from kiprdf.interchange.formats import Format, guard
+
+LINES = ("ntriples", "nquads")
+"""The formats in which each statement is a line."""
+LISTED = 1000
+"""How many bad lines or triples are noted with their text; all are counted."""
+_BLOCK = 500
+"""The lines that are parsed at once, until one of them is bad."""
+_LENGTH = 200
+_END = re.compile("\r\n|\n|\r")
+
+
+class BadPart(NamedTuple):
+    """A line or a triple that is left out; its line in the text, 0 where none is known."""
+
+    line: int
+    text: str
+    reason: str
+
+
+@dataclass
+class BadParts:
+    """What is left out of documents: the first of it, and the number of all."""
+
+    first: list[BadPart] = field(default_factory=list)
+    count: int = 0
+
+    def note(self, line: int, text: str, reason: str) -> None:
+        """Note a line or a triple."""
+        self.count += 1
+        if len(self.first) < LISTED:
+            self.first.append(BadPart(line, shown(text.strip(), _LENGTH), reason))
+
+    def warnings(self) -> Iterator[str]:
+        """One sentence with the number of all, if there are any."""
+        if self.count:
+            listed = f"; the first {LISTED} are listed" if self.count > LISTED else ""
+            what = "line or triple is" if self.count == 1 else "lines or triples are"
+            yield f"{self.count} {what} bad and left out (lenient){listed}."
+
+
+def decoded(content: bytes | str, encoding: str, bad: BadParts) -> str:
+    """The text of lines, in which those that are not text are empty."""
+    text = content.decode(encoding, "surrogateescape") if isinstance(content, bytes) else content
+    if LONE_SURROGATE.search(text) is None:
+        return text
+    what = "it is not UTF-8 text"
+    return _kept(text, lambda line: what if LONE_SURROGATE.search(line) else None, bad)
+
+
+def guarded(text: str, format: Format, bad: BadParts) -> str:
+    """The text of lines, in which those with brackets or IRIs beyond all bounds are empty."""
+    try:
+        guard.check_tokens(text, format)
+    except KipError:
+        return _kept(text, lambda line: _excess(line, format), bad)
+    return text
+
+
+def _excess(line: str, format: Format) -> str | None:
+    try:
+        guard.check_tokens(line, format)
+    except KipError as fault:
+        return fault.message
+    return None
+
+
+def _kept(text: str, fault: Any, bad: BadParts) -> str:
+    lines = _END.split(text)
+    for number, line in enumerate(paced(lines), 1):
+        reason = fault(line)
+        if reason is not None:
+            bad.note(number, LONE_SURROGATE.sub("\ufffd", line), reason)
+            lines[number - 1] = ""
+    return "\n".join(lines)
+
+
+def parsed(
+    text: str, read: str, format: Format, parser: RdfFormat, base_iri: str | None, bad: BadParts
+) -> Iterator[Quad]:
+    """The quads of a checked text but those that are bad; ``text`` is the document itself."""
+    if format in LINES:
+        lines = _END.split(read)
+        for start in range(0, len(lines), _BLOCK):
+            yield from _of_lines(lines[start : start + _BLOCK], start + 1, parser, bad)
+    else:
+        yield from _sound(
+            parse_rdf(read, format=parser, base_iri=base_iri, lenient=True), text, bad
+        )
+
+
+def _of_lines(lines: list[str], number: int, parser: RdfFormat, bad: BadParts) -> list[Quad]:
+    """The quads of some lines: of all at once, else of each half, until one line is bad."""
+    try:
+        return list(parse_rdf("\n".join([*lines, ""]), format=parser))
+    except SyntaxError as fault:
+        if len(lines) == 1:
+            bad.note(number, lines[0], _reason(fault))
+            return []
+    half = len(lines) // 2
+    first = _of_lines(lines[:half], number, parser, bad)
+    return first + _of_lines(lines[half:], number + half, parser, bad)
+
+
+def _reason(fault: SyntaxError) -> str:
+    return re.sub(r" \(line \d+\)$", "", fault.msg.partition(": ")[2] or fault.msg)
+
+
+def _sound(quads: Iterable[Quad], text: str, bad: BadParts) -> Iterator[Quad]:
+    """The quads whose IRIs and language tags are well-formed."""
+    good: set[str] = set()
+    for quad in paced(quads):
+        found = next(filter(None, (_bad_value(term, good) for term in quad)), None)
+        if found is None:
+            yield quad
+            continue
+        value, reason = found
+        place = text.find(value) if bad.count < LISTED else -1
+        line = 0 if place < 0 else text.count("\n", 0, place) + 1
+        bad.note(line, f"{quad} .", f"{shown(value)} is not {reason}")
+
+
+def _bad_value(term: Any, good: set[str]) -> tuple[str, str] | None:
+    """The IRI or language tag of a term that is not well-formed, and what it is not."""
+    if isinstance(term, Triple):
+        return next(filter(None, (_bad_value(part, good) for part in term)), None)
+    if isinstance(term, Literal) and term.language is not None:
+        try:
+            Literal("", language=term.language)
+        except ValueError:
+            return term.language, "a language tag"
+        return None
+    iri = term.datatype if isinstance(term, Literal) else term
+    if not isinstance(iri, NamedNode) or iri.value in good:
+        return None
+    try:
+        NamedNode(iri.value)
+    except ValueError as fault:
+        return iri.value, f"an IRI: {str(fault).rstrip('.')}"
+    good.add(iri.value)
+    return None
