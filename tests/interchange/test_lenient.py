@@ -26,7 +26,7 @@ LINES = [
 ]
 REASONS = [
     (3, "Invalid IRI code point ' '"),
-    (4, "Line jumps are not allowed in string literals"),
+    (4, "Unexpected end of file"),
     (6, "'"),
     (7, "Unexpected escape character"),
 ]

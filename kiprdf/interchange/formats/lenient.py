@@ -67,7 +67,7 @@ def decoded(content: bytes | str, encoding: str, bad: BadParts) -> str:
     return _kept(text, lambda line: what if LONE_SURROGATE.search(line) else None, bad)
 
 
-def guarded(text: str, format: Format, bad: BadParts) -> str:
+def within_bounds(text: str, format: Format, bad: BadParts) -> str:
     """The text of lines, in which those with brackets or IRIs beyond all bounds are empty."""
     try:
         guard.check_tokens(text, format)
@@ -111,7 +111,7 @@ def parsed(
 def _of_lines(lines: list[str], number: int, parser: RdfFormat, bad: BadParts) -> list[Quad]:
     """The quads of some lines: of all at once, else of each half, until one line is bad."""
     try:
-        return list(parse_rdf("\n".join([*lines, ""]), format=parser))
+        return list(parse_rdf("\n".join(lines), format=parser))
     except SyntaxError as fault:
         if len(lines) == 1:
             bad.note(number, lines[0], _reason(fault))
@@ -129,11 +129,11 @@ def _sound(quads: Iterable[Quad], text: str, bad: BadParts) -> Iterator[Quad]:
     """The quads whose IRIs and language tags are well-formed."""
     good: set[str] = set()
     for quad in paced(quads):
-        found = next(filter(None, (_bad_value(term, good) for term in quad)), None)
-        if found is None:
+        bad_value = next(filter(None, (_bad_value(term, good) for term in quad)), None)
+        if bad_value is None:
             yield quad
             continue
-        value, reason = found
+        value, reason = bad_value
         place = text.find(value) if bad.count < LISTED else -1
         line = 0 if place < 0 else text.count("\n", 0, place) + 1
         bad.note(line, f"{quad} .", f"{shown(value)} is not {reason}")

@@ -246,8 +246,8 @@ def parse(
     KIP_1001 with line and column for a broken document, KIP_4002 for one that nests too deeply, or
     whose terms are far longer than its text.
     """
-    found = quads(content, format, base_iri=base_iri, loader=loader, bad=bad)
-    return list(dict.fromkeys(found))
+    every = quads(content, format, base_iri=base_iri, loader=loader, bad=bad)
+    return list(dict.fromkeys(every))
 
 
 def quads(
@@ -263,7 +263,7 @@ def quads(
     _check_base(base_iri)
     text = decoded(content, format, bad)
     if bad is not None and format in lenient.LINES:
-        read = lenient.guarded(text, format, bad)
+        read = lenient.within_bounds(text, format, bad)
     else:
         read = checked(text, format, loader, base_iri)
     return chain.from_iterable(_parsed(text, read, format, base_iri, bad))
