@@ -83,6 +83,7 @@ class AsyncNexus:
     why = as_coroutine(Nexus.why)
     draw = as_coroutine(Nexus.draw)
     transaction = as_coroutine(Nexus.transaction)
+    load = as_coroutine(Nexus.load)
     sparql = as_coroutine(Nexus.sparql)
     build_index = as_coroutine(Nexus.build_index)
     snapshot = as_coroutine(Nexus.snapshot)

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from kiprdf.execution import (
         gating,
         imports,
+        loading,
         proposals,
         receipts,
         replacing,
@@ -94,6 +95,7 @@ else:
     gating = Lazy("kiprdf.execution.gating")
     graphs = Lazy("kiprdf.interchange.formats.graphs")
     imports = Lazy("kiprdf.execution.imports")
+    loading = Lazy("kiprdf.execution.loading")
     maintenance = Lazy("kiprdf.maintenance")
     nanopublications = Lazy("kiprdf.sharing.nanopublications")
     options = Lazy("kiprdf.options")
@@ -595,6 +597,43 @@ class Nexus:
         (1, 2)
         """
         return transact(self._engine, function, dry_run)
+
+    @timed_write
+    def load(
+        self,
+        concepts: Any = (),
+        propositions: Any = (),
+        *,
+        metadata: JsonMap | None = None,
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Write many concepts and propositions, as UPSERT does; return how many were changed.
+
+        Each is an iterable of rows, or a data frame: of pandas, Polars, PyArrow, or with the
+        interchange protocol. A row of ``concepts`` is a mapping with ``type``, ``name``,
+        ``attributes`` and ``metadata``, or a tuple of these, of which the last two may be missing.
+        A row of ``propositions`` has ``subject``, ``predicate``, ``object``, ``attributes`` and
+        ``metadata``; an end is ``(type, name)``, a mapping of both, an id, or a proposition as
+        ``(subject, predicate, object)``. In a data frame, columns with these names are their parts,
+        with ``subject_type`` and ``object_type`` unless an end is an id, ``metadata.KEY`` is
+        metadata, any other column an attribute; empty cells are left out. ``metadata`` is
+        written to all elements.
+
+        Propositions may name concepts and propositions of the same call, in any order. Up to
+        20,000 rows are one commit, written as a whole or not at all; of more, each 20,000. An error
+        names the row, counted from 1, and the commits before it. The same call again changes
+        nothing, so that it can be repeated after an error. What the erasure list names is
+        left out. The report counts what was, or with ``dry_run`` would be, created, updated or left
+        unchanged, and has the numbers of the ``commits``.
+
+        >>> nexus = Nexus.memory()
+        >>> people = [("Person", "Ada", {"born": 1815}), ("Person", "Charles")]
+        >>> report = nexus.load(people, metadata={"source": "encyclopedia"})
+        >>> report["concepts"], report["propositions"]["created"]
+        ({'created': 2, 'updated': 0, 'unchanged': 0}, 0)
+        """
+        check(metadata=metadata, dry_run=dry_run)
+        return loading.load(self._engine, concepts, propositions, metadata, dry_run=dry_run)
 
     def why(
         self,

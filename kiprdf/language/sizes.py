@@ -40,6 +40,11 @@ class Sizes:
         # The value is kept with its size, so that no other object can get its id.
         self._measured: dict[tuple[int, int], tuple[Any, Size]] = {}
 
+    @property
+    def total(self) -> int:
+        """The characters of all values, and one for each value."""
+        return self._values + self._characters
+
     def add(self, value: Any, span: Span = NOWHERE) -> None:
         """Add a value; raise KIP_4002 if it nests too deeply or the total is too large."""
         if isinstance(value, str):

@@ -103,6 +103,7 @@ NEXUS: dict[str, Way] = {
     "answer": lambda world: world.nexus.answer(TEXT),
     "execute_kip": lambda world: of_request(world.nexus.execute_kip({"command": TEXT})),
     "transaction": lambda world: world.nexus.transaction(lambda tx: tx.execute(TEXT)),
+    "load": lambda world: world.nexus.load([("Person", "Bo")]),
     "apply_capsule": lambda world: world.nexus.apply_capsule(TEXT),
     "apply_patch": lambda world: world.nexus.apply_patch(PATCH),
     "restore": lambda world: Nexus.restore(world.other, world.nexus.snapshot()),

@@ -1,0 +1,221 @@
+"""Rows of Python as concepts and propositions: forms, data frames, batches, errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date, datetime
+from typing import Any
+
+import pytest
+
+from kiprdf import KipError, Nexus
+from kiprdf.execution import loading
+from tests.cases import each_case
+
+SCHEMA = """UPSERT {
+  CONCEPT { {type: "$ConceptType", name: "Drug"} }
+  CONCEPT { {type: "$PropositionType", name: "treats"} }
+  CONCEPT { {type: "$PropositionType", name: "stated"} }
+}"""
+DRUGS = [("Drug", "Aspirin", {"risk": 2}), {"type": "Drug", "name": "Ibuprofen"}]
+TREATS = (("Drug", "Aspirin"), "treats", {"type": "Drug", "name": "Ibuprofen"})
+UNCHANGED = {"created": 0, "updated": 0, "unchanged": 2}
+
+
+@pytest.fixture
+def nexus() -> Iterator[Nexus]:
+    with Nexus.memory(history=True) as opened:
+        opened.execute(SCHEMA)
+        yield opened
+
+
+def counts(report: dict[str, Any]) -> list[int]:
+    """Created, updated and unchanged concepts, and propositions."""
+    kinds = (report["concepts"], report["propositions"])
+    return [kind[change] for kind in kinds for change in ("created", "updated", "unchanged")]
+
+
+def drug(nexus: Nexus, name: str) -> dict[str, Any]:
+    return dict(nexus.find('FIND(?d) WHERE { ?d {type: "Drug", name: :n} }', n=name)[0]["?d"])
+
+
+def test_rows_are_written_once(nexus: Nexus) -> None:
+    links = [("C:Drug/Aspirin", "stated", TREATS, None, {"confidence": 0.5}), TREATS]
+    commit = nexus.info()["commit"]
+    tried = nexus.load(DRUGS, links, metadata={"source": "list"}, dry_run=True)
+    assert (counts(tried), nexus.info()["commit"]) == ([2, 0, 0, 2, 0, 0], commit)
+    written = nexus.load(iter(DRUGS), iter(links), metadata={"source": "list"})
+    assert (counts(written), written["commits"]) == ([2, 0, 0, 2, 0, 0], [commit + 1])
+    again = nexus.load(DRUGS, links, metadata={"source": "list"})
+    assert (counts(again), again["commits"]) == ([0, 0, 2, 0, 0, 2], [])
+    assert nexus.info()["commit"] == commit + 1
+    stated = nexus.find('FIND(?l) WHERE { ?l (?d, "stated", ?fact) }').single()["?l"]
+    assert stated["object"] == nexus.id_of("(Drug:Aspirin, treats, Drug:Ibuprofen)")
+    assert stated["metadata"]["confidence"] == 0.5
+    assert stated["metadata"]["source"] == "list"
+
+
+def test_a_data_frame_of_pandas_has_attributes_and_metadata(nexus: Nexus) -> None:
+    pandas, numpy = pytest.importorskip("pandas"), pytest.importorskip("numpy")
+    frame = pandas.DataFrame(
+        {
+            "type": ["Drug", "Drug", "Drug"],
+            "name": ["Aspirin", "Ibuprofen", "Codeine"],
+            "risk": pandas.array([2, None, 3], dtype="Int64"),
+            "dose": [0.5, numpy.nan, numpy.float32(2)],
+            "since": [pandas.Timestamp("1899-03-06"), pandas.NaT, date(1832, 1, 1)],
+            "tags": [
+                numpy.array([1, 2]),
+                None,
+                {"a": numpy.int64(1), "b": [numpy.datetime64("2020-01-01")]},
+            ],
+            "metadata.confidence": [None, 0.25, None],
+        }
+    )
+    assert counts(nexus.load(frame)) == [3, 0, 0, 0, 0, 0]
+    aspirin, ibuprofen, codeine = (drug(nexus, name) for name in frame["name"])
+    since = "1899-03-06T00:00:00"
+    assert aspirin["attributes"] == {"risk": 2, "dose": 0.5, "since": since, "tags": [1, 2]}
+    assert ("attributes" in ibuprofen, ibuprofen["metadata"]["confidence"]) == (False, 0.25)
+    assert codeine["attributes"]["tags"] == {"a": 1, "b": ["2020-01-01T00:00:00"]}
+    links = pandas.DataFrame(
+        {
+            "subject_type": ["Drug", None],
+            "subject": ["Aspirin", "C:Drug/Codeine"],
+            "predicate": "treats",
+            "object_type": "Drug",
+            "object": "Ibuprofen",
+            "weight": [1, 2],
+        }
+    )
+    assert counts(nexus.load((), links)) == [0, 0, 0, 2, 0, 0]
+    weights = nexus.find('FIND(?d.name, ?l.attributes.weight) WHERE { ?l (?d, "treats", ?o) }')
+    assert set(weights.tuples()) == {("Aspirin", 1), ("Codeine", 2)}
+
+
+class Exchanged:
+    """A data frame of a library that is not known, with the interchange protocol."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    def __dataframe__(self, **options: Any) -> Any:
+        return self._frame.__dataframe__(**options)
+
+
+@each_case("library", ["polars", "pyarrow", "exchanged"])
+def test_other_data_frames(library: str, nexus: Nexus) -> None:
+    columns: dict[str, list[Any]] = {
+        "type": ["Drug", "Drug"],
+        "name": ["Aspirin", "Codeine"],
+        "risk": [2, None],
+        "since": [datetime(1899, 3, 6, 12), None],
+    }
+    if library == "exchanged":
+        pandas = pytest.importorskip("pandas")
+        frame = Exchanged(pandas.DataFrame(columns | {"risk": [2.0, None]}))
+    else:
+        module = pytest.importorskip(library)
+        frame = module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
+    assert counts(nexus.load(frame)) == [2, 0, 0, 0, 0, 0]
+    assert drug(nexus, "Aspirin")["attributes"] == {"risk": 2, "since": "1899-03-06T12:00:00"}
+    assert "attributes" not in drug(nexus, "Codeine")
+
+
+Bad = Callable[[], tuple[Any, Any]]
+
+
+def frame(**columns: Any) -> Any:
+    return pytest.importorskip("pandas").DataFrame(columns)
+
+
+@each_case(
+    "rows, code, message",
+    [
+        (lambda: ("Drug", ()), "KIP_1001", "The argument concepts is an iterable of rows"),
+        (lambda: ({"type": "Drug"}, ()), "KIP_1001", "The argument concepts is an iterable"),
+        (lambda: ([("Drug",)], ()), "KIP_1001", "Row 1 of concepts (('Drug',)): The row has 1"),
+        (lambda: ([*DRUGS, 5], ()), "KIP_1001", "Row 3 of concepts (5): A row is a mapping"),
+        (lambda: ([*DRUGS, ("Drg", "A")], ()), "KIP_2001", "Row 3 of concepts (Drg 'A'): Concept"),
+        (lambda: ([{"type": "Drug", "name": "A", "risk": 1}], ()), "KIP_1001", "no key 'risk'"),
+        (lambda: ([("Drug", 7)], ()), "KIP_1001", "Row 1 of concepts (Drug 7): The name is a text"),
+        (lambda: ([("Drug", " A")], ()), "KIP_1002", "Row 1 of concepts (Drug ' A'): The name"),
+        (lambda: ([("Drug", "A", {"a b": 1})], ()), "KIP_1002", "'a b' is not a valid key"),
+        (lambda: ([("Drug", "A", {"x": float("nan")})], ()), "KIP_1001", "value of 'x': A number"),
+        (lambda: ([("Drug", "A", {"x": {1}})], ()), "KIP_1001", "The value of 'x': A value of"),
+        (lambda: ([("Drug", "A", {"x": 2**63})], ()), "KIP_1001", "The value of 'x': An integer"),
+        (lambda: ([("Drug", "A", {"x": "\ud800"})], ()), "KIP_1001", "lone surrogate"),
+        (
+            lambda: ([("Drug", "A", {}, {"_version": 2})], ()),
+            "KIP_2002",
+            "maintained by the engine",
+        ),
+        (
+            lambda: (DRUGS, [("Aspirin", "treats", "C:Drug/Ibuprofen")]),
+            "KIP_1001",
+            "'Aspirin' is no",
+        ),
+        (
+            lambda: (DRUGS, [TREATS, ("C:Drug/Aspirin", "treats", "C:Drug/Nothing")]),
+            "KIP_3002",
+            "Row 2 of propositions (C:Drug/Aspirin, treats, C:Drug/Nothing): There is no concept",
+        ),
+        (
+            lambda: (DRUGS, [("P:0123456789abcdef:treats", "stated", ("Drug", "Aspirin"))]),
+            "KIP_3002",
+            "There is no proposition P:0123456789abcdef:treats",
+        ),
+        (
+            lambda: (DRUGS, [(TREATS, "stated", ("Drug", "Aspirin"))]),
+            "KIP_3002",
+            "no proposition (",
+        ),
+        (lambda: (frame(typ=["Drug"], name=["A"]), ()), "KIP_1001", "lacks the column type"),
+        (
+            lambda: (frame(type=["Drug"], name=[None]), ()),
+            "KIP_1001",
+            "Row 1 of concepts: The cell",
+        ),
+        (lambda: (frame(type=["Drug"], name=["A"], **{"a b": 1}), ()), "KIP_1002", "Column 'a b'"),
+    ],
+)
+def test_what_is_no_row_is_refused_with_its_row(
+    rows: Bad, code: str, message: str, nexus: Nexus
+) -> None:
+    concepts, propositions = rows()
+    commit = nexus.info()["commit"]
+    with pytest.raises(KipError) as caught:
+        nexus.load(concepts, propositions)
+    assert caught.value.code == code
+    assert message in caught.value.message
+    assert caught.value.message.endswith("Nothing was written.")
+    assert nexus.info()["commit"] == commit
+
+
+def test_batches_before_an_error_are_named_and_stay(
+    nexus: Nexus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "BATCH_ROWS", 10)
+    rows = [("Drug", f"D{number}") for number in range(25)]
+    commit = nexus.info()["commit"]
+    with pytest.raises(KipError) as caught:
+        nexus.load([*rows, ("Drg", "D25")])
+    assert caught.value.message == (
+        "Row 26 of concepts (Drg 'D25'): Concept type 'Drg' is not defined. Written are the "
+        f"concepts up to row 20, in commits {commit + 1} to {commit + 2}; nothing after that."
+    )
+    tried = nexus.load(rows, dry_run=True)
+    assert (counts(tried), nexus.info()["commit"]) == ([5, 0, 20, 0, 0, 0], commit + 2)
+    assert counts(nexus.load(rows)) == [5, 0, 20, 0, 0, 0]
+    late = [("C:Drug/D0", "stated", TREATS), *[(r[:2], "treats", ("Drug", "D1")) for r in rows[2:]]]
+    report = nexus.load(DRUGS, [*late, TREATS])  # the first row waits for the last one
+    assert (counts(report), len(report["commits"])) == ([2, 0, 0, 25, 0, 0], 3)
+
+
+def test_rows_that_contradict_each_other_are_warned_of(nexus: Nexus) -> None:
+    report = nexus.load(
+        [("Drug", "A", {"risk": 1}), ("Drug", "A", {"risk": 1}), ("Drug", "A", {"risk": 2})]
+    )
+    other = "gives another risk than a row before, and is the one that holds."
+    assert report["warnings"] == [f"Row 3 of concepts (Drug 'A') {other}"]
+    assert (counts(report)[0], drug(nexus, "A")["attributes"]) == (1, {"risk": 2})
