@@ -14,10 +14,24 @@ Each function reads a file or folder of one tool and returns a ``Plan``, which i
 {'created': 2, 'updated': 0, 'unchanged': 0}
 """
 
+from kiprdf.importers.chat import chat
 from kiprdf.importers.graphiti import graphiti
+from kiprdf.importers.langgraph import langgraph
+from kiprdf.importers.markdown import basic_memory, obsidian
 from kiprdf.importers.mcp_memory import mcp_memory
 from kiprdf.importers.mem0 import mem0
 from kiprdf.importers.plan import Plan
 from kiprdf.importers.tables import csv, jsonl
 
-__all__ = ["Plan", "csv", "graphiti", "jsonl", "mcp_memory", "mem0"]
+__all__ = [
+    "Plan",
+    "basic_memory",
+    "chat",
+    "csv",
+    "graphiti",
+    "jsonl",
+    "langgraph",
+    "mcp_memory",
+    "mem0",
+    "obsidian",
+]

@@ -355,13 +355,17 @@ def keys_of(names: Iterable[str]) -> dict[str, str]:
 
 def read_text(path: str | os.PathLike[str]) -> str:
     """The text of a file: UTF-8, or UTF-16 with its mark. KIP_1001 for another one."""
-    data = cast(bytes, files.content(Path(path)))
+    return decoded(cast(bytes, files.content(Path(path))), Path(path).name)
+
+
+def decoded(data: bytes, name: str) -> str:
+    """The text of the bytes of a file: UTF-8, or UTF-16 with its mark. KIP_1001 for others."""
     try:
         is_utf_16 = data[:2] in (b"\xff\xfe", b"\xfe\xff")
         return data.decode("utf-16" if is_utf_16 else "utf-8-sig")
     except UnicodeDecodeError as fault:
         line = data[: fault.start].count(b"\n") + 1
-        message = f"{Path(path).name}, line {line}: this is not {fault.encoding.upper()} text."
+        message = f"{name}, line {line}: this is not {fault.encoding.upper()} text."
         raise KipError("KIP_1001", message, "Save it as UTF-8.") from None
 
 

@@ -141,7 +141,7 @@ def messages(clock: Clock, given: Iterable[Mapping[str, Any]], **options: Any) -
                 role = "tool"
             stored = {"role": role, "speaker": value.get("name") or role}
             moment = value.get("timestamp")
-            text = _text_of(value)
+            text = text_of(value)
             checked.append(
                 note(clock, text, timestamp=moment, **stored, **options) if text.strip() else None
             )
@@ -166,7 +166,7 @@ def of_speaker(item: Item, extraction: Extraction) -> Extraction:
     return replace(extraction, entities=entities, edges=edges, ended=ended)
 
 
-def _text_of(message: Mapping[str, Any]) -> str:
+def text_of(message: Mapping[str, Any]) -> str:
     """The text of a message: its content, then a line for each call of a tool."""
     content = message.get("content", message.get("parts"))  # of Gemini
     lines = [] if content is None else [_part(content)]

@@ -54,7 +54,8 @@ class Notebook:
     def _rows(self, filter: str, **parameters: Any) -> Iterable[Item]:
         """The memories ``?m`` that a FILTER leaves, in no order."""
         command = f"FIND({texts.COLUMNS}) WHERE {{ ?m {{type: :type}} {filter} }}"
-        return map(texts.item, self._graph.rows(command, type=ITEM, **parameters))
+        rows = self._graph.rows(command, type=ITEM, **parameters)
+        return map(texts.item, (row for row in rows if row[1] is not None))
 
     def get(self, id: str) -> Item | None:
         """The memory with an id."""

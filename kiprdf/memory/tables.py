@@ -278,6 +278,8 @@ class Notes(_Table):
                 if shown is None:
                     return None
                 attributes = shown.get("attributes", {})
+                if "content" not in attributes:
+                    return None  # others link to it, such as a note of Obsidian not yet written
                 item = texts.item((shown["name"], *map(attributes.get, texts.KEYS)))
                 if len(item.content) <= _SHORT:
                     while len(self._items) >= _KEPT:

@@ -1,0 +1,328 @@
+"""Exports of conversations: of ChatGPT and of Claude, as ``conversations.json`` or in its archive.
+
+A message is a note of the memory in the session of its conversation, with its turn, role and time;
+a conversation is a concept with its title (docs/decisions/236). Neither export is documented by its
+maker; these shapes are those of exports from 2023 to 2026::
+
+    ChatGPT  [{"title", "create_time", "update_time", "conversation_id", "current_node", "mapping":
+               {id: {"parent", "children", "message": {"id", "author": {"role", "name"},
+                     "create_time", "content": {"content_type", …}, "metadata"} | null}}}]
+    Claude   [{"uuid", "name", "created_at", "updated_at", "chat_messages":
+               [{"uuid", "sender", "text", "content": [block, …], "created_at",
+                 "attachments", "files"}]}]
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from kiprdf.errors import KipError
+from kiprdf.importers.plan import Plan, decoded, parse_json, read_text
+from kiprdf.importers.times import moment
+from kiprdf.interchange.compression import ALLOWANCE, GROWTH
+from kiprdf.memory.notes import ROLES, text_of
+from kiprdf.memory.texts import PIECE
+
+CONVERSATION = "Conversation"
+_UNKNOWN_TIME = "1970-01-01T00:00:00Z"
+_FILES = "conversations*.json"
+_HINT = "Give conversations.json of an export of ChatGPT or Claude, or its archive (.zip)."
+_TEXTS = ("parts", "text", "result", "content", "thoughts", "summary", "title", "name", "url")
+"""What people read of a content of ChatGPT that has other keys than ``parts``, in this order."""
+_BESIDES = frozenset(
+    ("status", "end_turn", "weight", "recipient", "channel", "metadata", "update_time")
+)
+"""What a message has that says nothing: ChatGPT begins a conversation with an empty one."""
+Json = dict[str, Any]
+
+
+def chat(path: str | os.PathLike[str], *, source: str | None = None) -> Plan:
+    """A plan of an export of ChatGPT or Claude: ``conversations.json``, or the archive with it.
+
+    What ChatGPT does not show (messages that were edited, answers that were replaced) is kept in
+    sessions of their own. Raises ``KipError``: KIP_1001 for another file, and for one that is cut;
+    KIP_4002 for an archive that expands to very much.
+
+    >>> _ = Path("conversations.json").write_text(
+    ...     '[{"uuid": "c1", "name": "Tea", "created_at": "2026-01-01T00:00:00Z", "chat_messages":'
+    ...     ' [{"uuid": "m1", "sender": "human", "text": "I like tea."}]}]')
+    >>> chat("conversations.json").report()["notes"]
+    1
+    """
+    file = Path(path)
+    plan = Plan("chat", source or file.name)
+    for place, value in _documents(file, plan):
+        listed = value.get("conversations", [value]) if isinstance(value, dict) else value
+        for number, given in enumerate(listed if isinstance(listed, list) else [listed], 1):
+            match given:
+                case {"mapping": dict()}:
+                    _add(plan, _of_chatgpt(given, plan))
+                case {"chat_messages": list()}:
+                    _add(plan, _of_claude(given, plan))
+                case _:
+                    plan.skip(given, f"{place}, item {number}: this is no conversation")
+    if not plan.concepts:
+        raise KipError("KIP_1001", f"{plan.source} has no conversation.", _HINT)
+    return plan
+
+
+@dataclass
+class _Message:
+    """A message. ``text`` may be empty; ``rest`` is what a note has no place for."""
+
+    id: str
+    role: str
+    name: str | None
+    time: str | None
+    text: str
+    attributes: Json = field(default_factory=dict)
+    rest: Json = field(default_factory=dict)
+
+
+@dataclass
+class _Conversation:
+    """A conversation: the messages that are shown, and those of other branches."""
+
+    id: str
+    title: str
+    created: str | None
+    rest: Json
+    shown: list[_Message]
+    others: list[_Message] = field(default_factory=list)
+
+
+def _add(plan: Plan, conversation: _Conversation) -> None:
+    """Add a conversation, and a note for each of its messages that has a text."""
+    plan.type(CONVERSATION, "A conversation; the session of its messages is its name.")
+    id = conversation.id
+    attributes = {"title": conversation.title or None, "created_at": conversation.created}
+    plan.add_concept(
+        CONVERSATION,
+        id,
+        attributes,
+        original_id=id,
+        metadata={"details": conversation.rest or None},
+    )
+    times = (message.time for message in (*conversation.shown, *conversation.others))
+    first = conversation.created or next(filter(None, times), None)
+    if first is None:
+        plan.warn(f"The conversation {id} has no time: its messages are of {_UNKNOWN_TIME}.")
+    for session, messages in ((id, conversation.shown), (f"{id} not shown", conversation.others)):
+        time = first or _UNKNOWN_TIME
+        turn = 0
+        for message in messages:
+            time = message.time or time
+            if not message.text.strip():
+                plan.skip(
+                    {
+                        "conversation": id,
+                        "message": message.id,
+                        **message.attributes,
+                        **message.rest,
+                    },
+                    "a message without a text",
+                )
+                continue
+            turn += 1
+            role = ROLES.get(message.role.lower())
+            if role is None:
+                plan.warn(f"'{message.role}' is no role of a memory: it is the speaker alone.")
+            plan.add_note(
+                message.text,
+                id=f"{id}/{message.id}",
+                timestamp=time,
+                session=session,
+                speaker=message.name or role or message.role,
+                role=role,
+                turn=turn,
+                attributes=message.attributes,
+                metadata={"original_id": message.id, "details": message.rest or None},
+            )
+    if conversation.others:
+        title = conversation.title or id
+        plan.warn(
+            f"'{title}' has {len(conversation.others)} messages in branches that are not shown:"
+            f" their session is '{id} not shown'."
+        )
+
+
+# ChatGPT --------------------------------------------------------------------------------------
+
+
+def _of_chatgpt(given: Json, plan: Plan) -> _Conversation:
+    rest = dict(given)
+    nodes = {key: node for key, node in rest.pop("mapping").items() if isinstance(node, dict)}
+    id = _id(rest, "conversation_id", "id") or next(iter(nodes), "")
+    title, created = rest.pop("title", None), moment(rest.pop("create_time", None))
+    last = rest.pop("current_node", None)
+    if last not in nodes:
+        last = _newest_leaf(nodes)
+    shown: dict[str, Json] = {}
+    while last in nodes and last not in shown:
+        shown[last] = nodes[last]
+        last = nodes[last].get("parent")
+    if last in shown:
+        plan.warn(f"The messages of the conversation {id} are in a circle: it is read once.")
+    others = (node for key, node in nodes.items() if key not in shown)
+    return _Conversation(
+        id,
+        title if isinstance(title, str) else "",
+        created,
+        {key: value for key, value in rest.items() if value not in (None, [], {})},
+        [*_messages(reversed(shown.values()))],
+        [*_messages(others)],
+    )
+
+
+def _newest_leaf(nodes: dict[str, Json]) -> str | None:
+    """The last message without an answer."""
+    leaves = [key for key, node in nodes.items() if not node.get("children")]
+
+    def time(key: str) -> str:
+        message = nodes[key].get("message")
+        return moment(message.get("create_time")) or "" if isinstance(message, dict) else ""
+
+    return max(leaves, key=time, default=None)
+
+
+def _messages(nodes: Any) -> Iterator[_Message]:
+    """The messages of nodes; the root, and others without a content, are none."""
+    for node in nodes:
+        message = node.get("message")
+        if not isinstance(message, dict):
+            continue
+        rest = dict(message)
+        author = rest.pop("author", None)
+        author = dict(author) if isinstance(author, dict) else {}
+        id = _id(rest, "id") or str(node.get("id"))
+        time = moment(rest.pop("create_time", None))
+        content, attributes = rest.pop("content", None), Json()
+        role, name = str(author.pop("role", None) or "unknown"), author.pop("name", None)
+        metadata = rest.get("metadata")
+        metadata = metadata if isinstance(metadata, dict) else {}
+        text = _text(content)
+        if not text.strip():  # before 2024, what users say of themselves was there
+            text = _text(metadata.get("user_context_message_data"))
+        kind = content.get("content_type") if isinstance(content, dict) else None
+        if kind not in (None, "text"):
+            attributes["content_type"] = kind
+        if metadata.get("is_visually_hidden_from_conversation"):
+            attributes["hidden"] = True
+        rest = {key: value for key, value in rest.items() if value not in (None, [], {})}
+        if any(author.values()):
+            rest["author"] = author
+        name = name if isinstance(name, str) else None
+        if text.strip() or kind not in (None, "text") or not rest.keys() <= _BESIDES:
+            yield _Message(id, role, name, time, text, attributes, rest)
+
+
+def _text(content: Any) -> str:
+    """The text of a content, or of a part of it; a picture or sound is named in brackets."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "\n".join(filter(str.strip, map(_text, content)))
+    if not isinstance(content, dict):
+        return "" if content is None else str(content)
+    if "asset_pointer" in content:
+        kind = str(content.get("content_type", "file")).removesuffix("_asset_pointer")
+        return f"[{kind.replace('_', ' ')}: {content['asset_pointer']}]"
+    chosen = [content[key] for key in _TEXTS if content.get(key)]
+    if not chosen:
+        chosen = [
+            value for key, value in content.items() if key not in ("content_type", "language")
+        ]
+    return "\n".join(filter(str.strip, map(_text, chosen)))
+
+
+# Claude ---------------------------------------------------------------------------------------
+
+
+def _of_claude(given: Json, plan: Plan) -> _Conversation:
+    rest = dict(given)
+    listed = rest.pop("chat_messages")
+    id, title = _id(rest, "uuid", "id"), rest.pop("name", None)
+    created = moment(rest.pop("created_at", None))
+    messages = []
+    for number, message in enumerate(listed, 1):
+        if isinstance(message, dict):
+            messages.append(_message(message, number))
+        else:
+            plan.skip(message, f"message {number} of {id} is no object")
+    kept = {key: value for key, value in rest.items() if value not in (None, "", [], {})}
+    return _Conversation(id, title if isinstance(title, str) else "", created, kept, messages)
+
+
+def _message(given: Json, number: int) -> _Message:
+    rest = dict(given)
+    text, blocks = rest.pop("text", None), rest.pop("content", None)
+    try:
+        whole = text_of({"content": blocks}) if blocks else ""
+    except ValueError:
+        whole = ""
+        rest["content"] = blocks
+    whole = whole if whole.strip() else text if isinstance(text, str) else ""
+    attached = [_pieces(one) for one in rest.pop("attachments", None) or []]
+    files = rest.pop("files", None) or []
+    if not whole.strip():
+        named = (one.get("file_name") for one in (*attached, *files) if isinstance(one, dict))
+        whole = "\n".join(f"[file: {name}]" for name in named)
+    attributes = {"attachments": attached, "files": files}
+    return _Message(
+        _id(rest, "uuid", "id") or str(number),
+        str(rest.pop("sender", None) or "unknown"),
+        None,
+        moment(rest.pop("created_at", None)),
+        whole,
+        {key: value for key, value in attributes.items() if value},
+        {key: value for key, value in rest.items() if value not in (None, "", [], {})},
+    )
+
+
+def _pieces(attachment: Any) -> Any:
+    """An attachment, its text in pieces that a nexus can hold."""
+    text = attachment.get("extracted_content") if isinstance(attachment, dict) else None
+    if not isinstance(text, str) or len(text) <= PIECE:
+        return attachment
+    pieces = [text[at : at + PIECE] for at in range(0, len(text), PIECE)]
+    return {**attachment, "extracted_content": pieces}
+
+
+def _id(values: Json, *keys: str) -> str:
+    """The first of some ids, which is taken out."""
+    found = [values.pop(key, None) for key in keys]
+    return next((one for one in found if isinstance(one, str) and one.strip()), "")
+
+
+# Files ----------------------------------------------------------------------------------------
+
+
+def _documents(file: Path, plan: Plan) -> Iterator[tuple[str, Any]]:
+    """The conversations in a file: of an archive each file with some, with its name."""
+    if not zipfile.is_zipfile(file):
+        yield plan.source, parse_json(read_text(file), plan.source)
+        return
+    try:
+        with zipfile.ZipFile(file) as archive:
+            room = ALLOWANCE + GROWTH * file.stat().st_size
+            for info in archive.infolist():
+                name = info.filename.rpartition("/")[2]
+                if not fnmatch(name, _FILES):
+                    if name:
+                        plan.skip(info.filename, "only conversations are read of the archive")
+                    continue
+                with archive.open(info) as opened:
+                    data = opened.read(room + 1)
+                room -= len(data)
+                if room < 0:
+                    message = f"{plan.source} expands to more than {GROWTH} times its size."
+                    raise KipError("KIP_4002", message, f"Give the {name} that is in it.")
+                yield name, parse_json(decoded(data, name), name)
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError) as fault:
+        raise KipError("KIP_1001", f"{plan.source} cannot be read: {fault}.", _HINT) from None

@@ -1,0 +1,154 @@
+"""The items of a store of LangGraph (``langgraph.store.base.Item`` of langgraph-checkpoint 4.3.2).
+
+An item is a note of the memory whose name is its namespace and key as a path, and whose attribute
+``value`` is the object, as in docs/how-to/langgraph.md. These shapes are read:
+
+- what ``Item.dict`` returns, in a list, in lines of JSON, or in an object with ``items``:
+  ``{"namespace": [label, …], "key": …, "value": {…}, "created_at": …, "updated_at": …}``;
+- rows of the table ``store`` of PostgresStore and SqliteStore, which have ``prefix``, the labels
+  with dots between them, in place of ``namespace``, and may have ``expires_at``;
+- the file of SqliteStore.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from kiprdf.errors import KipError
+from kiprdf.importers.plan import Plan, parse_json, read_text
+from kiprdf.importers.times import moment
+from kiprdf.memory.texts import stored_time
+
+_SQLITE = b"SQLite format 3\0"
+_HINT = "Give a JSON list of what item.dict() returns, or the file of SqliteStore."
+_READ = ("namespace", "prefix", "key", "value", "created_at", "updated_at", "expires_at")
+Json = dict[str, Any]
+
+
+def langgraph(path: str | os.PathLike[str], *, source: str | None = None) -> Plan:
+    """A plan of the items of a store of LangGraph.
+
+    Raises ``KipError``: KIP_1001 for a file that has no items.
+
+    >>> _ = Path("store.json").write_text(
+    ...     '[{"namespace": ["ada"], "key": "tea", "value": {"text": "Ada likes tea."}}]')
+    >>> langgraph("store.json").concepts[0]["name"]
+    'ada/tea'
+    """
+    file = Path(path)
+    plan = Plan("langgraph", source or file.name)
+    seen: set[str] = set()
+    for number, item in _items(file, plan):
+        match item:
+            case {"key": str(key), "value": dict(value)} if namespace := _namespace(item):
+                name = "/".join(quote(part, safe="") for part in (*namespace, key))
+                if name in seen:
+                    plan.warn(f"Item {number}: {name} is there twice; the last one is written.")
+                seen.add(name)
+                _add(plan, name, namespace, key, value, item)
+            case _:
+                plan.skip(item, f"item {number} has no namespace, key and value of LangGraph")
+    if not seen:
+        raise KipError("KIP_1001", f"{plan.source} has no item of a store of LangGraph.", _HINT)
+    return plan
+
+
+def _add(plan: Plan, name: str, namespace: list[str], key: str, value: Json, item: Json) -> None:
+    created, updated, expires = (
+        moment(item.get(name)) for name in ("created_at", "updated_at", "expires_at")
+    )
+    metadata: Json = {name: one for name, one in item.items() if name not in _READ}
+    for time, given in (("created_at", created), ("updated_at", updated), ("valid_until", expires)):
+        metadata[time] = given
+    if expires and stored_time(expires) <= datetime.now(UTC).isoformat():
+        metadata |= {"superseded": True, "superseded_at": expires}
+    plan.add_note(
+        "\n".join(_lines(value)) or json.dumps(value, ensure_ascii=False),
+        id=name,
+        timestamp=updated or created or "1970-01-01T00:00:00Z",
+        tags=namespace,
+        attributes={"value": value, "namespace": namespace, "key": key},
+        metadata=metadata,
+    )
+
+
+def _lines(value: Any, name: str = "") -> Iterator[str]:
+    """The texts and numbers of a value, each after its key, unless it is the only one.
+
+    >>> list(_lines({"text": "Ada likes tea."})), list(_lines({"kind": "fact", "n": [1, 2]}))
+    (['Ada likes tea.'], ['kind: fact', 'n: 1', 'n: 2'])
+    """
+    if isinstance(value, dict) and len(value) == 1 and not name:
+        yield from _lines(*value.values())
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            yield from _lines(one, key)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _lines(one, name)
+    elif value is not None and value != "":
+        yield f"{name}: {value}" if name else str(value)
+
+
+def _namespace(item: Json) -> list[str]:
+    """The labels of a namespace; none for what is no namespace."""
+    match item:
+        case {"namespace": [*labels]} if labels and all(isinstance(one, str) for one in labels):
+            return labels
+        case {"prefix": str(prefix)} | {"namespace": str(prefix)} if prefix:
+            return prefix.split(".")
+    return []
+
+
+def _items(file: Path, plan: Plan) -> Iterator[tuple[int, Any]]:
+    """The items of a file, with their numbers; values that are texts of JSON are read."""
+    for number, item in enumerate(_rows(file, plan), 1):
+        if isinstance(item, dict) and isinstance(item.get("value"), str):
+            try:
+                item = {**item, "value": parse_json(item["value"], plan.source)}
+            except KipError as fault:
+                plan.skip(item, f"item {number}: {fault.message}")
+                continue
+        yield number, item
+
+
+def _rows(file: Path, plan: Plan) -> Iterator[Any]:
+    with file.open("rb") as opened:
+        is_sqlite = opened.read(len(_SQLITE)) == _SQLITE
+    if is_sqlite:
+        yield from _sqlite_rows(file)
+        return
+    text = read_text(file)
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    if len(lines) > 1 and lines[0][1].rstrip().endswith("}") and lines[0][1][0] == "{":
+        for number, line in lines:
+            try:
+                yield parse_json(line, plan.source, number)
+            except KipError as fault:
+                plan.skip(line, fault.message)
+        return
+    match parse_json(text, plan.source):
+        case {"items": [*items]} | [*items]:
+            yield from items
+        case whole:
+            yield whole
+
+
+def _sqlite_rows(file: Path) -> Iterator[Json]:
+    """The rows of the table ``store``, without a write to the file."""
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True)) as database:
+            database.row_factory = sqlite3.Row
+            yield from map(dict, database.execute("SELECT * FROM store ORDER BY prefix, key"))
+    except sqlite3.Error as fault:
+        raise KipError(
+            "KIP_1001", f"{file.name} is no store of LangGraph: {fault}.", _HINT
+        ) from None
