@@ -296,8 +296,8 @@ def _pieces(attachment: Any) -> Any:
 
 def _id(values: Json, *keys: str) -> str:
     """The first of some ids, which is taken out."""
-    found = [values.pop(key, None) for key in keys]
-    return next((one for one in found if isinstance(one, str) and one.strip()), "")
+    ids = [values.pop(key, None) for key in keys]
+    return next((one for one in ids if isinstance(one, str) and one.strip()), "")
 
 
 # Files ----------------------------------------------------------------------------------------

@@ -212,12 +212,12 @@ def _end_of(text: str, match: re.Match[str], opening: str) -> int | None:
         return None if end < 0 else end + len(_CLOSING[opening])
     if match["fence"]:
         closing = re.compile(rf"^[ \t>]*{opening}{opening[0]}*[ \t]*$", re.MULTILINE)
-        found = closing.search(text, match.end())
-        return found.end() if found else len(text)
-    found = re.compile(rf"(?<!`)`{{{len(opening)}}}(?!`)").search(text, match.end())
-    if found is None:
+        closed = closing.search(text, match.end())
+        return closed.end() if closed else len(text)
+    closed = re.compile(rf"(?<!`)`{{{len(opening)}}}(?!`)").search(text, match.end())
+    if closed is None:
         return None
-    return 0 if "\n\n" in text[match.end() : found.start()] else found.end()
+    return 0 if "\n\n" in text[match.end() : closed.start()] else closed.end()
 
 
 def _blank(text: str) -> str:
@@ -236,9 +236,9 @@ class Link(NamedTuple):
 def _wikilink(match: re.Match[str], predicate: str = "") -> Link:
     embeds, target, section, label = match.groups()
     details = {"section": (section or "")[1:].strip(), "label": (label or "").strip()}
-    found = {key: value for key, value in details.items() if value}
+    details = {key: value for key, value in details.items() if value}
     predicate = predicate or ("embeds" if embeds else "links_to")
-    return Link(predicate, target.rstrip("\\").strip(), found)
+    return Link(predicate, target.rstrip("\\").strip(), details)
 
 
 def _markdown_link(match: re.Match[str]) -> Link | None:
@@ -330,8 +330,8 @@ class _Folder:
         properties = dict(note.properties)
         tags = tags_of(properties.pop("tags", None)) + tags_of(properties.pop("tag", None))
         without_links = _MARKDOWN_LINK.sub(" ", _WIKILINK.sub(" ", note.plain))
-        found = (match[1] for match in _TAG.finditer(without_links))
-        tags += [tag for tag in found if not tag.isdecimal()]
+        names = (match[1] for match in _TAG.finditer(without_links))
+        tags += [tag for tag in names if not tag.isdecimal()]
         for key in ("aliases", "alias"):
             if isinstance(properties.get(key), str):
                 properties[key] = [properties[key]]
@@ -368,7 +368,7 @@ class _Folder:
 
     def add_links(self, note: Note) -> None:
         """Add the links of a note, one for each predicate and target."""
-        found: dict[tuple[str, tuple[str, str]], dict[str, list[str]]] = {}
+        linked: dict[tuple[str, tuple[str, str]], dict[str, list[str]]] = {}
         subject = self._concepts[note.path]
         for link in self._links(note):
             target = self._target(link, note)
@@ -376,11 +376,11 @@ class _Folder:
                 if link.target:  # else it leads to a heading of the same note
                     self.plan.skip(f"{note.path}: [[{link.target}]]", "it would link to itself")
             elif target is not None:
-                details = found.setdefault((link.predicate, target), {})
+                details = linked.setdefault((link.predicate, target), {})
                 for key, value in link.details.items():
                     if value not in details.setdefault(f"{key}s", []):
                         details[f"{key}s"].append(value)
-        for (predicate, target), details in found.items():
+        for (predicate, target), details in linked.items():
             self.plan.predicate(predicate, _DESCRIPTIONS.get(predicate, ""))
             self.plan.add_proposition(subject, predicate, target, details)
 
