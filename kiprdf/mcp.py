@@ -15,10 +15,11 @@ from urllib.parse import unquote
 
 import kiprdf
 from kiprdf.async_nexus import AsyncNexus
+from kiprdf.execution.sizes import short
 from kiprdf.memory import functions as memory
 from kiprdf.nexus import Nexus
 from kiprdf.prompt import instructions, quoted
-from kiprdf.protocol import function_schemas
+from kiprdf.protocol import MAX_CHARS, function_schemas
 
 try:
     import mcp_types as types
@@ -64,7 +65,8 @@ class NexusServer:
 
     ``execute`` runs the tools instead of the nexus itself, for servers that record writes;
     ``may_write`` says whether a call may write, by default those on standard input. ``threads``
-    are those of other requests, which it shares.
+    are those of other requests, which it shares. A call without ``max_chars`` has that of the
+    server.
     """
 
     def __init__(
@@ -75,9 +77,11 @@ class NexusServer:
         execute: Execute | None = None,
         may_write: Callable[[Any], bool] = lambda context: context.request is None,
         threads: AsyncNexus | None = None,
+        max_chars: int = MAX_CHARS,
     ) -> None:
         self._nexus = nexus
         self._execute = execute or self._execute_plainly
+        self._max_chars = max_chars
         self._read_only = read_only or nexus.read_only
         self._may_write = may_write
         self._threads = threads or AsyncNexus(nexus)
@@ -140,10 +144,19 @@ class NexusServer:
             self._note_refusal(params)
             raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name!r}.")
         name, arguments = params.name, params.arguments or {}
-        response = await self._threads.run(lambda: self._execute(context, name, arguments))
+        most = self._max_chars
+        if name in memory.NAMES:
+            response = await self._threads.run(lambda: self._execute(context, name, arguments))
+            response = short(response, most)
+        else:
+            if arguments.get("max_chars") is None:
+                arguments = {**arguments, "max_chars": most}
+            response = await self._threads.run(lambda: self._execute(context, name, arguments))
+        text = _text(response)
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=_text(response))],
-            structured_content=response,
+            content=[types.TextContent(type="text", text=text)],
+            # Some clients show the model both.
+            structured_content=response if 2 * len(text) <= most else None,
             is_error="error" in response,
         )
 
@@ -239,13 +252,13 @@ class NexusServer:
         return types.GetPromptResult(messages=[message])
 
 
-def server(nexus: Nexus, *, read_only: bool = False) -> NexusServer:
-    """The MCP server of a nexus; ``run_stdio()`` runs it.
+def server(nexus: Nexus, *, read_only: bool = False, max_chars: int = MAX_CHARS) -> NexusServer:
+    """The MCP server of a nexus, whose answers have ``max_chars``; ``run_stdio()`` runs it.
 
     >>> server(Nexus.memory()).protocol.name
     'kiprdf'
     """
-    return NexusServer(nexus, read_only=read_only)
+    return NexusServer(nexus, read_only=read_only, max_chars=max_chars)
 
 
 def _text(value: Any) -> str:

@@ -17,13 +17,20 @@ if TYPE_CHECKING:
     from kiprdf.request_models import Request
 
 BATCH_COMMANDS = 256
-_FIELDS = "The fields are command or commands, parameters, dry_run, as_of, view, why, entail."
+LEAST_CHARS = 400
+"""The least ``max_chars`` of a request."""
+MAX_CHARS = 20_000
+"""The ``max_chars`` of a call over MCP."""
+_FIELDS = (
+    "The fields are command or commands, parameters, dry_run, as_of, view, why, entail, max_chars."
+)
 _FORMS = {
     "command": '`command` is one text: {"command": "DESCRIBE PRIMER"}.',
     "commands": '`commands` is a list: {"commands": ["DESCRIBE PRIMER"]}.',
     "parameters": '`parameters` is an object: {"parameters": {"name": "Ada"}}.',
     "as_of": '`as_of` is {"time": "2026-01-31T12:00:00Z"} or {"seq": 12}.',
     "dry_run": "`dry_run` is true or false.",
+    "max_chars": f"`max_chars` is an integer from {LEAST_CHARS}, such as 20000.",
     "why": "`why` is true or false.",
     "entail": '`entail` is true, false or "same_as"; left out, the memory decides.',
     "view": '`view` is "believed", or left out to read all.',
@@ -126,6 +133,9 @@ def read_request(arguments: Any) -> Request:
     if (request.command is None) == (request.commands is None):
         message = "A request has exactly one of `command` and `commands`."
         raise KipError("KIP_1001", message, "Send one of the two.")
+    if request.max_chars is not None and request.max_chars < LEAST_CHARS:
+        message = f"`max_chars` is {request.max_chars}, and is at least {LEAST_CHARS}."
+        raise KipError("KIP_1001", message, "Send a larger one, or leave it out for all.")
     return request
 
 

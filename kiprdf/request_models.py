@@ -107,3 +107,10 @@ class Request(BaseModel):
     view: View = None
     why: Why = False
     entail: EntailField = None
+    max_chars: Annotated[
+        StrictInt | None,
+        Field(
+            description="The most characters of the response. Rows beyond it are left out, with a "
+            "next_cursor for them; a longer row has values that end in …, and says how to read it.",
+        ),
+    ] = None

@@ -26,6 +26,7 @@ from kiprdf.cli.root import app
 from kiprdf.cli.scopes import opened_view
 from kiprdf.nexus import Nexus
 from kiprdf.principals import Principal, name_fault
+from kiprdf.protocol import LEAST_CHARS, MAX_CHARS
 from kiprdf.search import Embedder
 
 HostOption = Annotated[str, typer.Option(help="Address to listen on.")]
@@ -183,6 +184,10 @@ def mcp(
     ] = None,
     reads: ReadOption = None,
     writes: WriteOption = None,
+    max_chars: Annotated[
+        int,
+        typer.Option(min=LEAST_CHARS, help="Maximum characters of an answer, if a call has none."),
+    ] = MAX_CHARS,
 ) -> None:
     """Serve a nexus to an MCP client, on standard input and output or over HTTP.
 
@@ -208,6 +213,7 @@ def mcp(
     if http:
         options = {
             "mcp_as": client,
+            "mcp_max_chars": max_chars,
             "token": token,
             "read_token": read_token,
             "principals": principals,
@@ -231,7 +237,7 @@ def mcp(
         else opened_view(scopes, names, None if read_only else writes) as opened,
         opened.acting(author=client.name, session=session, kind=client.kind, access=client.access),
     ):
-        server(opened, read_only=read_only).run_stdio()
+        server(opened, read_only=read_only, max_chars=max_chars).run_stdio()
 
 
 def _fault_of_scopes(

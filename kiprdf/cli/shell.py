@@ -12,6 +12,7 @@ import kiprdf
 from kiprdf.cli import answers, output
 from kiprdf.cli.failures import report
 from kiprdf.errors import KipError, StoreError
+from kiprdf.kql.cursor import Paged
 from kiprdf.kql.entailment import Entail
 from kiprdf.language import ast
 from kiprdf.language.names import KEYWORDS
@@ -147,7 +148,7 @@ class Shell:
         show = answers.show_response if self._json else answers.show_answer
         entail = self._entail if isinstance(command, ast.Find) else None
         cursor = show(self._nexus, command, text, {}, entail=entail)
-        if cursor is not None and isinstance(command, ast.Find | ast.DescribeTypes | ast.Export):
+        if cursor is not None and isinstance(command, Paged):
             self._next_page = replace(command, cursor=ast.Scalar(cursor))
             output.note("There are more results: .next shows the next page.")
 

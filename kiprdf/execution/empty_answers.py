@@ -87,7 +87,7 @@ def is_empty(command: ast.Command, result: Any) -> bool:
         case ast.DeleteConcept():
             return not any(result.values())
         case ast.Search():
-            return not result
+            return command.cursor is None and not result
         case _:
             return False
 

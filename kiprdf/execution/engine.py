@@ -6,6 +6,7 @@ import itertools
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from types import MappingProxyType
@@ -27,9 +28,10 @@ from kiprdf.execution.scoped_writer import ScopedWriter
 from kiprdf.execution.statements import Statements, Write
 from kiprdf.execution.writer import Writer, keyword
 from kiprdf.kml.draft import Clock, now
+from kiprdf.kql import cursor, results
 from kiprdf.kql import find as kql
-from kiprdf.kql import results
-from kiprdf.kql.beliefs import Beliefs, is_marked, unmarked
+from kiprdf.kql.beliefs import Beliefs, is_marked, name_of, unmarked
+from kiprdf.kql.cursor import Paged
 from kiprdf.kql.diagnosis import Question
 from kiprdf.kql.entailment import Entail, entailed
 from kiprdf.kql.find import FindResult
@@ -42,6 +44,7 @@ from kiprdf.meta.describe import describe, names_in_use
 from kiprdf.meta.export import capsule, export
 from kiprdf.meta.indexing import Indexer
 from kiprdf.meta.search import all_elements
+from kiprdf.protocol import response_of
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json
 from kiprdf.rows import Rows
@@ -323,8 +326,10 @@ class CommandEngine:
         catalog = self.catalogs.catalog()
         check(command, catalog)
         if isinstance(command, ast.Search):
+            # A cursor goes on within the best hits, of which there are at most LIMIT.
+            start = cursor.decode(command, name_of(self.store))
             hits = self.indexer.search(command)
-            return Answer(hits.elements, warnings=hits.warnings)
+            return Answer(hits.elements[start:], warnings=hits.warnings)
         if isinstance(command, ast.Export):
             return Answer(*export(command, self.store, bootstrap.is_bundled(self.store)))
         return Answer(
@@ -338,6 +343,27 @@ class CommandEngine:
                 self.writer.gate.demands(),
             )
         )
+
+    def paged(
+        self, text: str, parameters: Mapping[str, Any], entail: Entail | None
+    ) -> tuple[ast.Command, Callable[[int], str]]:
+        """A bound command, and what makes the cursor of its answer after some rows."""
+        text, options = self._options(text, entail)
+        command = self._bound(text, parameters, options=options)
+
+        def after(rows: int) -> str:
+            assert isinstance(command, Paged)
+            of = name_of(self._seen(options if isinstance(command, ast.Find) else None))
+            start = cursor.decode(command, of) + rows
+            return cursor.encode(command, self.store.commit(), start, of)
+
+        return command, after
+
+    def export_page(self, command: ast.Export, text: str, limit: int) -> dict[str, Any]:
+        """The result and the cursor of the first elements of a bound EXPORT."""
+        page = replace(command, limit=ast.Scalar(limit))
+        answer = self.boundary.run(lambda: self._run(page, text, {}, bare=True), text)
+        return response_of(*answer)
 
     # FIND -------------------------------------------------------------------------------------
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack, closing, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from kiprdf import protocol
 from kiprdf.actors import acting_as, acting_on
 from kiprdf.budget import without_limit
 from kiprdf.errors import KipError
 from kiprdf.execution.engine import CommandEngine
+from kiprdf.execution.sizes import EACH, Sent, fitted, shared, size
 from kiprdf.kql.beliefs import is_marked, marked
 from kiprdf.kql.entailment import Entail
 from kiprdf.language import ast
@@ -32,7 +34,10 @@ def respond(engine: CommandEngine, arguments: Any, *, readonly: bool) -> dict[st
     if request.command is None:
         return _run_batch(engine, request, readonly)
     asked = _Asked(request.as_of, request.view, request.why, request.entail)
-    return _run_as(engine, asked, request.command, request.parameters, request.dry_run, readonly)
+    fit = None if request.max_chars is None else partial(fitted, most=request.max_chars)
+    return _run_as(
+        engine, asked, request.command, request.parameters, request.dry_run, readonly, fit
+    )
 
 
 def _run_batch(engine: CommandEngine, request: Request, readonly: bool) -> dict[str, Any]:
@@ -42,7 +47,13 @@ def _run_batch(engine: CommandEngine, request: Request, readonly: bool) -> dict[
     """
     responses = []
     items = request.commands or ()
-    dry_run = request.dry_run
+    dry_run, left, fit = request.dry_run, request.max_chars, None
+    if left is not None:
+        left -= size({"result": []})
+        if left // EACH < len(items):
+            message = f"max_chars {request.max_chars} is too small for {len(items)} responses."
+            hint = f"Send max_chars {(len(items) + 1) * EACH}, or fewer commands."
+            return protocol.error_response(KipError("KIP_4002", message, hint))
     with ExitStack() as stack:
         for number, item in enumerate(items, start=1):
             text = item if isinstance(item, str) else item.command
@@ -60,8 +71,13 @@ def _run_batch(engine: CommandEngine, request: Request, readonly: bool) -> dict[
                 as_of, view, is_why, entail = asked
                 entail = entail if item.entail is None else item.entail
                 asked = _Asked(item.as_of or as_of, item.view or view, item.why or is_why, entail)
-            response = _run_as(engine, asked, text, parameters, dry_run, readonly)
+            if left is not None:
+                # What a response leaves of its share is for those that follow.
+                fit = partial(shared, most=left // (len(items) - number + 1) - len(", "))
+            response = _run_as(engine, asked, text, parameters, dry_run, readonly, fit)
             responses.append(response)
+            if left is not None:
+                left -= size(response) + len(", ")
             error = response.get("error")
             if error and asked.as_of is None and _writes(engine, text, parameters, readonly, error):
                 break
@@ -77,6 +93,19 @@ class _Asked(NamedTuple):
     why: bool = False
     entail: Entail | None = None
 
+    def fields(self) -> dict[str, Any]:
+        """What is asked for, as the fields of a request."""
+        given = {key: value for key, value in self._asdict().items() if value not in (None, False)}
+        if self.as_of is not None:
+            given["as_of"] = self.as_of.model_dump(exclude_none=True)
+        return given if self.entail is not False else {**given, "entail": False}
+
+
+class _Fit(Protocol):
+    """Cuts a response to its size."""
+
+    def __call__(self, response: dict[str, Any], *, sent: Sent) -> dict[str, Any]: ...
+
 
 def _run_as(
     engine: CommandEngine,
@@ -85,18 +114,23 @@ def _run_as(
     parameters: Mapping[str, Any],
     dry_run: bool,
     readonly: bool,
+    fit: _Fit | None = None,
 ) -> dict[str, Any]:
     """The response to one command."""
     text = text if asked.view is None or is_marked(text) else marked(text)
-    if asked.as_of is None:
-        return _run(engine, asked, text, parameters, dry_run, readonly)
-    try:
-        past = engine.past(asked.as_of.when)
-    except KipError as error:
-        return protocol.error_response(error)
-    with closing(past):
-        response = _run(past, asked, text, parameters, dry_run, readonly)
-        return {**response, "snapshot_seq": past.store.commit()}
+    with ExitStack() as stack:
+        beside = {}
+        if asked.as_of is not None:
+            try:
+                engine = stack.enter_context(closing(engine.past(asked.as_of.when)))
+            except KipError as error:
+                return protocol.error_response(error)
+            beside = {"snapshot_seq": engine.store.commit()}
+        response = {**_run(engine, asked, text, parameters, dry_run, readonly), **beside}
+        if fit is None:
+            return response
+        sent = Sent(engine, text, parameters, asked.entail, dry_run, asked.fields())
+        return fit(response, sent=sent)
 
 
 def _writes(

@@ -14,7 +14,7 @@ from kiprdf.language import ast, to_text
 from kiprdf.language.parameters import to_json
 from kiprdf.semantics.arguments import MOST_ROWS
 
-Paged: TypeAlias = ast.Find | ast.DescribeTypes | ast.Export
+Paged: TypeAlias = ast.Find | ast.DescribeDomains | ast.DescribeTypes | ast.Search | ast.Export
 _FORMAT = 1
 
 

@@ -445,7 +445,8 @@ class DescribePrimer(Node):
 
 @node
 class DescribeDomains(Node):
-    pass
+    limit: Value | None = None
+    cursor: Value | None = None
 
 
 @node
@@ -473,6 +474,7 @@ class Search(Node):
     mode: Value | None = None
     threshold: Value | None = None
     limit: Value | None = None
+    cursor: Value | None = None
 
 
 @node

@@ -526,7 +526,10 @@ kind = _one_of(get_args(ast.Kind), "CONCEPT or PROPOSITION")
 mode = Scanned("keyword, semantic or hybrid", re.compile(r'[":a-zA-Z]'), _scan_mode)
 describe_form = (
     Built(_keyword("PRIMER"), lambda span: ast.DescribePrimer(span=span))
-    | Built(_keyword("DOMAINS"), lambda span: ast.DescribeDomains(span=span))
+    | Built(
+        _keyword("DOMAINS") - pp.Opt(limit) - pp.Opt(cursor),
+        lambda span, *rest: ast.DescribeDomains(**dict(rest), span=span),
+    )
     | Built(
         kind
         - (
@@ -544,7 +547,8 @@ search = Built(
     - pp.Opt(Built(_keyword("WITH") - _keyword("TYPE") - string_value, _clause_value("type")))
     - pp.Opt(Built(_keyword("MODE") - mode, _clause_value("mode")))
     - pp.Opt(Built(_keyword("THRESHOLD") - number_value, _clause_value("threshold")))
-    - pp.Opt(limit),
+    - pp.Opt(limit)
+    - pp.Opt(cursor),
     lambda span, kind, term, *rest: ast.Search(kind, term, **dict(rest), span=span),
 )
 export = Built(

@@ -53,7 +53,8 @@ def to_text(command: ast.Command) -> str:
         case ast.DescribePrimer():
             return "DESCRIBE PRIMER"
         case ast.DescribeDomains():
-            return "DESCRIBE DOMAINS"
+            tail = _optional(" LIMIT ", command.limit) + _optional(" CURSOR ", command.cursor)
+            return f"DESCRIBE DOMAINS{tail}"
         case ast.DescribeTypes():
             tail = _optional(" LIMIT ", command.limit) + _optional(" CURSOR ", command.cursor)
             return f"DESCRIBE {command.kind} TYPES{tail}"
@@ -65,6 +66,7 @@ def to_text(command: ast.Command) -> str:
                 + _optional(" MODE ", command.mode)
                 + _optional(" THRESHOLD ", command.threshold)
                 + _optional(" LIMIT ", command.limit)
+                + _optional(" CURSOR ", command.cursor)
             )
             return f"SEARCH {command.kind} {value_text(command.term)}{tail}"
         case ast.Export():

@@ -45,9 +45,10 @@ def describe(
         case ast.DescribePrimer():
             return primer(survey_of(store, catalog, clock, beliefs), demands, search_modes), None
         case ast.DescribeDomains():
-            return list(domain_names(store).values()), None
+            return _page(command, list(domain_names(store).values()), store)
         case ast.DescribeTypes():
-            return _types(command, store, catalog)
+            names = catalog.concept_types if command.kind == "CONCEPT" else catalog.predicates
+            return _page(command, sorted(names), store)
         case ast.DescribeType():
             return _type(command, store, catalog, beliefs, demands), None
         case _:
@@ -63,16 +64,14 @@ def survey_of(store: Store, catalog: Catalog, clock: Clock, beliefs: Beliefs) ->
     return survey(store, believed, catalog, timestamp(now))
 
 
-def _types(
-    command: ast.DescribeTypes, store: Store, catalog: Catalog
+def _page(
+    command: ast.DescribeDomains | ast.DescribeTypes, names: list[str], store: Store
 ) -> tuple[list[str], str | None]:
-    names = catalog.concept_types if command.kind == "CONCEPT" else catalog.predicates
-    ordered = sorted(names)
     of = name_of(store)
     start, limit = cursor.decode(command, of), page_size(command.limit)
-    end = len(ordered) if limit is None else start + limit
-    following = cursor.encode(command, store.commit(), end, of) if end < len(ordered) else None
-    return ordered[start:end], following
+    end = len(names) if limit is None else start + limit
+    following = cursor.encode(command, store.commit(), end, of) if end < len(names) else None
+    return names[start:end], following
 
 
 def _type(

@@ -56,7 +56,7 @@ def check(command: ast.Command, catalog: Catalog) -> None:
             | ast.DeleteConcept()
         ):
             _check_delete(command, catalog)
-        case ast.DescribeTypes():
+        case ast.DescribeTypes() | ast.DescribeDomains():
             page_size(command.limit)
             check_cursor(command.cursor)
         case ast.DescribeType():
@@ -65,7 +65,7 @@ def check(command: ast.Command, catalog: Catalog) -> None:
             _check_search(command, catalog)
         case ast.Export():
             _check_export(command, catalog)
-        case ast.DescribePrimer() | ast.DescribeDomains():
+        case ast.DescribePrimer():
             pass
         case _:
             assert_never(command)
@@ -174,6 +174,7 @@ def _check_search(command: ast.Search, catalog: Catalog) -> None:
     search_mode(command.mode)
     threshold(command.threshold)
     page_size(command.limit)
+    check_cursor(command.cursor)
     if command.type is not None:
         name = text_of(command.type, "The type of SEARCH")
         if command.kind == "CONCEPT":

@@ -113,6 +113,7 @@ class McpEndpoint:
             execute=execute,
             may_write=lambda context: may(context.request, "propose"),
             threads=server.threads,
+            max_chars=server.options.mcp_max_chars,
         ).protocol
 
     async def close(self) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from kiprdf.principals import Principal, PrincipalsFile, with_token
+from kiprdf.protocol import LEAST_CHARS, MAX_CHARS
 
 _WITH_PORT = re.compile(r"(\[[^]]*\]|[^:]*):[0-9]*")
 MCP = Principal("mcp", "model", "write")
@@ -35,6 +36,7 @@ class Options:
     host: str = "127.0.0.1"
     principals: str | os.PathLike[str] | None = None
     mcp_as: Principal = MCP
+    mcp_max_chars: int = MAX_CHARS
     file: PrincipalsFile | None = field(init=False, default=None)
     """What ``principals`` names."""
 
@@ -53,6 +55,8 @@ class Options:
         for given in (self.token, self.read_token):
             if given is not None and (other := with_token(given, listed)) is not None:
                 raise ValueError(f"A token is that of the principal {other.name!r}, too.")
+        if self.mcp_max_chars < LEAST_CHARS:
+            raise ValueError(f"The most characters of an answer are at least {LEAST_CHARS}.")
         if self.base_url is not None and urlsplit(self.base_url).scheme not in ("http", "https"):
             raise ValueError("The base URL begins with http:// or https://.")
 

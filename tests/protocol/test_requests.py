@@ -104,7 +104,8 @@ def test_the_error_of_a_malformed_request_names_the_field(
         ),
         (
             {"dryrun": True},
-            "The fields are command or commands, parameters, dry_run, as_of, view, why, entail.",
+            "The fields are command or commands, parameters, dry_run, as_of, view, why, entail, "
+            "max_chars.",
         ),
     ],
 )

@@ -186,10 +186,19 @@ _deletes = st.one_of(
 _kinds = st.sampled_from(get_args(ast.Kind))
 _metas = st.one_of(
     st.just(ast.DescribePrimer()),
-    st.just(ast.DescribeDomains()),
+    st.builds(ast.DescribeDomains, _limits, _cursors),
     st.builds(ast.DescribeTypes, _kinds, _limits, _cursors),
     st.builds(ast.DescribeType, _kinds, _names),
-    st.builds(ast.Search, _kinds, _names, st.none() | _names, st.none() | _names, _limits, _limits),
+    st.builds(
+        ast.Search,
+        _kinds,
+        _names,
+        st.none() | _names,
+        st.none() | _names,
+        _limits,
+        _limits,
+        _cursors,
+    ),
     st.builds(ast.Export, _variables, _blocks, _limits, _cursors),
 )
 
