@@ -128,6 +128,7 @@ _FIELDS: dict[Any, Callable[[Any], Any]] = {
     "commands": _commands,
     "parameters": lambda value: json_in(value, dict),
     "as_of": _as_of,
+    "max_chars": number_in,
     **dict.fromkeys(("dry_run", "why", "entail"), switch_in),
 }
 _NAMES = {"command", "view", *_FIELDS}

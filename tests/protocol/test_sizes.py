@@ -55,11 +55,11 @@ def pages(
     nexus: kiprdf.Nexus, command: str, most: int | None, **request: Any
 ) -> list[dict[str, Any]]:
     """All responses to a command, each asked for with the cursor of the one before."""
-    found = [ask(nexus, most, command=command, **request)]
-    while "next_cursor" in found[-1]:
-        cursor = found[-1]["next_cursor"]
-        found.append(ask(nexus, most, command=f'{command} CURSOR "{cursor}"', **request))
-    return found
+    answers = [ask(nexus, most, command=command, **request)]
+    while "next_cursor" in answers[-1]:
+        cursor = answers[-1]["next_cursor"]
+        answers.append(ask(nexus, most, command=f'{command} CURSOR "{cursor}"', **request))
+    return answers
 
 
 def rows_of(response: dict[str, Any], columns: int) -> list[Any]:
@@ -69,9 +69,9 @@ def rows_of(response: dict[str, Any], columns: int) -> list[Any]:
 
 def named(warning: dict[str, str]) -> dict[str, Any]:
     """The request that a hint names."""
-    found = _SENT.fullmatch(warning["hint"])
-    assert found is not None, warning
-    return json.loads(found[1])  # type: ignore[no-any-return]
+    answers = _SENT.fullmatch(warning["hint"])
+    assert answers is not None, warning
+    return json.loads(answers[1])  # type: ignore[no-any-return]
 
 
 COMMANDS = [

@@ -101,18 +101,18 @@ async def sizes(session: ClientSession) -> None:
     ).is_error
     command = 'FIND(?s.name) WHERE { ?s {type: "Symptom"} FILTER(STARTS_WITH(?s.name, "yyy")) } '
     command += "ORDER BY ?s.name "
-    found: list[str] = []
+    received: list[str] = []
     end = ""
-    while len(found) < len(names):
+    while len(received) < len(names):
         answer = await session.call_tool("execute_kip_readonly", {"command": command + end})
         (part,) = answer.content
         text = part.text  # type: ignore[union-attr]
         assert len(text) <= 20_000
         response = json.loads(text)
         assert answer.structured_content == (response if len(text) <= 10_000 else None)
-        found += response["result"]
+        received += response["result"]
         end = f'CURSOR "{response.get("next_cursor")}"'
-    assert found == names
+    assert received == names
     arguments = {"command": command, "max_chars": 600}
     answer = await session.call_tool("execute_kip_readonly", arguments)
     assert 0 < len(answer.structured_content["result"]) < 8  # type: ignore[index]
