@@ -7,12 +7,12 @@ gives names that are not taken; the sentences here say what shares a name and wh
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, lru_cache
 from itertools import count
 from typing import NamedTuple, TypeVar
 from urllib.parse import unquote
@@ -90,7 +90,7 @@ def local_name(iri: str) -> str:
         return last
 
 
-@functools.lru_cache(maxsize=4_096)
+@lru_cache(maxsize=4_096)
 def identifier(iri: str) -> str | None:
     """The local name as an identifier; None if no letter or digit of it can be used.
 
@@ -411,8 +411,19 @@ class Naming:
         self._mapping = mapping
         self.index = index
         self._bases = tuple(bases)
+        self._prefixes = tuple(iris.base for iris in self._bases)
         self._used: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._has_mapped = False
+        # Data have few terms, and each in very many triples.
+        self.type = cache(self._type)
+        self.predicate = cache(self._predicate)
+        self.is_native_predicate = cache(self._is_native_predicate)
+        self.is_mapped_predicate = cache(self._is_mapped_predicate)
+        self.is_claim = cache(self._is_claim)
+        self.labels = cache(self._labels_of)
+        self._attributes = cache(self._mapped_attributes)
+        self._metadata = cache(self._mapped_metadata)
+        self._unmapped = cache(self._unmapped_attribute)
 
     def _mapped(self, look_up: Callable[[str], T | None], iri: str) -> T | None:
         """The word of the mapping for an IRI, in either namespace of schema.org."""
@@ -427,18 +438,20 @@ class Naming:
 
     def element(self, iri: str) -> ElementName | None:
         """The identity of the element that has the IRI under one of the bases."""
+        if not iri.startswith(self._prefixes):
+            return None
         names = (iris.name(iri) for iris in self._bases)
         return next((name for name in names if name is not None), None)
 
     def is_below_base(self, iri: str) -> bool:
-        return any(iri.startswith(iris.base) for iris in self._bases)
+        return iri.startswith(self._prefixes)
 
-    def type(self, iri: str) -> str | None:
+    def _type(self, iri: str) -> str | None:
         """The concept type of a class, whether it is defined or not."""
         own = self._of_nexus("$ConceptType", iri)
         return own if own in META_TYPES else self._definition(META_TYPES[0], iri)
 
-    def predicate(self, iri: str) -> str | None:
+    def _predicate(self, iri: str) -> str | None:
         """The predicate of a property, whether it is defined or not."""
         return self._definition(META_TYPES[1], iri)
 
@@ -453,12 +466,12 @@ class Naming:
     def is_mapped_type(self, iri: str) -> bool:
         return self._mapped_definition(META_TYPES[0], iri) is not None
 
-    def is_native_predicate(self, iri: str) -> bool:
+    def _is_native_predicate(self, iri: str) -> bool:
         """Whether an IRI is one that kiprdf writes for a predicate."""
         name = self.element(iri)
         return isinstance(name, ConceptName) and name.type == "$PropositionType"
 
-    def is_mapped_predicate(self, iri: str) -> bool:
+    def _is_mapped_predicate(self, iri: str) -> bool:
         return self._mapped_definition(META_TYPES[1], iri) is not None
 
     def is_defined_predicate(self, iri: str) -> bool:
@@ -508,12 +521,13 @@ class Naming:
         if iri == OWL_SAME_AS:
             return Key(SAME_AS)
         keys = self._attributes(iri, concept_type)
-        if keys:
-            return _best(keys, value)
+        return _best(keys, value) if keys else self._unmapped(iri, concept_type)
+
+    def _unmapped_attribute(self, iri: str, concept_type: str | None) -> Key | None:
         name = self.index.key(iri, concept_type) or self._plain(iri)
         return None if name is None else Key(name)
 
-    def is_claim(self, iri: str) -> bool:
+    def _is_claim(self, iri: str) -> bool:
         """Whether the values of a property are the original IRIs of its subjects."""
         if iri in (OWL_SAME_AS, vocab.ATTRIBUTE + SAME_AS):
             return True
@@ -523,25 +537,27 @@ class Naming:
     def is_mapped_attribute(self, iri: str, concept_type: str | None) -> bool:
         return self._attributes(iri, concept_type) is not None
 
-    def _attributes(self, iri: str, concept_type: str | None) -> list[tuple[str, Term]] | None:
+    def _mapped_attributes(self, iri: str, concept_type: str | None) -> list[tuple[str, Term]] | None:
         return self._mapped(lambda one: self._mapping.attributes_of(one, concept_type), iri)
 
     def metadata(self, iri: str, value: Object) -> Key | None:
         """The metadata key of a property; None if it has none."""
         if iri.startswith(vocab.METADATA):
             return _native_key(iri, vocab.METADATA)
-        keys = self._mapped(self._mapping.all_metadata_of, iri)
+        keys = self._metadata(iri)
         return _best(keys, value) if keys else None
+
+    def _mapped_metadata(self, iri: str) -> list[tuple[str, Term]] | None:
+        return self._mapped(self._mapping.all_metadata_of, iri)
 
     def is_link(self, iri: str) -> bool:
         """Whether the mapping names a property whose values are not IRIs, such as a homepage."""
         if self.is_mapped_predicate(iri):
             return True
-        metadata = self._mapped(self._mapping.all_metadata_of, iri) or []
-        keys = [*(self._attributes(iri, None) or ()), *metadata]
+        keys = [*(self._attributes(iri, None) or ()), *(self._metadata(iri) or ())]
         return bool(keys) and not any(term.is_iri for _, term in keys)
 
-    def labels(self, concept_type: str | None) -> tuple[str, ...]:
+    def _labels_of(self, concept_type: str | None) -> tuple[str, ...]:
         """The properties that name a concept, the best first."""
         mapped = self._mapping.label(concept_type)
         return LABELS if mapped is None else (*spellings(mapped.iri.value), *LABELS)
