@@ -41,7 +41,8 @@ def blank_names(statements: Iterable[ExternalTriple]) -> dict[BlankNode, NamedNo
 
     Indistinguishable blank nodes are numbered; the order of symmetric ones makes no difference.
     """
-    templates = [one for statement in paced(statements) if (one := _template(statement))[1]]
+    # Most statements have none, which is found before their text is made.
+    templates = [_template(one) for one in paced(statements) if _has_blank(one)]
     names: dict[BlankNode, NamedNode] = {}
     copies: Counter[str] = Counter()
     for component in paced(_components(templates)):
@@ -55,6 +56,14 @@ def blank_names(statements: Iterable[ExternalTriple]) -> dict[BlankNode, NamedNo
 
 def _digest(*texts: str) -> str:
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:_DIGITS]
+
+
+def _has_blank(term: Object) -> bool:
+    if isinstance(term, ExternalTriple):
+        return isinstance(term.subject, BlankNode) or _has_blank(term.object)
+    return (
+        any(map(_has_blank, term.terms)) if isinstance(term, Items) else isinstance(term, BlankNode)
+    )
 
 
 def _template(statement: ExternalTriple) -> Template:

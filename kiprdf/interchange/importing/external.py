@@ -50,6 +50,8 @@ class ExternalTriple(NamedTuple):
 
 
 Object: TypeAlias = NamedNode | BlankNode | Literal | ExternalTriple | Items
+Graphs: TypeAlias = tuple[str, ...]
+"""The names of the graphs that state something."""
 
 
 def is_plain(term: Object) -> bool:
@@ -85,7 +87,7 @@ class ExternalData:
     """Statements in a fixed order, their named graphs, and what reifiers stand for."""
 
     statements: list[ExternalTriple] = field(default_factory=list)
-    graphs: dict[ExternalTriple, list[str]] = field(default_factory=dict)
+    graphs: dict[ExternalTriple, Graphs] = field(default_factory=dict)
     reified: dict[Node, ExternalTriple] = field(default_factory=dict)
     skipped: list[Skipped] = field(default_factory=list)
 
@@ -99,39 +101,60 @@ def text_of(term: Object) -> str:
     >>> text_of(Items((Literal("a"), Literal("b"))))
     '( "a" "b" )'
     """
+    if not isinstance(term, tuple | Items):
+        return str(term)
     if isinstance(term, Items):
         return f"( {' '.join(map(text_of, term.terms))} )"
-    if isinstance(term, ExternalTriple):
-        return f"<<( {term.subject} {term.predicate} {text_of(term.object)} )>>"
-    return str(term)
+    assert isinstance(term, ExternalTriple)
+    return f"<<( {term.subject} {term.predicate} {text_of(term.object)} )>>"
 
 
 def statement_text(statement: ExternalTriple) -> str:
     """A statement as a line of N-Triples."""
-    return f"{statement.subject} {statement.predicate} {text_of(statement.object)} ."
+    return f"{statement.subject!s} {statement.predicate!s} {text_of(statement.object)} ."
+
+
+def in_order(statements: Iterable[ExternalTriple]) -> list[ExternalTriple]:
+    """Statements sorted by their texts."""
+    groups = by_subject(statements)
+    # A subject ends in a character that it does not have within.
+    ordered = (groups[subject] for subject in sorted(groups, key=str))
+    return [
+        one
+        for about in ordered
+        for one in sorted(about, key=lambda one: f"{one.predicate!s} {text_of(one.object)} .")
+    ]
 
 
 DEFAULT = "@default"
 """What stands for the default graph among the names of graphs."""
 
 
-def collect(quads: Iterable[Quad]) -> tuple[dict[ExternalTriple, list[str]], list[Skipped]]:
+def collect(quads: Iterable[Quad]) -> tuple[dict[ExternalTriple, Graphs], list[Skipped]]:
     """Each statement once with its graphs; what is skipped of graphs.
 
     The graphs in which a nexus keeps its own records are left out.
     """
-    statements: dict[ExternalTriple, list[str]] = {}
+    statements: dict[ExternalTriple, Graphs] = {}
     nameless: dict[str, None] = {}
-    for quad in paced(quads):
-        graph = quad.graph_name
-        if isinstance(graph, NamedNode) and graph.value.startswith(vocab.GRAPH):
-            continue
-        graphs = statements.setdefault(_statement(quad.triple), [])
-        if isinstance(graph, BlankNode):
+    only: dict[str, Graphs] = {}
+    for subject, predicate, object_, graph in paced(quads):
+        name = DEFAULT
+        if isinstance(graph, NamedNode):
+            name = graph.value
+            if name.startswith(vocab.GRAPH):
+                continue
+        elif isinstance(graph, BlankNode):
             nameless[str(graph)] = None
-        name = graph.value if isinstance(graph, NamedNode) else DEFAULT
-        if name not in graphs:
-            graphs.append(name)
+        if isinstance(object_, Triple):
+            object_ = _statement(object_)
+        statement = ExternalTriple(subject, predicate, object_)
+        before = statements.get(statement)
+        if before is None:
+            # Most statements are in the same graph: they share what says so.
+            statements[statement] = only.setdefault(name, (name,))
+        elif name not in before:
+            statements[statement] = (*before, name)
     reason = "the graph has no IRI; its statements are imported without a graph"
     skipped = [Skipped(f"graph {number}", reason) for number in range(1, len(nameless) + 1)]
     return statements, skipped
@@ -173,6 +196,8 @@ def separate_reifiers(external: ExternalData) -> None:
     that names nothing, several facts, or a triple that is not asserted is skipped
     with all statements about it.
     """
+    if not _mentions(external.statements, {vocab.REIFIES}, {vocab.STATEMENT}):
+        return
     asserted = set(external.statements)
     dropped: set[Node] = set()
     for node, about_node in paced(by_subject(external.statements).items()):
@@ -194,6 +219,16 @@ def separate_reifiers(external: ExternalData) -> None:
             external.statements.append(statement)
         elif not _agrees(statement, fact):
             external.skip(statement, "its subject stands for another triple")
+
+
+def _mentions(
+    statements: Iterable[ExternalTriple], predicates: set[NamedNode], objects: set[NamedNode]
+) -> bool:
+    """Whether a statement has one of some predicates or objects, or another one as its object."""
+    return any(
+        one.predicate in predicates or one.object in objects or isinstance(one.object, tuple)
+        for one in paced(statements)
+    )
 
 
 def by_subject(statements: Iterable[ExternalTriple]) -> dict[Node, list[ExternalTriple]]:
@@ -261,6 +296,8 @@ def gather_lists(
     is referred to once, and the last is followed by ``rdf:nil``. So it is a tree, and reading it
     takes linear time.
     """
+    if not _mentions(statements, {vocab.FIRST, vocab.REST}, {vocab.NIL, LIST}):
+        return {statement: statement for statement in statements}, []
     cells = _cells(statements)
     lists: dict[Node, Object] = {vocab.NIL: Items(())}
     consumed: set[Node] = set()
@@ -354,6 +391,8 @@ _DCMI_END = re.compile(r"\b(start|end)=([^;]*)")
 
 def with_periods(external: ExternalData, iris: Iris) -> None:
     """Replace the intervals of reifiers by facts about their facts; in place."""
+    if not external.reified:
+        return
     about: dict[Node, list[ExternalTriple]] = defaultdict(list)
     reifiers: dict[ExternalTriple, list[Node]] = defaultdict(list)
     for statement in external.statements:
@@ -377,7 +416,7 @@ def with_periods(external: ExternalData, iris: Iris) -> None:
                 added[statement] = None
     if added:
         kept = (statement for statement in external.statements if statement not in used)
-        external.statements = sorted({*kept, *added}, key=statement_text)
+        external.statements = in_order({*kept, *added})
 
 
 def _interval(statements: list[ExternalTriple], *, reads_ends: bool) -> Interval | None:

@@ -28,16 +28,17 @@ from kiprdf.interchange.importing.external import (
     DEFAULT,
     ExternalData,
     ExternalTriple,
+    Graphs,
     Items,
     Node,
     Object,
     by_subject,
     collect,
     gather_lists,
+    in_order,
     recorded_and_inner,
     replaced_in,
     separate_reifiers,
-    statement_text,
     with_periods,
 )
 from kiprdf.interchange.importing.facts import (
@@ -192,27 +193,34 @@ def read_external(
     """
     collected, skipped = collect(quads)
     recorded, inner = recorded_and_inner(collected, is_recorded)
-    axioms = {s for s in collected if s.subject in inner or s.object in inner}
-    data = [s for s in collected if s.subject not in recorded and s not in axioms]
+    axioms: set[ExternalTriple] = set()
+    data: Collection[ExternalTriple] = collected
+    if recorded or inner:
+        axioms = {s for s in collected if s.subject in inner or s.object in inner}
+        data = [s for s in collected if s.subject not in recorded and s not in axioms]
     with_lists, broken = gather_lists(data)
-    names: dict[Node, Object] = dict(blank_names([*with_lists.values(), *broken]).items())
+    names: dict[Node, Object] = dict(blank_names(chain(with_lists.values(), broken)).items())
     names |= dict(blank_names(axioms).items())
-    graphs: dict[ExternalTriple, list[str]] = defaultdict(list)
+    graphs: dict[ExternalTriple, Graphs] = {}
     equal: list[ExternalTriple] = []
-    for original, one in with_lists.items():
-        statement, places = replaced_in(one, names), collected[original]
-        while isinstance(statement.object, Items) and not {*places}.isdisjoint(graphs[statement]):
-            copy = statement.object.copy + 1
-            statement = statement._replace(object=replace(statement.object, copy=copy))
-        if isinstance(statement.object, Items) and statement.object.terms and graphs[statement]:
-            equal.append(statement)
-        graphs[statement].extend(places)
-    external = ExternalData(sorted(graphs, key=statement_text), graphs, {}, skipped)
+    for original, one in paced(with_lists.items()):
+        statement = replaced_in(one, names) if names else one
+        places, before = collected[original], graphs.get(statement, ())
+        items = statement.object
+        if isinstance(items, Items):
+            while not {*places}.isdisjoint(before):
+                items = replace(items, copy=items.copy + 1)
+                statement = statement._replace(object=items)
+                before = graphs.get(statement, ())
+            if items.terms and before:
+                equal.append(statement)
+        graphs[statement] = (*before, *places) if before else places
+    external = ExternalData(in_order(graphs), graphs, {}, skipped)
     for statement in broken:
         external.skip(replaced_in(statement, names), BROKEN_LIST)
     for statement in equal:
         external.skip(statement, "an equal list is in another graph; both are written as one list")
-    for statement in _moved(collected, {*broken, *with_lists}):
+    for statement in _moved(collected, with_lists, {*broken}):
         external.skip(replaced_in(statement, names), "it is written to the graph of its list")
     for statement in axioms:
         external.skip(replaced_in(statement, names), "a part of an axiom; import it as an ontology")
@@ -221,10 +229,13 @@ def read_external(
 
 
 def _moved(
-    collected: dict[ExternalTriple, list[str]], others: Collection[ExternalTriple]
+    collected: dict[ExternalTriple, Graphs], *others: Collection[ExternalTriple]
 ) -> Iterator[ExternalTriple]:
     """The statements of list cells that are in other graphs than what refers to the cell."""
-    cells = {s.subject for s in collected if s.predicate == vocab.FIRST and s not in others}
+    heads = (s for s in collected if s.predicate == vocab.FIRST)
+    cells = {s.subject for s in heads if not any(s in some for some in others)}
+    if not cells:
+        return
     graphs = {s.object: {*places} for s, places in collected.items() if s.object in cells}
     for statement, places in collected.items():
         if statement.subject in cells and {*places} != graphs.get(statement.subject):

@@ -537,7 +537,9 @@ class Naming:
     def is_mapped_attribute(self, iri: str, concept_type: str | None) -> bool:
         return self._attributes(iri, concept_type) is not None
 
-    def _mapped_attributes(self, iri: str, concept_type: str | None) -> list[tuple[str, Term]] | None:
+    def _mapped_attributes(
+        self, iri: str, concept_type: str | None
+    ) -> list[tuple[str, Term]] | None:
         return self._mapped(lambda one: self._mapping.attributes_of(one, concept_type), iri)
 
     def metadata(self, iri: str, value: Object) -> Key | None:
