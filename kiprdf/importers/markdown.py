@@ -94,7 +94,7 @@ def _plan(format: str, path: str | os.PathLike[str], source: str | None) -> Plan
     if not root.is_dir():
         message = f"{root.name} is not a folder."
         raise KipError("KIP_1001", message, "Give the folder that has the Markdown files.")
-    plan = Plan(format, source or root.resolve().name)
+    plan = Plan(format, source or root.resolve().name, has_titles=True)
     notes, others = _read(root, plan)
     if not notes:
         message = f"{plan.source} has no Markdown file that can be read."

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from kiprdf.errors import KipError
+from kiprdf.importers import earlier
 from kiprdf.interchange import files
 from kiprdf.interchange.importing.names import from_label
 from kiprdf.language import limits
@@ -40,11 +41,13 @@ class Plan:
     ``concepts`` and ``propositions`` are rows of ``Nexus.load``. ``types`` and ``predicates`` have
     the descriptions of those that ``apply`` defines where the nexus lacks them. ``skipped`` lists
     what is left out, each with ``item`` and ``reason``; ``warnings`` what users may not expect.
-    All that is written has ``source`` in its metadata.
+    All that is written has ``source`` in its metadata. ``has_titles`` if the names of notes are
+    titles, which notes of other sources may have, too.
     """
 
     format: str
     source: str
+    has_titles: bool = False
     concepts: list[dict[str, Any]] = field(default_factory=list)
     propositions: list[dict[str, Any]] = field(default_factory=list)
     types: dict[str, str] = field(default_factory=dict)
@@ -205,15 +208,24 @@ class Plan:
 
         What the nexus has already is updated, so that a second run writes nothing. ``dry_run``
         writes nothing either. ``extract`` adds to the graph what the notes state, as
-        ``Memory.add`` does.
+        ``Memory.add`` does. ``vanished`` lists what an earlier import of the source wrote, and the
+        plan does not have: it stays in the nexus.
         """
         has_notes = any(row["type"] == ITEM for row in self.concepts)
         memory = Memory(nexus) if has_notes and not dry_run else None
         definitions = self._definitions(nexus)
-        bulk: Any = nexus
-        loaded = bulk.load(
-            [*definitions, *self.concepts],
-            self.propositions,
+        concepts, propositions = (
+            [{**row} for row in rows] for rows in (self.concepts, self.propositions)
+        )
+        losses = self._losses()
+        if self.has_titles:
+            earlier.rename(nexus, self.source, concepts, propositions, losses["warnings"])
+        vanished = list(earlier.vanished(nexus, self.source, concepts, propositions))
+        if vanished:
+            losses["warnings"].append(earlier.warning_of(vanished))
+        loaded = nexus.load(
+            [*definitions, *concepts],
+            propositions,
             metadata={"source": self.source},
             dry_run=dry_run,
         )
@@ -225,9 +237,8 @@ class Plan:
             "predicates": [name for type, name in names if type == META_TYPES[1]],
         }
         own = {"format": self.format, "source": self.source}
-        losses = self._losses()
-        losses["warnings"] = [*losses["warnings"], *loaded.pop("warnings", ())]
-        return {**own, **loaded, "definitions": defined, **losses}
+        losses["warnings"] += loaded.pop("warnings", ())
+        return {**own, **loaded, "vanished": vanished, "definitions": defined, **losses}
 
     def _losses(self) -> dict[str, Any]:
         return {"skipped": list(self.skipped), "warnings": list(self.warnings)}
