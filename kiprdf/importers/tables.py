@@ -21,8 +21,8 @@ _DELIMITERS = ",;\t|"
 _LONGEST_FIELD = 1 << 22
 _LISTED = 20
 """The most columns that a hint lists."""
-_INTEGER = re.compile(r"-?(?:0|[1-9]\d*)", re.ASCII)
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?", re.ASCII)
+_INTEGER = re.compile(r"(?!-0\Z)-?(?:0|[1-9]\d{0,17})", re.ASCII)
+_NUMBER = re.compile(r"(?!-0\Z)-?(?:0|[1-9]\d*)(?:\.\d+)?", re.ASCII)
 _DIGITS = 15
 """The digits that a number in a cell may have: a double keeps them all."""
 

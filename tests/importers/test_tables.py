@@ -1,0 +1,208 @@
+"""CSV and lines of JSON become concepts and links; what cannot is reported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kiprdf import KipError, Nexus, importers
+
+BOOKS = """\
+isbn,title,pages,price,in print,author,publisher
+0451450523,Snow; Crash,480,7.50,true,Neal Stephenson,Bantam
+3499,"Die ""Große""
+Reise",,12.00,FALSE,,
+"""
+
+
+def _csv(tmp_path: Path, text: str | bytes, **options: Any) -> importers.Plan:
+    file = tmp_path / "books.csv"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return importers.csv(file, **{"type": "Book", "key": "isbn", **options})
+
+
+def test_rows_of_a_csv_are_concepts_with_links(tmp_path: Path) -> None:
+    plan = _csv(
+        tmp_path,
+        BOOKS,
+        attributes={"cost": "price"},
+        links={"author": "written_by:Person", "publisher": "published_by:Company"},
+    )
+    with Nexus.memory() as nexus:
+        report = plan.apply(nexus)
+        assert report["concepts"] == {"created": 4, "updated": 0, "unchanged": 0} | {
+            "created": report["concepts"]["created"]
+        }
+        rows = nexus.find("FIND(?b.name, ?b.attributes) WHERE { ?b {type: \"Book\"} } ORDER BY ?b.name")
+        assert rows.tuples() == (
+            (
+                "0451450523",
+                {
+                    "cost": 7.5,
+                    "in_print": True,
+                    "pages": 480,
+                    "title": "Snow; Crash",
+                },
+            ),
+            ("3499", {"cost": 12.0, "in_print": False, "title": 'Die "Große"\nReise'}),
+        )
+        links = nexus.find(
+            'FIND(?b.name, ?x.type, ?x.name, ?l.metadata.source) WHERE { ?b {type: "Book"} '
+            '?l (?b, "written_by" | "published_by", ?x) } ORDER BY ?x.name'
+        )
+        assert links.tuples() == (
+            ("0451450523", "Company", "Bantam", "books.csv"),
+            ("0451450523", "Person", "Neal Stephenson", "books.csv"),
+        )
+        assert report["definitions"] == {
+            "concept_types": ["Book", "Company", "Person"],
+            "predicates": ["published_by", "written_by"],
+        }
+        assert report["skipped"] == []
+        assert report["warnings"] == ["The column 'in print' is the attribute 'in_print'."]
+
+
+def test_the_second_run_writes_nothing(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"links": {"author": "written_by:Person"}}
+    with Nexus.memory() as nexus:
+        _csv(tmp_path, BOOKS, **options).apply(nexus)
+        before = nexus.info()["commit"]
+        again = _csv(tmp_path, BOOKS, **options).apply(nexus)
+        assert again["concepts"]["created"] == again["concepts"]["updated"] == 0
+        assert again["propositions"] == {"created": 0, "updated": 0, "unchanged": 1}
+        assert nexus.info()["commit"] == before
+        changed = _csv(tmp_path, BOOKS.replace("480", "481"), **options).apply(nexus)
+        assert changed["concepts"]["updated"] == 1
+        assert nexus.info()["commit"] == before + 1
+
+
+def test_a_dry_run_writes_nothing_and_reports_the_same(tmp_path: Path) -> None:
+    with Nexus.memory() as nexus:
+        before = nexus.info()["commit"]
+        tried = _csv(tmp_path, BOOKS).apply(nexus, dry_run=True)
+        assert nexus.info()["commit"] == before
+        assert tried == _csv(tmp_path, BOOKS).apply(nexus)
+        assert nexus.info()["commit"] > before
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (["007", "12"], ["007", "12"]),
+        (["7", "12"], [7, 12]),
+        (["1.10", "1.9"], ["1.10", "1.9"]),
+        (["1.10", "2.50"], [1.1, 2.5]),
+        (["1", "2.5"], [1, 2.5]),
+        (["True", "false"], [True, False]),
+        (["+49", "30"], ["+49", "30"]),
+        (["12345678901234567890", "1"], ["12345678901234567890", "1"]),
+        (["0.1234567890123456789", "1"], ["0.1234567890123456789", "1"]),
+        (["1e5", "2"], ["1e5", "2"]),
+        (["NaN", "2"], ["NaN", "2"]),
+        (["-0", "2"], ["-0", "2"]),
+        (["=1+2", "@SUM(A1)"], ["=1+2", "@SUM(A1)"]),
+        (["٣", "2"], ["٣", "2"]),
+    ],
+)
+def test_a_column_has_numbers_if_no_cell_loses_a_digit(
+    tmp_path: Path, cells: list[str], values: list[Any]
+) -> None:
+    text = "isbn,x\n" + "".join(f"{n},{cell}\n" for n, cell in enumerate(cells))
+    assert [row["attributes"]["x"] for row in _csv(tmp_path, text).concepts] == values
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"", "books.csv is empty."),
+        ('isbn,x\n1,"a\n2,b\n', "books.csv, line 3: unexpected end of data."),
+        ('isbn,x\n1,"a"b\n', "books.csv, line 2: ',' expected after '\"'."),
+        ("isbn,x\n1,Größe\n".encode("latin-1"), "books.csv, line 2: this is not UTF-8 text."),
+        ("id,x\n1,2\n", "There is no column 'isbn'."),
+    ],
+)
+def test_no_table_is_an_error_with_its_place(
+    tmp_path: Path, text: str | bytes, message: str
+) -> None:
+    with pytest.raises(KipError) as caught:
+        _csv(tmp_path, text)
+    assert caught.value.code == "KIP_1001"
+    assert caught.value.message == message
+    assert caught.value.hint
+
+
+def test_ragged_and_contradicting_rows_are_reported(tmp_path: Path) -> None:
+    text = "isbn;x;x\n1;a;b;c;d\n2\n;y;z\n1;a;other\n"
+    plan = _csv(tmp_path, text)
+    assert [row["attributes"] for row in plan.concepts] == [
+        {"x": "a", "x_2": "b"},
+        {},
+        {"x": "a", "x_2": "other"},
+    ]
+    assert plan.skipped == [
+        {"item": '["c", "d"]', "reason": "line 2 has more cells than there are columns"},
+        {
+            "item": '{"x": "y", "x 2": "z"}',
+            "reason": "line 4: there is no name in the column 'isbn'",
+        },
+        {
+            "item": '{"x_2": "b"}',
+            "reason": "lines 2 and 5 have the isbn '1'; the last value is written",
+        },
+    ]
+    assert "Line 3 has 1 cells for 3 columns." in plan.warnings
+
+
+def test_utf_16_of_a_spreadsheet_is_read(tmp_path: Path) -> None:
+    plan = _csv(tmp_path, "isbn\tx\n1\tGröße\n".encode("utf-16"))
+    assert plan.concepts[0]["attributes"] == {"x": "Größe"}
+
+
+def test_lines_of_json_keep_their_values(tmp_path: Path) -> None:
+    file = tmp_path / "drugs.jsonl"
+    file.write_text(
+        '{"name": "Aspirin", "risk": 2, "doses": [100, 500], "by": ["Bayer", "Merck"]}\n'
+        '\n{"name": 7, "risk": null, "tree": {"a b": {"c": 1}}, "n": 123456789012345678901}\n'
+        '["no", "object"]\n'
+    )
+    plan = importers.jsonl(file, type="Drug", key="name", links={"by": "made_by:Company"})
+    assert plan.skipped == [{"item": '["no", "object"]', "reason": "row 4 is no object"}]
+    with Nexus.memory() as nexus:
+        plan.apply(nexus)
+        rows = nexus.find('FIND(?d.name, ?d.attributes) WHERE { ?d {type: "Drug"} } ORDER BY ?d.name')
+        assert rows.tuples() == (
+            (
+                "7",
+                {
+                    "n": {
+                        "@type": "http://www.w3.org/2001/XMLSchema#integer",
+                        "@value": "123456789012345678901",
+                    },
+                    "tree": {"a b": {"c": 1}},
+                },
+            ),
+            ("Aspirin", {"doses": [100, 500], "risk": 2}),
+        )
+        makers = nexus.find('FIND(?c.name) WHERE { ({name: "Aspirin"}, "made_by", ?c) }')
+        assert sorted(makers.column("?c.name")) == ["Bayer", "Merck"]
+
+
+def test_a_cut_line_of_json_has_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "drugs.jsonl"
+    file.write_text('{"name": "Aspirin"}\n{"name": "Ibu')
+    with pytest.raises(KipError, match=r"drugs\.jsonl, line 2, column 10: the text ends too early"):
+        importers.jsonl(file, type="Drug", key="name")
+
+
+def test_names_that_look_the_same_written_down_stay_apart(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"k": "a b", "说 x": 1}\n{"k": "a\\nb", "说-x": 2}\n{"k": ".."}\n')
+    plan = importers.jsonl(file, type="药物", key="k")
+    names = [row["name"] for row in plan.concepts]
+    assert names == ["a b", "a b_dd8b5c6c"[:4] + names[1][4:], "dots .."]
+    assert len(set(names)) == 3
+    assert plan.concepts[1]["attributes"]["original_name"] == "a\nb"
+    assert plan.concepts[0]["attributes"]["original_type"] == "药物"
+    assert plan.types == {"Thing_9ba3e8": "药物, from jsonl."}
