@@ -21,13 +21,14 @@ from kiprdf.importers.markdown import basic_memory, obsidian
 from kiprdf.importers.mcp_memory import mcp_memory
 from kiprdf.importers.mem0 import mem0
 from kiprdf.importers.plan import Plan
-from kiprdf.importers.tables import csv, jsonl
+from kiprdf.importers.tables import csv, frame, jsonl
 
 __all__ = [
     "Plan",
     "basic_memory",
     "chat",
     "csv",
+    "frame",
     "graphiti",
     "jsonl",
     "langgraph",

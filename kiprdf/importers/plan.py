@@ -229,6 +229,7 @@ class Plan:
             metadata={"source": self.source},
             dry_run=dry_run,
         )
+        loaded["concepts"]["created"] -= len(definitions)  # they are reported by their names
         if memory is not None and extract:
             loaded = {**loaded, "extracted": memory.rebuild()}
         names = [(row["type"], row["name"]) for row in definitions]
@@ -391,7 +392,7 @@ def parse_json(text: str, name: str, line: int = 1) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as fault:
         place = f"{name}, line {fault.lineno + line - 1}, column {fault.colno}"
-        ended = fault.pos >= len(text.rstrip())
+        ended = fault.pos >= len(text.rstrip()) or fault.msg.startswith("Unterminated")
         reason = "the text ends too early" if ended else fault.msg[0].lower() + fault.msg[1:]
         hint = "The file may be cut: export it again." if ended else "Export it again, as JSON."
         raise KipError("KIP_1001", f"{place}: {reason}.", hint) from None

@@ -1,4 +1,4 @@
-"""Rows as concepts: CSV and lines of JSON (docs/how-to/load.md)."""
+"""Rows as concepts: CSV, lines of JSON, data frames (docs/how-to/from-other-tools.md)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import Any
 
 from kiprdf.errors import KipError
 from kiprdf.importers.plan import Plan, keys_of, parse_json, read_text, usable_name
+from kiprdf.interchange.tables import records
 from kiprdf.language.names import is_key
 
 _DELIMITERS = ",;\t|"
@@ -111,6 +112,29 @@ def jsonl(
     rows = _json_rows(read_text(path), plan)
     names = list(dict.fromkeys(name for _, row in rows for name in row))
     return _filled(plan, names, rows, Columns(type, key, attributes or {}, links or {}))
+
+
+def frame(
+    data: Any,
+    *,
+    type: str,
+    key: str,
+    attributes: Mapping[str, str] | None = None,
+    links: Mapping[str, str] | None = None,
+    source: str = "data frame",
+) -> Plan:
+    """A plan of a data frame of pandas, Polars, PyArrow, or with the interchange protocol.
+
+    Each row is a concept; the other arguments are those of ``csv``, and ``source`` is a name for
+    where the data come from. Empty cells are left out.
+
+    Raises ``KipError``: KIP_1001 for what is no data frame.
+    """
+    plan = Plan("frame", source)
+    names, rows = records(data)
+    return _filled(
+        plan, names, enumerate(rows, 1), Columns(type, key, attributes or {}, links or {})
+    )
 
 
 Row = tuple[int, dict[str, Any]]

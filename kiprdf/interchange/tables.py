@@ -338,15 +338,41 @@ def _exchanged(source: Any) -> Any:
     raise KipError("KIP_1001", f"{message} installed.", "Install it: pip install pandas")
 
 
+def records(source: Any) -> tuple[list[str], Iterator[dict[str, Json]]]:
+    """The names of the columns of a data frame, and its rows as JSON without the empty cells.
+
+    KIP_1001 for what is no data frame, and for a column without a name of its own.
+    """
+    table = _columns(source)
+    if table is None:
+        message = f"A data frame is expected, not {type(source).__name__}."
+        raise KipError("KIP_1001", message, "Give a DataFrame of pandas or Polars.")
+    names, chunks = [str(name) for name in table[0]], table[1]
+    _require_unique(names, "The data frame")
+
+    def rows() -> Iterator[dict[str, Json]]:
+        for columns in chunks():
+            for cells in zip(*columns, strict=True):
+                pairs = zip(names, cells, strict=True)
+                yield {n: _json(cell, n) for n, cell in pairs if not is_empty(cell)}
+
+    return names, rows()
+
+
+def _require_unique(names: Sequence[str], frame: str) -> None:
+    for place, name in enumerate(names):
+        if names.index(name) != place:
+            message = f"{frame} has two columns {shown(name)!r}."
+            raise KipError("KIP_1001", message, "Rename one of them.")
+
+
 def _frame_rows(names: list[Any], chunks: _Chunks, form: _RowKind) -> Iterator[_Parts]:
     texts = [str(name) for name in names]
     places = {}
     attributes: list[tuple[str, int]] = []
     metadata: list[tuple[str, int]] = []
+    _require_unique(texts, f"The data frame of {form.kind}")
     for place, name in enumerate(texts):
-        if texts.index(name) != place:
-            message = f"The data frame of {form.kind} has two columns {shown(name)!r}."
-            raise KipError("KIP_1001", message, "Rename one of them.")
         if name in form.columns:
             places[name] = place
             continue
