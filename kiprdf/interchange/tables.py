@@ -341,7 +341,7 @@ def _exchanged(source: Any) -> Any:
 def records(source: Any) -> tuple[list[str], Iterator[dict[str, Json]]]:
     """The names of the columns of a data frame, and its rows as JSON without the empty cells.
 
-    KIP_1001 for what is no data frame, and for a column without a name of its own.
+    KIP_1001 for what is no data frame, and for two columns of one name.
     """
     table = _columns(source)
     if table is None:
