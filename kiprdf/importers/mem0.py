@@ -26,6 +26,8 @@ UNKNOWN = "Entity"
 _TEXTS = ("memory", "text", "data")
 _EVENT = ("id", "memory_id", "old_memory", "new_memory", "new_value", "event", "is_deleted")
 _TIMES = ("created_at", "updated_at")
+_EVENTS = {"ADD": 0, "DELETE": 2}
+"""The order of events of one time; all others are between."""
 _SCOPE = ("user_id", "agent_id", "app_id", "run_id")
 _PAGES = (20, 100)
 """How many memories ``get_all`` returns at most, if no other number is given."""
@@ -93,11 +95,16 @@ def _memories(results: list[Any], plan: Plan) -> dict[str, Json]:
         if before is None or before == item:
             memories[str(id)] = item
             continue
-        last = max(before, item, key=lambda one: moment(one.get("updated_at")) or "")
+        last = max(before, item, key=_changed)
         memories[str(id)] = last
         other = before if last is item else item
         plan.skip(other, f"result {number}: the memory {id!r} is there twice; this is not the last")
     return memories
+
+
+def _changed(item: Json) -> str:
+    """When a memory, or what a row says, was written last; empty if that is not known."""
+    return moment(item.get("updated_at")) or moment(item.get("created_at")) or ""
 
 
 def _histories(given: Any, plan: Plan) -> dict[str, list[Json]]:
@@ -195,9 +202,8 @@ def _texts(rows: list[Json]) -> tuple[list[_Text], bool]:
 
 def _order(row: Json) -> tuple[bool, str, int]:
     """By time; a deletion without one, as before 2.0, is the last."""
-    event = row["event"].upper()
-    time = moment(row.get("updated_at")) or moment(row.get("created_at"))
-    return time is None and event == "DELETE", time or "", ("ADD", "UPDATE").count(event)
+    event, time = row["event"].upper(), _changed(row)
+    return not time and event == "DELETE", time, _EVENTS.get(event, 1)
 
 
 def _add_note(plan: Plan, id: str, of: _Text, item: Json, by: Json | None = None) -> None:
@@ -206,7 +212,7 @@ def _add_note(plan: Plan, id: str, of: _Text, item: Json, by: Json | None = None
     marks: Json = {key: item.pop(key, None) for key in _TIMES}
     expires = item.get("expiration_date")
     if of.ended is not None:
-        time = moment(of.ended.get("updated_at")) or moment(of.ended.get("created_at"))
+        time = _changed(of.ended) or None
         if time is None:
             plan.warn(f"When {id!r} ended is not in the history, as before mem0 2.0.")
         marks |= {"superseded": True, "superseded_at": time, **(by or {})}

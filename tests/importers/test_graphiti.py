@@ -81,21 +81,21 @@ def test_all_of_a_graph_is_found(tmp_path: Path) -> None:
             "occupation": "engineer",
             "summary": "An engineer.",
         }
-        roles = 'FIND(?l.attributes.role) WHERE { ?l (?a, "WORKS_AT", {type: "Organization", name: "Acme"}) }'
-        assert nexus.execute(roles) == ["director"]
-        assert nexus.execute('FIND(?n.attributes.role) WHERE { ?n {type: "MemoryItem", name: "e-1"} }')
-        unknown = 'FIND(?n.attributes.episodes) WHERE { ?n {type: "MemoryItem", name: "e-2"} }'
-        assert nexus.execute(unknown) == [["p-2"]]
+        [position] = nexus.execute(ACME.replace("?l.id", "?l.attributes"))
+        assert position == {"group_id": "team", "position": "director"}
+        note = 'FIND(?n.attributes) WHERE { ?n {type: "MemoryItem", name: :name} }'
+        assert nexus.execute(note, name="e-1")[0]["position"] == "intern"
+        assert nexus.execute(note, name="e-2")[0]["episodes"] == ["p-2"]
         member = 'FIND(?a.name) WHERE { ({type: "Community", name: "Work"}, "has_member", ?a) }'
         assert nexus.execute(member) == ["Ada"]
-        assert nexus.check()["ok"]
 
 
 def test_a_second_import_ends_what_ended_meanwhile(tmp_path: Path) -> None:
     graph = sample("graphiti.json")
     first, second, *_ = graph["edges"]
     with Nexus.memory() as nexus:
-        graph["edges"] = [{**first, "invalid_at": None, "expired_at": None}]
+        advises = graph["edges"][-1] | {"invalid_at": "2020-01-01T00:00:00Z"}
+        graph["edges"] = [{**first, "invalid_at": None, "expired_at": None}, advises]
         planned("graphiti", tmp_path, graph).apply(nexus)
         assert counts(planned("graphiti", tmp_path, graph).apply(nexus)) == NOTHING
         assert rows(nexus, kiprdf.believed(FACTS)) == {WORKS}
@@ -108,7 +108,12 @@ def test_a_second_import_ends_what_ended_meanwhile(tmp_path: Path) -> None:
         planned("graphiti", tmp_path, graph).apply(nexus)
         assert rows(nexus, kiprdf.believed(FACTS)) == {WORKS}
         ended = {**second, "invalid_at": "2026-06-01T00:00:00Z"}
-        third = {**second, "uuid": "e-9", "valid_at": "2026-09-01T00:00:00Z", "fact": "Ada returned."}
+        third = {
+            **second,
+            "uuid": "e-9",
+            "valid_at": "2026-09-01T00:00:00Z",
+            "fact": "Ada returned.",
+        }
         for edges in ([first, ended], [third, ended, first]):
             graph["edges"] = edges
             planned("graphiti", tmp_path, graph).apply(nexus)
@@ -127,8 +132,12 @@ def test_a_second_import_ends_what_ended_meanwhile(tmp_path: Path) -> None:
 NODE = {"uuid": "a", "name": "Ada", "labels": ["Entity"], "created_at": "2026-01-01T00:00:00Z"}
 OTHER = {**NODE, "uuid": "b", "name": "Bob"}
 EDGE = {
-    **{"uuid": "e", "source_node_uuid": "a", "target_node_uuid": "b", "name": "KNOWS"},
-    **{"fact": "Ada knows Bob.", "created_at": "2026-01-01T00:00:00Z"},
+    "uuid": "e",
+    "source_node_uuid": "a",
+    "target_node_uuid": "b",
+    "name": "KNOWS",
+    "fact": "Ada knows Bob.",
+    "created_at": "2026-01-01T00:00:00Z",
 }
 KNOWN = 'FIND(?l.metadata.valid_from, ?l.metadata.superseded_at) WHERE { ?l (?a, "KNOWS", ?b) }'
 
@@ -149,7 +158,10 @@ def neo4j_time(year: int) -> dict[str, Any]:
         ({"valid_at": 1583020800}, ("2020-03-01T00:00:00Z", None)),
         ({"expired_at": "2024-01-01T01:00:00+01:00"}, (None, "2024-01-01T00:00:00Z")),
         ({"valid_at": "some day"}, (None, None)),
-        ({"invalid_at": "2126-01-01T00:00:00Z", "expired_at": "2024-01-01T00:00:00Z"}, (None, None)),
+        (
+            {"invalid_at": "2126-01-01T00:00:00Z", "expired_at": "2024-01-01T00:00:00Z"},
+            (None, None),
+        ),
     ],
     ids=range(6),
 )
@@ -159,7 +171,9 @@ def test_times_of_every_form(tmp_path: Path, times: Any, expected: tuple[Any, An
         plan.apply(nexus)
         assert rows(nexus, KNOWN) == {expected}
         assert (recalled(nexus, "Bob") == ["Ada knows Bob."]) == (expected[1] is None)
-        assert plan.warnings == (["edges 1: its valid_at is no time."] if "some day" in times.values() else [])
+        assert plan.warnings == (
+            ["edges 1: its valid_at is no time."] if "some day" in times.values() else []
+        )
 
 
 def test_records_of_drivers(tmp_path: Path) -> None:
@@ -171,10 +185,12 @@ def test_records_of_drivers(tmp_path: Path) -> None:
     edge = {**EDGE, "attributes": {**EDGE, **ends, "since": 2019}}
     with Nexus.memory() as nexus:
         planned("graphiti", tmp_path, {"nodes": [node, other], "edges": [edge]}).apply(nexus)
-        occupations = 'FIND(?c.attributes) WHERE { ?c {type: :type, name: :name} }'
+        occupations = "FIND(?c.attributes) WHERE { ?c {type: :type, name: :name} }"
         assert nexus.execute(occupations, type="Person", name="Ada") == [{"occupation": "engineer"}]
         assert nexus.execute(occupations, type="Entity", name="Bob") == [{"occupation": "pilot"}]
-        assert nexus.execute('FIND(?l.attributes) WHERE { ?l (?a, "KNOWS", ?b) }') == [{"since": 2019}]
+        assert nexus.execute('FIND(?l.attributes) WHERE { ?l (?a, "KNOWS", ?b) }') == [
+            {"since": 2019}
+        ]
 
 
 def test_namesakes_circles_and_loops_are_kept(tmp_path: Path) -> None:
@@ -208,7 +224,10 @@ def test_namesakes_circles_and_loops_are_kept(tmp_path: Path) -> None:
         ("Eve", "more 1 is no object with a uuid"),
         ({"uuid": "x"}, "more 1 is no node, edge or episode"),
         ({**NODE, "name": "Eve"}, "more 1: an item before it has its uuid and other values"),
-        ({**EDGE, "uuid": "l", "fact": None, "name": None, "source_node_uuid": "z"}, "an end of it"),
+        (
+            {**EDGE, "uuid": "l", "fact": None, "name": None, "source_node_uuid": "z"},
+            "an end of it",
+        ),
     ],
     ids=range(7),
 )
@@ -231,7 +250,7 @@ def test_another_file_is_refused(tmp_path: Path, content: str) -> None:
 
 
 def test_many_edges(tmp_path: Path) -> None:
-    number = amount("IMPORTED", 2_000)
+    number = amount("IMPORTED", 200)
     nodes = [{**NODE, "uuid": f"n{n}", "name": f"N{n}"} for n in range(number)]
     edges = [
         {**EDGE, "uuid": f"e{n}", "source_node_uuid": f"n{n}", "target_node_uuid": f"n{n - 1}",
