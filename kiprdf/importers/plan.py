@@ -207,7 +207,7 @@ class Plan:
         """Write the plan to a nexus, and return the report of ``Nexus.load`` with what is lost.
 
         What the nexus has already is updated, so that a second run writes nothing. ``dry_run``
-        writes nothing either. ``extract`` adds to the graph what the notes state, as
+        writes nothing either. ``extract`` adds to the graph what the notes state that hold, as
         ``Memory.add`` does. ``vanished`` lists what an earlier import of the source wrote, and the
         plan does not have: it stays in the nexus.
         """
@@ -231,7 +231,11 @@ class Plan:
         )
         loaded["concepts"]["created"] -= len(definitions)  # they are reported by their names
         if memory is not None and extract:
-            loaded = {**loaded, "extracted": memory.rebuild()}
+            memory.grow(
+                texts.item((row["name"], *map(row["attributes"].get, texts.KEYS)))
+                for row in concepts
+                if row["type"] == ITEM and not row["metadata"].get("superseded")
+            )
         names = [(row["type"], row["name"]) for row in definitions]
         defined = {
             "concept_types": [name for type, name in names if type == META_TYPES[0]],

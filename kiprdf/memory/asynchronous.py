@@ -67,6 +67,7 @@ class AsyncMemory:
     items = as_coroutine(Memory.items)
     forget = as_coroutine(Memory.forget)
     erase = as_coroutine(Memory.erase)
+    grow = as_coroutine(Memory.grow)
     rebuild = as_coroutine(Memory.rebuild)
     extract = as_coroutine(Memory.extract)
     entities = as_coroutine(Memory.entities)

@@ -175,11 +175,15 @@ class Memory:
     def _add(self, given: Sequence[notes.Note]) -> list[str]:
         """Store notes as one commit, and what they state as another; return their ids."""
         ids, items = self.graph.write(lambda change: self._notebook.store(given, change))
-        self._without_failing("enrich the graph", lambda: self._grow(items), None)
+        self._without_failing("enrich the graph", lambda: self.grow(items), None)
         return ids
 
-    def _grow(self, items: Iterable[Item]) -> None:
-        """Add what stored memories state to the graph, as one commit."""
+    @_writes
+    def grow(self, items: Iterable[Item]) -> None:
+        """Add what stored memories state to the graph, as one commit.
+
+        ``add`` does it; here it is for notes that were stored otherwise, such as by an import.
+        """
         stated = [(item, part, src) for item in items for src, part in self._read(item)]
 
         def write(change: Change) -> int:

@@ -96,6 +96,30 @@ def test_a_second_import_updates_what_changed(tmp_path: Path) -> None:
         }
 
 
+def test_extract_reads_what_holds(tmp_path: Path) -> None:
+    rows = [
+        {"id": "1", "event": "ADD", "new_memory": "I use Vim.", "created_at": "2026-01-01"},
+        {
+            "id": "2",
+            "event": "UPDATE",
+            "old_memory": "I use Vim.",
+            "new_memory": "I use Docker.",
+            "updated_at": "2026-02-01",
+        },
+    ]
+    export = {"results": [{"id": "m", "memory": "I use Docker."}], "history": {"m": rows}}
+    with Nexus.memory() as nexus:
+        memory = Memory(nexus)
+        ends = memory.upsert_entity("user", "Primary User"), memory.upsert_entity("concept", "tea")
+        memory.upsert_edge(ends[0], "prefers", ends[1], 1.0, {})
+        for _ in range(2):
+            planned("mem0", tmp_path, export).apply(nexus, extract=True)
+            found = {(edge.predicate, edge.weight) for edge in memory.edges()}
+            assert found == {("uses", 0.8), ("prefers", 1.0)}
+            [docker] = memory.entities("tool")
+            assert docker.name == "Docker"
+
+
 MEMORY = {"id": "m", "memory": "Likes tea", "created_at": "2026-01-05T10:00:00Z"}
 
 
