@@ -139,7 +139,7 @@ EDGE = {
     "fact": "Ada knows Bob.",
     "created_at": "2026-01-01T00:00:00Z",
 }
-KNOWN = 'FIND(?l.metadata.valid_from, ?l.metadata.superseded_at) WHERE { ?l (?a, "KNOWS", ?b) }'
+KNOWS = 'FIND(?l.metadata.valid_from, ?l.metadata.superseded_at) WHERE { ?l (?a, "KNOWS", ?b) }'
 
 
 def neo4j_time(year: int) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def test_times_of_every_form(tmp_path: Path, times: Any, expected: tuple[Any, An
     plan = planned("graphiti", tmp_path, {"nodes": [NODE, OTHER], "edges": [{**EDGE, **times}]})
     with Nexus.memory() as nexus:
         plan.apply(nexus)
-        assert rows(nexus, KNOWN) == {expected}
+        assert rows(nexus, KNOWS) == {expected}
         assert (recalled(nexus, "Bob") == ["Ada knows Bob."]) == (expected[1] is None)
         assert plan.warnings == (
             ["edges 1: its valid_at is no time."] if "some day" in times.values() else []

@@ -131,8 +131,8 @@ def test_names_that_kip_cannot_spell_are_kept(tmp_path: Path) -> None:
         )
         rows = [*zip(*columns, strict=True)]
         assert len({name for name, _, _ in rows}) == 7
-        found = {original or name for name, original, _ in rows}
-        assert found == {name.replace("\ud800", "\ufffd") for name in names}
+        originals = {original or name for name, original, _ in rows}
+        assert originals == {name.replace("\ud800", "\ufffd") for name in names}
         assert len(nexus.execute('FIND(?n.name) WHERE { (?n, "mentions", ?c) }')) == 7
         assert len(nexus.execute('FIND(?a.name) WHERE { ?l (?a, "knows", ?b) }')) == 1
         assert counts(planned("mcp_memory", tmp_path, text).apply(nexus)) == NOTHING

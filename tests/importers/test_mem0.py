@@ -114,8 +114,8 @@ def test_extract_reads_what_holds(tmp_path: Path) -> None:
         memory.upsert_edge(ends[0], "prefers", ends[1], 1.0, {})
         for _ in range(2):
             planned("mem0", tmp_path, export).apply(nexus, extract=True)
-            found = {(edge.predicate, edge.weight) for edge in memory.edges()}
-            assert found == {("uses", 0.8), ("prefers", 1.0)}
+            edges = {(edge.predicate, edge.weight) for edge in memory.edges()}
+            assert edges == {("uses", 0.8), ("prefers", 1.0)}
             [docker] = memory.entities("tool")
             assert docker.name == "Docker"
 
