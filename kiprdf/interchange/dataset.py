@@ -229,8 +229,6 @@ class _Dataset:
                 yield KipError(
                     "KIP_3002", message, "A snapshot holds both ends of each proposition."
                 )
-        if subject == value:
-            yield _broken(fact, "a proposition links two different elements")
 
 
 def _cycles(links: Links) -> Iterator[str]:

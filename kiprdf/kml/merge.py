@@ -187,7 +187,7 @@ def _move(link: Proposition, old: NamedNode, new: NamedNode, draft: Draft) -> Na
     subject = new if link.subject == old else link.subject
     object_ = new if link.object == old else link.object
     note_end(link, draft.element(old), draft.element(new))
-    if subject == object_:
+    if subject == object_ and link.subject != link.object:
         keep_loop(link, draft.element(new))
         draft.delete([link.node])
         return None

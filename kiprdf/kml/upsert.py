@@ -30,7 +30,7 @@ from kiprdf.store import Store
 def upsert(command: ast.Upsert, draft: Draft) -> dict[str, Any]:
     """Carry out a checked UPSERT in a draft and return its receipt.
 
-    Raises KIP_3002 for a target that does not exist, KIP_1001 for a link of a node to itself.
+    Raises KIP_3002 for a target that does not exist.
     """
     _read_ahead(command, draft.store)
     statement = _Statement(draft)
@@ -146,7 +146,7 @@ class _Statement:
         element.metadata.update(metadata)
         for link in item.propositions or ():
             target = self._target(link.target)
-            proposition = self._link(element.node, link.predicate, target, link.span)
+            proposition = self._draft.link(element.node, link.predicate.name, target)
             proposition.metadata.update(metadata)
             proposition.metadata.update(_terms(link.metadata))
             self._draft.spans[proposition.node] = link.span
@@ -197,7 +197,7 @@ class _Statement:
             element = self._element(ast.PropositionClause(None, matcher, span=matcher.span))
         else:
             subject, predicate, object_ = self._fact(matcher)
-            element = self._link(subject, predicate, object_, matcher.span)
+            element = self._draft.link(subject, predicate.name, object_)
         self._expect_version(item, element)
         element.attributes.update(_terms(item.attributes))
         element.metadata.update({**outer, **_terms(item.metadata)})
@@ -251,11 +251,3 @@ class _Statement:
             hint = "Create it first with a PROPOSITION block, and use its handle."
             raise KipError("KIP_3002", f"There is no proposition {fact}.", hint, endpoint.span)
         return node
-
-    def _link(
-        self, subject: NamedNode, predicate: ast.PredicateName, object_: NamedNode, span: Span
-    ) -> Element:
-        if subject == object_:
-            message = "A proposition links two different elements; this one's ends are the same."
-            raise KipError("KIP_1001", message, "Store it as an attribute instead.", span)
-        return self._draft.link(subject, predicate.name, object_)

@@ -84,6 +84,7 @@ def test_odd_lists_are_followed_where_they_can_be_and_come_home() -> None:
     assert {row["?o.name"]: row["?l.attributes.position"] for row in rows} == {
         "a": [1, 2, 3, [1, 1], [2, 2], [3, 1]],
         "b": [1, 2, [2, 1]],
+        "s": 1,
     }
     assert restored(nexus).snapshot() == nexus.snapshot()
 

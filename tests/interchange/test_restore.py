@@ -425,7 +425,6 @@ MISSHAPEN = {
     "a link with a short hash": f"{A} {TREATS} {B} ~ <urn:kip:nexus/$proposition/0123/treats> .",
     "a concept as a reifier": f"{A} {TREATS} {B} ~ <urn:kip:nexus/Drug/C> .",
     "a blank reifier": f"<< {A} {TREATS} {B} >> meta:source 1 .",
-    "a link of a thing to itself": f"{A} {TREATS} {A} ~ {LINK} .",
     "half a statement": STATED
     + f"{LINK} a rdf:Statement ; rdf:subject {A} ; rdf:predicate {TREATS} .",
     "a statement with two objects": STATED + STATEMENT + f"{LINK} rdf:object {A} .",

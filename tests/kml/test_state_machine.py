@@ -90,8 +90,6 @@ class Model:
         return identifier
 
     def link(self, subject: str, predicate: str, object_: str, attributes: Any, data: Any) -> str:
-        if subject == object_:
-            raise Refused("KIP_1001")
         identifier = link_id(subject, predicate, object_)
         ends = {"subject": subject, "predicate": predicate, "object": object_}
         return self.touch(identifier, attributes, data, **ends)

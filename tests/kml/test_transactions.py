@@ -47,10 +47,6 @@ BAD_ENDINGS = {
         'CONCEPT { {type: "Drug", name: "X"} SET PROPOSITIONS { ("treats", ?nobody) } }',
         "KIP_3001",
     ),
-    "itself": (
-        'PROPOSITION { ({type: "User", name: "Ann"}, "stated", {type: "User", name: "Ann"}) }',
-        "KIP_1001",
-    ),
     "reserved metadata": (
         'CONCEPT { {type: "Drug", name: "X"} } WITH METADATA { _version: 3 }',
         "KIP_2002",

@@ -75,7 +75,6 @@ class Graph:
         """Add a proposition between two elements given by id, and return its id."""
         assert subject in self
         assert object_ in self
-        assert subject != object_
         identifier = proposition_id(subject, predicate, object_)
         self.propositions[identifier] = {
             "subject": subject,

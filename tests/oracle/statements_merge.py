@@ -62,10 +62,11 @@ class _Repointing:
 
     def _replace(self, identifier: str, old: str, new: str) -> None:
         link = self._links[identifier]
+        was_to_itself = link["subject"] == link["object"]
         for role in ("subject", "object"):
             if link[role] == old:
                 link[role] = new
-        if link["subject"] == link["object"]:
+        if link["subject"] == link["object"] and not was_to_itself:
             self._drop(identifier)
             return
         holder = self._same_as(identifier)

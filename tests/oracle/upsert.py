@@ -185,8 +185,6 @@ class _Upsert:
             raise KipError("KIP_3005", f"The version is {version}.")
 
     def _link(self, subject: str, predicate: str, object_: str) -> str:
-        if subject == object_:
-            raise KipError("KIP_1001", "A proposition links two different elements.")
         existing = self._stated(subject, predicate, object_)
         if existing is not None:
             return existing

@@ -65,7 +65,7 @@ def add_fact(
     new = [
         one
         for one in objects
-        if one != subject and proposition_id(subject, predicate, one) not in graph
+        if proposition_id(subject, predicate, one) not in graph
     ]
     if new:
         graph.proposition(subject, predicate, draw(st.sampled_from(new)))

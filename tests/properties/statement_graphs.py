@@ -84,7 +84,7 @@ def tangles(draw: Draw[Any]) -> Graph:
         subjects = draw(st.sampled_from(classes) | st.sampled_from(classes[-2:]))
         several = [members for members in classes if len(members) > 1]
         objects = draw(st.sampled_from(classes) | st.sampled_from(several))
-        ends = [(one, other) for one in subjects for other in objects if one != other]
+        ends = [(one, other) for one in subjects for other in objects]
         links: list[str] = []
         for subject, object_ in draw(st.permutations(ends))[: draw(st.integers(1, 4))]:
             number = len(graph.propositions)
@@ -101,7 +101,7 @@ _few_names = st.lists(st.sampled_from(NAMES), min_size=1, max_size=2, unique=Tru
 
 def _linked(draw: Draw[Any], graph: Graph, triple: tuple[str, str, str]) -> list[str]:
     """The new link, if there can be one."""
-    if triple[0] == triple[2] or proposition_id(*triple) in graph:
+    if proposition_id(*triple) in graph:
         return []
     return [graph.proposition(*triple, *draw(_contents))]
 

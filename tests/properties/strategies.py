@@ -136,7 +136,7 @@ def _add_propositions(draw: Draw[Any], graph: Graph, types: tuple[str, ...]) -> 
     ends.append(concept_id("$ConceptType", types[0]))
     for _ in range(8 - draw(st.integers(0, 8)) // 2):
         subject = draw(st.sampled_from(ends))
-        object_ = draw(st.sampled_from([end for end in ends if end != subject]))
+        object_ = draw(st.sampled_from(ends))
         predicate = draw(st.sampled_from(PREDICATES))
         if proposition_id(subject, predicate, object_) in graph:
             continue

@@ -138,7 +138,7 @@ class Facts:
         if property.startswith(vocab.OWN) or self._naming.predicate(property) is None:
             return [], False
         placed = list(leaves(items))
-        linked = [(place, item) for place, item in placed if self._is_other(item, statement)]
+        linked = [(place, item) for place, item in placed if self._is_element(item)]
         is_whole = len(linked) == len(placed) and is_plain(items)
         if is_whole:
             self._lists[statement[:2]] += 1
@@ -152,18 +152,11 @@ class Facts:
             self._places[link].append((number, *place))
         return links, is_whole
 
-    def _is_other(self, item: Object, statement: ExternalTriple) -> bool:
-        """Whether an item of a list is an element other than its subject.
-
-        Two nodes that MERGE joined were two elements when the list was imported.
-        """
+    def _is_element(self, item: Object) -> bool:
+        """Whether an item of a list is a concept, or an element that the nexus has."""
         if not isinstance(item, NamedNode) or self._awaited(item) is not None:
             return False
-        subject, element = statement.subject, self._element(item)
-        own = self._element(subject) if isinstance(subject, NamedNode) else None
-        if element is None or element != own:
-            return element is not None
-        return item != subject and bool({item.value, subject.value} & self._merged(element))
+        return self._element(item) is not None
 
     def _merged(self, id: str) -> set[str]:
         """The IRIs of the concepts that were merged into an element."""
@@ -257,17 +250,15 @@ class Facts:
             self._external.skip(statement, "its predicate cannot be made an identifier")
         elif subject is None or object_ is None:
             self._external.skip(statement, NO_ELEMENT)
-        elif subject == object_ and self._is_kept(statement, subject, predicate):
-            pass
-        elif subject == object_:
-            fault = "a proposition links two different elements; these ends are the same"
-            self._external.skip(statement, fault)
-        else:
+        elif subject != object_ or not self._is_kept(statement, subject, predicate):
             return self._add(statement, (subject, predicate, object_), reifiers)
         return None
 
     def _is_kept(self, statement: ExternalTriple, id: str, predicate: str) -> bool:
-        """Whether MERGE has kept a link of two nodes that are one element now."""
+        """Whether MERGE has kept a link of two nodes that are one element now.
+
+        One that it has kept in another form is skipped.
+        """
         own = self._index.originals.get(id, ("",))[0]
         loops = kept_loops(self._originals.get(id), own)
         subject, object_ = cast(Ends, statement[::2])
@@ -275,16 +266,18 @@ class Facts:
         if loop is None:
             return False
         metadata = loop["metadata"]
-        if {*listed(metadata.get("graph", DEFAULT))} != {*self._external.graphs[statement]}:
-            return False
         lists: list[Json] = [
             [statement.predicate.value, number, *place]
             for number, *place in self._places.get(statement, ())
             if number
         ]
-        if lists != metadata.get(ORIGINAL, {}).get("lists", []):
-            return False
-        self.kept[statement] = loop
+        graphs = {*listed(metadata.get("graph", DEFAULT))}
+        is_same = graphs == {*self._external.graphs[statement]}
+        if is_same and lists == metadata.get(ORIGINAL, {}).get("lists", []):
+            self.kept[statement] = loop
+        else:
+            fault = "MERGE made one element of its ends, and has kept it with other lists or graphs"
+            self._external.skip(statement, fault)
         return True
 
     def _is_apart(self, statement: ExternalTriple, fact: Fact) -> bool:
