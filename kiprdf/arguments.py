@@ -98,6 +98,7 @@ KINDS = {
     "access": _one_of(ACCESSES),
     "sync": _one_of(("normal", "full"), is_optional=False),
     "facts": _one_of(("pages", "inline")),
+    "names": _one_of(("local", "label")),
     **dict.fromkeys(
         (
             "engine_metadata",

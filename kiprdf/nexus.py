@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from kiprdf.interchange.formats import graphs, profiles
     from kiprdf.interchange.formats.given_contexts import Contexts
     from kiprdf.interchange.formats.output import Advance
+    from kiprdf.interchange.importing.names import Names
     from kiprdf.interchange.importing.plan import JsonMap
     from kiprdf.interchange.mapping.contexts import Loader
     from kiprdf.pages import publish as publishing
@@ -1000,6 +1001,7 @@ class Nexus:
         define: bool = False,
         default_type: str | None = None,
         language: str | None = None,
+        names: Names | None = None,
         base_iri: str | None = None,
         metadata: JsonMap | None = None,
         context: Contexts | None = None,
@@ -1015,6 +1017,8 @@ class Nexus:
         needed where no suffix names it. ``define`` creates missing types and predicates, which
         are KIP_2001 otherwise; ``default_type`` is the type of resources without one,
         ``language`` the preferred one of names (``en,de``), ``base_iri`` the base of relative IRIs,
+        ``names`` what names are made of: "label" or "local" (the local name of the IRI); by default
+        labels of resources, and of terms the local name. An opaque one never is, where a label is.
         ``metadata`` what every element gets besides its source and time. ``context`` is the
         context of JSON-LD that names one or has none: an object, a file, several, or files by
         URL. Nothing is fetched but such contexts, by a given ``loader``. ``update=False`` writes
@@ -1085,6 +1089,7 @@ class Nexus:
         format: formats.Format | None = None,
         mapping: MappingSources = None,
         inherit: bool = False,
+        names: Names | None = None,
         also: Sequence[files.Source] = (),
         base_iri: str | None = None,
         metadata: JsonMap | None = None,

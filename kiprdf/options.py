@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kiprdf.interchange.formats import Format, Profile
     from kiprdf.interchange.formats.given_contexts import Contexts
     from kiprdf.interchange.formats.output import Advance
+    from kiprdf.interchange.importing.names import Names
     from kiprdf.interchange.importing.plan import JsonMap
     from kiprdf.interchange.mapping import contexts
     from kiprdf.pages.publish import Facts
@@ -151,6 +152,7 @@ class DocumentOptions(_MappedOptions):
     metadata: JsonMap | None = None
     context: Contexts | None = None
     loader: contexts.Loader | None = None
+    names: Names | None = None
     also: Sequence[files.Source] = ()
     update: bool = True
     lenient: bool = False

@@ -16,6 +16,7 @@ from kiprdf.cli.options import (
     EXCHANGE,
     JsonOption,
     MappingOption,
+    Names,
     RdfFormatOption,
     StrictOption,
     Tool,
@@ -54,6 +55,10 @@ def import_(
     language: Annotated[
         str | None,
         typer.Option(metavar="TAG", help="Preferred languages of names, such as en or en,de."),
+    ] = None,
+    names: Annotated[
+        Names | None,
+        typer.Option(help="What names are made of: labels, or local names of IRIs."),
     ] = None,
     format: RdfFormatOption = None,
     base_iri: Annotated[
@@ -147,11 +152,12 @@ def import_(
     if inherit and not ontology:
         raise typer.BadParameter("--inherit requires --ontology.")
     if ontology and (define or default_type or language):
-        names = "--define, --default-type and --language"
-        raise typer.BadParameter(f"{names} cannot be combined with --ontology.")
+        those = "--define, --default-type and --language"
+        raise typer.BadParameter(f"{those} cannot be combined with --ontology.")
     if trust and not nanopublications:
         raise typer.BadParameter("--trust requires --nanopublications.")
-    if nanopublications and (ontology or define or language or base_iri or context or source):
+    others = (ontology, define, language, names, base_iri, context, source)
+    if nanopublications and any(others):
         kept = "--mapping, --default-type, --format, --trust and --dry-run"
         raise typer.BadParameter(f"Of these options, --nanopublications takes {kept}.")
     if strict is not None and dry_run:
@@ -166,6 +172,7 @@ def import_(
     options: dict[str, Any] = {"format": format and format.value, "dry_run": dry_run}
     options["lenient"] = lenient
     options["context"] = _contexts(context or [])
+    options["names"] = names and names.value
     options |= {"mapping": mapping if server else inputs.mapping_of(mapping), "base_iri": base_iri}
     if ontology:
         options["inherit"] = inherit

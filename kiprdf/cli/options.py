@@ -11,6 +11,13 @@ from typing import Annotated, Any
 import typer
 
 
+class Names(StrEnum):
+    """What the names of what is imported are made of."""
+
+    LABEL = "label"
+    LOCAL = "local"
+
+
 class Profile(StrEnum):
     """How propositions are written in Turtle."""
 

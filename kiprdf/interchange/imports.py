@@ -170,7 +170,8 @@ class OntologyDocument(Document):
         """The definitions that an ontology becomes, and the record of its axioms."""
         existing, index = read_definitions(store), read_element_index(store)
         mapping = self._mapping or Mapping.none()
-        definitions = definitions_of(self.quads, mapping, index, existing, self._others)
+        names = self._options.names
+        definitions = definitions_of(self.quads, mapping, index, existing, self._others, names)
         definitions = with_carrier(self.quads, definitions, existing, index)
         plan = plan_definitions(
             definitions.inherited() if self._inherits else definitions, existing, self._provenance

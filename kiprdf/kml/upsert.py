@@ -23,7 +23,6 @@ from kiprdf.rdf.iris import ConceptName, Iris, proposition_digits
 from kiprdf.rdf.literals import to_term
 from kiprdf.semantics import periods
 from kiprdf.semantics.arguments import expected_version
-from kiprdf.source import Span
 from kiprdf.store import Store
 
 

@@ -62,11 +62,7 @@ def add_fact(
     draw: Draw[Any], graph: Graph, subject: str, predicate: str, objects: Sequence[str]
 ) -> None:
     """Add a fact about a subject, unless there is none that is new."""
-    new = [
-        one
-        for one in objects
-        if proposition_id(subject, predicate, one) not in graph
-    ]
+    new = [one for one in objects if proposition_id(subject, predicate, one) not in graph]
     if new:
         graph.proposition(subject, predicate, draw(st.sampled_from(new)))
 

@@ -28,11 +28,13 @@ from kiprdf.interchange.importing.external import (
 )
 from kiprdf.interchange.importing.names import (
     OWL_SAME_AS,
+    Names,
     Naming,
     concept_name,
+    labels_of,
     name_candidates,
-    name_texts,
     names_by_iri,
+    ranks_of,
     unique_name,
 )
 from kiprdf.interchange.importing.plan import JsonMap
@@ -175,6 +177,7 @@ class Identifier:
     define: bool
     default_type: str | None
     language: str | None
+    names: Names | None
     identities: Identities = field(default_factory=Identities)
 
     def identify(self, stubs: Iterable[Node]) -> Identities:
@@ -289,8 +292,9 @@ class Identifier:
         """Give a subject a new identity. Raises ValueError if it has no type or no name."""
         type_name, class_iri = self._type(node)
         statements = self._statements(node)
-        labels = [name_texts(statements, property) for property in self.naming.labels(type_name)]
-        candidates = name_candidates(node.value, labels, self.language)
+        ranks = ranks_of(self.naming.labels(type_name))
+        labels = labels_of(statements, ranks, self.language)
+        candidates = name_candidates(node.value, labels, self.names)
         name = next(filter(None, map(concept_name, candidates)), None)
         if name is None:
             raise ValueError("neither its labels nor its IRI can be the name of a concept")

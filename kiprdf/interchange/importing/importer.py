@@ -119,13 +119,14 @@ def plan(
     with_periods(external, iris)
     bases = [iris] if source_base is None else [iris, Iris(source_base)]
     subjects = by_subject(s for s in external.statements if s.subject not in external.reified)
-    labels = names_by_label(subjects)
+    labels = names_by_label(subjects, options.names)
     claims = claims_by_element(subjects, define, Naming(mapping, index, bases, labels))
     naming = Naming(mapping, index.claiming(claims), bases, labels)
     undescribed = set()
     if default_type:
         undescribed = stubs(external, subjects, naming, options.every_link)
-    identities = Identifier(subjects, naming, define, default_type, language).identify(undescribed)
+    identifier = Identifier(subjects, naming, define, default_type, language, options.names)
+    identities = identifier.identify(undescribed)
     index = naming.index.without(identities.superseded).claiming(identities.originals)
     context = Context(external, naming, index, identities, provenance, index.metadata(ORIGINAL))
     facts, values = Facts(context), ValueReader(context)

@@ -14,7 +14,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import count
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeGuard, TypeVar
+from typing import Literal as OneOf
 from urllib.parse import unquote
 
 from pyoxigraph import Literal, NamedNode
@@ -43,16 +44,36 @@ T = TypeVar("T")
 
 OWL_SAME_AS = owl + "sameAs"
 
+_GND = [
+    f"{scheme}://d-nb.info/standards/elementset/gnd#preferredName{of}"
+    for scheme in ("https", "http")
+    for of in (
+        "ForThePerson",
+        "ForTheWork",
+        "ForTheCorporateBody",
+        "ForThePlaceOrGeographicName",
+        "ForTheSubjectHeading",
+        "ForTheConferenceOrEvent",
+        "ForTheFamily",
+        "",
+    )
+]
 LABELS = (
     vocab.LABEL.value,
     skos + "prefLabel",
+    *(space + "name" for space in SCHEMA),
     foaf + "name",
-    "https://schema.org/name",
-    "http://schema.org/name",
+    "http://www.w3.org/2006/vcard/ns#fn",
+    "https://www.w3.org/ns/activitystreams#name",
     dcterms + "title",
     dc + "title",
+    *_GND,
 )
 """The name of a concept is the first usable value of these properties."""
+Names: TypeAlias = OneOf["local", "label"]
+"""What names are made of: local names, or labels."""
+TERM_LANGUAGE = ",en"
+"""Which labels name classes and properties: those without a language, then English ones."""
 DESCRIPTIONS = (
     vocab.RDFS + "comment",
     skos + "definition",
@@ -99,7 +120,7 @@ def identifier(iri: str) -> str | None:
     >>> identifier("https://example.org/vocabulary#date-of-birth"), identifier("urn:x:名前")
     ('date_of_birth', None)
     >>> identifier("https://example.org/vocabulary#metadata"), identifier("urn:x:TeaЧай")
-    ('metadata_2', 'Tea')
+    ('metadata_2', 'TeaChai')
     """
     local = in_ascii(local_name(iri))
     name = local if local.isascii() else re.sub(r"(?:[^\x00-\x7f]|[_-])+", "_", local).strip("_")
@@ -125,31 +146,46 @@ def from_label(label: str) -> str | None:
 
 
 def in_ascii(text: str) -> str:
-    """A text with the Latin letters of other alphabets as the letters that they come from.
+    """A text with Latin, Greek and Cyrillic letters as those of ASCII; others as they are.
 
     >>> in_ascii("Größe"), in_ascii("Ünïcode"), in_ascii("smørrebrød Łódź Þór")
     ('Grosse', 'Unicode', 'smorrebrod Lodz Thor')
+    >>> in_ascii("Ύψος του όρους"), in_ascii("Щедрий Київ"), in_ascii("µm")
+    ('Ypsos tou orous', 'Shchedrii Kiiv', 'um')
     """
     if text.isascii():
         return text
-    plain = (c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
-    return "".join(map(_ascii_letter, plain))
+    decomposed = unicodedata.normalize("NFKD", text.replace("µ", "u"))
+    plain = "".join(c for c in decomposed if not unicodedata.combining(c))
+    return "".join(map(_ascii_letter, plain.replace("ου", "ou").replace("Ου", "Ou")))
 
 
 def _ascii_letter(character: str) -> str:
     """A letter with a stroke, or of two letters, without it; other characters as they are."""
-    if character.isascii() or character in _LATIN:
-        return _LATIN.get(character, character)
+    if character.isascii() or character in _LETTERS:
+        return _LETTERS.get(character, character)
     match = _LATIN_NAME.fullmatch(unicodedata.name(character, ""))
     if match is None:
         return character
     return match[2] if match[1] == "CAPITAL" else match[2].lower()
 
 
-_LATIN = {"ß": "ss", "ẞ": "SS", "þ": "th", "Þ": "Th", "ð": "d", "Ð": "D", "ı": "i", "ŋ": "ng"}
+_OTHERS = {
+    "αβγδεζηθικλμνξοπρσςτυφχψω": "a v g d e z i th i k l m n x o p r s s t y f ch ps o",
+    "абвгдежзиклмнопрстуф": "a b v g d e zh z i k l m n o p r s t u f",
+    "хцчшщыэюяєіґђјљњћџѕ": "kh ts ch sh shch y e yu ya ye i g dj j lj nj c dz dz",
+    "ßþðıŋ": "ss th d i ng",
+}
+_LETTERS = {
+    letter: form
+    for letters, forms in _OTHERS.items()
+    for small, one in zip(letters, forms.split(), strict=True)
+    for letter, form in ((small.upper(), one.capitalize()), (small, one))
+} | {"ẞ": "SS", **dict.fromkeys("ъЪьЬ", "")}
+"""Greek as ELOT 743, letter by letter; Cyrillic as BGN/PCGN, without its marks."""
 _LATIN_NAME = re.compile(r"LATIN (SMALL|CAPITAL) (?:LETTER|LIGATURE) ([A-Z]{1,2})(?: WITH .*)?")
 _OPAQUE = re.compile(
-    r"[A-Za-z]*[_-]?\d{2,}"
+    r"(?:[A-Za-z]+_)?[A-Za-z]*[_-]?\d{2,}"
     r"|(?:[A-Za-z]+[_-])?[0-9A-Fa-f]{8}([_-]?)(?:[0-9A-Fa-f]{4}\1){3}[0-9A-Fa-f]{12}"
     r"|(?=.*\d)(?:[A-Za-z]+[_-])?[0-9a-f]{16,}"
     r"|R(?=.*\d)[A-Za-z0-9]{20,23}"
@@ -159,20 +195,26 @@ _OPAQUE = re.compile(
 digits (WebProtégé). People use the label."""
 
 
-def term_name(iri: str, label: str | None) -> str | None:
+def term_name(iri: str, label: str | None, names: Names | None = None) -> str | None:
     """The name of a class or property: its local name, or its label if that says nothing.
+
+    With ``names="label"`` its label, if there is one.
 
     >>> term_name("http://purl.obolibrary.org/obo/RO_0000052", "characteristic of")
     'characteristic_of'
+    >>> term_name("urn:x:GeoPoint", "place"), term_name("urn:x:GeoPoint", "place", "label")
+    ('GeoPoint', 'place')
     """
-    local = local_name(iri)
-    if label and (_OPAQUE.fullmatch(local) or identifier(iri) is None):
+    is_plain = names != "label" and not _OPAQUE.fullmatch(local_name(iri))
+    if label and not (is_plain and identifier(iri)):
         return from_label(label) or identifier(iri)
     return identifier(iri)
 
 
-def names_by_label(subjects: Mapping[Node, list[ExternalTriple]]) -> dict[str, str]:
-    """The names that data give to classes and properties whose IRIs say nothing.
+def names_by_label(
+    subjects: Mapping[Node, list[ExternalTriple]], choice: Names | None
+) -> dict[str, str]:
+    """The names that data give to classes and properties by their labels.
 
     A label that is the name of two terms names neither.
     """
@@ -181,7 +223,8 @@ def names_by_label(subjects: Mapping[Node, list[ExternalTriple]]) -> dict[str, s
         terms.update(s.predicate.value for s in about)
         types = (s.object for s in about if s.predicate == vocab.TYPE)
         terms.update(one.value for one in types if isinstance(one, NamedNode))
-    names = {iri: term_name(iri, _label(subjects.get(NamedNode(iri), []))) for iri in terms}
+    labels = {iri: label_of(subjects.get(NamedNode(iri), [])) for iri in terms}
+    names = {iri: term_name(iri, label, choice) for iri, label in labels.items()}
     uses = Counter(names.values())
     return {
         iri: name
@@ -190,14 +233,34 @@ def names_by_label(subjects: Mapping[Node, list[ExternalTriple]]) -> dict[str, s
     }
 
 
-def _label(statements: list[ExternalTriple]) -> str | None:
-    """The label that an import of the ontology would choose."""
-    for property in LABELS[:2]:
-        texts = [one for one in name_texts(statements, property) if one.value.strip()]
-        if texts:
-            rank = min(texts, key=lambda one: (one.language is not None, *label_rank(one, "en")))
-            return rank.value.strip()
-    return None
+def label_of(
+    statements: Iterable[tuple[Any, NamedNode, Any]], language: str | None = TERM_LANGUAGE
+) -> str | None:
+    """The best label of a subject."""
+    texts = (text.strip() for text in labels_of(statements, ranks_of(LABELS), language))
+    return next(filter(None, texts), None)
+
+
+def labels_of(
+    statements: Iterable[tuple[Any, NamedNode, Any]], ranks: Mapping[str, int], language: str | None
+) -> list[str]:
+    """The labels of a subject, the best first; ``ranks`` are those of properties.
+
+    Of the labels of one property the one in the preferred language comes first, then one in a
+    variant of it, one without a language, then the others by language and text.
+    """
+    ranked = [
+        (rank, *label_rank(value, language))
+        for _, predicate, value in statements
+        if (rank := ranks.get(predicate.value)) is not None and _is_text(value)
+    ]
+    return [text for *_, text in sorted(ranked)]
+
+
+@functools.lru_cache(maxsize=256)
+def ranks_of(properties: tuple[str, ...]) -> dict[str, int]:
+    """The places of properties, of which the first is the best."""
+    return {property: place for place, property in reversed([*enumerate(properties)])}
 
 
 def concept_name(text: str) -> str | None:
@@ -219,27 +282,29 @@ def blank_name(iri: str) -> str:
 
 
 def name_candidates(
-    iri: str, labels: Iterable[list[Literal]], language: str | None
+    iri: str, labels: Iterable[str] = (), names: Names | None = None
 ) -> Iterator[str]:
     """Names for a resource, the best first: its labels, its local name, its IRI.
 
-    Of the labels of one property the one in the preferred language comes first, then one in a
-    variant of it, one without a language, then the others by language and text.
+    With ``names="local"`` a local name that says something comes first.
     """
-    for of_one_property in labels:
-        for literal in sorted(of_one_property, key=lambda one: label_rank(one, language)):
-            yield literal.value
-    yield blank_name(iri) if iri.startswith(SKOLEM) else local_name(iri)
+    is_blank = iri.startswith(SKOLEM)
+    own = blank_name(iri) if is_blank else local_name(iri)
+    if names == "local" and not is_blank and not _OPAQUE.fullmatch(own):
+        yield own
+    yield from labels
+    yield own
     yield iri
 
 
 def label_rank(literal: Literal, language: str | None) -> tuple[int, str, str]:
     """The sort key of the labels of one property, the best first.
 
-    ``language`` is a tag or several with commas, the preferred one first.
+    ``language`` is a tag or several with commas, the preferred one first; an empty one is that of
+    texts without a language.
     """
     tag, preferred = literal.language or "", (language or "").lower().replace(" ", "").split(",")
-    ranks = ((tag == one, tag.startswith(one + "-")) for one in preferred if one)
+    ranks = ((tag == one, tag.startswith(one + "-")) for one in preferred)
     choices = [fits for pair in ranks for fits in pair] + [not tag]
     return (choices.index(True) if True in choices else len(choices)), tag, literal.value
 
@@ -266,7 +331,7 @@ def names_by_iri(iri: str) -> tuple[str, ...]:
     >>> names_by_iri("urn:x:b")
     ('b', 'b (b)', 'b (urn:x:b)')
     """
-    name = next(filter(None, map(concept_name, name_candidates(iri, (), None))), None)
+    name = next(filter(None, map(concept_name, name_candidates(iri))), None)
     return () if name is None else _possible_names(name, iri)
 
 
@@ -277,9 +342,14 @@ def _qualified(name: str, by: str) -> str:
 
 def name_texts(statements: Iterable[ExternalTriple], property: str) -> list[Literal]:
     """The values of a property that can be labels: strings, with or without a language."""
-    values = (s.object for s in statements if s.predicate.value == property)
-    literals = (value for value in values if isinstance(value, Literal))
-    return [one for one in literals if one.language is not None or one.datatype == vocab.STRING]
+    return [s.object for s in statements if s.predicate.value == property and _is_text(s.object)]
+
+
+def _is_text(value: object) -> TypeGuard[Literal]:
+    """Whether a value can be a label: a string, with or without a language."""
+    return isinstance(value, Literal) and (
+        value.language is not None or value.datatype == vocab.STRING
+    )
 
 
 # Terms ------------------------------------------------------------------------------------------
@@ -301,9 +371,9 @@ def native_name(meta_type: str, iri: str) -> str | None:
     return name if is_definition_name(meta_type, name) else None
 
 
-def plain_name(iri: str, label: str | None) -> str:
+def plain_name(iri: str, label: str | None, names: Names | None = None) -> str:
     """The name of a term by itself: its local name, its label, or a digest."""
-    return term_name(iri, label) or f"term_{hashlib.sha256(iri.encode()).hexdigest()[:8]}"
+    return term_name(iri, label, names) or f"term_{hashlib.sha256(iri.encode()).hexdigest()[:8]}"
 
 
 def numbered(name: str) -> Iterator[str]:

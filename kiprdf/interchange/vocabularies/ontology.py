@@ -21,7 +21,14 @@ from pyoxigraph import BlankNode, NamedNode, Quad, Triple
 
 from kiprdf.interchange.importing.element_index import ElementIndex
 from kiprdf.interchange.importing.external import Node
-from kiprdf.interchange.importing.names import allocate, numbered, plain_name, taken_by_others
+from kiprdf.interchange.importing.names import (
+    Names,
+    allocate,
+    label_of,
+    numbered,
+    plain_name,
+    taken_by_others,
+)
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.vocabularies.definitions import (
     Definition,
@@ -73,6 +80,7 @@ def definitions_of(
     index: ElementIndex,
     existing: ExistingDefinitions,
     beside: Iterable[Triple | Quad] = (),
+    names: Names | None = None,
 ) -> Definitions:
     """The definitions of an ontology.
 
@@ -83,12 +91,7 @@ def definitions_of(
     own, others = list(triples), list(beside)
     graph, given = OntologyGraph(own), Given(mapping, index)
     naming = OntologyGraph([*own, *others]) if others else graph
-    return _Reading(graph, given, existing, naming).definitions()
-
-
-def _candidates(labels: dict[str, str | None]) -> Callable[[str], Iterator[str]]:
-    """The names that a term may have: its plain one, or that with a number."""
-    return lambda iri: numbered(plain_name(iri, labels.get(iri)))
+    return _Reading(graph, given, existing, naming, names).definitions()
 
 
 class _Reading:
@@ -100,12 +103,14 @@ class _Reading:
         given: Given,
         existing: ExistingDefinitions,
         naming: OntologyGraph,
+        names: Names | None,
     ) -> None:
         self._graph = graph
         self._given = given
         self._existing = existing
         self._terms = OntologyTerms(graph, given, existing)
         self._naming = naming
+        self._choice = names
         is_alone = naming is graph
         self._named_terms = self._terms if is_alone else OntologyTerms(naming, given, existing)
         self._own = {*self._terms.classes, *self._terms.properties}
@@ -129,10 +134,10 @@ class _Reading:
         )
         equivalent = self._grouped(attributes, _EQUIVALENT[META_TYPES[1]], self._given.key)
         leaders = list(dict.fromkeys(equivalent.values()))
-        labels = self._labels(leaders)
-        keys = allocate(leaders, _candidates(labels), self._given.key)
+        plain = self._plain_names(leaders)
+        keys = allocate(leaders, lambda iri: numbered(plain[iri]), self._given.key)
         others = (i for i in keys if i in self._own and keys[i] != self._given.key(i))
-        self._warnings += taken_by_others(keys, {i: plain_name(i, labels[i]) for i in others})
+        self._warnings += taken_by_others(keys, {iri: plain[iri] for iri in others})
         self._keys = _only(
             {iri: keys[leader] for iri, leader in equivalent.items()},
             {one.node.value for one in own if one.is_attribute},
@@ -151,11 +156,11 @@ class _Reading:
         given = {iri: self._given.name(meta_type, iri) for iri in iris}
         equivalent = self._grouped(given, _EQUIVALENT[meta_type], given.get)
         leaders = list(dict.fromkeys(equivalent.values()))
-        labels = self._labels(leaders)
+        plain = self._plain_names(leaders)
         homonyms = Homonyms(meta_type, self._existing)
         names = allocate(
             leaders,
-            _candidates(labels),
+            lambda iri: numbered(plain[iri]),
             given.get,
             lambda iri, name: homonyms.is_free(name, ends(iri)),
         )
@@ -165,8 +170,7 @@ class _Reading:
             if homonyms.is_homonym(leader, names[leader], given[leader])
         }
         others = (i for i, name in names.items() if i in self._own and name != given[i])
-        plain = {iri: plain_name(iri, labels[iri]) for iri in others}
-        self._warnings += homonyms.warnings(names, plain)
+        self._warnings += homonyms.warnings(names, {iri: plain[iri] for iri in others})
         return {iri: names[leader] for iri, leader in equivalent.items()}
 
     def _grouped(
@@ -193,8 +197,10 @@ class _Reading:
                 )
         return leaders
 
-    def _labels(self, iris: Iterable[str]) -> dict[str, str | None]:
-        return {iri: preferred(self._naming.texts(NamedNode(iri), *LABELS)) for iri in iris}
+    def _plain_names(self, iris: Iterable[str]) -> dict[str, str]:
+        """The names of terms by themselves."""
+        labels = {iri: label_of(self._naming.statements_of(NamedNode(iri))) for iri in iris}
+        return {iri: plain_name(iri, label, self._choice) for iri, label in labels.items()}
 
     def _by_rank(self, iris: Iterable[str]) -> list[str]:
         """Terms with texts come first, so that others do not get their names."""

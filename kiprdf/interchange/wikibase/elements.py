@@ -32,6 +32,7 @@ from kiprdf.interchange.importing.names import (
     OWN_WORDS,
     allocate,
     in_ascii,
+    label_of,
     label_rank,
     name_texts,
     numbered,
@@ -262,15 +263,8 @@ class Source:
 
     def names(self, language: str | None) -> dict[str, str]:
         """The label of each described entity in the preferred language."""
-        labels: dict[str, list[Literal]] = defaultdict(list)
-        for subject in self._remaining:
-            for value in self.objects(subject, LABEL):
-                if isinstance(value, Literal):
-                    labels[subject.value].append(value)
-        return {
-            iri: min(literals, key=lambda one: label_rank(one, language)).value
-            for iri, literals in labels.items()
-        }
+        labels = {node.value: label_of(own, language) for node, own in self._remaining.items()}
+        return {iri: label for iri, label in labels.items() if label is not None}
 
     def properties(self) -> dict[str, str]:
         """The properties of the model that the document uses or describes, with value types.
@@ -443,7 +437,7 @@ def _identifier(label: str) -> str:
     """A label as an identifier; "" for one with letters that have no form in ASCII.
 
     >>> _identifier("date of birth"), _identifier("Tätigkeit"), _identifier("занятие")
-    ('date_of_birth', 'Tatigkeit', '')
+    ('date_of_birth', 'Tatigkeit', 'zanyatie')
     """
     plain = in_ascii(label)
     if any(letter.isalnum() and not letter.isascii() for letter in plain):

@@ -95,6 +95,7 @@ class Import(_Arguments):
     define: StrictBool = False
     default_type: StrictStr | None = None
     language: StrictStr | None = None
+    names: StrictStr | None = None
     base_iri: StrictStr | None = None
     metadata: Context | None = None
     context: Context | list[Context] | None = None
