@@ -257,7 +257,7 @@ def labels_of(
     return [text for *_, text in sorted(ranked)]
 
 
-@functools.lru_cache(maxsize=256)
+@lru_cache(maxsize=256)
 def ranks_of(properties: tuple[str, ...]) -> dict[str, int]:
     """The places of properties, of which the first is the best."""
     return {property: place for place, property in reversed([*enumerate(properties)])}
