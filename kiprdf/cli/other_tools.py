@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import typer
@@ -71,12 +72,17 @@ def plans(
         options = {}
     read = getattr(importers, tool.value.replace("-", "_"))
     made = []
-    for path in paths:
-        if not path.is_dir():
-            inputs.require_file(path)
-        with inputs.naming(path), output.progress_bar() as advance:
-            advance(0, f"reading {path}")
-            made.append(read(path, source=source, **options))
+    with TemporaryDirectory() as folder:
+        for path in paths:
+            file = path
+            if path == inputs.STDIN:
+                file = Path(folder) / "standard input"
+                file.write_bytes(inputs.read_bytes(path))
+            elif not path.is_dir():
+                inputs.require_file(path)
+            with inputs.naming(path), output.progress_bar() as advance:
+                advance(0, f"reading {path}")
+                made.append(read(file, source=source, **options))
     return made
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kiprdf import KipError, Nexus, importers
+from tests.cli.runner import invoke
 
 BOOKS = """\
 isbn,title,pages,price,in print,author,publisher
@@ -232,3 +234,27 @@ def test_a_data_frame_is_a_table(tmp_path: Path) -> None:
     ]
     with pytest.raises(KipError, match="A data frame is expected, not list"):
         importers.frame([], type="Drug", key="name")
+
+
+def test_the_command_line_reads_tables_from_files_and_standard_input(tmp_path: Path) -> None:
+    (tmp_path / "books.csv").write_text(BOOKS)
+    (tmp_path / "map.toml").write_text(
+        'type = "Book"\nkey = "isbn"\n[attributes]\ncost = "price"\n[links]\nauthor = "by:Person"\n'
+    )
+    nexus = str(tmp_path / "brain")
+    by_file = ("--map", str(tmp_path / "map.toml"), "--nexus", nexus)
+    tried = invoke("import", "--from", "csv", str(tmp_path / "books.csv"), *by_file, "--dry-run")
+    assert "concepts: 3 created" in tried.stdout
+    assert not Path(nexus).exists()
+    written = invoke("import", "--from", "csv", "-", *by_file, input=BOOKS)
+    assert written.stdout.startswith(
+        "standard input\n  concepts: 3 created, 0 updated, 0 unchanged"
+    )
+    options = ("--type", "Book", "--key", "isbn", "--attribute", "cost=price")
+    links = ("--link", "author=by:Person", "--source", "standard input", "--nexus", nexus, "--json")
+    again = invoke("import", "--from", "csv", str(tmp_path / "books.csv"), *options, *links)
+    report = json.loads(again.stdout)
+    assert report["commits"] == []
+    assert report["concepts"] == {"created": 0, "updated": 0, "unchanged": 3}
+    refused = invoke("import", "--from", "csv", "-", "--define", "--nexus", nexus, exit_code=2)
+    assert "Of the options, --from takes" in refused.stderr
