@@ -224,8 +224,6 @@ def _read(
     chosen = format or files.format_of(document)
     if chosen is None and files.name_of(document) is not None:
         message = f"The suffix of {files.name_of(document)} is not that of an RDF format."
-        hint = (
-            "Give the format: turtle, trig, jsonld, rdfxml, …; tables and files of other tools are"
-        )
-        raise KipError("KIP_1001", message, f"{hint} for kiprdf.importers (--from).")
+        hint = "Give the format: turtle, trig, jsonld, rdfxml, …; for tables and files of other "
+        raise KipError("KIP_1001", message, f"{hint}tools, use kiprdf.importers (--from).")
     return content, chosen or "turtle"

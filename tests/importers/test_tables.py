@@ -256,5 +256,6 @@ def test_the_command_line_reads_tables_from_files_and_standard_input(tmp_path: P
     report = json.loads(again.stdout)
     assert report["commits"] == []
     assert report["concepts"] == {"created": 0, "updated": 0, "unchanged": 3}
-    refused = invoke("import", "--from", "csv", "-", "--define", "--nexus", nexus, exit_code=2)
+    refused = invoke("import", "--from", "csv", "-", "--define", "--nexus", nexus)
+    assert refused.exit_code == 2
     assert "Of the options, --from takes" in refused.stderr
