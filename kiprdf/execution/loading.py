@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from graphlib import TopologicalSorter
-from itertools import chain
-from typing import Any, cast
+from itertools import chain, islice
+from typing import Any, NamedTuple, TypeAlias, cast
+
+from pyoxigraph import NamedNode
 
 from kiprdf import collector
 from kiprdf.actors import acting_as, acting_on
+from kiprdf.budget import paced
 from kiprdf.errors import KipError
+from kiprdf.execution.authors import AUTHOR
 from kiprdf.execution.engine import CommandEngine
 from kiprdf.interchange import tables
 from kiprdf.interchange.tables import ConceptRow, End, PropositionRow, Row, located
-from kiprdf.kml.draft import Draft
+from kiprdf.kml.creations import Creations
+from kiprdf.kml.draft import Draft, timestamp
+from kiprdf.kml.trust import MARKS, STATUS
 from kiprdf.kql.identities import exists
 from kiprdf.language import ast
+from kiprdf.language.names import META_TYPES
 from kiprdf.language.parameters import from_json
-from kiprdf.rdf.iris import ConceptName, PropositionName, proposition_digits
-from kiprdf.rdf.literals import Json
+from kiprdf.language.printer import OUTLINED
+from kiprdf.rdf.elements import read_element
+from kiprdf.rdf.iris import Iris, proposition_digits
+from kiprdf.rdf.literals import Json, canonical_json, is_same, to_term
+from kiprdf.rdf.vocab import ACTOR, CREATED_AT, MENTIONED, UPDATED_AT, VERSION
 from kiprdf.semantics.arguments import check_map
 from kiprdf.source import NOWHERE, Span
-from kiprdf.store import Delta, Store
+from kiprdf.store import Delta, Origin, Store
 
 BATCH_ROWS = 20_000
 BATCH_SIZE = 32 * 1024 * 1024
@@ -32,6 +42,11 @@ BATCH_SIZE = 32 * 1024 * 1024
 NAMED = 10
 """How many warnings the report has."""
 _KINDS = ("concepts", "propositions")
+_EACH = ("created", "updated", "unchanged")
+_JUDGED = frozenset((AUTHOR, STATUS, *MARKS))
+"""The metadata of which not everybody may write every value."""
+Link: TypeAlias = tuple[str, str, str]
+"""The hexadecimal part of the id of a proposition, and the ids of its ends."""
 
 
 def load(
@@ -43,8 +58,8 @@ def load(
     dry_run: bool,
 ) -> dict[str, Any]:
     """Write rows as UPSERT does, in batches that are one commit each, and return the report."""
-    outer = cast("ast.Object | None", from_json(metadata)) if metadata else None
-    check_map(outer, "The argument metadata", reserved=True)
+    outer = dict(metadata or {})
+    check_map(_map(outer, NOWHERE), "The argument metadata", reserved=True)
     if not dry_run:
         engine.writer.require_writable(hint="Open it for writing, or try a dry run.")
     sources = tables.concept_rows(concepts), tables.proposition_rows(propositions)
@@ -66,10 +81,95 @@ def load(
     return loading.report(dry_run)
 
 
+class _Batch:
+    """Rows that become one commit, by the ids of their elements: those of one element are one."""
+
+    def __init__(self, iris: Iris) -> None:
+        self.rows: dict[str, Row] = {}
+        self.links: dict[str, Link] = {}
+        self.contradictions: list[str] = []
+        self.about: dict[str, set[str]] = {}
+        """The ids of the propositions that others are about."""
+        self.last: dict[str, int] = {}
+        """The number of the last row of each kind."""
+        self.size = 0
+        self._iris = iris
+        self._ids: dict[End, str] = {}
+
+    def add(self, row: Row) -> None:
+        if type(row) is ConceptRow:
+            id = f"C:{row.type}/{row.name}"
+            self.last["concepts"] = row.number
+        else:
+            row = cast(PropositionRow, row)
+            subject = self._ids.get(row.subject) or self._id(row.subject)
+            object_ = self._ids.get(row.object) or self._id(row.object)
+            digits = proposition_digits(subject, row.predicate, object_)
+            id = f"P:{digits}:{row.predicate}"
+            if subject[0] == "P" or object_[0] == "P":
+                self.about[id] = {end for end in (subject, object_) if end[0] == "P"}
+            self.links[id] = digits, subject, object_
+            self.last["propositions"] = row.number
+        before = self.rows.setdefault(id, row)
+        if before is not row:
+            self._merge(id, before, row)
+        self.size += row.size
+
+    def _merge(self, id: str, before: Row, row: Row) -> None:
+        maps = []
+        for own, earlier in (
+            (row.attributes, before.attributes),
+            (row.metadata, before.metadata),
+        ):
+            for key in own:
+                if key in earlier and canonical_json(earlier[key]) != canonical_json(own[key]):
+                    other = f"gives another {key} than a row before, and is the one that holds."
+                    self.contradictions.append(f"{row} {other}")
+            maps.append({**earlier, **own})
+        self.rows[id] = row._replace(attributes=maps[0], metadata=maps[1])
+
+    def _id(self, end: End) -> str:
+        """The id of an end; another text that names nothing as it is."""
+        if isinstance(end, str):
+            node = self._iris.from_id(end)
+            id = end if node is None else self._iris.id(node)
+        elif len(end) == 2:
+            id = f"C:{end[0]}/{end[1]}"
+        else:
+            digits = proposition_digits(self._id(end[0]), end[1], self._id(end[2]))
+            id = f"P:{digits}:{end[1]}"
+        self._ids[end] = id
+        return id
+
+    def order(self, store: Store, *, is_last: bool) -> list[PropositionRow]:
+        """Put each proposition after those that it is about.
+
+        Returns the rows about what is neither here nor in the nexus, which are left out unless the
+        batch ``is_last``.
+        """
+        waiting: list[PropositionRow] = []
+        if not self.about:
+            return waiting
+        ordered = {id: row for id, row in self.rows.items() if id not in self.about}
+        absent: set[str] = set()
+        for id in TopologicalSorter(self.about).static_order():
+            if id not in self.about:
+                node = store.iris.from_id(id)
+                if id not in ordered and (node is None or not exists(node, store)):
+                    absent.add(id)
+            elif is_last or self.about[id].isdisjoint(absent):
+                ordered[id] = self.rows[id]
+            else:
+                absent.add(id)
+                waiting.append(cast(PropositionRow, self.rows[id]))
+        self.rows = ordered
+        return waiting
+
+
 @dataclass
 class _Loading:
     engine: CommandEngine
-    metadata: ast.Object | None
+    metadata: dict[str, Json]
     dry_run: bool
     waiting: list[PropositionRow] = field(default_factory=list)
     """Rows about propositions that are neither in their batch nor in the nexus."""
@@ -89,98 +189,170 @@ class _Loading:
         stack.enter_context(acting_as(engine.writer, actor._replace(access="write")))
         self.engine, self.dry_run = engine, False
 
-    def batches(self, rows: Iterator[Row]) -> Iterator[list[Row]]:
-        """The rows in batches, one at least; those that wait are the last one."""
-        batch: list[Row] = []
-        size = 0
+    def batches(self, rows: Iterator[Row]) -> Iterator[_Batch]:
+        """The rows in batches, one at least."""
+        iris = self.engine.writer.shown.iris
+        batch = _Batch(iris)
+        number = 0
         for row in rows:
-            if len(batch) == BATCH_ROWS or size > BATCH_SIZE:
-                yield self._ordered(batch)
-                batch, size = [], 0
-            batch.append(row)
-            size += row.size
-        yield self._ordered([*batch, *self.waiting], is_last=True)
+            if number == BATCH_ROWS or batch.size > BATCH_SIZE:
+                self.waiting += batch.order(self.engine.writer.shown, is_last=False)
+                if len(self.waiting) > BATCH_ROWS:
+                    message = f"{BATCH_ROWS:,} rows are about propositions that come later."
+                    hint = "Give each proposition before those about it."
+                    raise located(KipError("KIP_4002", message, hint), self.waiting[-1])
+                yield batch
+                batch, number = _Batch(iris), 0
+            batch.add(row)
+            number += 1
+        for row in self.waiting:
+            batch.add(row)
+        batch.order(self.engine.writer.shown, is_last=True)
+        yield batch
 
-    def _ordered(self, rows: list[Row], *, is_last: bool = False) -> list[Row]:
-        """The rows, each proposition after those that it is about.
-
-        A row about one that is neither here nor in the nexus waits for the last batch.
-        """
-        links = [row for row in rows if isinstance(row, PropositionRow)]
-        if not any(map(_links, links)):
-            return rows
-        own: dict[str, list[PropositionRow]] = {}
-        for row in links:
-            own.setdefault(_id(row[1:4]), []).append(row)
-        below = {id: {end for row in same for end in _links(row)} for id, same in own.items()}
-        ordered: list[Row] = [row for row in rows if isinstance(row, ConceptRow)]
-        absent: set[str] = set()
-        store, self.waiting = self.engine.writer.shown, [] if is_last else self.waiting
-        for id in TopologicalSorter(below).static_order():
-            if id not in own:
-                node = store.iris.from_id(id)
-                if node is None or not exists(node, store):
-                    absent.add(id)
-            elif below[id].isdisjoint(absent) or is_last:
-                ordered += own[id]
-            else:
-                absent.add(id)
-                self.waiting += own[id]
-        if len(self.waiting) > BATCH_ROWS:
-            message = f"More than {BATCH_ROWS:,} rows are about propositions that come later."
-            error = KipError("KIP_4002", message, "Give a proposition before those about it.")
-            raise located(error, self.waiting[0])
-        return ordered
-
-    def write(self, rows: list[Row]) -> None:
+    def write(self, batch: _Batch) -> None:
         """Write a batch, as one commit if it changes anything."""
-        if not rows:
-            return
-        engine, writer = self.engine, self.engine.writer
-        warnings = _contradictions(rows)
+        writer = self.engine.writer
 
-        def draft(store: Store) -> Draft:
-            items = tuple(_block(row, place) for place, row in enumerate(rows, 1))
-            command = ast.Upsert((ast.UpsertBlock(items, self.metadata),))
-            return writer.draft(command, store, is_copy=True)[1]
+        def write() -> _Changes:
+            changes = self._judge(batch)
+            writer.commit(changes.delta)
+            if changes.delta:
+                self.commits.append(writer.store.commit())
+            return changes
 
-        def prepare(store: Store) -> tuple[Draft, Delta]:
-            drafted = draft(store)
-            return drafted, drafted.delta()
-
-        def run() -> Draft:
+        def run() -> _Changes:
             if self.dry_run:
-                return writer.try_out(draft)
-            return writer.run_prepared(prepare, self.commits.append)
+                return writer.shown.read(lambda: self._judge(batch))
+            return writer.store.write(lambda: collector.paused(write))
 
         try:
-            drafted = engine.boundary.run(lambda: collector.paused(run))
+            changes = self.engine.boundary.run(run)
         except KipError as error:
             if "PROPOSITION block" in error.hint:
                 error.hint = "Give it as a row of propositions, before or after this one."
             if error.span != NOWHERE:
-                located(error, rows[error.span.start - 1])
+                located(error, [*batch.rows.values()][error.span.start - 1])
             raise
-        self._count(drafted)
-        self.warnings += warnings
-        self.written |= {_KINDS[isinstance(row, PropositionRow)]: row.number for row in rows}
+        for kind in _KINDS:
+            self.counts[kind].update(changes.counts[kind])
+        self.erased += changes.erased
+        self.unreviewed += changes.unreviewed
+        self.warnings += (*batch.contradictions, *changes.warnings)
+        self.written |= batch.last
 
-    def _count(self, drafted: Draft) -> None:
-        changed = {edit.after.node: drafted.is_new(edit.after.node) for edit in drafted.changes()}
-        for node in drafted.spans:
-            is_link = node.value.startswith(drafted.store.iris.propositions)
-            is_new = changed.get(node)
-            change = "unchanged" if is_new is None else "created" if is_new else "updated"
-            if node not in drafted.erased:
-                self.counts[_KINDS[is_link]][change] += 1
-        self.erased += len(drafted.erased)
-        self.unreviewed += drafted.unreviewed
-        self.warnings += map(str, drafted.warnings)
+    def _judge(self, batch: _Batch) -> _Changes:
+        """What a batch changes; most rows are new, and need no statement."""
+        creations = self._creations()
+        left = None if creations is None else self._create(batch, creations)
+        if creations is None or left is None:
+            return _Changes.of(self._draft(batch.rows, batch.rows))
+        rows, counts = left
+        changes = _Changes(Delta(), counts)
+        if rows:
+            changes = _Changes.of(self._draft(batch.rows, rows))
+            for kind in _KINDS:
+                changes.counts[kind].update(counts[kind])
+        delta = changes.delta
+        if added := creations.added:
+            first = dict(islice(batch.rows.items(), OUTLINED))
+            delta = replace(
+                delta,
+                added=[*delta.added, *added] if delta else added,
+                touched=[*delta.touched, *added.elements],
+                commands=[self._command(first, first)],
+                origin=Origin(timestamp(self.engine.clock())),
+            )
+        return changes._replace(delta=delta)
+
+    def _creations(self) -> Creations | None:
+        """Where new elements need no draft: no rule of the nexus is about values or identities."""
+        writer, engine = self.engine.writer, self.engine
+        store, actor = writer.store, acting_on(writer)
+        if (
+            store is not writer.shown
+            or store.embedded is not store
+            or writer.erasures
+            or writer.follows
+            or writer.strict_schema
+            or writer.gate.kept() is not None
+            or writer.has_rejections(store)
+            or not _JUDGED.isdisjoint(self.metadata)
+        ):
+            return None
+        moment = timestamp(engine.clock())
+        own: dict[str, Json] = {VERSION: 1, UPDATED_AT: moment, CREATED_AT: moment}
+        if actor.label is not None:
+            own[ACTOR] = actor.label
+        return Creations(store, writer.catalog(), self.metadata, own)
+
+    def _create(
+        self, batch: _Batch, creations: Creations
+    ) -> tuple[dict[str, Row], dict[str, Counter[str]]] | None:
+        """Create what is new; the rows that are left to a statement, and how many are not.
+
+        None where a statement must judge all of the batch.
+        """
+        store = self.engine.store
+        left: dict[str, Row] = {}
+        created, unchanged = [0, 0], [0, 0]
+        for id, row in paced(batch.rows.items()):
+            if row.metadata and not _JUDGED.isdisjoint(row.metadata):
+                return None
+            is_link = isinstance(row, PropositionRow)
+            if isinstance(row, PropositionRow):
+                digits, subject, object_ = batch.links[id]
+                is_new = creations.proposition(
+                    digits, subject, row.predicate, object_, row.attributes, row.metadata
+                )
+            elif row.type in META_TYPES:
+                creations.define(row.type, row.name)
+                left[id] = row
+                continue
+            else:
+                is_new = creations.concept(id, row.type, row.name, row.attributes, row.metadata)
+            if is_new is None:
+                return None
+            if is_new:
+                created[is_link] += 1
+            elif self._is_unchanged(row, creations.existing, store):
+                unchanged[is_link] += 1
+            else:
+                left[id] = row
+        counts = zip(_KINDS, created, unchanged, strict=True)
+        return left, {kind: Counter(created=new, unchanged=old) for kind, new, old in counts}
+
+    def _is_unchanged(self, row: Row, node: NamedNode, store: Store) -> bool:
+        """Whether the nexus has all that a row says."""
+        element = read_element(store.iris, node, store.statements(node), convert=None)
+        if element is None or MENTIONED in element.metadata:
+            return False
+        return all(
+            is_same(terms.get(key), to_term(values[key]))
+            for terms, values in (
+                (element.attributes, row.attributes),
+                (element.metadata, {**self.metadata, **row.metadata}),
+            )
+            for key in values
+        )
+
+    def _draft(self, all_rows: Mapping[str, Row], rows: Mapping[str, Row]) -> Draft:
+        return self.engine.writer.draft(self._command(all_rows, rows), is_copy=True)[1]
+
+    def _command(self, all_rows: Mapping[str, Row], rows: Mapping[str, Row]) -> ast.Upsert:
+        """The UPSERT of some rows, whose places are those among all rows."""
+        items = tuple(
+            _block(row, place) for place, (id, row) in enumerate(all_rows.items(), 1) if id in rows
+        )
+        outer = _map(self.metadata, NOWHERE)
+        return ast.Upsert((ast.UpsertBlock(items, outer),) if items else ())
 
     def explained(self, error: KipError) -> KipError:
         """The error, with what of the call is written."""
-        if self.dry_run or (not self.written and not self.commits):
-            error.message += "" if self.dry_run else " Nothing was written."
+        if self.dry_run:
+            return error
+        if not self.written:
+            error.message += " Nothing was written."
             return error
         rows = " and ".join(f"{kind} up to row {last:,}" for kind, last in self.written.items())
         commits = f", in commits {self.commits[0]} to {self.commits[-1]}" if self.commits else ""
@@ -189,14 +361,10 @@ class _Loading:
 
     def report(self, dry_run: bool) -> dict[str, Any]:
         """What was, or would be, changed."""
-        changes = ("created", "updated", "unchanged")
         more = len(self.warnings) - NAMED
         named = self.warnings[:NAMED] + ([f"And {more:,} more."] if more > 0 else [])
         return {
-            **{
-                kind: {change: own[change] for change in changes}
-                for kind, own in self.counts.items()
-            },
+            **{kind: {each: own[each] for each in _EACH} for kind, own in self.counts.items()},
             **({"erased": self.erased} if self.erased else {}),
             **({"unreviewed": self.unreviewed} if self.unreviewed else {}),
             "commits": [] if dry_run else self.commits,
@@ -204,45 +372,29 @@ class _Loading:
         }
 
 
-def _contradictions(rows: list[Row]) -> list[str]:
-    """The rows that give an element another value than a row before."""
-    values: dict[Any, dict[str, Json]] = {}
-    warnings = []
-    for row in rows:
-        own = {**{f"metadata.{key}": row.metadata[key] for key in row.metadata}, **row.attributes}
-        before = values.setdefault(row[1:-3], own)
-        if before is not own:
-            for key in own:
-                if key in before and before[key] != own[key]:
-                    text = (
-                        f"{row} gives another {key} than a row before, and is the one that holds."
-                    )
-                    warnings.append(text)
-            before.update(own)
-    return warnings
+class _Changes(NamedTuple):
+    """What a batch changes, by kinds of rows."""
 
+    delta: Delta
+    counts: dict[str, Counter[str]]
+    erased: int = 0
+    unreviewed: Sequence[str] = ()
+    warnings: Sequence[str] = ()
 
-def _links(row: PropositionRow) -> list[str]:
-    """The ids of the propositions that a row is about."""
-    return [
-        id
-        for end in (row.subject, row.object)
-        if (id := end if isinstance(end, str) else _id(end) if len(end) == 3 else "")
-        if id.startswith("P:")
-    ]
-
-
-def _id(end: End) -> str:
-    """The id of an end."""
-    match end:
-        case str():
-            return end
-        case type, name:
-            return ConceptName(type, name).id
-        case subject, predicate, object_:
-            digits = proposition_digits(_id(subject), predicate, _id(object_))
-            return PropositionName(digits, predicate).id
-    raise AssertionError(end)
+    @classmethod
+    def of(cls, drafted: Draft) -> _Changes:
+        """What a draft changes of the elements that its command names."""
+        changed = {edit.after.node: drafted.is_new(edit.after.node) for edit in drafted.changes()}
+        counts = {kind: Counter[str]() for kind in _KINDS}
+        for node in drafted.spans:
+            is_new = changed.get(node)
+            change = "unchanged" if is_new is None else "created" if is_new else "updated"
+            if node not in drafted.erased:
+                is_link = node.value.startswith(drafted.store.iris.propositions)
+                counts[_KINDS[is_link]][change] += 1
+        warnings = list(map(str, drafted.warnings))
+        unreviewed, erased = [*drafted.unreviewed], len(drafted.erased)
+        return cls(drafted.delta(), counts, erased, unreviewed, warnings)
 
 
 # As a statement -------------------------------------------------------------------------------

@@ -90,14 +90,10 @@ class ScopedWriter(Writer):
     def has_rejections(self, store: Store) -> bool:
         return self._view.read(lambda: REJECTION in self.catalog().concept_types)
 
-    def run_prepared(
-        self,
-        prepare: Callable[[Store], tuple[T, Delta]],
-        note: Callable[[int], object] = int,
-    ) -> T:
+    def run_prepared(self, prepare: Callable[[Store], tuple[T, Delta]]) -> T:
         def write() -> T:
             result, delta = self._view.read(lambda: prepare(self._view))
-            self._commit_noted(delta, note)
+            self.commit(delta)
             return result
 
         return self.store.write(write)

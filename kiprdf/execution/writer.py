@@ -306,21 +306,16 @@ class Writer:
             return REJECTION in self._catalogs.catalog().concept_types
         return exists(store.iris.type(REJECTION), store)
 
-    def run_prepared(
-        self,
-        prepare: Callable[[Store], tuple[T, Delta]],
-        note: Callable[[int], object] = int,
-    ) -> T:
+    def run_prepared(self, prepare: Callable[[Store], tuple[T, Delta]]) -> T:
         """Commit what takes long to prepare, such as an import, and return its result.
 
         ``prepare`` runs without the writer's lock. Only if another writer changed meanwhile what it
         has read, it runs a second time under the lock. A shared store judges again by itself.
-        ``note`` gets the number of the commit, if there is one.
         """
 
         def write() -> T:
             result, delta = prepare(self.store)
-            self._commit_noted(delta, note)
+            self.commit(delta)
             return result
 
         if self.store.is_shared:
@@ -340,13 +335,8 @@ class Writer:
                 result, delta = prepare(self.store)
             elif fault is not None:
                 raise fault
-            self._commit_noted(delta, note)
+            self.commit(delta)
             return result
-
-    def _commit_noted(self, delta: Delta, note: Callable[[int], object]) -> None:
-        self.commit(delta)
-        if delta:
-            note(self.store.commit())
 
     def try_out(self, judge: Callable[[NexusStore], T]) -> T:
         """Run a long dry run on one state of the nexus, without any lock.

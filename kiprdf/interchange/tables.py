@@ -14,6 +14,7 @@ from kiprdf.errors import KipError, nearest, shown
 from kiprdf.language import limits
 from kiprdf.language.parameters import check_json
 from kiprdf.language.sizes import Sizes
+from kiprdf.language.values import is_encodable
 from kiprdf.loading import load
 from kiprdf.rdf.literals import Json
 from kiprdf.semantics.arguments import check_key, refuse_reserved
@@ -25,6 +26,7 @@ READ_AT_ONCE = 4_096
 """The rows of a data frame that are values of Python at one time."""
 _METADATA = "metadata."
 _SAFE = 2**53
+_LONG = 1_000
 _PLAIN = frozenset((str, int, bool, type(None)))
 _EMPTY = frozenset(("NAType", "NaTType"))
 """The types of what pandas has in an empty cell, beside NaN and None."""
@@ -89,21 +91,30 @@ _PROPOSITION = _RowKind(
 def concept_rows(source: Any) -> Iterator[ConceptRow]:
     """The rows of an iterable, or of a data frame; KIP_1001 for what is none, with its row."""
     for number, parts, attributes, metadata, size in _rows(source, _CONCEPT):
-        row = ConceptRow(number, parts[0], parts[1], attributes, metadata, size)
-        if type(row.type) is not str or type(row.name) is not str:
-            row = row._replace(type=_text("type", row.type, row), name=_text("name", row.name, row))
+        type_, name = parts[0], parts[1]
+        row = ConceptRow(number, type_, name, attributes, metadata, size)
+        if type(type_) is not str or type(name) is not str:
+            row = row._replace(type=_text("type", type_, row), name=_text("name", name, row))
         yield row
 
 
 def proposition_rows(source: Any) -> Iterator[PropositionRow]:
     """The rows of an iterable, or of a data frame; KIP_1001 for what is none, with its row."""
     for number, parts, attributes, metadata, size in _rows(source, _PROPOSITION):
-        row = PropositionRow(number, parts[0], parts[1], parts[2], attributes, metadata, size)
-        yield row._replace(
-            subject=_end(row.subject, "subject", row),
-            predicate=_text("predicate", row.predicate, row),
-            object=_end(row.object, "object", row),
-        )
+        subject, predicate, object_ = parts[0], parts[1], parts[2]
+        row = PropositionRow(number, subject, predicate, object_, attributes, metadata, size)
+        if not (_is_pair(subject) and type(predicate) is str and _is_pair(object_)):
+            row = row._replace(
+                subject=_end(subject, "subject", row),
+                predicate=_text("predicate", predicate, row),
+                object=_end(object_, "object", row),
+            )
+        yield row
+
+
+def _is_pair(end: Any) -> bool:
+    """Whether an end is a type and a name, as most are."""
+    return type(end) is tuple and len(end) == 2 and type(end[0]) is str and type(end[1]) is str
 
 
 def located(error: KipError, row: Row | str) -> KipError:
@@ -116,24 +127,32 @@ def located(error: KipError, row: Row | str) -> KipError:
 _Parts: TypeAlias = tuple[int, Sequence[Any], dict[str, Json], dict[str, Json], int]
 
 
-def _rows(source: Any, form: _RowKind) -> Iterator[_Parts]:
+def _rows(source: Any, kind: _RowKind) -> Iterator[_Parts]:
     columns = _columns(source)
     if columns is not None:
-        yield from _frame_rows(*columns, form)
+        yield from _frame_rows(*columns, kind)
         return
     if isinstance(source, str | bytes | Mapping) or not isinstance(source, Iterable):
-        message = f"The argument {form.kind} is an iterable of rows, or a data frame, not "
-        hint = f"Give a list of rows: [{form.example}]."
+        message = f"The argument {kind.kind} is an iterable of rows, or a data frame, not "
+        hint = f"Give a list of rows: [{kind.example}]."
         raise KipError("KIP_1001", f"{message}{type(source).__name__}.", hint)
+    width = len(kind.required)
+    keys: tuple[set[str], set[str]] = set(), set()
+    parts: Sequence[Any]
     for number, item in enumerate(source, 1):
-        place = f"Row {number} of {form.kind}"
         try:
-            parts, attributes, metadata = _split(item, form)
-            sizes = Sizes("The row")
-            own = _values(attributes, "attributes", sizes), _values(metadata, "metadata", sizes)
+            if type(item) is tuple and width <= len(item) <= width + 2:
+                parts = item
+                attributes = item[width] if len(item) > width else None
+                metadata = item[-1] if len(item) > width + 1 else None
+            else:
+                parts, attributes, metadata = _split(item, kind)
+            own, size = _values(attributes, keys[0], "attributes") if attributes else ({}, 0)
+            about, more = _values(metadata, keys[1], "metadata") if metadata else ({}, 0)
         except KipError as error:
-            raise located(error, f"{place} ({shown(reprlib.repr(item), 120)})") from None
-        yield number, parts, *own, sizes.total
+            place = f"Row {number} of {kind.kind} ({shown(reprlib.repr(item), 120)})"
+            raise located(error, place) from None
+        yield number, parts, own, about, size + more
 
 
 def _split(item: Any, form: _RowKind) -> tuple[Sequence[Any], Any, Any]:
@@ -163,18 +182,25 @@ def _split(item: Any, form: _RowKind) -> tuple[Sequence[Any], Any, Any]:
     raise KipError("KIP_1001", message, f"Write {form.example}.")
 
 
-def _values(values: Any, what: str, sizes: Sizes) -> dict[str, Json]:
-    """Attributes or metadata as JSON."""
+def _values(values: Any, keys: set[str], what: str) -> tuple[dict[str, Json], int]:
+    """Attributes or metadata as JSON, and their size; ``keys`` are those that were checked."""
     if not values:
         if values is None or isinstance(values, Mapping):
-            return {}
+            return {}, 0
     elif isinstance(values, Mapping):
-        sizes.add(values)
-        checked = {}
-        for key, value in values.items():
-            _check_key(key, what == "metadata")
-            checked[key] = _json(value, key)
-        return checked
+        checked, size = dict(values), len(values)
+        for key, value in checked.items():
+            if key not in keys:
+                _check_key(key, what == "metadata")
+                keys.add(key)
+            # Nearly all texts are plain, and nearly all numbers small.
+            kind = type(value)
+            if kind is str and len(value) < _LONG and (value.isascii() or is_encodable(value)):
+                size += len(value)
+            elif kind is not int or not -_SAFE < value < _SAFE:
+                checked[key], own = _json(value, key)
+                size += own
+        return checked, size
     message = f"The {what} of a row are a mapping, not {type(values).__name__}."
     raise KipError("KIP_1001", message, f"Write {{'key': 'value'}} as {what}.")
 
@@ -187,23 +213,21 @@ def _check_key(key: Any, is_metadata: bool) -> None:
         refuse_reserved(key, NOWHERE)
 
 
-def _json(value: Any, key: str) -> Json:
-    """A value as JSON: scalars and arrays of NumPy as those of Python, times as texts."""
+def _json(value: Any, key: str) -> tuple[Json, int]:
+    """A value as JSON, and its size: scalars and arrays of NumPy as those of Python, times as
+    texts."""
     kind = type(value)
-    if kind is bool or value is None:
-        return value
-    # Nearly all texts are plain, and nearly all numbers small: the rest is checked with more care.
-    if kind is str and len(value) < limits.NAME_CHARACTERS and value.isascii():
-        return value
-    if (kind is int or kind is float) and -_SAFE < value < _SAFE:
-        return value
+    if kind is bool or value is None or (kind is float and -_SAFE < value < _SAFE):
+        return value, 0
     try:
+        sizes = Sizes("The value")
+        sizes.add(value)
         converted = _converted(value)
         check_json(converted)
     except KipError as error:
         error.message = f"The value of {key!r}: {error.message}"
         raise
-    return converted
+    return converted, sizes.total
 
 
 def _converted(value: Any, depth: int = 0) -> Json:
@@ -392,9 +416,10 @@ def _frame_rows(names: list[Any], chunks: _Chunks, form: _RowKind) -> Iterator[_
         hint += f" Rename {' or '.join(map(repr, close))}." if close else ""
         raise KipError("KIP_1001", message, hint)
     numbers = count(1)
+    checked = {key for key, _ in (*attributes, *metadata)}
     for columns in chunks():
         for number, cells in zip(numbers, zip(*columns, strict=True), strict=False):
-            yield _frame_row(number, cells, places, attributes, metadata, form)
+            yield _frame_row(number, cells, places, attributes, metadata, form, checked)
 
 
 def _frame_row(
@@ -404,8 +429,8 @@ def _frame_row(
     attributes: Iterable[tuple[str, int]],
     metadata: Iterable[tuple[str, int]],
     form: _RowKind,
+    checked: set[str],
 ) -> _Parts:
-    sizes = Sizes("The row")
     try:
         parts = [cells[places[name]] for name in form.required]
         for name, part in zip(form.required, parts, strict=True):
@@ -417,15 +442,13 @@ def _frame_row(
                 type = cells[places[name]] if name in places else None
                 if not is_empty(type):
                     parts[place] = (type, parts[place])
-        maps = []
+        size = 0
+        maps: list[dict[str, Json]] = []
         for keys in (attributes, metadata):
-            values = {}
-            for key, place in keys:
-                cell = cells[place]
-                if not is_empty(cell):
-                    sizes.add(cell)
-                    values[key] = _json(cell, key)
+            named = {key: cells[place] for key, place in keys if not is_empty(cells[place])}
+            values, own = _values(named, checked, "")
             maps.append(values)
+            size += own
     except KipError as error:
         raise located(error, f"Row {number} of {form.kind}") from None
-    return number, parts, maps[0], maps[1], sizes.total
+    return number, parts, maps[0], maps[1], size

@@ -107,8 +107,10 @@ def proposition_digits(subject_id: str, predicate: str, object_id: str, salt: in
     >>> proposition_digits("C:Drug/Aspirin", "treats", "C:Symptom/Headache")
     '48ec6e8e3fe50dea'
     """
-    parts = (subject_id, predicate, object_id, *(str(step + 1) for step in range(salt)))
-    text = ",".join(map(encode_basestring, parts))
+    quoted = encode_basestring
+    text = f"{quoted(subject_id)},{quoted(predicate)},{quoted(object_id)}"
+    for step in range(salt):
+        text += f',"{step + 1}"'
     return hashlib.sha256(f"[{text}]".encode()).hexdigest()[:16]
 
 

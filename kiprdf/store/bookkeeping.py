@@ -18,7 +18,7 @@ from kiprdf.rdf.literals import normal
 from kiprdf.rdf.readings import PLAIN, held
 from kiprdf.sparql.algebra import BGP, Call, Filter, In, Negation, Select, TriplePattern
 from kiprdf.sparql.text import render
-from kiprdf.store.delta import Written
+from kiprdf.store.delta import Lines, Written
 
 KEPT_BYTES = 4 * 1024**2
 """The size of a change that is kept for others, who follow a dataset."""
@@ -131,6 +131,8 @@ _OTHER_VALUES = render(
 
 def texts_of(triples: Iterable[Written]) -> list[Text]:
     """The quads of what the objects of some triples hold."""
+    if isinstance(triples, Lines):
+        triples = triples.values
     # Nearly all values are plain: they are tested here, since a call would cost more than the test.
     return [
         (subject, predicate, item, vocab.TEXTS)

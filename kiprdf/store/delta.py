@@ -2,17 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from pyoxigraph import Literal, NamedNode, Quad, Triple
+from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple, parse
 
 from kiprdf.language import ast
 from kiprdf.rdf.elements import Element
 
 Written: TypeAlias = Triple | tuple[NamedNode, NamedNode, NamedNode | Literal | Triple]
 """A triple, or its three terms, which the engine accepts without a triple being created."""
+
+
+class Lines(Sequence[Written]):
+    """The triples of new elements as N-Triples, which are parsed where their terms are asked for.
+
+    ``elements`` are those that are new, ``time`` is their ``_updated_at``, ``values`` are the
+    triples with arrays, objects, tagged texts and typed values.
+
+    >>> lines = Lines(["<urn:a> <urn:b> <urn:c> .\\n<urn:a> <urn:b> <urn:d> ."], 2)
+    >>> len(lines), lines[1].object
+    (2, <NamedNode value=urn:d>)
+    """
+
+    __slots__ = ("_number", "elements", "rows", "time", "values")
+
+    def __init__(
+        self,
+        rows: Sequence[str],
+        number: int,
+        elements: Sequence[NamedNode] = (),
+        time: Any = None,
+        values: Sequence[Written] = (),
+    ) -> None:
+        self._number = number
+        self.rows, self.elements, self.time, self.values = rows, elements, time, values
+
+    def __len__(self) -> int:
+        return self._number
+
+    def __iter__(self) -> Iterator[Triple]:
+        text = "\n".join(self.rows)
+        return (quad.triple for quad in parse(text, RdfFormat.N_TRIPLES, lenient=True))
+
+    def __getitem__(self, index: Any) -> Any:
+        return list(self)[index]
 
 
 class Origin(NamedTuple):

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import pyoxigraph as ox
 
-from kiprdf.store.delta import Delta, Origin, Written
+from kiprdf.store.delta import Delta, Lines, Origin, Written
 
 BLOCK = 256
 """The number of records that are compressed together."""
@@ -92,6 +92,8 @@ def encoded(
 
 def rows_of(triples: Iterable[Written]) -> list[str]:
     """Triples as rows of N-Triples."""
+    if isinstance(triples, Lines):
+        return [*triples.rows]
     rows: list[str] = []
     last, start = None, ""
     for subject, predicate, value in triples:

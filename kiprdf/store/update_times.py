@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from pyoxigraph import Literal
 
 from kiprdf.rdf import vocab
-from kiprdf.store.delta import Written
+from kiprdf.store.delta import Lines, Written
 
 UPDATED_AT = vocab.metadata(vocab.UPDATED_AT)
 CHUNK = 256
@@ -180,6 +180,8 @@ def _by_time(times: Iterable[tuple[str, Any]]) -> dict[Any, set[str]]:
 
 
 def _times(triples: Iterable[Written]) -> list[tuple[str, Any]]:
+    if isinstance(triples, Lines):
+        return [(node.value, triples.time) for node in triples.elements]
     return [
         (subject.value, value) for subject, predicate, value in triples if predicate == UPDATED_AT
     ]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
 
 from kiprdf import KipError, Nexus
 from kiprdf.execution import loading
+from kiprdf.rdf import vocab
 from tests.cases import each_case
 
 SCHEMA = """UPSERT {
@@ -219,3 +220,73 @@ def test_rows_that_contradict_each_other_are_warned_of(nexus: Nexus) -> None:
     other = "gives another risk than a row before, and is the one that holds."
     assert report["warnings"] == [f"Row 3 of concepts (Drug 'A') {other}"]
     assert (counts(report)[0], drug(nexus, "A")["attributes"]) == (1, {"risk": 2})
+
+
+VALUES: dict[str, Any] = {
+    "text": 'Ünïcode "quoted" \\ \n\x7f\t line',
+    "number": -7,
+    "double": 1e300,
+    "small": 1e-7,
+    "yes": True,
+    "nothing": None,
+    "tags": ["a", 1, None, {"b": [2.5]}],
+    "tagged": {"@value": "Kopfschmerz", "@language": "de"},
+    "typed": {"@value": "1", "@type": "urn:x:own"},
+    "empty": "",
+}
+NAMES = (
+    "Aspirin",
+    "Vitamin C/阿司匹林",
+    "a.b~$",
+    "50%",
+    'x"y\\z',
+    "Ünïcode",
+    "e\u0301",
+    "¹",
+    "..a",
+)
+DEFINITIONS = [("$ConceptType", "Plant"), ("$PropositionType", "contains")]
+
+
+def everything() -> tuple[list[Any], list[Any]]:
+    """Rows of each kind, twice, since those of the second half are there or change."""
+    concepts = [*DEFINITIONS, *[("Drug", name, VALUES, {"confidence": 0.5}) for name in NAMES]]
+    concepts += [("Plant", name) for name in NAMES]
+    plants = [(("Plant", name), "contains", ("Drug", name), VALUES) for name in NAMES]
+    stated = [(("Drug", "Aspirin"), "stated", link[:3], None, VALUES) for link in plants]
+    filed = [("C:$ConceptType/Plant", "belongs_to_domain", ("Domain", "CoreSchema"))]
+    return concepts, [*stated, *plants, *filed]
+
+
+def test_what_needs_no_statement_is_written_as_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def filled(*, by_statement: bool) -> Nexus:
+        nexus = Nexus.memory(history=True, clock=lambda: datetime(2026, 1, 1, tzinfo=UTC))
+        with monkeypatch.context() as patch:
+            if by_statement:
+                patch.setattr(loading._Loading, "_creations", lambda self: None)
+            nexus.execute(SCHEMA)
+            concepts, links = everything()
+            nexus.load(concepts, links, metadata={"source": "list", "tags": ["x"]})
+            reports.append(nexus.load(concepts, links, metadata={"source": "list", "tags": ["x"]}))
+            changed = [("Drug", "Aspirin", {"number": 8}), ("Drug", "New", {}, {"status": "draft"})]
+            reports.append(nexus.load([*concepts[3:], *changed[:1], ("Plant", "New")], links))
+            reports.append(nexus.load(changed, [(*links[-2][:3], {"number": 9})]))
+            nexus.load((), [(("Drug", "New"), "valid_during", ("Period", "2019-01-01/.."))])
+        return nexus
+
+    reports: list[dict[str, Any]] = []
+    with filled(by_statement=False) as fast, filled(by_statement=True) as slow:
+        both = [
+            {quad for quad in nexus.store.engine if quad.predicate != vocab.COMMIT}
+            for nexus in (fast, slow)
+        ]
+        assert both[0] == both[1]
+        assert reports[:3] == reports[3:]
+        assert [counts(report) for report in reports[:3]] == [
+            [0, 0, 20, 0, 0, 19],
+            [1, 1, 17, 0, 0, 19],
+            [1, 0, 1, 0, 1, 0],
+        ]
+        assert fast.history("C:Drug/50%") == slow.history("C:Drug/50%")
+        assert fast.store.rebuild()
+        assert {quad for quad in fast.store.engine if quad.predicate != vocab.COMMIT} == both[1]

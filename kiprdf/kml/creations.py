@@ -1,0 +1,190 @@
+"""New elements as lines of N-Triples, which are what a draft would add (docs/decisions/229).
+
+A draft has an object for each element, value and triple. Where many elements are new, and no rule
+but those checked here can refuse one, their lines are written at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple, cast
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from kiprdf.kql.identities import exists
+from kiprdf.kql.reader import link_of
+from kiprdf.language.names import META_TYPES, name_fault, without_outer_blanks
+from kiprdf.rdf import vocab
+from kiprdf.rdf.iris import ConceptName, encode
+from kiprdf.rdf.literals import Json, to_term
+from kiprdf.rdf.readings import PLAIN
+from kiprdf.semantics import periods
+from kiprdf.semantics.catalog import Catalog
+from kiprdf.semantics.protected import REJECTION
+from kiprdf.store import Store
+from kiprdf.store.delta import Lines, Written
+
+_SPECIAL = (*META_TYPES, REJECTION, periods.TYPE)
+"""Types whose concepts are more than their values."""
+_SHORT = 1_000
+_is_plain = re.compile(r'[^"\\\x00-\x1f\x7f-\x9f]*').fullmatch
+_TYPE, _LABEL, _REIFIES = (f" {node} " for node in (vocab.TYPE, vocab.LABEL, vocab.REIFIES))
+_NUMBERS = {int: f'"^^{vocab.INTEGER}', float: f'"^^{vocab.DOUBLE}'}
+
+
+class _Node(NamedTuple):
+    node: NamedNode
+    text: str
+    is_new: bool
+
+
+class Creations:
+    """What a commit creates.
+
+    The methods return whether an element is new: what is there they leave to others, and with None
+    what only a statement can judge. ``metadata`` and ``engine`` are written to all elements.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        catalog: Catalog,
+        metadata: Mapping[str, Json],
+        engine: Mapping[str, Json],
+    ) -> None:
+        self._store, self._iris, self._catalog = store, store.iris, catalog
+        self._rows: list[str] = []
+        self._count = 0
+        self._values: list[Written] = []
+        self.touched: list[NamedNode] = []
+        self.existing: NamedNode = vocab.NONE
+        """The last element that was not new."""
+        self._nodes: dict[str, _Node] = {}
+        self._types: dict[str, tuple[NamedNode, str, bool]] = {}
+        self._predicates: dict[str, tuple[NamedNode, str]] = {}
+        self._metadata = metadata
+        self._time = to_term(engine[vocab.UPDATED_AT])
+        self._engine = [f" {vocab.metadata(key)} {to_term(engine[key])}" for key in engine]
+
+    @property
+    def added(self) -> Lines:
+        """The triples of what is new."""
+        return Lines(self._rows, self._count, self.touched, self._time, self._values)
+
+    def define(self, meta_type: str, name: str) -> None:
+        """Let a type or a predicate be used that a statement of the same commit defines."""
+        self._catalog = self._catalog.extended(meta_type, name)
+        node = self._iris.concept(meta_type, name)
+        id = ConceptName(meta_type, name).id
+        self._nodes[id] = _Node(node, str(node), is_new=not exists(node, self._store))
+
+    def concept(
+        self,
+        id: str,
+        type: str,
+        name: str,
+        attributes: Mapping[str, Json],
+        metadata: Mapping[str, Json],
+    ) -> bool | None:
+        """Create a concept if it is new."""
+        typed = self._types.get(type)
+        if typed is None:
+            if type in _SPECIAL or type not in self._catalog.concept_types:
+                return None
+            class_ = self._iris.type(type)
+            has_some = bool(self._store.lookup(None, vocab.TYPE, class_, 1))
+            typed = self._types[type] = class_, f"{_TYPE}{class_}", has_some
+        # In most names there is nothing to find and to encode.
+        is_word = name.isalnum() and name.isascii()
+        node = NamedNode(f"{self._iris.base}{type}/{name if is_word else encode(name)}")
+        text = str(node)
+        is_new = not (typed[2] and self._store.lookup(node, vocab.TYPE, typed[0], 1))
+        is_short_word = is_word and len(name) < _SHORT
+        if (
+            is_new
+            and not is_short_word
+            and (name_fault(name) or name != without_outer_blanks(name))
+        ):
+            return None
+        self._nodes[id] = _Node(node, text, is_new)
+        if not is_new:
+            self.existing = node
+        else:
+            label = f'"{name}"' if _is_plain(name) else str(Literal(name))
+            self._add(node, text, [typed[1], _LABEL + label], attributes, metadata)
+        return is_new
+
+    def proposition(
+        self,
+        digits: str,
+        subject: str,
+        predicate: str,
+        object_: str,
+        attributes: Mapping[str, Json],
+        metadata: Mapping[str, Json],
+    ) -> bool | None:
+        """Create a proposition if it is new; its ends are ids."""
+        start = self._nodes.get(subject) or self._end(subject)
+        end = self._nodes.get(object_) or self._end(object_)
+        property = self._predicates.get(predicate) or self._predicate(predicate)
+        if start is None or end is None or property is None or subject == object_:
+            return None
+        store, lookup = self._store, self._store.lookup
+        if not (start[2] or end[2]) and lookup(start[0], property[0], end[0], 1):
+            node = link_of(store, Triple(start[0], property[0], end[0]))
+            self.existing = cast(NamedNode, node)
+            return False
+        iri = f"{self._iris.propositions}{digits}/{predicate}"
+        link, text = NamedNode(iri), f"<{iri}>"
+        if lookup(link, vocab.REIFIES, None, 1):
+            return None  # another fact has this id since a merge
+        fact = f"{start[1]} {property[1]} {end[1]}"
+        self._nodes[f"P:{digits}:{predicate}"] = _Node(link, text, True)
+        self._rows.append(f"{fact} .")
+        self._count += 1
+        self._add(link, text, [f"{_REIFIES}<<( {fact} )>>"], attributes, metadata)
+        return True
+
+    def _predicate(self, name: str) -> tuple[NamedNode, str] | None:
+        if name not in self._catalog.predicates:
+            return None
+        node = self._iris.predicate(name)
+        self._predicates[name] = node, str(node)
+        return self._predicates[name]
+
+    def _end(self, id: str) -> _Node | None:
+        """An element of the store."""
+        node = self._iris.from_id(id)
+        if node is None or not exists(node, self._store):
+            return None
+        self._nodes[id] = _Node(node, str(node), is_new=False)
+        return self._nodes[id]
+
+    def _add(
+        self,
+        node: NamedNode,
+        text: str,
+        parts: list[str],
+        attributes: Mapping[str, Json],
+        metadata: Mapping[str, Json],
+    ) -> None:
+        """Add the lines of an element, which all begin with it."""
+        self.touched.append(node)
+        if self._metadata:
+            metadata = {**self._metadata, **metadata}
+        for space, values in ((vocab.ATTRIBUTE, attributes), (vocab.METADATA, metadata)):
+            for key, value in values.items():
+                kind = type(value)
+                if kind is str and _is_plain(value):
+                    parts.append(f' <{space}{key}> "{value}"')
+                elif kind in _NUMBERS:
+                    parts.append(f' <{space}{key}> "{value!r}{_NUMBERS[kind]}')
+                else:
+                    predicate, term = NamedNode(space + key), to_term(value)
+                    if isinstance(term, Literal) and term.datatype not in PLAIN:
+                        self._values.append((node, predicate, term))
+                    parts.append(f" {predicate} {term}")
+        parts += self._engine
+        self._rows.append(text + f" .\n{text}".join(parts) + " .")
+        self._count += len(parts)
