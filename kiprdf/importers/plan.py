@@ -160,7 +160,7 @@ class Plan:
     def skip(self, item: object, reason: str) -> None:
         """Report what is left out; a value that is no text is shown as JSON."""
         text = item if isinstance(item, str) else json.dumps(item, ensure_ascii=False, default=str)
-        text = _SURROGATE.sub("\ufffd", text)
+        text = _safe(text)
         shown = text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
         self.skipped.append({"item": shown, "reason": reason})
 
@@ -172,13 +172,13 @@ class Plan:
     def type(self, text: str, description: str = "") -> str:
         """A text as the name of a concept type, which is defined where the nexus lacks it."""
         name = self._apart("type", text, identifier_of(text, "Thing"))
-        self.types.setdefault(name, description or f"{text}, from {self.format}.")
+        self.types.setdefault(name, description or f"{_safe(text)}, from {self.format}.")
         return name
 
     def predicate(self, text: str, description: str = "") -> str:
         """A text as the name of a predicate, which is defined where the nexus lacks it."""
         name = self._apart("predicate", text, identifier_of(text, "related_to"))
-        self.predicates.setdefault(name, description or f"{text}, from {self.format}.")
+        self.predicates.setdefault(name, description or f"{_safe(text)}, from {self.format}.")
         return name
 
     def report(self) -> dict[str, Any]:
@@ -286,7 +286,7 @@ class Plan:
     def _value(self, value: Any, owner: str, key: str) -> Any:
         """A JSON value that a nexus can hold."""
         if isinstance(value, str):
-            text = _SURROGATE.sub("\ufffd", value)
+            text = _safe(value)
             if text != value:
                 self.warn(f"{owner!r} has half characters in '{key}': \ufffd stands for them.")
             return text
@@ -297,13 +297,15 @@ class Plan:
         if isinstance(value, float):
             return value if math.isfinite(value) else _typed(value, "double")
         if isinstance(value, Mapping):
-            return {
-                _SURROGATE.sub("\ufffd", str(inner)): self._value(one, owner, key)
-                for inner, one in value.items()
-            }
+            return {_safe(str(inner)): self._value(one, owner, key) for inner, one in value.items()}
         if isinstance(value, Iterable):
             return [self._value(one, owner, key) for one in value]
         return str(value)
+
+
+def _safe(text: str) -> str:
+    """A text without halves of characters, which no literal of RDF can contain."""
+    return _SURROGATE.sub("\ufffd", text)
 
 
 def _typed(number: float, datatype: str) -> dict[str, str]:

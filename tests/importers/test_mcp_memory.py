@@ -69,7 +69,10 @@ def test_a_second_import_writes_only_what_is_new(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "reason"),
     [
-        ('{"type":"entity","name":"A', "mcp_memory.json, line 2, column 25: unterminated string"),
+        (
+            '{"type":"entity","name":"A',
+            "mcp_memory.json, line 2, column 25: the text ends too early",
+        ),
         ('{"type":"_aim","source":"mcp"}', "line 2: it is no entity and no relation"),
         ('["entity"]', "line 2 is no object"),
         (entity("", "person", "Lives alone"), "line 2: it lacks name"),
@@ -119,7 +122,7 @@ def test_an_answer_of_read_graph_is_read(tmp_path: Path) -> None:
 def test_names_that_kip_cannot_spell_are_kept(tmp_path: Path) -> None:
     names = ["Two\nlines", "Two lines", "..", "x" * 3000, "half \ud800", "药物", "A/B#c?d"]
     text = "".join(entity(name, "药物", f"Is number {n}") for n, name in enumerate(names))
-    text += relation("..", "→", "药物") + relation("Two\nlines", "knows", "Two lines")
+    text += relation("..", "half \ud800", "药物") + relation("Two\nlines", "knows", "Two lines")
     plan = planned("mcp_memory", tmp_path, text)
     assert plan.skipped == []
     with Nexus.open(tmp_path / "brain") as nexus:
