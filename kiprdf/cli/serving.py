@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import signal
 import sys
-from collections.abc import Mapping
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from secrets import token_hex
+from threading import Event, Thread
 from types import MappingProxyType, ModuleType
 from typing import Annotated, Any, NoReturn
 
@@ -24,11 +26,14 @@ from kiprdf.cli.opening import Creates, Place, Reads, place_of
 from kiprdf.cli.options import SERVE, Kind, LogFormat, MemoryOption, ReadOption, WriteOption
 from kiprdf.cli.root import app
 from kiprdf.cli.scopes import opened_view
+from kiprdf.errors import LockedError
 from kiprdf.nexus import Nexus
 from kiprdf.principals import Principal, name_fault
 from kiprdf.protocol import LEAST_CHARS, MAX_CHARS
 from kiprdf.search import Embedder
 
+_SECONDS_ALONE = 1.0
+"""How long a client has the processor for its start, before others are let in."""
 HostOption = Annotated[str, typer.Option(help="Address to listen on.")]
 PortOption = Annotated[int, typer.Option(help="Port; 0 for any free port.", min=0, max=65535)]
 TokenOption = Annotated[
@@ -230,14 +235,55 @@ def mcp(
         raise Failure(str(fault)) from None
     # The thread that reads standard input cannot be interrupted.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    session = f"mcp-{token_hex(4)}"
+    session, place = f"mcp-{token_hex(4)}", place_of(ctx)
+
+    def open_folder() -> Nexus:
+        return place.served(read_only, create, Budget())
+
+    try:
+        chosen = (
+            open_folder()
+            if scopes is None
+            else opened_view(scopes, names, None if read_only else writes)
+        )
+    except LockedError:
+        if scopes is not None:
+            raise
+        from kiprdf.cli.relay import Relay
+
+        Relay(Path(place.where), open_folder, client, session, max_chars).run()
+        return
     with (
-        place_of(ctx).served(read_only, create, Budget())
-        if scopes is None
-        else opened_view(scopes, names, None if read_only else writes) as opened,
+        chosen as opened,
+        _taking_clients(opened, scopes is None),
         opened.acting(author=client.name, session=session, kind=client.kind, access=client.access),
     ):
         server(opened, read_only=read_only, max_chars=max_chars).run_stdio()
+
+
+@contextmanager
+def _taking_clients(nexus: Nexus, is_alone: bool) -> Iterator[None]:
+    """Let other clients of this machine in, a moment after the start, while a block runs."""
+    folder, is_over = nexus.store.folder, Event()
+    if folder is None or nexus.read_only or not is_alone:
+        yield
+        return
+
+    def take(folder: Path) -> None:
+        with suppress(ImportError):
+            if not is_over.wait(_SECONDS_ALONE):
+                from kiprdf.serve.server import beside
+
+                with beside(nexus, folder):
+                    is_over.wait()
+
+    thread = Thread(target=take, args=(folder,))
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
 
 
 def _fault_of_scopes(
@@ -344,7 +390,9 @@ def _serve(
     else:
         opened = place.served(options.read_only, create, limits)
     with opened:
-        server.serve(asgi_app(Server(opened, service)), service, port, shutdown_timeout)
+        takes_clients = options.mcp and not opened.read_only and find_spec("mcp") is not None
+        folder = opened.store.folder if takes_clients else None
+        server.serve(asgi_app(Server(opened, service)), service, port, shutdown_timeout, folder)
 
 
 @dataclass(frozen=True)

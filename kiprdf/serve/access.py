@@ -20,6 +20,7 @@ from starlette.types import Scope
 
 from kiprdf.principals import Principal, digest_of, with_token
 from kiprdf.serve.http import HttpError
+from kiprdf.serve.local import CLIENT, client_in
 from kiprdf.serve.options import Options
 
 COOKIE = "kiprdf_session"
@@ -75,6 +76,11 @@ class Authentication:
         A cookie carries the rights of its principal to pages of this server: without the header
         Origin of one, what is no GET only reads.
         """
+        client = headers.get(CLIENT)
+        if client is not None and is_mcp:
+            sent = headers.get("authorization", "").encode(errors="replace")
+            if hmac.compare_digest(sent, f"Bearer {self._options.local_token}".encode()):
+                return client_in(client)
         if not self._options.has_token:
             if is_mcp:
                 return self._options.mcp_as

@@ -8,6 +8,7 @@ import re
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from secrets import token_urlsafe
 from urllib.parse import urlsplit
 
 from kiprdf.principals import Principal, PrincipalsFile, with_token
@@ -37,6 +38,8 @@ class Options:
     principals: str | os.PathLike[str] | None = None
     mcp_as: Principal = MCP
     mcp_max_chars: int = MAX_CHARS
+    local_token: str = field(init=False, repr=False, default_factory=token_urlsafe)
+    """Lets clients of MCP in that have read it in the folder."""
     file: PrincipalsFile | None = field(init=False, default=None)
     """What ``principals`` names."""
 

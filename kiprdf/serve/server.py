@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
-from secrets import token_hex
+from pathlib import Path
+from secrets import token_hex, token_urlsafe
 from types import FrameType
 from typing import Any
 
@@ -17,10 +20,14 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from kiprdf.nexus import Nexus
 from kiprdf.serve.access import CONNECTION
+from kiprdf.serve.application import asgi_app
 from kiprdf.serve.connections import ACCEPTED_AT_ONCE, Connections, most_connections
 from kiprdf.serve.http import HttpError, error_response
-from kiprdf.serve.state import Service
+from kiprdf.serve.local import Local, noted
+from kiprdf.serve.options import Options
+from kiprdf.serve.state import Server, Service
 
 HEAD_BYTES = 65_536
 """A longer head of a request, its line and fields, is refused."""
@@ -187,19 +194,75 @@ class _Uvicorn(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-def serve(app: ASGIApp, service: Service, port: int, shutdown_timeout: float = 30) -> None:
+class _Beside(uvicorn.Server):
+    """Leaves signals to the program that it runs beside."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@contextmanager
+def beside(nexus: Nexus, folder: Path) -> Iterator[Local]:
+    """Serve a nexus in a folder to other clients of MCP, on a thread of this process, in a block.
+
+    Where it listens is noted in the folder; nobody else has a token.
+    """
+    service = Service(Options(token=token_urlsafe(), explorer=False))
+    listening = _listen(service.options.host, 0)
+    server = _Beside(_config(asgi_app(Server(nexus, service)), service, 1))
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve([listening])))
+    local = _local(listening, service)
+    with listening, noted(folder, local):
+        thread.start()
+        try:
+            yield local
+        finally:
+            server.should_exit = service.is_closing = True
+            thread.join()
+
+
+def _local(listening: socket.socket, service: Service) -> Local:
+    """Where this machine reaches a server, and its token for local clients."""
+    host, port = listening.getsockname()[:2]
+    if ipaddress.ip_address(host).is_unspecified:
+        host = "::1" if ":" in host else "127.0.0.1"
+    host = f"[{host}]" if ":" in host else host
+    return Local(f"http://{host}:{port}", service.options.local_token)
+
+
+def serve(
+    app: ASGIApp,
+    service: Service,
+    port: int,
+    shutdown_timeout: float = 30,
+    folder: Path | None = None,
+) -> None:
     """Answer requests until SIGTERM or SIGINT; running requests end first.
 
-    Raises ``OSError`` for an address that cannot be bound.
+    A ``folder`` that this process holds has a note of the address for local clients of MCP. Raises
+    ``OSError`` for an address that cannot be bound.
     """
     listening = _listen(service.options.host, port)
+    config = _config(app, service, max(1, round(shutdown_timeout)))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    note = nullcontext() if folder is None else noted(folder, _local(listening, service))
+    try:
+        with listening, note:
+            asyncio.run(_Uvicorn(config, service, listening).serve([listening]))
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def _config(app: ASGIApp, service: Service, shutdown_seconds: int) -> uvicorn.Config:
     # A body in chunks of one byte has five bytes of framing for each.
     protocol: Any = partial(
         _Protocol,
         most_bytes=HEAD_BYTES + 8 * service.options.max_body,
         connections=Connections(most_connections(service.files)),
     )
-    config = uvicorn.Config(
+    return uvicorn.Config(
         app,
         host=service.options.host,
         http=protocol,
@@ -208,15 +271,8 @@ def serve(app: ASGIApp, service: Service, port: int, shutdown_timeout: float = 3
         access_log=False,
         server_header=False,
         backlog=ACCEPTED_AT_ONCE,
-        timeout_graceful_shutdown=max(1, round(shutdown_timeout)),
+        timeout_graceful_shutdown=shutdown_seconds,
     )
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(_SWITCH_SECONDS)
-    try:
-        with listening:
-            asyncio.run(_Uvicorn(config, service, listening).serve([listening]))
-    finally:
-        sys.setswitchinterval(interval)
 
 
 def _listen(host: str, port: int) -> socket.socket:

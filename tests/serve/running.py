@@ -70,6 +70,15 @@ def serving(
 @contextmanager
 def over_pipes(arguments: Sequence[str], **environment: str) -> Iterator[StdioServerParameters]:
     """What a client of MCP starts to reach a program that need not load the libraries again."""
+    with program_over_pipes(arguments, **environment) as (program, _):
+        yield program
+
+
+@contextmanager
+def program_over_pipes(
+    arguments: Sequence[str], exits: int = 0, **environment: str
+) -> Iterator[tuple[StdioServerParameters, BaseProcess]]:
+    """The same with the process of the program, which ends with a status."""
     from mcp import StdioServerParameters
 
     with tempfile.TemporaryDirectory() as pipes:
@@ -78,9 +87,9 @@ def over_pipes(arguments: Sequence[str], **environment: str) -> Iterator[StdioSe
         os.mkfifo(output)
         process = start(arguments, output, errors, {**os.environ, **environment}, given=given)
         relay = ["-c", 'cat <"$1" & exec cat >"$0"', str(given), str(output)]
-        yield StdioServerParameters(command="sh", args=relay)
+        yield StdioServerParameters(command="sh", args=relay), process
         process.join(60)
-        assert process.exitcode == 0, errors.read_text("utf-8")
+        assert process.exitcode == exits, errors.read_text("utf-8")
 
 
 @contextmanager
