@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from pyoxigraph import Literal, NamedNode, Triple
@@ -33,6 +33,8 @@ class ElementIndex:
     concept_types: frozenset[str]
     predicates: frozenset[str]
     originals: Mapping[str, tuple[str, ...]]
+    _known: dict[str, bool] = field(default_factory=dict)
+    """Which ids are those of elements, as far as they were looked up."""
 
     def prefetch(self, ids: Iterable[str], facts: Iterable[tuple[str, str, str]] = ()) -> None:
         """Read elements ahead by their ids, and the links of facts by the ids of their parts."""
@@ -46,7 +48,10 @@ class ElementIndex:
 
     def exists(self, id: str) -> bool:
         """Whether an id is that of an element."""
-        return bool(self._describe(id))
+        known = self._known.get(id)
+        if known is None:
+            known = self._known[id] = bool(self._describe(id))
+        return known
 
     def attributes(self, id: str) -> dict[str, Json]:
         """The attributes of an element, by its id; none if it does not exist."""

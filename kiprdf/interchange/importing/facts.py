@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from graphlib import TopologicalSorter
 from itertools import count
 from typing import Any, TypeAlias, cast
@@ -94,6 +95,10 @@ class Facts:
         self._places: dict[ExternalTriple, list[tuple[int, ...]]] = defaultdict(list)
         self.ends: set[Object] = set()
         """The nodes of the data that are ends of facts."""
+        # Most nodes are ends of several statements.
+        self._awaited = cache(self._awaited_of)
+        self._element = cache(self._element_of)
+        self.is_other = cache(self._is_other_node)
         self._lists: Counter[tuple[Node, NamedNode]] = Counter()
 
     def _by_reifier_iri(self) -> dict[str, ExternalTriple]:
@@ -162,7 +167,7 @@ class Facts:
         """The IRIs of the concepts that were merged into an element."""
         return {*merged_parts(self._originals.get(id))}
 
-    def _awaited(self, end: Object) -> Awaited | None:
+    def _awaited_of(self, end: Object) -> Awaited | None:
         """The triple that must first become a proposition; None for other ends."""
         assert isinstance(end, NamedNode)
         if end.value in self._reified:
@@ -171,7 +176,7 @@ class Facts:
         is_new = isinstance(name, PropositionName) and not self._index.exists(name.id)
         return name.id if name is not None and is_new else None
 
-    def _element(self, node: NamedNode) -> str | None:
+    def _element_of(self, node: NamedNode) -> str | None:
         """The id of a concept of the data, or of an element that the nexus has.
 
         Definitions only if the data describe them. Otherwise those that an import creates would be
@@ -196,21 +201,22 @@ class Facts:
         reifiers: dict[ExternalTriple, list[Node]] = defaultdict(list)
         for reifier, statement in self._external.reified.items():
             reifiers[statement].append(reifier)
-        open_ends = {
-            statement: {self._awaited(end) for end in (statement.subject, statement.object)}
-            - {None}
-            for statement in statements
-        }
-        waiting: dict[Awaited | None, list[ExternalTriple]] = defaultdict(list)
-        for statement, ends in open_ends.items():
-            for end in ends:
+        open_ends: dict[ExternalTriple, set[Awaited]] = {}
+        waiting: dict[Awaited, list[ExternalTriple]] = defaultdict(list)
+        ready: list[ExternalTriple] = []
+        for statement in paced(statements):
+            ends = self._awaited(statement.subject), self._awaited(statement.object)
+            if ends == (None, None):
+                ready.append(statement)
+                continue
+            open_ends[statement] = {end for end in ends if end is not None}
+            for end in open_ends[statement]:
                 waiting[end].append(statement)
-        ready = [statement for statement, ends in open_ends.items() if not ends]
         while ready:
             self._prefetch(ready)
             following = []
-            for statement in ready:
-                fact = self._place_one(statement, reifiers[statement])
+            for statement in paced(ready):
+                fact = self._place_one(statement, reifiers[statement] if reifiers else [])
                 if fact is None:
                     continue
                 for end in (statement, fact.id):
@@ -223,7 +229,9 @@ class Facts:
         return [s for s, ends in open_ends.items() if ends and not self._is_skipped(s)]
 
     def _prefetch(self, statements: Iterable[ExternalTriple]) -> None:
-        """Read ahead what some statements become, if it exists."""
+        """Read ahead what some statements become, if it exists, where a read is a request."""
+        if self._index.store.abilities.lookups:
+            return
         facts = [
             (subject, predicate, object_)
             for statement in statements
@@ -293,11 +301,11 @@ class Facts:
         self, statement: ExternalTriple, ends: tuple[str, str, str], reifiers: list[Node]
     ) -> Fact:
         property, is_asserted = statement.predicate.value, statement in self.asserted
-        if ends not in self._facts:
-            self._facts[ends] = Fact(self._id(*ends), *ends)
-        elif is_asserted and not self._is_apart(statement, self._facts[ends]):
-            self._external.skip(statement, _repeats(self._facts[ends], property))
-        fact = self._facts[ends]
+        fact = self._facts.get(ends)
+        if fact is None:
+            fact = self._facts[ends] = Fact(self._id(*ends), *ends)
+        elif is_asserted and not self._is_apart(statement, fact):
+            self._external.skip(statement, _repeats(fact, property))
         fact.properties.add(property)
         if is_asserted:
             fact.asserted.add(property)
@@ -309,11 +317,13 @@ class Facts:
         fact.lists += lists
         if is_asserted or lists:
             fact.statements.append((statement, reifiers, lists))
-            self.ends |= {statement.subject, statement.object}
+            self.ends.add(statement.subject)
+            self.ends.add(statement.object)
         self._naming.note("predicate", fact.predicate, property)
-        fact.reifiers.extend(reifiers)
         fact.graphs.update(self._external.graphs[statement])
-        self.by_reifier.update(dict.fromkeys(reifiers, fact))
+        if reifiers:
+            fact.reifiers.extend(reifiers)
+            self.by_reifier.update(dict.fromkeys(reifiers, fact))
         return fact
 
     def _end(self, node: Object) -> str | None:
@@ -323,9 +333,11 @@ class Facts:
 
     def _id(self, subject: str, predicate: str, object_: str) -> str:
         """The id that a fact has in the nexus, or will have."""
-        existing = self._index.proposition(subject, predicate, object_)
-        if existing is not None:
-            return existing
+        # A new concept has no propositions.
+        if self._index.exists(subject) and self._index.exists(object_):
+            existing = self._index.proposition(subject, predicate, object_)
+            if existing is not None:
+                return existing
         digits = (proposition_digits(subject, predicate, object_, salt) for salt in count())
         # After a merge an id may be that of another fact.
         new = (PropositionName(one, predicate).id for one in digits)
@@ -333,17 +345,33 @@ class Facts:
 
     # Results --------------------------------------------------------------------------
 
+    def _is_other_node(self, node: Node) -> bool:
+        """Whether the node of an end is not the one that its element is written as.
+
+        It is asked when all facts are placed.
+        """
+        if self._naming.is_below_base(node.value):
+            return False
+        fact, resource = self.by_reifier.get(node), self._resources.get(node)
+        if fact is not None:
+            own = self._index.originals.get(fact.id, (node.value,))[0]
+            return len(fact.reifiers) > 1 or own != node.value
+        if resource is None:
+            return False
+        return self._index.originals.get(resource.identity.id, (node.value,))[0] != node.value
+
     def sorted(self) -> list[Fact]:
         """All facts by height, the number of levels of other facts below them, then by ends."""
-        facts = {fact.id: fact for fact in self._facts.values()}
-        ends = {
-            id: [end for end in (fact.subject, fact.object) if end in facts]
-            for id, fact in facts.items()
+        ids = {fact.id for fact in self._facts.values()}
+        below = {
+            fact.id: [end for end in (fact.subject, fact.object) if end in ids]
+            for fact in self._facts.values()
+            if fact.subject in ids or fact.object in ids
         }
         heights: dict[str, int] = {}
-        for id in TopologicalSorter(ends).static_order():
-            heights[id] = 1 + max((heights[end] for end in ends[id]), default=-1)
-        order = sorted((heights[fact.id], ends) for ends, fact in self._facts.items())
+        for id in TopologicalSorter(below).static_order():
+            heights[id] = 1 + max((heights[end] for end in below.get(id, ())), default=-1)
+        order = sorted((heights.get(fact.id, 0), ends) for ends, fact in self._facts.items())
         return [self._facts[ends] for _, ends in order]
 
     def is_placed(self, statement: ExternalTriple) -> bool:
@@ -389,7 +417,7 @@ def several(
         if lists:
             noted = {"lists": lists} if statement in facts.asserted else _only_in(lists)
         for key, node in (("subject", statement.subject), ("object", statement.object)):
-            if isinstance(node, NamedNode | BlankNode) and _is_other(node, context, facts):
+            if isinstance(node, NamedNode | BlankNode) and facts.is_other(node):
                 noted[key] = node.value
         if differ:
             noted[GRAPH] = sorted(graphs[statement])
@@ -433,7 +461,7 @@ def _is_bare(fact: Fact, context: Context, facts: Facts) -> bool:
         return False
     ((statement, _, _),) = fact.statements
     ends = statement.subject, cast(Node, statement.object)
-    return not any(_is_other(end, context, facts) for end in ends)
+    return not any(map(facts.is_other, ends))
 
 
 def _with_earlier(parts: list[Part], fact: Fact, context: Context) -> list[Part]:
@@ -497,20 +525,6 @@ def _only_in(lists: list[list[Json]]) -> JsonMap:
 
 def _has_values(values: NodeValues) -> bool:
     return any((*values.attributes.external, *values.metadata.external))
-
-
-def _is_other(node: NamedNode | BlankNode, context: Context, facts: Facts) -> bool:
-    """Whether the node of an end is not the one that its element is written as."""
-    if context.naming.is_below_base(node.value):
-        return False
-    if node in facts.by_reifier:
-        fact = facts.by_reifier[node]
-        own = context.index.originals.get(fact.id, (node.value,))[0]
-        return len(fact.reifiers) > 1 or own != node.value
-    resource = context.identities.resources.get(node)
-    if resource is None:
-        return False
-    return context.index.originals.get(resource.identity.id, (node.value,))[0] != node.value
 
 
 def shown_values(part: Part, attributes: JsonMap) -> JsonMap:

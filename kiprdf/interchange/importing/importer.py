@@ -278,6 +278,8 @@ def _add_unlinked(statement: ExternalTriple, context: Context, values: ValueRead
 def _skip_unused_reifiers(context: Context, facts: Facts, values: ValueReader) -> None:
     """Skip the reifiers of triples that are not facts, and those that say nothing of a fact."""
     reified, refused = context.external.reified, context.identities.refused
+    if not reified:
+        return
     mentioned: set[Object] = set()
     kept: set[Node] = set()
     for statement in paced(context.external.statements):
@@ -310,11 +312,15 @@ def _states_the_same(reifier: Node, loop: JsonMap, values: ValueReader) -> bool:
 
 def _skip_claims(context: Context, facts: Facts, links: Iterable[Proposition]) -> None:
     """Skip the claims to IRIs that another element has."""
+    is_claim, statements = context.naming.is_claim, context.external.statements
+    claims = [one for one in paced(statements) if is_claim(one.predicate.value)]
+    if not claims:
+        return
     originals = {id: list(iris) for id, iris in context.index.originals.items()}
     originals |= {link.key: listed(link.attributes.get(SAME_AS)) for link in links}
-    for statement in paced(context.external.statements):
+    for statement in claims:
         id = _id(statement.subject, context, facts)
-        if id is None or not context.naming.is_claim(statement.predicate.value):
+        if id is None:
             continue
         for text in claimed(statement):
             if text not in originals.get(id, ()):
