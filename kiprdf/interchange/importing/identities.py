@@ -94,7 +94,9 @@ def _claims(
     statements: Iterable[ExternalTriple], identity: ConceptName, naming: Naming
 ) -> set[str]:
     """The IRIs that a subject is declared the same as, except those of other elements."""
-    claims = (s for s in statements if naming.is_claim(s.predicate.value))
+    claims = [s for s in statements if naming.is_claim(s.predicate.value)]
+    if not claims:
+        return set()
     iris = {iri for statement in claims for iri in claimed(statement)}
     external = {iri for iri in iris if not naming.is_below_base(iri)}
     if meta_type(identity.id):
@@ -245,7 +247,8 @@ class Identifier:
 
     def _add(self, node: Node, identity: ConceptName, class_iri: str | None = None) -> None:
         classes = _classes(self._statements(node))
-        other_types = [iri for iri in classes if self.naming.type(iri) != identity.type]
+        others = (iri for iri in classes if iri != class_iri)
+        other_types = [iri for iri in others if self.naming.type(iri) != identity.type]
         self.identities.resources[node] = Resource(identity, other_types, class_iri)
         self.identities.names.add(identity)
 
@@ -323,8 +326,9 @@ class Identifier:
     def _type(self, node: Node) -> tuple[str, str | None]:
         """The type of a resource, and the class it comes from. Raises ValueError for none."""
         classes = _classes(self._statements(node))
-        things = [iri for iri in classes if self._is_of_things(iri)]
-        for iri in sorted(things, key=self._rank):
+        ranked = sorted(classes, key=self._rank) if len(classes) > 1 else classes
+        things = [iri for iri in ranked if self._is_of_things(iri)]
+        for iri in things:
             name = self.naming.type(iri)
             if name is not None and is_key(name):
                 return name, iri

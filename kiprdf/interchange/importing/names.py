@@ -269,7 +269,9 @@ def concept_name(text: str) -> str | None:
     >>> concept_name("Ada\\n   Lovelace"), concept_name(" Ada ")
     ('Ada Lovelace', 'Ada')
     """
-    if any(unicodedata.category(character) in ("Cc", "Cs") for character in text):
+    if not text.isprintable() and any(
+        unicodedata.category(character) in ("Cc", "Cs") for character in text
+    ):
         text = "".join(c if unicodedata.category(c) not in ("Cc", "Cs") else " " for c in text)
         text = " ".join(text.split())
     text = without_outer_blanks(without_outer_blanks(text)[: limits.NAME_CHARACTERS])
@@ -320,9 +322,10 @@ def unique_name(name: str, iri: str, is_free: Callable[[str], bool]) -> str:
     return next(filter(is_free, names), last)
 
 
-def _possible_names(name: str, iri: str) -> tuple[str, ...]:
-    local = blank_name(iri) if iri.startswith(SKOLEM) else local_name(iri)
-    return name, _qualified(name, local), _qualified(name, iri)
+def _possible_names(name: str, iri: str) -> Iterator[str]:
+    yield name  # nearly always the one
+    yield _qualified(name, blank_name(iri) if iri.startswith(SKOLEM) else local_name(iri))
+    yield _qualified(name, iri)
 
 
 def names_by_iri(iri: str) -> tuple[str, ...]:
@@ -332,7 +335,7 @@ def names_by_iri(iri: str) -> tuple[str, ...]:
     ('b', 'b (b)', 'b (urn:x:b)')
     """
     name = next(filter(None, map(concept_name, name_candidates(iri))), None)
-    return () if name is None else _possible_names(name, iri)
+    return () if name is None else tuple(_possible_names(name, iri))
 
 
 def _qualified(name: str, by: str) -> str:
@@ -584,7 +587,12 @@ class Naming:
             return name.name if name.type == meta_type else None
         return self.index.definition(meta_type, iri)
 
-    def attribute(self, iri: str, concept_type: str | None, value: Object) -> Key | None:
+    def has_several_keys(self, iri: str, concept_type: str | None) -> bool:
+        """Whether the key of a property depends on the value."""
+        keys = self._attributes(iri, concept_type), self._metadata(iri)
+        return any(some and len(some) > 1 for some in keys)
+
+    def attribute(self, iri: str, concept_type: str | None, value: Object | None) -> Key | None:
         """The attribute of a property on concepts of a type; on propositions without a type."""
         if iri.startswith(vocab.ATTRIBUTE):
             return _native_key(iri, vocab.ATTRIBUTE)
@@ -612,7 +620,7 @@ class Naming:
     ) -> list[tuple[str, Term]] | None:
         return self._mapped(lambda one: self._mapping.attributes_of(one, concept_type), iri)
 
-    def metadata(self, iri: str, value: Object) -> Key | None:
+    def metadata(self, iri: str, value: Object | None) -> Key | None:
         """The metadata key of a property; None if it has none."""
         if iri.startswith(vocab.METADATA):
             return _native_key(iri, vocab.METADATA)
@@ -654,13 +662,13 @@ class Naming:
                 yield f"The {what} '{name}' is used for {listed}; a mapping can distinguish them."
 
 
-def _best(keys: list[tuple[str, Term]], value: Object) -> Key:
+def _best(keys: list[tuple[str, Term]], value: Object | None) -> Key:
     """Of several keys of one property the one with the language or datatype of a value."""
     fitting = (pair for pair in keys if _fits(pair[1], value))
     return Key(*next(fitting, keys[0]))
 
 
-def _fits(term: Term, value: Object) -> bool:
+def _fits(term: Term, value: Object | None) -> bool:
     if isinstance(value, NamedNode):
         return term.is_iri
     if not isinstance(value, Literal):

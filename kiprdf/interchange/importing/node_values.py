@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from pyoxigraph import Literal, NamedNode
@@ -49,6 +50,7 @@ class ValueReader:
         self.classes: dict[str, set[str]] = defaultdict(set)
         """The classes that each type comes from."""
         self.warnings = Warnings()
+        self._keys = cache(self._key)
 
     def add_type(self, statement: ExternalTriple, resource: Resource | None) -> None:
         """The type of a concept is in its identity, other classes go to an attribute."""
@@ -136,14 +138,25 @@ class ValueReader:
         What the mapping has as metadata describes a reifier, or an element that kiprdf wrote. Of
         other subjects it is a fact about the thing, not about our record of it: an attribute.
         """
-        property = statement.predicate.value
-        metadata = self._naming.metadata(property, statement.object)
+        property, naming = statement.predicate.value, self._naming
+        type_name = resource.identity.type if resource else None
+        is_ours = naming.is_below_base(statement.subject.value)
+        if naming.has_several_keys(property, type_name):
+            return self._key(property, type_name, is_ours, statement.object)
+        return self._keys(property, type_name, is_ours)
+
+    def _key(
+        self, property: str, type_name: str | None, is_ours: bool, value: Object | None = None
+    ) -> tuple[Key | None, bool]:
+        """The key of a property of elements of a type; without a type, of reifiers.
+
+        ``value`` is needed where a mapping has several keys for the property.
+        """
+        metadata = self._naming.metadata(property, value)
         if property.startswith(vocab.METADATA):
             return metadata, True
-        type_name = resource.identity.type if resource else None
-        is_ours = self._naming.is_below_base(statement.subject.value)
         is_reserved = metadata is not None and metadata.name in _OWN_METADATA
-        is_attribute = resource and (
+        is_attribute = type_name is not None and (
             self._naming.is_mapped_attribute(property, type_name)
             # A name at the top of a mapping is a key of metadata too.
             or property == self._naming.labels(type_name)[0]
@@ -151,8 +164,8 @@ class ValueReader:
         if is_reserved:
             is_attribute = is_attribute or not is_ours
         if metadata is not None and not is_attribute:
-            return metadata, resource is None or is_ours
-        return self._naming.attribute(property, type_name, statement.object), False
+            return metadata, type_name is None or is_ours
+        return self._naming.attribute(property, type_name, value), False
 
     def _values_of(self, statement: ExternalTriple) -> NodeValues:
         """The values of the subject, to which the graphs of the statement are added."""
@@ -163,15 +176,18 @@ class ValueReader:
     def _is_name(self, statement: ExternalTriple, resource: Resource) -> bool:
         """Whether a statement only repeats the name of a concept."""
         property, type_name = statement.predicate.value, resource.identity.type
+        if property == vocab.LABEL.value:
+            if self._naming.is_mapped_attribute(property, type_name):
+                return False
+        # Under a mapping kiprdf writes the name twice.
+        elif (
+            not self._naming.is_below_base(statement.subject.value)
+            or property != self._naming.labels(type_name)[0]
+        ):
+            return False
         record = self._originals.get(resource.identity.id)
         name = merged_name(record, statement.subject.value) or resource.identity.name
-        if statement.object != Literal(name):
-            return False
-        if property == vocab.LABEL.value:
-            return not self._naming.is_mapped_attribute(property, type_name)
-        # Under a mapping kiprdf writes the name twice.
-        is_native = self._naming.is_below_base(statement.subject.value)
-        return is_native and property == self._naming.labels(type_name)[0]
+        return statement.object == Literal(name)
 
     def _fault(self, statement: ExternalTriple, key: Key | None) -> str | None:
         """Why a statement cannot become a value; None if it can."""

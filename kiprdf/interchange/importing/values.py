@@ -37,6 +37,7 @@ _TIMES = frozenset(
     ]
 )
 """ISO 8601 dates and times, which are strings in KIP."""
+_STRING = vocab.STRING.value
 _ANY_URI = f"{vocab.XSD}anyURI"
 _INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
 _FRACTION = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
@@ -73,7 +74,7 @@ def is_number(literal: Literal) -> bool:
 
 
 def _checked(text: str) -> str:
-    if len(text.encode()) > limits.STRING_BYTES:
+    if len(text) > limits.STRING_BYTES // 4 and len(text.encode()) > limits.STRING_BYTES:
         raise ValueError("a string of more than 1 MiB is too long")
     return text
 
@@ -91,21 +92,20 @@ def _is_brought_back(literal: Literal, mapped: Term) -> bool:
 
 def _plain(literal: Literal, text: str | None) -> Json:
     """A literal by its datatype; ``text`` if no JSON value fits."""
-    datatype = literal.datatype.value
-    other = {"@value": _checked(literal.value), "@type": datatype} if text is None else text
+    datatype, value = literal.datatype.value, _checked(literal.value)
     if literal.language is not None:
-        _checked(literal.value)
         return to_json(literal) if text is None else text
-    if datatype == vocab.STRING.value or datatype in _TIMES:
-        return _checked(literal.value)
+    if datatype == _STRING or datatype in _TIMES:
+        return value
+    other = {"@value": value, "@type": datatype} if text is None else text
     if datatype in INTEGER_TYPES:
-        return _integer(literal.value, other)
+        return _integer(value, other)
     if datatype in _FRACTIONS:
-        return _fraction(literal.value, other)
+        return _fraction(value, other)
     if datatype == vocab.BOOLEAN.value:
-        return _BOOLEANS.get(literal.value, other)
+        return _BOOLEANS.get(value, other)
     if datatype == vocab.JSON.value:
-        return _json(literal.value, other)
+        return _json(value, other)
     return other
 
 
@@ -177,8 +177,10 @@ def together(values: Iterable[Json], always_array: bool = False) -> Json:
     >>> together(["b", 10, 9, "a", "b"])
     [9, 10, 'a', 'b']
     """
-    distinct = {canonical_json(value): value for value in values}
-    ordered = sorted(distinct.values(), key=_order)
+    ordered = list(values)
+    if len(ordered) > 1:
+        distinct = {canonical_json(value): value for value in ordered}
+        ordered = sorted(distinct.values(), key=_order)
     if len(ordered) == 1 and (not always_array or isinstance(ordered[0], list)):
         return ordered[0]
     return ordered
