@@ -318,8 +318,8 @@ def unique_name(name: str, iri: str, is_free: Callable[[str], bool]) -> str:
     'Paris (Q90)'
     """
     names = (text for text in _possible_names(name, iri) if name_fault(text) is None)
-    last = _qualified(name, hashlib.sha256(iri.encode()).hexdigest()[:32])
-    return next(filter(is_free, names), last)
+    chosen = next(filter(is_free, names), None)
+    return chosen or _qualified(name, hashlib.sha256(iri.encode()).hexdigest()[:32])
 
 
 def _possible_names(name: str, iri: str) -> Iterator[str]:
