@@ -33,7 +33,7 @@ class ElementIndex:
     concept_types: frozenset[str]
     predicates: frozenset[str]
     originals: Mapping[str, tuple[str, ...]]
-    _known: dict[str, bool] = field(default_factory=dict)
+    _existence: dict[str, bool] = field(default_factory=dict)
     """Which ids are those of elements, as far as they were looked up."""
 
     def prefetch(self, ids: Iterable[str], facts: Iterable[tuple[str, str, str]] = ()) -> None:
@@ -48,10 +48,10 @@ class ElementIndex:
 
     def exists(self, id: str) -> bool:
         """Whether an id is that of an element."""
-        known = self._known.get(id)
-        if known is None:
-            known = self._known[id] = bool(self._describe(id))
-        return known
+        exists = self._existence.get(id)
+        if exists is None:
+            exists = self._existence[id] = bool(self._describe(id))
+        return exists
 
     def attributes(self, id: str) -> dict[str, Json]:
         """The attributes of an element, by its id; none if it does not exist."""
