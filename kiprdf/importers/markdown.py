@@ -9,6 +9,7 @@ does. What the tools read was taken from the help of Obsidian 1.10 and the code 
 
 from __future__ import annotations
 
+import mimetypes
 import os
 import posixpath
 import re
@@ -46,9 +47,7 @@ _INLINE_FIELD = re.compile(
     r"[\[(]([^\W\d_][\w /-]{0,60}?)::[ \t]+([^\[\]()\n]*(?:\[\[[^\[\]\n]*\]\])?)[\])]"
 )
 _OPENING = re.compile(r"(?m:^[ \t>]*(?P<fence>`{3,}|~{3,}))|(?P<ticks>`+)|(?P<mark>%%|<!--)")
-_RELATION = re.compile(
-    r"(?P<type>[^\[\]]*?)\s*\[\[(?P<target>[^\[\]]+)\]\]\s*(?:\((?P<context>[^()]*)\))?\s*"
-)
+_CONTEXT = re.compile(r"\(((?:[^()]|\([^()]*\))*)\)|")
 _CATEGORY = re.compile(r"\[([^\[\]()]*)\]\s+(\S.*)")
 _NO_CATEGORY = re.compile(r"[xX]|[^\w]|_|\d{1,3}:\d\d(?:[:.,\d]| - )*")
 """The marks of tasks, and the times in a transcript."""
@@ -230,7 +229,6 @@ class Link(NamedTuple):
     predicate: str
     target: str
     details: dict[str, str]
-    is_path: bool = False
 
 
 def _wikilink(match: re.Match[str], predicate: str = "") -> Link:
@@ -249,7 +247,7 @@ def _markdown_link(match: re.Match[str]) -> Link | None:
         return None
     path, _, section = unquote(address).partition("#")
     details = {key: value for key, value in (("section", section), ("label", label)) if value}
-    return Link("embeds" if embeds else "links_to", path, details, is_path=True)
+    return Link("embeds" if embeds else "links_to", path, details)
 
 
 def links_of(text: str) -> Iterator[Link]:
@@ -403,7 +401,7 @@ class _Folder:
             return None
         path = self._find(link.target, note)
         if path is None:
-            return self._absent(link.target, note)
+            return self._absent(link, note)
         if path not in self._concepts:
             name = posixpath.basename(path)
             name = path if self._files[name] > 1 else name
@@ -431,14 +429,15 @@ class _Folder:
             )
         return best[0]
 
-    def _absent(self, target: str, note: Note) -> tuple[str, str]:
-        """A note that is not written yet, as a concept without a text."""
-        key = _key(target.removesuffix(".md"))
-        if key not in self._missing:
-            name = target.removesuffix(".md")
-            self._missing[key] = self.plan.add_concept(ITEM, name)
-            self.plan.warn(f"{note.path} links to '{name}', which is not written.")
-        return self._missing[key]
+    def _absent(self, link: Link, note: Note) -> tuple[str, str]:
+        """A note or file that is not there (yet), as a concept without a text."""
+        name = link.target.removesuffix(".md")
+        if _key(name) not in self._missing:
+            is_file = link.predicate == "embeds" and mimetypes.guess_type(name)[0]
+            concept = self.plan.add_concept(ATTACHMENT if is_file else ITEM, name)
+            self._missing[_key(name)] = concept
+            self.plan.warn(f"{note.path} links to '{name}', which is not there.")
+        return self._missing[_key(name)]
 
     def report_others(self) -> None:
         """Report the files that are no Markdown."""
@@ -519,11 +518,8 @@ class _Project(_Folder):
         """Each ``- type [[Target]] (context)`` with its type, and the other links."""
         rest = note.plain
         for match in _items(note):
-            relation = _RELATION.fullmatch(match[1])
-            if relation and (type := _relation_type(relation["type"])):
-                context = (relation["context"] or "").strip()
-                target = relation["target"].strip().replace("::", "/")
-                yield Link(type, target, {"context": context} if context else {})
+            if (relation := _relation(match[1])) is not None:
+                yield relation
                 rest = rest[: match.start()] + _blank(match[0]) + rest[match.end() :]
         if note.properties.get("bm_parse_semantics") is not False:
             yield from links_of(rest)
@@ -535,11 +531,25 @@ def _items(note: Note) -> Iterator[re.Match[str]]:
         yield from _ITEM.finditer(note.plain)
 
 
-def _relation_type(text: str) -> str | None:
-    """The type before a link: one word, or several in quotation marks."""
-    if len(text) > 2 and text[0] in "'\"" and text.endswith(text[0]):
-        return text[1:-1].strip() or None
-    return text if text and not re.search(r"\s", text) else None
+def _relation(text: str) -> Link | None:
+    """The link of ``type [[Target]] (context)``; None for a sentence with a link in it.
+
+    The type is one word, or several in quotation marks.
+
+    >>> _relation("'pairs with' [[Milk]] (often)")
+    Link(predicate='pairs with', target='Milk', details={'context': 'often'})
+    """
+    before, _, rest = text.partition("[[")
+    target, closing, after = rest.partition("]]")
+    type, context = before.strip(), _CONTEXT.fullmatch(after.strip())
+    if len(type) > 2 and type[0] in "'\"" and type.endswith(type[0]):
+        type = type[1:-1].strip()
+    elif re.search(r"\s", type):
+        return None
+    if not (type and target.strip() and closing and context):
+        return None
+    details = {"context": context[1].strip()} if context[1] else {}
+    return Link(type, target.strip().replace("::", "/", 1), details)
 
 
 def _observation(plain: str, text: str) -> tuple[str, Json, Json] | None:
@@ -548,9 +558,15 @@ def _observation(plain: str, text: str) -> tuple[str, Json, Json] | None:
     >>> _observation(*["[tip] Rinse #brewing (at home)"] * 2)[1]
     {'content': 'Rinse #brewing', 'category': 'tip', 'context': 'at home', 'tags': ['brewing']}
     """
-    category, content = "", text.strip()
+    category, content = "", text.strip().removesuffix(" #bm:links_to")  # said of its links
     match = _CATEGORY.fullmatch(content)
-    tags = [tag for word in plain.split() if word[0] == "#" for tag in word.split("#") if tag]
+    tags = [
+        tag
+        for word in plain[: len(content)].split()
+        if word[0] == "#"
+        for tag in word.split("#")
+        if tag
+    ]
     if match and _NO_CATEGORY.fullmatch(match[1].strip()):
         if match[1] in (" ", "x", "-"):
             return None  # a task
