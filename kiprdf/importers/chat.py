@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
@@ -32,6 +33,7 @@ from kiprdf.memory.texts import PIECE
 CONVERSATION = "Conversation"
 _UNKNOWN_TIME = "1970-01-01T00:00:00Z"
 _FILES = "conversations*.json"
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError)
 _HINT = "Give conversations.json of an export of ChatGPT or Claude, or its archive (.zip)."
 _TEXTS = ("parts", "text", "result", "content", "thoughts", "summary", "title", "name", "url")
 """What people read of a content of ChatGPT that has other keys than ``parts``, in this order."""
@@ -112,7 +114,7 @@ def _add(plan: Plan, conversation: _Conversation) -> None:
     times = (message.time for message in (*conversation.shown, *conversation.others))
     first = conversation.created or next(filter(None, times), None)
     if first is None:
-        plan.warn(f"The conversation {id} has no time: its messages are of {_UNKNOWN_TIME}.")
+        plan.warn(f"The conversation {id} has no time: its messages are of {_UNKNOWN_TIME[:10]}.")
     for session, messages in ((id, conversation.shown), (f"{id} not shown", conversation.others)):
         time = first or _UNKNOWN_TIME
         turn = 0
@@ -145,10 +147,10 @@ def _add(plan: Plan, conversation: _Conversation) -> None:
                 metadata={"original_id": message.id, "details": message.rest or None},
             )
     if conversation.others:
-        title = conversation.title or id
+        what = "messages" if len(conversation.others) > 1 else "message"
         plan.warn(
-            f"'{title}' has {len(conversation.others)} messages in branches that are not shown:"
-            f" their session is '{id} not shown'."
+            f"'{conversation.title or id}' has {len(conversation.others)} {what} in branches that"
+            f" are not shown: see the session '{id} not shown'."
         )
 
 
@@ -324,5 +326,5 @@ def _documents(file: Path, plan: Plan) -> Iterator[tuple[str, Any]]:
                     message = f"{plan.source} expands to more than {GROWTH} times its size."
                     raise KipError("KIP_4002", message, f"Give the {name} that is in it.")
                 yield name, parse_json(decoded(data, name), name)
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError) as fault:
+    except _DAMAGED as fault:
         raise KipError("KIP_1001", f"{plan.source} cannot be read: {fault}.", _HINT) from None
