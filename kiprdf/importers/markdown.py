@@ -370,10 +370,7 @@ class _Folder:
         subject = self._concepts[note.path]
         for link in self._links(note):
             target = self._target(link, note)
-            if target == subject:
-                if link.target:  # else it leads to a heading of the same note
-                    self.plan.skip(f"{note.path}: [[{link.target}]]", "it would link to itself")
-            elif target is not None:
+            if target is not None:
                 details = linked.setdefault((link.predicate, target), {})
                 for key, value in link.details.items():
                     if value not in details.setdefault(f"{key}s", []):
