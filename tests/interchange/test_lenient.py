@@ -27,7 +27,7 @@ LINES = [
 REASONS = [
     (3, "Invalid IRI code point ' '"),
     (4, "Unexpected end of file"),
-    (6, "'"),
+    (6, "The subject of a triple must be an IRI"),
     (7, "Unexpected escape character"),
 ]
 
