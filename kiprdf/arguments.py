@@ -92,7 +92,7 @@ KINDS = {
         ("domain", "select", "title", "address", "default_type", "language", "base_iri"), _TEXT
     ),
     **dict.fromkeys(("description", "publisher", "license", "session", "selection"), _TEXT),
-    "author": _NAME,
+    **dict.fromkeys(("author", "source"), _NAME),
     "only": _Kind(lambda value: value == "imported", '"imported"'),
     "kind": _one_of(KINDS_OF_ACTORS),
     "access": _one_of(ACCESSES),

@@ -994,8 +994,11 @@ class Nexus:
     @timed_write
     def import_rdf(
         self,
-        source: files.Source | list[files.Source] | rdflib.Graph,
+        document: files.Source | list[files.Source] | rdflib.Graph,
+        /,
         *,
+        source: str | None = None,
+        replace: bool = False,
         format: formats.Format | None = None,
         mapping: MappingSources = None,
         define: bool = False,
@@ -1013,8 +1016,11 @@ class Nexus:
     ) -> dict[str, Any]:
         """Import external RDF as concepts and propositions, in one transaction.
 
-        ``source`` is a path, an open file, a text, or a graph or dataset of rdflib; ``format`` is
-        needed where no suffix names it. ``define`` creates missing types and predicates, which
+        ``document`` is a path, an open file, a text or bytes, compressed or not, or a graph or
+        dataset of rdflib; ``format`` is needed where no suffix names it. ``source`` is the name of
+        where it comes from, else that of the file. With ``replace``, what an earlier import under
+        the same source stated and this one does not is superseded or removed
+        (docs/decisions/231). ``define`` creates missing types and predicates, which
         are KIP_2001 otherwise; ``default_type`` is the type of resources without one,
         ``language`` the preferred one of names (``en,de``), ``base_iri`` the base of relative IRIs,
         ``names`` what names are made of: "label" or "local" (the local name of the IRI); by default
@@ -1035,7 +1041,7 @@ class Nexus:
         Other writers go on while the import is planned (docs/decisions/045).
         """
         chosen = options.ImportOptions.given(locals())
-        return imports.import_rdf(self._engine, source, chosen)
+        return imports.import_rdf(self._engine, document, chosen)
 
     @timed
     def nanopublication(self, id: str, *, mapping: MappingSources = None, key: Any = None) -> str:

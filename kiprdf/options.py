@@ -163,6 +163,8 @@ class DocumentOptions(_MappedOptions):
 class ImportOptions(DocumentOptions):
     """The arguments of ``Nexus.import_rdf``."""
 
+    source: str | None = None
+    replace: bool = False
     define: bool = False
     default_type: str | None = None
     language: str | None = None
@@ -176,6 +178,7 @@ class NanopublicationOptions(ImportOptions):
 
     define: bool = True
     default_type: str | None = "Thing"
+    source: str | None = field(default=None, init=False)
     every_link: bool = field(default=True, init=False)
     trusted: Sequence[str] | None = None
 

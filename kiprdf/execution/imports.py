@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from pyoxigraph import NamedNode
 
 from kiprdf import collector
 from kiprdf.execution.engine import CommandEngine
+from kiprdf.execution.sources import Replacement
+from kiprdf.execution.writer import Writer
 from kiprdf.interchange.files import Buffered, Source, name_of
 from kiprdf.interchange.importing.element_index import IMPORTED_AT
 from kiprdf.interchange.importing.plan import ImportPlan, ReplacedText, to_upsert
 from kiprdf.interchange.imports import Document, OntologyDocument, RdfDocument, passes
 from kiprdf.kml.draft import Draft, timestamp
 from kiprdf.kml.merge import move_links, note_merged
+from kiprdf.kml.rejections import drop_rejected
 from kiprdf.kml.trust import with_unreviewed
 from kiprdf.rdf.elements import Concept
 from kiprdf.rdf.literals import to_json, to_term
@@ -36,9 +38,16 @@ def import_rdf(
     engine: CommandEngine, source: Sources | rdflib.Graph, options: ImportOptions
 ) -> dict[str, Any]:
     """Import external RDF and return the report."""
+    imported_at = timestamp(engine.clock())
+    if isinstance(source, list) and source and options.replace:
+        # Together they are what the source states.
+        first, *others = [RdfDocument(one, options, imported_at) for one in source]
+        first.join(others)
+        report = run(engine, first, dry_run=options.dry_run)
+        return {"documents": [{"source": options.source, **report}]}
     if isinstance(source, list) and source:
         return _import_several(engine, source, options, import_rdf, share_names=options.define)
-    document = RdfDocument(cast(Source, source), options, timestamp(engine.clock()))
+    document = RdfDocument(cast(Source, source), options, imported_at)
     return run(engine, document, dry_run=options.dry_run)
 
 
@@ -83,13 +92,13 @@ def run(engine: CommandEngine, document: Document, *, dry_run: bool) -> dict[str
     def draft(store: Store) -> tuple[dict[str, Any], Draft | None]:
         plan = document.plan(store)
         command = to_upsert(plan)
-        if not command.blocks:
+        if not command.blocks and not plan.replaces:
             return plan.report(), None
-        correct = partial(_correct, plan)
-        drafted = writer.draft(command, store, is_copy=True, correct=correct)[1]
+        correction = _Correction(plan, writer)
+        drafted = writer.draft(command, store, is_copy=True, correct=correction.run)[1]
         changed = {drafted.id(edit.after.node) for edit in drafted.changes()}
         report = plan.report(changed, set(map(drafted.id, drafted.erased)))
-        return with_unreviewed(report, drafted), drafted
+        return with_unreviewed(correction.added_to(report), drafted), drafted
 
     def prepare(store: Store) -> tuple[dict[str, Any], Delta]:
         report, drafted = draft(store)
@@ -107,17 +116,42 @@ def run(engine: CommandEngine, document: Document, *, dry_run: bool) -> dict[str
 # Corrections: UPSERT only adds, and MERGE joins concepts of one type, so no command does this.
 
 
-def _correct(plan: ImportPlan, draft: Draft) -> None:
-    """Make the corrections of a plan in the draft of its UPSERT.
+class _Correction:
+    """Makes the corrections of a plan in the draft of its UPSERT.
 
-    Strings that are links now are removed, and concepts get a better type.
+    Strings that are links now are removed, and concepts get a better type. What the source states
+    is noted. A plan that replaces leaves out what a person has rejected, and ends what the source
+    no longer states.
     """
-    for replaced in plan.replaced_texts:
-        _remove_text(replaced, draft)
-    for old, new in plan.superseded.items():
-        if draft.store.iris.from_id(new) not in draft.erased:
-            _replace_concept(old, new, draft)
-    _keep_import_times(draft)
+
+    def __init__(self, plan: ImportPlan, writer: Writer) -> None:
+        self._plan, self._writer = plan, writer
+        self._rejected: list[tuple[str, str]] = []
+        self._replacement: Replacement | None = None
+
+    def run(self, draft: Draft) -> None:
+        plan = self._plan
+        for replaced in plan.replaced_texts:
+            _remove_text(replaced, draft)
+        for old, new in plan.superseded.items():
+            if draft.store.iris.from_id(new) not in draft.erased:
+                _replace_concept(old, new, draft)
+        if plan.replaces and self._writer.has_rejections(draft.store):
+            self._rejected = drop_rejected(draft, self._writer.rejected_in(draft.store))
+        replacement = Replacement(plan, draft, timestamp(draft.clock()))
+        replacement.run({draft.store.iris.from_id(id) for id, key in self._rejected if not key})
+        if plan.replaces:
+            self._replacement = replacement
+        _keep_import_times(draft)
+
+    def added_to(self, report: dict[str, Any]) -> dict[str, Any]:
+        """The report, with what was left out, and what has ended."""
+        reason = "a person has rejected it"
+        rejected = [{"triple": " ".join(one).rstrip(), "reason": reason} for one in self._rejected]
+        report = {**report, "skipped": [*report["skipped"], *rejected]}
+        if self._replacement is not None:
+            report["replaced"] = self._replacement.report()
+        return report
 
 
 def _remove_text(replaced: ReplacedText, draft: Draft) -> None:

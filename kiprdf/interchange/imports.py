@@ -17,7 +17,7 @@ from kiprdf.interchange.formats import graphs
 from kiprdf.interchange.formats.lenient import BadParts
 from kiprdf.interchange.formats.reading import base_of
 from kiprdf.interchange.importing import importer
-from kiprdf.interchange.importing.element_index import IMPORTED_AT, read_element_index
+from kiprdf.interchange.importing.element_index import IMPORTED_AT, read_element_index, renewing
 from kiprdf.interchange.importing.external import ONTOLOGY, Skipped
 from kiprdf.interchange.importing.plan import ImportPlan, JsonMap
 from kiprdf.interchange.importing.values import examples
@@ -87,6 +87,9 @@ class Document:
     @cached_property
     def _parsed(self) -> tuple[list[Quad], list[str]]:
         """The quads, and the warnings of the parser."""
+        return self._parse()
+
+    def _parse(self) -> tuple[list[Quad], list[str]]:
         loader = self._options.loader
         if self._options.context is not None:
             loader = given_contexts.GivenContexts(self._options.context, loader)
@@ -120,10 +123,39 @@ class RdfDocument(Document):
 
     _options: ImportOptions
 
+    def __init__(
+        self, source: files.Source | rdflib.Graph, options: ImportOptions, imported_at: str
+    ) -> None:
+        super().__init__(source, options, imported_at)
+        self._joined: Sequence[RdfDocument] = ()
+        if options.source is not None:
+            self._provenance["source"] = options.source
+        self._source = options.source
+        if options.replace and self._source is None:
+            name = self._provenance.get("source")
+            if not isinstance(name, str) or not name.strip():
+                hint = "Give a name of its own to what is imported again: source=… (--source)."
+                raise KipError("KIP_1001", "A document that replaces needs a source.", hint)
+            self._source = name
+
+    def join(self, others: Sequence[RdfDocument]) -> None:
+        """Read further documents as parts of this one."""
+        self._joined = others
+        for other in others:
+            other._bad = self._bad
+
+    @cached_property
+    def _parsed(self) -> tuple[list[Quad], list[str]]:
+        parts = [super()._parse(), *(other._parsed for other in self._joined)]
+        quads = dict.fromkeys(quad for part, _ in parts for quad in part)
+        return list(quads), list(dict.fromkeys(line for _, lines in parts for line in lines))
+
     def plan(self, store: Store) -> ImportPlan:
         """Concepts and propositions, with the definitions that they need."""
         quads, warnings = self._parsed
         mapping, index = self._mapping, read_element_index(store)
+        if self._options.replace and self._source is not None:
+            index = renewing(index, self._source)
         document = reading.Plain(quads, [], [])
         if mapping is not None and mapping.type_of(ITEM.value) is not None:
             document = reading.plain(quads, self._options, index)
@@ -138,9 +170,15 @@ class RdfDocument(Document):
         plan = replace(
             plan,
             skipped=sorted([*plan.skipped, *document.skipped]),
-            warnings=[*plan.warnings, *document.warnings, *warnings],
+            warnings=[*plan.warnings, *document.warnings, *warnings, *self._warnings(quads)],
+            source=self._source,
+            replaces=self._options.replace,
         )
         return self._with_bad(plan)
+
+    def _warnings(self, quads: Sequence[Quad]) -> Iterator[str]:
+        if self._options.replace and not quads:
+            yield f"The document has no triples: all that '{self._source}' stated ends."
 
     def _declared_base(self) -> str | None:
         """The base of the nexus that wrote the document, if one did."""

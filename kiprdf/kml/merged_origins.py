@@ -15,6 +15,10 @@ from kiprdf.rdf.elements import Concept, Element, Proposition, Terms, json_map
 from kiprdf.rdf.literals import Json, canonical_json, to_json, to_term
 from kiprdf.semantics.arguments import RESERVED_METADATA
 
+STATED_BY = "stated_by"
+"""The metadata key in which imports note what each source states."""
+NO_LONGER_IN = "no_longer_in"
+"""The metadata key of what an import superseded: the source that no longer states it."""
 SAME_AS, ORIGINAL = "same_as", "original"
 """The attribute with IRIs, and the metadata key with what differs from the definitions' record."""
 PARTS, OWN, LABEL, LOOPS = "parts", "own", "label", "loops"
@@ -22,7 +26,7 @@ STATEMENTS, POSITION = "statements", "position"
 """What each of several statements of a fact says (in ``original``: how), and places in lists."""
 GRAPH, DEFAULT = "graph", "@default"
 _OF_GRAPHS = (GRAPH, "graph_values")
-_OF_IMPORTS = (*RESERVED_METADATA, *_OF_GRAPHS, ORIGINAL, "imported_at", "source")
+_OF_IMPORTS = (*RESERVED_METADATA, *_OF_GRAPHS, ORIGINAL, STATED_BY, "imported_at", "source")
 _FORMS = ("attributes", "metadata", "predicate", "lists")
 _ABSENT = object()
 OF_MERGES = (PARTS, OWN, LABEL, LOOPS)

@@ -15,6 +15,7 @@ from pyoxigraph import NamedNode
 from kiprdf.actors import HUMAN
 from kiprdf.errors import KipError, shown
 from kiprdf.kml.draft import Draft, Edit, changed_keys, timestamp
+from kiprdf.kml.merged_origins import STATED_BY
 from kiprdf.rdf.elements import Term, Terms
 from kiprdf.rdf.literals import is_same, to_term
 from kiprdf.rdf.readings import read
@@ -31,7 +32,7 @@ REVIEWED = "reviewed"
 STATUSES = (RETRACTED, "deprecated", DRAFT, ACTIVE, REVIEWED)
 """From the least trusted to the most."""
 MARKS = (RETRACTED_BY, RETRACTED_AT)
-_NO_VALUES = frozenset((STATUS, *MARKS, *RESERVED_METADATA))
+_NO_VALUES = frozenset((STATUS, STATED_BY, *MARKS, *RESERVED_METADATA))
 """The metadata that states nothing about the world."""
 
 

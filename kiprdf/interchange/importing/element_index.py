@@ -9,6 +9,7 @@ from functools import cached_property
 
 from pyoxigraph import Literal, NamedNode, Triple
 
+from kiprdf.kml.merged_origins import NO_LONGER_IN, STATED_BY
 from kiprdf.kql.reader import link_of, read_catalog
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
@@ -18,6 +19,8 @@ from kiprdf.store import Store
 
 SAME_AS = "same_as"
 """The attribute that keeps the original IRI of an element, or several; ``owl:sameAs`` in RDF."""
+SOURCE = "source"
+"""The metadata key of where an element comes from."""
 IMPORTED_AT = "imported_at"
 """The metadata key of the time of an import; only imports write it."""
 
@@ -33,6 +36,8 @@ class ElementIndex:
     concept_types: frozenset[str]
     predicates: frozenset[str]
     originals: Mapping[str, tuple[str, ...]]
+    renewed: frozenset[str] = frozenset()
+    """The ids of propositions of which nothing that earlier imports noted counts."""
     _existence: dict[str, bool] = field(default_factory=dict)
     """Which ids are those of elements, as far as they were looked up."""
 
@@ -65,7 +70,7 @@ class ElementIndex:
             name = isinstance(triple.subject, NamedNode) and self.store.iris.name(
                 triple.subject.value
             )
-            if name and isinstance(triple.object, Literal):
+            if name and isinstance(triple.object, Literal) and name.id not in self.renewed:
                 values[name.id] = to_json(triple.object)
         return values
 
@@ -92,7 +97,7 @@ class ElementIndex:
         return element if isinstance(element, Proposition) else None
 
     def _element(self, id: str) -> Element | None:
-        node = self.store.iris.from_id(id)
+        node = None if id in self.renewed else self.store.iris.from_id(id)
         return None if node is None else read_element(self.store.iris, node, self._describe(id))
 
     def element(self, iri: str) -> str | None:
@@ -118,6 +123,10 @@ class ElementIndex:
         keys = self._keys
         own = keys.get(concept_type or "", {}).get(iri)
         return own or keys[""].get(iri)
+
+    def imported_keys(self, concept_type: str) -> frozenset[str]:
+        """The keys of a type's instances that imports brought: those that have a property."""
+        return frozenset(self._keys.get(concept_type, {}).values())
 
     @cached_property
     def _keys(self) -> dict[str, dict[str, str]]:
@@ -164,6 +173,15 @@ class ElementIndex:
             for position, iri in enumerate(iris)
         ]
         return {(meta_type(id), iri): id for _, id, iri in sorted(entries, reverse=True)}
+
+
+def renewing(index: ElementIndex, source: str) -> ElementIndex:
+    """A copy in which the propositions that nobody but a source states are as if they were new."""
+    stated, ended = index.metadata(STATED_BY), index.metadata(NO_LONGER_IN)
+    own = {id for id, one in stated.items() if isinstance(one, dict) and one.keys() <= {source}}
+    named = {id for id, one in index.metadata(SOURCE).items() if one == source}
+    ids = frozenset(id for id in own | (named - stated.keys()) | ended.keys() if id[0] == "P")
+    return replace(index.without(ids), renewed=ids)
 
 
 def meta_type(id: str) -> str:

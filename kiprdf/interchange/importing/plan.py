@@ -43,6 +43,7 @@ class ImportPlan:
     may not expect. ``replaced_texts`` are strings of the nexus that are propositions now,
     ``superseded`` maps ids of concepts to those that replace them. Without ``update`` only new
     elements are written. ``same`` are the ids of those that state nothing new.
+    What a ``source`` states is noted; if the plan ``replaces``, what it no longer states ends.
     """
 
     definitions: Sequence[Concept] = ()
@@ -58,6 +59,8 @@ class ImportPlan:
     triples: int = 0
     recorded: Sequence[Concept] = ()
     same: frozenset[str] = frozenset()
+    source: str | None = None
+    replaces: bool = False
 
     def report(self, changed: Collection[str] = (), erased: Collection[str] = ()) -> dict[str, Any]:
         """Counts, created definitions, and everything skipped with its reason, as JSON.

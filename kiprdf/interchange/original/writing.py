@@ -48,10 +48,12 @@ from kiprdf.interchange.wikibase.elements import is_entity
 from kiprdf.kml.merged_origins import (
     LABEL,
     LOOPS,
+    NO_LONGER_IN,
     OF_MERGES,
     ORIGINAL,
     OWN,
     PARTS,
+    STATED_BY,
     STATEMENTS,
     as_they_were,
 )
@@ -63,6 +65,7 @@ from kiprdf.rdf.reification import to_rdf11
 
 _GRAPHS = (GRAPH, GRAPH_VALUES)
 _ORIGINAL = NamedNode(vocab.METADATA + ORIGINAL)
+_STATED_BY, _NO_LONGER_IN = map(vocab.metadata, (STATED_BY, NO_LONGER_IN))
 _USUAL = str(None)
 """What stands for the IRI of an end of which none is noted."""
 Nodes: TypeAlias = dict[tuple[NamedNode, str], NamedNode]
@@ -320,7 +323,11 @@ def only_imported(triples: Iterable[Triple], iris: Iris, *, rdf11: bool) -> Impo
     With ``rdf11`` the reifiers of facts are of ``rdf:Statement``. What came from a Wikibase is
     written in its RDF model.
     """
-    writer = _Imported(triples, iris)
+    every = list(paced(triples))
+    ended = {one.subject for one in every if _says_ended(one)}
+    if ended:
+        every = [one for one in every if one.subject not in ended or _is_of_end(one, iris)]
+    writer = _Imported(every, iris, cast("set[NamedNode]", ended))
     statements = writer.of_wikibase()
     others = (node for node in paced(writer.groups) if node not in statements.nodes)
     quads = (quad for node in others for quad in writer.written(node, rdf11))
@@ -329,6 +336,18 @@ def only_imported(triples: Iterable[Triple], iris: Iris, *, rdf11: bool) -> Impo
     of_ontologies = axioms(definitions(writer.elements.values(), writer.facts.values(), iris))
     described = (Quad(*cast(Any, map(_blank, triple))) for triple in of_ontologies)
     return Imported(chain(own, besides, quads, described), bool(statements.triples))
+
+
+def _says_ended(triple: Triple) -> bool:
+    """Whether a triple says that no source states its subject any more."""
+    is_empty = triple.predicate == _STATED_BY and value_of(triple) == {}
+    return is_empty or triple.predicate == _NO_LONGER_IN
+
+
+def _is_of_end(triple: Triple, iris: Iris) -> bool:
+    """Whether a triple is needed to name a concept that no source states any more."""
+    is_concept = isinstance(iris.name(cast(NamedNode, triple.subject).value), ConceptName)
+    return is_concept and (place_of(triple) is None or place_of(triple) == (False, SAME_AS))
 
 
 class _Writer:
@@ -469,8 +488,10 @@ class _Whole(_Writer):
 
 
 class _Imported(_Writer):
-    def __init__(self, triples: Iterable[Triple], iris: Iris) -> None:
-        super().__init__(apart(paced(triples), iris), iris)
+    def __init__(self, triples: Iterable[Triple], iris: Iris, ended: set[NamedNode]) -> None:
+        super().__init__(apart(triples, iris), iris)
+        self._ended = ended
+        """What no source states any more; what is stated may link to such a concept."""
         self._are_ends = {
             end
             for link, fact in self.facts.items()
@@ -496,6 +517,8 @@ class _Imported(_Writer):
 
     def written(self, node: NamedNode, rdf11: bool) -> Iterator[Quad]:
         element = self.elements[node]
+        if node in self._ended:
+            return
         if not self.is_imported(node):
             self._check(element)
             return
