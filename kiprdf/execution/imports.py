@@ -138,8 +138,11 @@ class _Correction:
                 _replace_concept(old, new, draft)
         if plan.replaces and self._writer.has_rejections(draft.store):
             self._rejected = drop_rejected(draft, self._writer.rejected_in(draft.store))
+        left_out = {draft.store.iris.from_id(id) for id, key in self._rejected if not key}
+        for node in left_out:
+            draft.spans.pop(cast(NamedNode, node), None)  # the statement does not state it
         replacement = Replacement(plan, draft, timestamp(draft.clock()))
-        replacement.run({draft.store.iris.from_id(id) for id, key in self._rejected if not key})
+        replacement.run(left_out)
         if plan.replaces:
             self._replacement = replacement
         _keep_import_times(draft)

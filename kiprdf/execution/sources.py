@@ -59,7 +59,7 @@ Values: TypeAlias = dict[str, Json]
 """What a source states of an element: a digest of each value by its key; a list with the value
 itself where another source has overwritten it."""
 Stated: TypeAlias = dict[str, Values]
-"""By the names of the sources; "" is who wrote the element before any source did."""
+"""By the names of the sources; "" is what there was before any source."""
 
 
 class Replacement:
@@ -175,9 +175,9 @@ class Replacement:
             self.restored.append(self._draft.id(element.node))
 
     def _stated(self, element: Element) -> Stated:
-        """Who has stated what of an element of the store.
+        """What each source has stated of an element of the store.
 
-        Without a note that is the source of its metadata, or, without one, somebody.
+        Without a note that is the source of its metadata, or, without one, "".
         """
         noted, source = metadata(element, STATED_BY), metadata(element, SOURCE)
         name = source if isinstance(source, str) else ""
@@ -197,18 +197,19 @@ class Replacement:
         for key, digest in gone.items():
             terms, term = _terms(element, key)
             if term is None or _digest(term) != digest:
-                continue  # somebody has written another value
+                continue  # another value was written
             own = key.removeprefix(_OF_METADATA)
-            stated = [values[key] for values in others.values() if key in values]
-            if digest in stated:
+            stated = [values for values in others.values() if key in values]
+            if any(values[key] == digest for values in stated):
                 continue
-            kept = next((one for one in stated if isinstance(one, list)), None)
-            if kept is not None:
-                terms[own] = to_term(kept[0])
-                continue
-            del terms[own]
-            _forget_form(element.metadata, key)
             removed.append(key)
+            for values in stated:
+                value = cast("list[Json]", values[key])[0]
+                terms[own], values[key] = to_term(value), _digest_of(value)
+                break
+            else:
+                del terms[own]
+                _forget_form(element.metadata, key)
         if removed:
             self.values[self._draft.id(element.node)] = removed
 
@@ -284,9 +285,9 @@ class Replacement:
     def _keep(self, element: Element, others: Stated) -> None:
         """Take off an element what only the source states."""
         was = self._stated(element).get(self._source, {})
-        _write(element.metadata, others)
         if not _is_merged(element):
             self._remove(element, was, others)
+        _write(element.metadata, others)
         names = [name for name in others if name]
         if names and metadata(element, SOURCE) == self._source:
             element.metadata[SOURCE] = to_term(names[0])
@@ -311,7 +312,7 @@ class Replacement:
 
     def _supersede(self, element: Element) -> None:
         if metadata(element, SUPERSEDED) is True:
-            _write(element.metadata, {})  # somebody else has superseded it
+            _write(element.metadata, {})  # not by an import
             return
         _write(element.metadata, self._stated(element))
         marks = {SUPERSEDED: True, SUPERSEDED_AT: self._time, NO_LONGER_IN: self._source}

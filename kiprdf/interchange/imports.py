@@ -102,7 +102,7 @@ class Document:
         bad = self._bad
         if bad is None:
             return plan
-        first = (Skipped(one.text, one.reason, one.line) for one in bad.first)
+        first = (one if one.line else Skipped(one.triple, one.reason) for one in bad.first)
         return replace(
             plan, skipped=[*first, *plan.skipped], warnings=[*bad.warnings(), *plan.warnings]
         )
@@ -134,7 +134,7 @@ class RdfDocument(Document):
         if options.replace and self._source is None:
             name = self._provenance.get("source")
             if not isinstance(name, str) or not name.strip():
-                hint = "Give a name of its own to what is imported again: source=… (--source)."
+                hint = "Give a name to what is imported again: source=… (--source)."
                 raise KipError("KIP_1001", "A document that replaces needs a source.", hint)
             self._source = name
 

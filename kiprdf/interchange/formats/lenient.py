@@ -29,26 +29,26 @@ _LENGTH = 200
 _END = re.compile("\r\n|\n|\r")
 
 
-class BadPart(NamedTuple):
-    """A line or a triple that is left out; its line in the text, 0 where none is known."""
+class BadLine(NamedTuple):
+    """A line, or a triple of it, that is left out; 0 where the line is not known."""
 
-    line: int
-    text: str
+    triple: str
     reason: str
+    line: int
 
 
 @dataclass
 class BadParts:
     """What is left out of documents: the first of it, and the number of all."""
 
-    first: list[BadPart] = field(default_factory=list)
+    first: list[BadLine] = field(default_factory=list)
     count: int = 0
 
     def note(self, line: int, text: str, reason: str) -> None:
         """Note a line or a triple."""
         self.count += 1
         if len(self.first) < LISTED:
-            self.first.append(BadPart(line, shown(text.strip(), _LENGTH), reason))
+            self.first.append(BadLine(shown(text.strip(), _LENGTH), reason, line))
 
     def warnings(self) -> Iterator[str]:
         """One sentence with the number of all, if there are any."""

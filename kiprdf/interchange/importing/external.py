@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
@@ -71,15 +71,10 @@ def leaves(items: Items, place: tuple[int, ...] = ()) -> Iterator[tuple[tuple[in
 
 
 class Skipped(NamedTuple):
-    """What a plan leaves out: the text of a triple, and why; the line of a bad one."""
+    """What a plan leaves out: the text of a triple, and why."""
 
     triple: str
     reason: str
-    line: int = 0
-
-    def document(self) -> dict[str, Any]:
-        """The entry of a report, as JSON."""
-        return {key: value for key, value in self._asdict().items() if value != 0}
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
+from kiprdf.interchange.formats.lenient import BadLine
 from kiprdf.interchange.importing.external import Skipped
 from kiprdf.kml import statements
 from kiprdf.language import ast
@@ -50,7 +51,7 @@ class ImportPlan:
     concepts: Sequence[Concept] = ()
     propositions: Sequence[Proposition] = ()
     existing: frozenset[str] = frozenset()
-    skipped: Sequence[Skipped] = ()
+    skipped: Sequence[Skipped | BadLine] = ()
     warnings: Sequence[str] = ()
     metadata: JsonMap = field(default_factory=dict)
     replaced_texts: Sequence[ReplacedText] = ()
@@ -77,7 +78,7 @@ class ImportPlan:
                 "concept_types": [d.name for d in self.definitions if d.type == META_TYPES[0]],
                 "predicates": [d.name for d in self.definitions if d.type == META_TYPES[1]],
             },
-            "skipped": [skipped.document() for skipped in self.skipped],
+            "skipped": [skipped._asdict() for skipped in self.skipped],
             "warnings": list(self.warnings),
         }
 
