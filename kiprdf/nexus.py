@@ -999,6 +999,7 @@ class Nexus:
         *,
         source: str | None = None,
         replace: bool = False,
+        ontology: bool = False,
         format: formats.Format | None = None,
         mapping: MappingSources = None,
         define: bool = False,
@@ -1020,7 +1021,8 @@ class Nexus:
         dataset of rdflib; ``format`` is needed where no suffix names it. ``source`` is the name of
         where it comes from, else that of the file. With ``replace``, what an earlier import under
         the same source stated and this one does not is superseded or removed
-        (docs/decisions/231). ``define`` creates missing types and predicates, which
+        (docs/decisions/231). ``ontology`` takes the definitions in it, too, as ``import_ontology``
+        does, in a transaction before. ``define`` creates missing types and predicates, which
         are KIP_2001 otherwise; ``default_type`` is the type of resources without one,
         ``language`` the preferred one of names (``en,de``), ``base_iri`` the base of relative IRIs,
         ``names`` what names are made of: "label" or "local" (the local name of the IRI); by default
@@ -1090,7 +1092,8 @@ class Nexus:
     @timed_write
     def import_ontology(
         self,
-        source: files.Source | list[files.Source],
+        document: files.Source | list[files.Source],
+        /,
         *,
         format: formats.Format | None = None,
         mapping: MappingSources = None,
@@ -1114,7 +1117,7 @@ class Nexus:
         report are those of ``import_rdf``.
         """
         chosen = options.OntologyOptions.given(locals())
-        return imports.import_ontology(self._engine, source, chosen)
+        return imports.import_ontology(self._engine, document, chosen)
 
     @timed
     def patch_to(self, other: Nexus) -> Patch:

@@ -165,11 +165,19 @@ class ImportOptions(DocumentOptions):
 
     source: str | None = None
     replace: bool = False
+    ontology: bool = False
     define: bool = False
     default_type: str | None = None
     language: str | None = None
     every_link: bool = field(default=False, init=False)
     """Whether every IRI that a property links becomes a concept, described or not."""
+
+    def of_ontology(self) -> OntologyOptions:
+        """Those of the import of the definitions in the same document."""
+        given = {one.name: getattr(self, one.name) for one in fields(DocumentOptions) if one.init}
+        if self.source is not None:
+            given["metadata"] = {**(self.metadata or {}), "source": self.source}
+        return OntologyOptions(**given)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
@@ -22,7 +23,7 @@ from kiprdf.kml.rejections import drop_rejected
 from kiprdf.kml.trust import with_unreviewed
 from kiprdf.rdf.elements import Concept
 from kiprdf.rdf.literals import to_json, to_term
-from kiprdf.store import Delta, Store
+from kiprdf.store import Delta, NexusStore, Store
 
 if TYPE_CHECKING:
     import rdflib
@@ -38,17 +39,29 @@ def import_rdf(
     engine: CommandEngine, source: Sources | rdflib.Graph, options: ImportOptions
 ) -> dict[str, Any]:
     """Import external RDF and return the report."""
-    imported_at = timestamp(engine.clock())
     if isinstance(source, list) and source and options.replace:
         # Together they are what the source states.
-        first, *others = [RdfDocument(one, options, imported_at) for one in source]
-        first.join(others)
-        report = run(engine, first, dry_run=options.dry_run)
-        return {"documents": [{"source": options.source, **report}]}
+        return {"documents": [{"source": options.source, **_import_data(engine, source, options)}]}
     if isinstance(source, list) and source:
-        return _import_several(engine, source, options, import_rdf, share_names=options.define)
-    document = RdfDocument(cast(Source, source), options, imported_at)
-    return run(engine, document, dry_run=options.dry_run)
+        shared = options.define or options.ontology
+        return _import_several(engine, source, options, import_rdf, share_names=shared)
+    return _import_data(engine, [cast(Source, source)], options)
+
+
+def _import_data(
+    engine: CommandEngine, sources: list[Source], options: ImportOptions
+) -> dict[str, Any]:
+    """Import documents as one, with their definitions if the options say so."""
+    imported_at = timestamp(engine.clock())
+    readable = _readable(sources)
+    first, *others = [RdfDocument(one, options, imported_at) for one in readable]
+    first.join(others)
+    if not options.ontology:
+        return run(engine, first, dry_run=options.dry_run)
+    engine.boundary.run(lambda: first.quads, first.text)  # before any definition is written
+    definitions = [OntologyDocument(one, options.of_ontology(), imported_at) for one in readable]
+    *reports, report = _run_in_turn(engine, [*definitions, first], dry_run=options.dry_run)
+    return _with_definitions(report, reports)
 
 
 def import_ontology(
@@ -71,7 +84,7 @@ def _import_several(
 ) -> dict[str, Any]:
     """Import documents one by one and return their reports, with a second one of added links."""
     reports = []
-    readable = [Buffered(one) if hasattr(one, "read") else one for one in sources]
+    readable = _readable(sources)
     for one, own in passes(readable, share_names=share_names, dry_run=options.dry_run):
         also, is_first = [*options.also, *own["also"]], own["update"]
         chosen = replace(options, also=also, update=options.update and is_first)
@@ -82,6 +95,11 @@ def _import_several(
     return {"documents": reports}
 
 
+def _readable(sources: list[Source]) -> list[Any]:
+    """Documents that can be read more than once."""
+    return [Buffered(one) if hasattr(one, "read") else one for one in sources]
+
+
 def run(engine: CommandEngine, document: Document, *, dry_run: bool) -> dict[str, Any]:
     """Import a document in one transaction and return the report.
 
@@ -89,28 +107,87 @@ def run(engine: CommandEngine, document: Document, *, dry_run: bool) -> dict[str
     """
     writer = engine.writer
 
-    def draft(store: Store) -> tuple[dict[str, Any], Draft | None]:
-        plan = document.plan(store)
-        command = to_upsert(plan)
-        if not command.blocks and not plan.replaces:
-            return plan.report(), None
-        correction = _Correction(plan, writer)
-        drafted = writer.draft(command, store, is_copy=True, correct=correction.run)[1]
-        changed = {drafted.id(edit.after.node) for edit in drafted.changes()}
-        report = plan.report(changed, set(map(drafted.id, drafted.erased)))
-        return with_unreviewed(correction.added_to(report), drafted), drafted
-
     def prepare(store: Store) -> tuple[dict[str, Any], Delta]:
-        report, drafted = draft(store)
+        report, drafted = _draft(writer, document, store)
         return report, Delta() if drafted is None else drafted.delta()
 
     def write() -> dict[str, Any]:
         if dry_run:
-            return writer.try_out(lambda store: draft(store)[0])
+            return writer.try_out(lambda store: _draft(writer, document, store)[0])
         writer.require_writable(hint="Open it for writing, or try a dry run.")
         return writer.run_prepared(prepare)
 
     return collector.paused(lambda: engine.boundary.run(write, document.text))
+
+
+def _draft(writer: Writer, document: Document, store: Store) -> tuple[dict[str, Any], Draft | None]:
+    """The report of an import into a store, and what it changes there, if anything."""
+    plan = document.plan(store)
+    command = to_upsert(plan)
+    if not command.blocks and not plan.replaces:
+        return plan.report(), None
+    correction = _Correction(plan, writer)
+    drafted = writer.draft(command, store, is_copy=True, correct=correction.run)[1]
+    changed = {drafted.id(edit.after.node) for edit in drafted.changes()}
+    report = plan.report(changed, set(map(drafted.id, drafted.erased)))
+    return with_unreviewed(correction.added_to(report), drafted), drafted
+
+
+# Definitions and data -------------------------------------------------------------------------
+
+_OF_THE_OTHER = (
+    "import it as an ontology",
+    "data, not a definition",
+    "about the ontology itself, not about its terms",
+)
+"""How the reasons end for which one import skips what the other takes (docs/decisions/127)."""
+
+
+def _run_in_turn(
+    engine: CommandEngine, documents: list[Document], *, dry_run: bool
+) -> list[dict[str, Any]]:
+    """Import documents, each in one transaction, and return the reports.
+
+    In a dry run each is imported into a copy that has the ones before.
+    """
+    if not dry_run:
+        return [run(engine, one, dry_run=False) for one in documents]
+    writer = engine.writer
+
+    def judge(store: NexusStore) -> list[dict[str, Any]]:
+        copy, reports = store.copy(), []
+        for document in documents:
+            report, drafted = _draft(writer, document, copy)
+            if drafted is not None:
+                copy.apply(drafted.delta())
+            reports.append(report)
+        return reports
+
+    text = documents[-1].text
+    return collector.paused(lambda: engine.boundary.run(lambda: writer.try_out(judge), text))
+
+
+def _with_definitions(report: dict[str, Any], others: list[dict[str, Any]]) -> dict[str, Any]:
+    """The report of data, with those of the definitions that were imported before."""
+    reports = [*others, report]
+    skipped = [one for each in reports for one in each["skipped"]]
+    return {
+        **report,
+        **{kind: _sum(each[kind] for each in reports) for kind in ("concepts", "propositions")},
+        "definitions": {
+            kind: sorted({name for each in reports for name in each["definitions"][kind]})
+            for kind in report["definitions"]
+        },
+        "skipped": [one for one in skipped if not one["reason"].endswith(_OF_THE_OTHER)],
+        "warnings": list(dict.fromkeys(line for each in reports for line in each["warnings"])),
+    }
+
+
+def _sum(counts: Iterable[dict[str, int]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for one in counts:
+        total.update(one)
+    return dict(total)
 
 
 # Corrections: UPSERT only adds, and MERGE joins concepts of one type, so no command does this.

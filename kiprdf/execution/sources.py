@@ -116,12 +116,13 @@ class Replacement:
         elements: list[dict[str, Any]] = [
             {"element": self._shown(id), "id": id, "change": change}
             for change, ids in lists.items()
-            for id in sorted(ids)
+            for id in ids
         ]
         elements += [
             {"element": self._shown(id), "id": id, "change": "values removed", "keys": keys}
-            for id, keys in sorted(self.values.items())
+            for id, keys in self.values.items()
         ]
+        elements.sort(key=lambda one: (one["change"], one["id"][0], one["element"]))
         counts: dict[str, Any] = {
             change: {
                 "concepts": sum(id.startswith("C:") for id in ids),
