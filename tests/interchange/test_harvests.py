@@ -70,7 +70,7 @@ def nexus() -> kiprdf.Nexus:
     return nexus
 
 
-def test_what_a_source_no_longer_states_is_superseded_and_comes_back(nexus: kiprdf.Nexus) -> None:
+def test_what_a_source_no_longer_states_is_superseded_and_restored(nexus: kiprdf.Nexus) -> None:
     replaced = harvest(nexus, SECOND)
     assert replaced["superseded"] == {"concepts": 2, "propositions": 2}
     assert (replaced["removed"], replaced["restored"], replaced["values"]) == (NOTHING, NOTHING, 1)
@@ -112,7 +112,7 @@ def test_what_another_source_states_stays(nexus: kiprdf.Nexus) -> None:
     assert held(nexus) == ["Levels", "Rain"]
     assert attributes(nexus, "Levels")["keyword"] == "water"
     assert harvest(nexus, FIRST)["superseded"] == {"concepts": 1, "propositions": 1}
-    # The other source overwrote the value again, and ends: the one that is stated comes back.
+    # The other source overwrote the value again, and ends: the one that is stated is restored.
     nexus.import_rdf(other, source="other", define=True)
     assert changes(harvest(nexus, PREFIXES, "other")) == {
         "values removed": ["Dataset:Levels", "Dataset:Rain"]
