@@ -62,9 +62,7 @@ class Creations:
         """The last element that was not new."""
         self._nodes: dict[str, _Node] = {}
         self._types: dict[str, tuple[NamedNode, str, bool]] = {}
-        self._predicates: dict[str, tuple[NamedNode, str, bool]] = {}
-        self._new_links: dict[str, NamedNode] = {}
-        self._links = store.iris.propositions
+        self._predicates: dict[str, tuple[NamedNode, str]] = {}
         self._metadata = metadata
         self._time = to_term(engine[vocab.UPDATED_AT])
         self._engine = [f" {vocab.metadata(key)} {to_term(engine[key])}" for key in engine]
@@ -114,13 +112,12 @@ class Creations:
             self.existing = node
         else:
             label = f'"{name}"' if _is_plain(name) else str(Literal(name))
-            first = f"{text}{_LABEL}{label} .\n"
-            self._add(node, text, first, typed[1], attributes, metadata)
+            self._add(node, text, [typed[1], _LABEL + label], attributes, metadata)
         return is_new
 
     def proposition(
         self,
-        id: str,
+        digits: str,
         subject: str,
         predicate: str,
         object_: str,
@@ -133,30 +130,27 @@ class Creations:
         property = self._predicates.get(predicate) or self._predicate(predicate)
         if start is None or end is None or property is None or subject == object_:
             return None
-        store = self._store
-        if not (start[2] or end[2]) and store.lookup(start[0], property[0], end[0], 1):
+        store, lookup = self._store, self._store.lookup
+        if not (start[2] or end[2]) and lookup(start[0], property[0], end[0], 1):
             node = link_of(store, Triple(start[0], property[0], end[0]))
             self.existing = cast(NamedNode, node)
             return False
-        iri = f"{self._links}{id[2:18]}/{predicate}"
-        link = NamedNode(iri)
-        if property[2] and store.lookup(link, vocab.REIFIES, None, 1):
+        iri = f"{self._iris.propositions}{digits}/{predicate}"
+        link, text = NamedNode(iri), f"<{iri}>"
+        if lookup(link, vocab.REIFIES, None, 1):
             return None  # another fact has this id since a merge
         fact = f"{start[1]} {property[1]} {end[1]}"
-        self._new_links[id] = link
-        self._facts[start[3], predicate, end[3]] += 1
-        self._add(
-            link, f"<{iri}>", f"{fact} .\n", f"{_REIFIES}<<( {fact} )>>", attributes, metadata
-        )
+        self._nodes[f"P:{digits}:{predicate}"] = _Node(link, text, True)
+        self._rows.append(f"{fact} .")
+        self._count += 1
+        self._add(link, text, [f"{_REIFIES}<<( {fact} )>>"], attributes, metadata)
         return True
 
-    def _predicate(self, name: str) -> tuple[NamedNode, str, bool] | None:
+    def _predicate(self, name: str) -> tuple[NamedNode, str] | None:
         if name not in self._catalog.predicates:
             return None
         node = self._iris.predicate(name)
-        # A link keeps its predicate: where there is none of it, no id of one is taken.
-        has_some = bool(self._store.lookup(None, node, None, 1))
-        self._predicates[name] = node, str(node), has_some
+        self._predicates[name] = node, str(node)
         return self._predicates[name]
 
     def _end(self, id: str) -> _Node | None:
@@ -171,35 +165,26 @@ class Creations:
         self,
         node: NamedNode,
         text: str,
-        first: str,
-        identity: str,
+        parts: list[str],
         attributes: Mapping[str, Json],
         metadata: Mapping[str, Json],
     ) -> None:
-        """Add the lines of an element, each of which begins with it, after the ``first`` ones."""
+        """Add the lines of an element, which all begin with it."""
         self.touched.append(node)
-        parts = [identity]
-        if attributes:
-            self._describe(node, vocab.ATTRIBUTE, attributes, parts)
         if self._metadata:
             metadata = {**self._metadata, **metadata}
-        if metadata:
-            self._describe(node, vocab.METADATA, metadata, parts)
+        for space, values in ((vocab.ATTRIBUTE, attributes), (vocab.METADATA, metadata)):
+            for key, value in values.items():
+                kind = type(value)
+                if kind is str and _is_plain(value):
+                    parts.append(f' <{space}{key}> "{value}"')
+                elif kind in _NUMBERS:
+                    parts.append(f' <{space}{key}> "{value!r}{_NUMBERS[kind]}')
+                else:
+                    predicate, term = NamedNode(space + key), to_term(value)
+                    if isinstance(term, Literal) and term.datatype not in PLAIN:
+                        self._values.append((node, predicate, term))
+                    parts.append(f" {predicate} {term}")
         parts += self._engine
-        self._rows.append(f"{first}{text}" + f" .\n{text}".join(parts) + " .")
-        self._count += len(parts) + 1
-
-    def _describe(
-        self, node: NamedNode, space: str, values: Mapping[str, Json], parts: list[str]
-    ) -> None:
-        for key, value in values.items():
-            of = type(value)
-            if of is str and _is_plain(value):
-                parts.append(f' <{space}{key}> "{value}"')
-            elif of in _NUMBERS:
-                parts.append(f' <{space}{key}> "{value!r}{_NUMBERS[of]}')
-            else:
-                predicate, term = NamedNode(space + key), to_term(value)
-                if isinstance(term, Literal) and term.datatype not in PLAIN:
-                    self._values.append((node, predicate, term))
-                parts.append(f" {predicate} {term}")
+        self._rows.append(text + f" .\n{text}".join(parts) + " .")
+        self._count += len(parts)
