@@ -3,7 +3,7 @@
 A context named by its URL is inserted if a loader is given or the context is bundled, and refused
 otherwise. The cost of a document is estimated from above, before it is parsed: the parser copies
 the terms in use for each value with a context, and makes all quads of an object before it returns
-the first. Type maps (``"@container": "@type"``) are written as arrays, which the parser reads.
+the first.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from kiprdf.interchange.formats.given_contexts import (
     fetched,
     with_initial,
 )
+from kiprdf.interchange.formats.plain_jsonld import listed, plain
 from kiprdf.interchange.mapping.reader import Loader
 from kiprdf.language.sizes import Sizes
 from kiprdf.source import NOWHERE, Span
@@ -39,7 +40,6 @@ SCOPED_WORK = 20_000_000
 DIGITS = 1000
 """How many characters a number has at most; no machine computes with more."""
 _QUAD_TERMS = 4
-_TYPE = frozenset(("@type",))
 
 
 def checked(text: str, loader: Loader | None, base_iri: str | None = None) -> str:
@@ -57,11 +57,9 @@ def checked(text: str, loader: Loader | None, base_iri: str | None = None) -> st
         document = with_initial(document, initial) if initial else document
         contexts.check_work()
         _check_length(document, contexts, text)
-        plain = document
-        if '"@container"' in text or contexts.fetched or initial:
-            plain = _without_type_maps(document)
-        is_changed = contexts.fetched or initial or plain != document
-        return json.dumps(plain) if is_changed else text
+        read = plain(document) if contexts.may_be_misread() else document
+        is_changed = contexts.fetched or initial or read != document
+        return json.dumps(read) if is_changed else text
     except RecursionError:
         message = "A fetched context nests too deeply."
         raise KipError("KIP_4002", message, "Put the context into the file.") from None
@@ -136,6 +134,11 @@ class _Contexts:
         self.terms = 0
         self.iris: dict[str, set[str]] = defaultdict(set)
         """For each term, the strings that its definitions consist of."""
+        self._json: set[str] = set()
+        """The terms whose values are JSON."""
+        self._has_maps = self._has_vocabulary = False
+        self._keys: set[str] = set()
+        """The keys of all nodes."""
         self._with_context = 0
         self._scoped = 0
         # Each by whether the context is one of a term, which may be applied at each value.
@@ -152,10 +155,17 @@ class _Contexts:
         if not isinstance(value, dict):
             return value
         self._with_context += "@context" in value
-        return {
-            key: self._context(item, ()) if key == "@context" else self.inserted(item)
-            for key, item in value.items()
-        }
+        self._keys.update(value)
+        first = {}
+        if "@context" in value:
+            first = {"@context": self._context(value["@context"], ())}
+        others = {k: self._member(k, one, value) for k, one in value.items() if k != "@context"}
+        return {**first, **others}
+
+    def _member(self, key: str, value: Any, node: dict[str, Any]) -> Any:
+        """The value of a key; JSON in a document has no contexts."""
+        is_json = key in self._json or (key == "@value" and node.get("@type") == "@json")
+        return value if is_json else self.inserted(value)
 
     def initial(self) -> list[Any]:
         """The contexts that a caller gives and the document does not name."""
@@ -167,6 +177,15 @@ class _Contexts:
         for context in contexts:
             self._sizes.add(context)
         return [self._context(context, ()) for context in contexts]
+
+    def may_be_misread(self) -> bool:
+        """Whether there may be what ``plain`` changes."""
+        names = (key for key in self._keys if key[:1] != "@" and ":" not in key)
+        return (
+            self._has_maps
+            or self._scoped > 0
+            or any(not self.iris.get(n, self._has_vocabulary) for n in names)
+        )
 
     def check_work(self) -> None:
         """Raise KIP_4002 for large contexts that are applied again and again."""
@@ -241,6 +260,11 @@ class _Contexts:
 
     def _count(self, context: dict[str, Any], is_scoped: bool) -> None:
         self.terms += len(context)
+        described = [(term, one) for term, one in context.items() if isinstance(one, dict)]
+        self._json |= {term for term, one in described if one.get("@type") == "@json"}
+        containers = (one for _, each in described for one in listed(each.get("@container")))
+        self._has_maps = self._has_maps or not {"@type", "@id"}.isdisjoint(containers)
+        self._has_vocabulary = self._has_vocabulary or context.get("@vocab") is not None
         for term, definition in budget.paced(context.items()):
             strings = _strings(term, definition)
             self.iris[term].update(strings)
@@ -321,66 +345,3 @@ def _around(value: Any, id_names: set[str], longest: int) -> int:
         for key, item in budget.paced(value.items())
         if key != "@context"
     )
-
-
-# Type maps -----------------------------------------------------------------------------------
-
-
-def _without_type_maps(
-    value: Any, maps: frozenset[str] = frozenset(), types: frozenset[str] = _TYPE
-) -> Any:
-    """A part of a document with arrays of nodes in place of type maps.
-
-    ``maps`` are the terms whose values are type maps here, ``types`` the names of ``@type``.
-    """
-    if isinstance(value, list):
-        return [_without_type_maps(item, maps, types) for item in value]
-    if not isinstance(value, dict):
-        return value
-    contexts = _listed(value.get("@context", []))
-    for context in contexts:
-        if context is None:
-            maps, types = frozenset(), _TYPE
-        elif isinstance(context, dict):
-            maps = (maps - context.keys()) | {t for t, one in context.items() if _is_map(one)}
-            types |= {t for t, one in context.items() if one in ("@type", {"@id": "@type"})}
-    replaced: dict[str, Any] = {}
-    for key, item in value.items():
-        if key == "@context":
-            replaced[key] = [_without_maps(context) for context in contexts]
-            continue
-        if key in maps and isinstance(item, dict):
-            item = list(_nodes(item, types))
-        replaced[key] = _without_type_maps(item, maps, types)
-    return replaced
-
-
-def _nodes(type_map: dict[str, Any], types: frozenset[str]) -> Iterator[Any]:
-    for name, nodes in type_map.items():
-        for node in _listed(nodes):
-            members = {"@id": node} if isinstance(node, str) else node
-            if not isinstance(members, dict):
-                yield members
-                continue
-            own = [one for key in types & members.keys() for one in _listed(members[key])]
-            classes = own if name == "@none" else [name, *own]
-            first = {"@context": members["@context"]} if "@context" in members else {}
-            others = {key: one for key, one in members.items() if key not in types}
-            yield {**first, **({"@type": classes} if classes else {}), **others}
-
-
-def _is_map(definition: Any) -> bool:
-    return isinstance(definition, dict) and "@type" in _listed(definition.get("@container"))
-
-
-def _without_maps(context: Any) -> Any:
-    if not isinstance(context, dict):
-        return context
-    return {
-        term: {**one, "@container": "@set"} if _is_map(one) else one
-        for term, one in context.items()
-    }
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
