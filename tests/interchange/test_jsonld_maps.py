@@ -89,6 +89,18 @@ READ: dict[str, tuple[Any, dict[str, Any], str]] = {
         {"things": {"Cat": {"@id": "urn:c", "name": "T"}, "none": {"@id": "urn:d", "name": "U"}}},
         '<urn:s> :thing <urn:c> , <urn:d> . <urn:c> a :Cat ; <urn:name> "T" . <urn:d> :name "U" .',
     ),
+    "the context of a node's type in a type map": (
+        [
+            V,
+            {
+                "things": BY_TYPE,
+                "B": {"@context": {"p": "urn:b"}},
+                "A": {"@context": {"p": "urn:a"}},
+            },
+        ],
+        {"things": {"B": {"@id": "urn:c", "@type": "A", "p": 1, "in": {"p": 2}}}},
+        "<urn:s> :thing <urn:c> . <urn:c> a :A , :B ; <urn:a> 1 ; :in [ <urn:b> 2 ] .",
+    ),
     "a map by id, an array there, and an alias": (
         [V, {"by": {"@container": "@id"}, "id": "@id"}],
         {"by": {"urn:a": {"n": 1}, "@none": {"n": 2}}, "x": {"by": [{"n": 3}, {"id": "urn:d"}]}},

@@ -17,8 +17,9 @@ from kiprdf import budget
 
 _KEYWORDS = ("@type", "@id", "@none", "@nest", "@reverse", "@value", "@graph", "@index", "@context")
 
-_TYPES = "~types"
-"""A term for the last of several types with contexts; it is the last in their order, too."""
+_TYPE, _TYPES = "~type", "~types"
+"""Terms for a type whose context is applied already, and for the last of several types with
+contexts; it is the last in their order, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +77,10 @@ class _Scope:
         """
         if key not in self.keywords:
             meant = self.definition(key).get("@id", key)
-            is_known = ":" in key or key.startswith("@") or self.terms.get("@vocab") is not None
-            is_known = meant is not None if key in self.terms else is_known
+            has_meaning = ":" in key or key.startswith("@") or self.terms.get("@vocab") is not None
+            has_meaning = meant is not None if key in self.terms else has_meaning
             is_alias = key not in _KEYWORDS and meant in _KEYWORDS
-            self.keywords[key] = "" if not is_known else meant if is_alias else key
+            self.keywords[key] = "" if not has_meaning else meant if is_alias else key
         return self.keywords[key]
 
     def absolute(self, name: str) -> str:
@@ -155,7 +156,9 @@ def _of_type_map(
     for name, nodes in type_map.items():
         # The context of that type, unlike those of other types, holds for nodes inside, too.
         of_type = scope.definition(name)
-        context = listed(of_type["@context"]) if "@context" in of_type else []
+        context, type_name = [], name
+        if "@context" in of_type:
+            context, type_name = listed(of_type["@context"]), _TYPE
         for node in listed(nodes):
             if isinstance(node, str):
                 by_terms = definition.get("@type") == "@vocab"
@@ -163,11 +166,12 @@ def _of_type_map(
             if not isinstance(node, dict):
                 yield node
                 continue
-            own = [*context, *listed(node["@context"])] if "@context" in node else context
+            own = [*context, *listed(node["@context"])] if "@context" in node else [*context]
+            own += [{_TYPE: {"@id": name}}] if context else []
             inner = scope.within(own)
             keys = {key for key in node if inner.keyword(key) == "@type"}
             types = [one for key in keys for one in listed(node[key])]
-            types = types if scope.keyword(name) == "@none" else [name, *types]
+            types = types if scope.keyword(name) == "@none" else [type_name, *types]
             first = {"@context": own if own[1:] else own[0]} if own else {}
             others = {key: one for key, one in node.items() if key not in {*keys, "@context"}}
             yield {**first, **({"@type": types} if types else {}), **others}
