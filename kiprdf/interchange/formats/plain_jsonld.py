@@ -84,7 +84,7 @@ class _Scope:
         return self.keywords[key]
 
     def absolute(self, name: str) -> str:
-        """What a name stands for among the terms, as far as ``@id`` needs to be told."""
+        """What a name stands for among the terms, for a value of ``@id``."""
         meant, vocabulary = self.definition(name).get("@id"), self.terms.get("@vocab")
         if isinstance(meant, str) and meant != name:
             return self.absolute(meant)
