@@ -117,6 +117,9 @@ def serve(
         bool, typer.Option("--no-explorer", help="Do not serve the explorer.")
     ] = False,
     no_mcp: Annotated[bool, typer.Option("--no-mcp", help="Do not serve MCP.")] = False,
+    mib: Annotated[
+        bool, typer.Option("--mib", help="Serve fresh memories to the benchmark MIB.")
+    ] = False,
 ) -> None:
     """Serve a nexus over HTTP: KIP, SPARQL, linked data and pages.
 
@@ -140,6 +143,7 @@ def serve(
         "cors": tuple(cors or ()),
         "explorer": not no_explorer,
         "mcp": not no_mcp,
+        "mib": mib,
         "host": host,
     }
     place = place_of(ctx)

@@ -41,12 +41,14 @@ def app(
     cors: tuple[str, ...] = (),
     explorer: bool = True,
     mcp: bool = True,
+    mib: bool = False,
     host: str = "127.0.0.1",
 ) -> Any:
     """The ASGI application of a nexus, which the caller closes.
 
     ``token`` reads and writes, ``read_token`` reads, ``principals`` is a file of others; without
-    any of them, everybody may do what ``read_only`` allows. ``base_url`` is the public address.
+    any of them, everybody may do what ``read_only`` allows. ``mib`` adds the memory backend of the
+    benchmark MIB. ``base_url`` is the public address.
     ``host`` is the address it is bound to: on a loopback address only requests to its names and
     ``allow_hosts`` are answered, on another one without a token also those to this machine's names
     and addresses. Raises ``ValueError`` for unusable arguments.

@@ -99,6 +99,10 @@ class Application:
         ]
         if self._mcp is not None:
             routes.append(OwnRoute("/mcp", self._mcp))
+        if server.options.mib:
+            from kiprdf.serve.routes import mib  # the memory takes long to load
+
+            routes += mib.routes(server)
         if urlsplit(server.nexus.base_iri).scheme in ("http", "https"):
             # The IRIs of elements are addresses.
             dereference = partial(linked.dereference, server)

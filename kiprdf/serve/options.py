@@ -38,6 +38,7 @@ class Options:
     principals: str | os.PathLike[str] | None = None
     mcp_as: Principal = MCP
     mcp_max_chars: int = MAX_CHARS
+    mib: bool = False
     local_token: str = field(init=False, repr=False, default_factory=token_urlsafe)
     """Lets clients of MCP in that have read it in the folder."""
     file: PrincipalsFile | None = field(init=False, default=None)
