@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from graphlib import TopologicalSorter
 from itertools import chain, islice
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from pyoxigraph import NamedNode
 
@@ -45,6 +45,8 @@ _KINDS = ("concepts", "propositions")
 _EACH = ("created", "updated", "unchanged")
 _JUDGED = frozenset((AUTHOR, STATUS, *MARKS))
 """The metadata of which not everybody may write every value."""
+Link: TypeAlias = tuple[str, str, str]
+"""The hexadecimal part of the id of a proposition, and the ids of its ends."""
 
 
 def load(
@@ -66,18 +68,14 @@ def load(
     try:
         with ExitStack() as stack:
             batches = loading.batches(rows)
-
-            def read() -> _Batch | None:
-                return collector.paused(lambda: next(batches, None))
-
-            batch = read()
-            while batch is not None:
-                following = read()
-                if loading.dry_run and following is not None:
+            batch = next(batches)
+            for following in batches:
+                if loading.dry_run:
                     # Each batch needs what those before it have written.
                     loading.write_to(stack.enter_context(closing(engine.copy())), stack)
                 loading.write(batch)
                 batch = following
+            loading.write(batch)
     except KipError as error:
         raise loading.explained(error) from None
     return loading.report(dry_run)
@@ -88,8 +86,7 @@ class _Batch:
 
     def __init__(self, iris: Iris) -> None:
         self.rows: dict[str, Row] = {}
-        self.links: dict[str, tuple[str, str]] = {}
-        """The ids of the ends of each proposition."""
+        self.links: dict[str, Link] = {}
         self.contradictions: list[str] = []
         self.about: dict[str, set[str]] = {}
         """The ids of the propositions that others are about."""
@@ -111,7 +108,7 @@ class _Batch:
             id = f"P:{digits}:{row.predicate}"
             if subject[0] == "P" or object_[0] == "P":
                 self.about[id] = {end for end in (subject, object_) if end[0] == "P"}
-            self.links[id] = subject, object_
+            self.links[id] = digits, subject, object_
             self.last["propositions"] = row.number
         before = self.rows.setdefault(id, row)
         if before is not row:
@@ -304,9 +301,9 @@ class _Loading:
                 return None
             is_link = isinstance(row, PropositionRow)
             if isinstance(row, PropositionRow):
-                subject, object_ = batch.links[id]
+                digits, subject, object_ = batch.links[id]
                 is_new = creations.proposition(
-                    id, subject, row.predicate, object_, row.attributes, row.metadata
+                    digits, subject, row.predicate, object_, row.attributes, row.metadata
                 )
             elif row.type in META_TYPES:
                 creations.define(row.type, row.name)
