@@ -71,6 +71,24 @@ def listed(value: Json) -> list[Json]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
+def is_usual(term: Object, value: Json, rule: Mapping[str, str]) -> bool:
+    """Whether a string or an integer, as most values are, has its usual form by the rule of its
+    key; False for others.
+    """
+    if not isinstance(term, Literal) or "container" in rule or "language" in rule:
+        return False
+    datatype, plain = rule.get("datatype"), vocab.INTEGER
+    if isinstance(value, str) and term.language is None:
+        plain = vocab.STRING
+    elif not isinstance(value, int) or isinstance(value, bool):
+        return False
+    if term.value != str(value):
+        return False
+    if datatype is None or term.datatype == vocab.STRING:
+        return datatype is None and term.datatype == plain
+    return term.datatype.value == datatype and _fits(value, datatype)
+
+
 def usual_value(value: Json, rule: Mapping[str, str]) -> dict[str, Json]:
     """The form of a value, or of a whole list, by the rule of its key."""
     if rule.get("container") == "@list" and isinstance(value, list):

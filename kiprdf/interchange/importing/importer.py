@@ -89,6 +89,9 @@ from kiprdf.interchange.importing.origins import LISTS
 
 MergedValues: TypeAlias = dict[str, NodeValues]
 """The values of elements, by their ids."""
+_NO_VALUES = NodeValues()
+"""Those of a link that one triple of the default graph states; so are most."""
+_ONLY_DEFAULT = frozenset((DEFAULT,))
 POSITION = "position"
 """The attribute of a link with its position in a list, or several; the first is 1."""
 
@@ -130,7 +133,7 @@ def plan(
     index = naming.index.without(identities.superseded).claiming(identities.originals)
     context = Context(external, naming, index, identities, provenance, index.metadata(ORIGINAL))
     facts, values = Facts(context), ValueReader(context)
-    links = [link for s in paced(external.statements) for link in _add(s, context, facts, values)]
+    links = list(_add(context, facts, values))
     for statement in paced(facts.place(links)):
         _add_unlinked(statement, context, values)
     placed = facts.sorted()
@@ -246,24 +249,27 @@ def _moved(
 # Statements -----------------------------------------------------------------------------------
 
 
-def _add(
-    statement: ExternalTriple, context: Context, facts: Facts, values: ValueReader
-) -> list[ExternalTriple]:
-    """Add a statement as a value, or skip it; the facts that it is instead, of a list several."""
-    reason = context.identities.refused.get(statement.subject)
-    resource = context.identities.resources.get(statement.subject)
-    if reason is not None:
-        context.external.skip(statement, reason)
-    elif statement.predicate == vocab.TYPE:
-        values.add_type(statement, resource)
-    elif facts.is_fact(statement):
-        return [statement]
-    else:
-        links, is_whole = facts.of_list(statement)
-        if not is_whole:
-            values.add(statement, resource)
-        return links
-    return []
+def _add(context: Context, facts: Facts, values: ValueReader) -> Iterator[ExternalTriple]:
+    """Add each statement as a value, or skip it; the facts that it is instead, of a list several.
+
+    Statements about one subject follow each other.
+    """
+    identities, subject = context.identities, None
+    for statement in paced(context.external.statements):
+        if statement.subject != subject:
+            subject = statement.subject
+            reason, resource = identities.refused.get(subject), identities.resources.get(subject)
+        if reason is not None:
+            context.external.skip(statement, reason)
+        elif statement.predicate == vocab.TYPE:
+            values.add_type(statement, resource)
+        elif facts.is_fact(statement):
+            yield statement
+        else:
+            links, is_whole = facts.of_list(statement)
+            if not is_whole:
+                values.add(statement, resource)
+            yield from links
 
 
 def _add_unlinked(statement: ExternalTriple, context: Context, values: ValueReader) -> None:
@@ -346,8 +352,12 @@ def _proposition(
     values: ValueReader,
     merged_values: MergedValues,
 ) -> Proposition:
-    merged = merged_values[fact.id] = NodeValues()
     ends = (fact.subject, fact.predicate, fact.object)
+    before = context.index.originals.get(fact.id, ())
+    if not (parts or before or fact.reifiers or fact.positions or fact.graphs - {DEFAULT}):
+        merged_values[fact.id] = _NO_VALUES
+        return statements.Proposition(fact.id, *ends, {}, {})
+    merged = merged_values[fact.id] = NodeValues()
     own: list[str] = []
     for reifier in sorted(fact.reifiers, key=str):
         merged.merge(values.by_node[reifier])
@@ -357,7 +367,6 @@ def _proposition(
             own.append(reifier.value)
     merged.graphs = fact.graphs
     merged.places.add(tuple(sorted(fact.graphs)))
-    before = context.index.originals.get(fact.id, ())
     more = (iri for iri in (*own, *sorted(merged.same_as)) if facts.is_free(iri, fact.id))
     same_as = list(dict.fromkeys((*before, *more)))
     if fact.positions:
@@ -385,11 +394,11 @@ def _concepts(context: Context, values: ValueReader, merged_values: MergedValues
     order = sorted(nodes, key=lambda name: (rank.get(name.type, len(rank)), name))
     concepts = []
     for identity in paced(order):
-        merged = merged_values[identity.id] = NodeValues()
         stated = [n for n in nodes[identity] if not is_merged(n, identity, values, context)]
-        if nodes[identity] and not stated:
-            del merged_values[identity.id]
-        for node in stated:
+        merged = values.by_node[stated[0]] if len(stated) == 1 else NodeValues()
+        if stated:
+            merged_values[identity.id] = merged
+        for node in stated if len(stated) > 1 else ():
             merged.merge(values.by_node[node])
         same_as = context.index.originals.get(identity.id, ())
         concepts.append(concept(identity, *_attributes_and_metadata(merged, same_as, context)))
@@ -402,7 +411,7 @@ def _attributes_and_metadata(
     attributes, metadata = values.attributes.json(), values.metadata.json()
     if same_as:
         attributes[SAME_AS] = one_or_all(same_as)
-    if {*values.graphs, *chain(*values.places)} - {DEFAULT}:
+    if not _ONLY_DEFAULT.issuperset(chain(values.graphs, *values.places)):
         # As in ``ValueReader.add``: the metadata of the import itself come first.
         graph_map = attributes if GRAPH in context.metadata else metadata
         of_graphs = values.graph_values()

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 from pyoxigraph import Literal, NamedNode
 
 from kiprdf.budget import paced
-from kiprdf.interchange.forms import UNCHANGED, form, listed, usual_value
+from kiprdf.interchange.forms import UNCHANGED, form, is_usual, listed, usual_value
 from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
 from kiprdf.interchange.importing.external import Items, Object
 from kiprdf.interchange.importing.plan import Concept, Element, JsonMap, concept
@@ -126,6 +126,13 @@ class _Definitions:
         value = self._before[definition].get(key) or self._new[definition].get(key)
         return value if isinstance(value, str) else None
 
+    def is_usual(self, definition: ConceptName, origin: Origin) -> bool:
+        """Whether a value is simple and has its usual form; most are."""
+        rule = self.rules.get((definition, origin.is_metadata, origin.key), {})
+        if origin.property != rule.get(IRI) or origin.key == SAME_AS:
+            return False
+        return is_usual(origin.term, origin.value, rule)
+
     def changed(self) -> list[Concept]:
         return [concept(name, new) for name, new in sorted(self._new.items()) if new]
 
@@ -176,7 +183,7 @@ def _note_differences(one: Imported, definitions: _Definitions, before: Json) ->
     """Put ``original`` into the metadata of an element that differs from its definition."""
     difference: JsonMap = {}
     usual = definitions.usual(one.definition, IRI)
-    if set(one.iris) != ({usual} if usual else set()):
+    if one.iris != ((usual,) if usual else ()):
         key = "@type" if one.definition.type == META_TYPES[0] else "predicate"
         difference[key] = sorted(one.iris)
     if one.lists:
@@ -203,6 +210,8 @@ def _unusual_values(one: Imported, definitions: _Definitions, own: Json) -> Json
 
     ``own`` is the IRI that the values are written under: a triple that states it is reflexive.
     """
+    if all(definitions.is_usual(one.definition, origin) for origin in one.values.origins):
+        return {}
     places = ((False, "attributes"), (True, "metadata"))
     forms = {what: _unusual(one, is_metadata, definitions, own) for is_metadata, what in places}
     return {what: keys for what, keys in forms.items() if keys}
@@ -219,17 +228,17 @@ def _unusual(one: Imported, is_metadata: bool, definitions: _Definitions, own: J
         if origin.is_metadata == is_metadata and not _is_too_deep(origin.term)
     ]
     stated = [
-        (origin, written, is_usual and (origin.key, origin.value) != (SAME_AS, own))
-        for origin, written, is_usual in stated
+        (origin, written, usual and (origin.key, origin.value) != (SAME_AS, own))
+        for origin, written, usual in stated
     ]
-    if all(is_usual for _, _, is_usual in stated):
+    if all(usual for _, _, usual in stated):
         return {}
     forms: dict[tuple[str, str], list[JsonMap]] = defaultdict(list)
     unusual: set[tuple[str, str]] = set()
-    for origin, written, is_usual in stated:
+    for origin, written, usual in stated:
         item = (origin.key, canonical_json(origin.value))
         forms[item].append({**written, **_value(origin)})
-        if not is_usual:
+        if not usual:
             unusual.add(item)
     keys: dict[str, list[Json]] = {}
     for key, value in sorted(unusual):
@@ -253,14 +262,14 @@ def _written(origin: Origin, rule: Rule | None) -> tuple[JsonMap, bool]:
     rule, is_list = rule or {}, isinstance(origin.term, Items)
     written = form(origin.term)
     items = listed(origin.value) if is_list else [origin.value]
-    is_usual = (
+    usual = (
         is_list == (rule.get("container") == "@list")
         and written == usual_value(origin.value, rule)
         and not any(map(_is_several, items))
     )
     if origin.property != rule.get(IRI):
         return {**written, "property": origin.property}, False
-    return written, is_usual
+    return written, usual
 
 
 def _is_several(value: Json) -> bool:
