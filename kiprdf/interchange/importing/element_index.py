@@ -10,6 +10,7 @@ from functools import cached_property
 from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.kml.merged_origins import NO_LONGER_IN, STATED_BY
+from kiprdf.kql.identities import exists as is_element
 from kiprdf.kql.reader import link_of, read_catalog
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
@@ -55,7 +56,8 @@ class ElementIndex:
         """Whether an id is that of an element."""
         exists = self._existence.get(id)
         if exists is None:
-            exists = self._existence[id] = bool(self._describe(id))
+            node = self.store.iris.from_id(id)
+            exists = self._existence[id] = node is not None and is_element(node, self.store)
         return exists
 
     def attributes(self, id: str) -> dict[str, Json]:

@@ -66,11 +66,11 @@ class Fact:
     properties: set[str] = field(default_factory=set)
     asserted: set[str] = field(default_factory=set)
     """The properties that state it as a triple, and not only by a list."""
-    lists: list[list[Json]] = field(default_factory=list)
+    lists: tuple[list[Json], ...] = ()
     """Its places in lists of elements: the property, the number of the list, the positions."""
-    positions: list[Json] = field(default_factory=list)
+    positions: tuple[Json, ...] = ()
     """Its positions in all lists."""
-    reifiers: list[Node] = field(default_factory=list)
+    reifiers: tuple[Node, ...] = ()
     statements: list[tuple[ExternalTriple, list[Node], list[list[Json]]]] = field(
         default_factory=list
     )
@@ -311,10 +311,10 @@ class Facts:
             fact.asserted.add(property)
         lists: list[list[Json]] = []
         for number, *place in self._places.get(statement, ()):
-            fact.positions.append(place[0] if len(place) == 1 else place)
+            fact.positions = (*fact.positions, place[0] if len(place) == 1 else place)
             if number:
                 lists.append([property, number, *place])
-        fact.lists += lists
+        fact.lists = (*fact.lists, *lists)
         if is_asserted or lists:
             fact.statements.append((statement, reifiers, lists))
             self.ends.add(statement.subject)
@@ -322,7 +322,7 @@ class Facts:
         self._naming.note("predicate", fact.predicate, property)
         fact.graphs.update(self._external.graphs[statement])
         if reifiers:
-            fact.reifiers.extend(reifiers)
+            fact.reifiers = (*fact.reifiers, *reifiers)
             self.by_reifier.update(dict.fromkeys(reifiers, fact))
         return fact
 
@@ -338,10 +338,13 @@ class Facts:
             existing = self._index.proposition(subject, predicate, object_)
             if existing is not None:
                 return existing
-        digits = (proposition_digits(subject, predicate, object_, salt) for salt in count())
-        # After a merge an id may be that of another fact.
-        new = (PropositionName(one, predicate).id for one in digits)
-        return next(id for id in new if not self._index.exists(id))
+        for salt in count():
+            digits = proposition_digits(subject, predicate, object_, salt)
+            id = PropositionName(digits, predicate).id
+            # After a merge an id may be that of another fact.
+            if not self._index.exists(id):
+                break
+        return id
 
     # Results --------------------------------------------------------------------------
 

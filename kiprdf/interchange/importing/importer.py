@@ -138,9 +138,10 @@ def plan(
         _add_unlinked(statement, context, values)
     placed = facts.sorted()
     merged_values: MergedValues = {}
-    parts = {fact.id: several(fact, context, facts, values.by_node) for fact in paced(placed)}
+    stated = ((one.id, several(one, context, facts, values.by_node)) for one in paced(placed))
+    parts = {id: some for id, some in stated if some}
     propositions = [
-        _proposition(fact, parts[fact.id], context, facts, values, merged_values)
+        _proposition(fact, parts.get(fact.id, []), context, facts, values, merged_values)
         for fact in paced(placed)
     ]
     _skip_unused_reifiers(context, facts, values)
@@ -370,7 +371,7 @@ def _proposition(
     more = (iri for iri in (*own, *sorted(merged.same_as)) if facts.is_free(iri, fact.id))
     same_as = list(dict.fromkeys((*before, *more)))
     if fact.positions:
-        merged.attributes.external.setdefault(POSITION, fact.positions)
+        merged.attributes.external.setdefault(POSITION, [*fact.positions])
     attributes, metadata = _attributes_and_metadata(merged, same_as, context, fact.graphs)
     shown = [shown_values(part, attributes) for part in parts]
     for part in parts:
@@ -444,7 +445,7 @@ def _imported(
         values = merged_values.get(element.key)
         if values is None:
             continue
-        lists, properties, several = [], [], parts.get(element.key, [])
+        fact: Fact | None = None
         if isinstance(element, statements.Proposition):
             if element.subject not in external:
                 continue
@@ -452,14 +453,19 @@ def _imported(
             definition = ConceptName(META_TYPES[1], element.predicate)
             fact = by_id[element.key]
             iris = [p for p in fact.asserted if not context.naming.is_below_base(p)]
-            lists, properties = fact.lists, sorted(fact.properties)
         elif element.type in META_TYPES or element.key not in external:
             continue
         else:
             definition = ConceptName(META_TYPES[0], element.type)
             iris = values.classes
         yield Imported(
-            element, definition, values, tuple(sorted({*iris})), lists, tuple(properties), several
+            element,
+            definition,
+            values,
+            tuple(sorted({*iris})),
+            [] if fact is None else [*fact.lists],
+            () if fact is None else tuple(sorted(fact.properties)),
+            parts.get(element.key, []),
         )
 
 

@@ -106,8 +106,11 @@ class _Definitions:
         names: dict[ConceptName, Counter[str]] = defaultdict(Counter)
         rules: dict[RuleKey, Counter[Usage]] = defaultdict(Counter)
         for one in paced(elements):
-            iris[one.definition].update((one.iris or one.properties)[:1])
-            names[one.definition].update([one.values.label] if one.values.label else [])
+            uses = iris[one.definition]
+            for iri in (one.iris or one.properties)[:1]:
+                uses[iri] += 1
+            if one.values.label:
+                names[one.definition][one.values.label] += 1
             for origin in one.values.origins:
                 place = (one.definition, origin.is_metadata, origin.key)
                 rules[place][_usage(origin)] += 1
