@@ -305,7 +305,7 @@ class Plan:
 
 def _safe(text: str) -> str:
     """A text without halves of characters, which no literal of RDF can contain."""
-    return _SURROGATE.sub("\ufffd", text)
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def _typed(number: float, datatype: str) -> dict[str, str]:
