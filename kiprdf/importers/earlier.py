@@ -6,18 +6,26 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from kiprdf.budget import without_row_limit
 from kiprdf.language.names import META_TYPES
 from kiprdf.memory import texts
 from kiprdf.memory.graph import ITEM
 from kiprdf.nexus import Nexus
+from kiprdf.rdf import vocab
+from kiprdf.rdf.elements import read_object
 
-_CONCEPTS = "FIND(?x) WHERE { ?x {} FILTER(?x.metadata.source == :source) }"
+_CONCEPTS = """
+FIND(?x.type, ?x.name, ?x.metadata.original_id)
+WHERE { ?x {} FILTER(?x.metadata.source == :source) }
+"""
 _LINKS = """
 FIND(?a.type, ?a.name, ?p.predicate, ?b.type, ?b.name)
 WHERE { ?a {} ?b {} ?p (?a, ?any, ?b) FILTER(?p.metadata.source == :source) }
 """
 _NOTES = "FIND(?n.name, ?n.metadata.source) WHERE { ?n {type: :type} }"
 _SHOWN = 5
+_AT_ONCE = 1_000
+"""The concepts whose attributes are read together."""
 Row = dict[str, Any]
 
 
@@ -28,8 +36,12 @@ def rename(
 
     So neither is written over the other.
     """
-    existing = nexus.find(_NOTES, type=ITEM) if ITEM in _types(nexus) else ()
-    others = {row["?n.name"]: row["?n.metadata.source"] for row in existing}
+
+    def read(_: object) -> dict[str, Any]:
+        existing = without_row_limit(lambda: nexus.find(_NOTES, type=ITEM))
+        return {row["?n.name"]: row["?n.metadata.source"] for row in existing}
+
+    others = nexus.transaction(read, dry_run=True) if ITEM in _types(nexus) else {}
     taken = {
         (ITEM, row["name"]): (ITEM, f"{row['name']} ({source})")
         for row in concepts
@@ -55,40 +67,70 @@ def rename(
 
 def vanished(
     nexus: Nexus, source: str, concepts: Iterable[Row], propositions: Iterable[Row]
-) -> Iterator[Row]:
+) -> list[Row]:
     """What an earlier import of a source wrote, and its rows do not: concepts, links, attributes.
 
     Of a note that was changed, the attributes of its text that it no longer has become null in its
-    row, so that its old end does not remain.
+    row, so that its old end does not remain. It takes as long as it takes, as the import does.
     """
     rows: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in concepts:
         rows[row["type"], row["name"]].append(row)
-    elements = nexus.find(_CONCEPTS, source=source).column("?x")
-    for element in elements:
-        type, name = element["type"], element["name"]
+    links = {(row["subject"], row["predicate"], row["object"]) for row in propositions}
+
+    def read(_: object) -> list[Row]:
+        return without_row_limit(lambda: [*_vanished(nexus, source, rows, links)])
+
+    return nexus.transaction(read, dry_run=True)
+
+
+def _vanished(
+    nexus: Nexus, source: str, rows: dict[tuple[str, str], list[Row]], links: set[Any]
+) -> Iterator[Row]:
+    elements = nexus.find(_CONCEPTS, source=source).tuples()
+    kept: list[tuple[str, str]] = []
+    for type, name, original_id in elements:
         if type in META_TYPES:
             continue
         own = rows.get((type, name), [])
-        is_of_tool = "original_id" in element.get("metadata", {})
-        if not own or (is_of_tool and not any("original_id" in row["metadata"] for row in own)):
+        if not own or (original_id and not any("original_id" in row["metadata"] for row in own)):
             yield {"type": type, "name": name}
-            continue
-        before = element.get("attributes", {})
-        now = dict(pair for row in own for pair in row["attributes"].items())
-        if all(before.get(key) == value for key, value in now.items()):
-            continue
-        for key in before.keys() - now.keys():
-            if type == ITEM and key in texts.KEYS:
-                own[-1]["attributes"] = {**own[-1]["attributes"], key: None}
-            else:
-                yield {"type": type, "name": name, "attribute": key}
+        else:
+            kept.append((type, name))
+    for at in range(0, len(kept), _AT_ONCE):
+        yield from _attributes(nexus, {key: rows[key] for key in kept[at : at + _AT_ONCE]})
     if elements:
-        links = {(row["subject"], row["predicate"], row["object"]) for row in propositions}
         for start, first, predicate, end, last in nexus.find(_LINKS, source=source).tuples():
             if ((start, first), predicate, (end, last)) not in links:
                 subject, object = {"type": start, "name": first}, {"type": end, "name": last}
                 yield {"subject": subject, "predicate": predicate, "object": object}
+
+
+def _attributes(nexus: Nexus, rows: dict[tuple[str, str], list[Row]]) -> Iterator[Row]:
+    """The attributes that some concepts have, and their rows do not, where these are changed."""
+    store = nexus.store
+    nodes = {key: store.iris.concept(*key) for key in rows}
+    store.prefetch(nodes.values())
+    for (type, name), own in rows.items():
+        statements = store.statements(nodes[type, name])
+        now = dict(pair for row in own for pair in row["attributes"].items())
+        keys = {
+            each.predicate.value.removeprefix(vocab.ATTRIBUTE)
+            for each in statements
+            if each.predicate.value.startswith(vocab.ATTRIBUTE)
+        }
+        if keys <= now.keys():
+            continue
+        before = (read_object(store.iris, nodes[type, name], statements) or {}).get(
+            "attributes", {}
+        )
+        if all(before.get(key) == value for key, value in now.items()):
+            continue
+        for key in sorted(before.keys() - now.keys()):
+            if type == ITEM and key in texts.KEYS:
+                own[-1]["attributes"] = {**own[-1]["attributes"], key: None}
+            else:
+                yield {"type": type, "name": name, "attribute": key}
 
 
 def warning_of(vanished: list[Row]) -> str:

@@ -220,7 +220,7 @@ class Plan:
         losses = self._losses()
         if self.has_titles:
             earlier.rename(nexus, self.source, concepts, propositions, losses["warnings"])
-        vanished = list(earlier.vanished(nexus, self.source, concepts, propositions))
+        vanished = earlier.vanished(nexus, self.source, concepts, propositions)
         if vanished:
             losses["warnings"].append(earlier.warning_of(vanished))
         loaded = nexus.load(
