@@ -378,7 +378,7 @@ def records(source: Any) -> tuple[list[str], Iterator[dict[str, Json]]]:
         for columns in chunks():
             for cells in zip(*columns, strict=True):
                 pairs = zip(names, cells, strict=True)
-                yield {n: _json(cell, n) for n, cell in pairs if not is_empty(cell)}
+                yield {n: _json(cell, n)[0] for n, cell in pairs if not is_empty(cell)}
 
     return names, rows()
 
