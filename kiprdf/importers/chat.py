@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from kiprdf.errors import KipError
-from kiprdf.importers.plan import Plan, decoded, parse_json, read_text
+from kiprdf.importers.plan import Plan, decoded, parse_json, read_text, usable_name
 from kiprdf.importers.times import moment
 from kiprdf.interchange.compression import ALLOWANCE, GROWTH
 from kiprdf.memory.notes import ROLES, text_of
@@ -102,7 +102,7 @@ class _Conversation:
 def _add(plan: Plan, conversation: _Conversation) -> None:
     """Add a conversation, and a note for each of its messages that has a text."""
     plan.type(CONVERSATION, "A conversation; the session of its messages is its name.")
-    id = conversation.id
+    id = usable_name(conversation.id)
     attributes = {"title": conversation.title or None, "created_at": conversation.created}
     plan.add_concept(
         CONVERSATION,
@@ -135,12 +135,12 @@ def _add(plan: Plan, conversation: _Conversation) -> None:
             role = ROLES.get(message.role.lower())
             if role is None:
                 plan.warn(f"'{message.role}' is no role of a memory: it is the speaker alone.")
-            plan.add_note(
+            plan.add_note_if_valid(
                 message.text,
                 id=f"{id}/{message.id}",
                 timestamp=time,
                 session=session,
-                speaker=message.name or role or message.role,
+                speaker=usable_name(message.name or role or message.role),
                 role=role,
                 turn=turn,
                 attributes=message.attributes,

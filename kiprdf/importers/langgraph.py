@@ -70,10 +70,10 @@ def _add(plan: Plan, name: str, namespace: list[str], key: str, value: Json, ite
         metadata[time] = given
     if expires and stored_time(expires) <= datetime.now(UTC).isoformat():
         metadata |= {"superseded": True, "superseded_at": expires}
-    plan.add_note(
+    plan.add_note_if_valid(
         "\n".join(_lines(value)) or json.dumps(value, ensure_ascii=False),
         id=name,
-        timestamp=updated or created or "1970-01-01T00:00:00Z",
+        timestamp=updated or created,
         tags=namespace,
         attributes={"value": value, "namespace": namespace, "key": key},
         metadata=metadata,

@@ -150,6 +150,9 @@ def _read(root: Path, plan: Plan) -> tuple[list[Note], list[str]]:
             file = Path(place) / name
             if name.startswith(".") or file.is_symlink():
                 continue
+            if not file.is_file():
+                plan.skip((below / name).as_posix(), "this is no regular file")
+                continue
             relative = unicodedata.normalize("NFC", (below / name).as_posix())
             if file.suffix.lower() not in _NOTES:
                 others.append(relative)
@@ -338,26 +341,27 @@ class _Folder:
         for key, value in [*properties.items(), *note.fields]:
             if only_links(value):
                 continue
-            own = f"{key}_property" if key in _OWN else key
+            own = f"own_{key}" if key in _OWN else key
             if own != key:
-                plan.warn(f"The property '{key}' of notes is the attribute '{own}'.")
+                plan.warn(f"The key {key!r} of a note is written as {own!r}.")
             if own in attributes and attributes[own] != value:
                 before = attributes[own] if isinstance(attributes[own], list) else [attributes[own]]
                 value = [*before, value]
             attributes[own] = value
         metadata = {"original_id": self._id(note)}
         tags = list(dict.fromkeys(tags))
-        if note.body.strip():
-            time = _time(note, properties)
+        try:
             concept = plan.add_note(
                 note.body,
                 id=name,
-                timestamp=time,
+                timestamp=_time(note, properties),
                 tags=tags,
                 attributes=attributes,
                 metadata=metadata,
             )
-        else:
+        except ValueError as fault:  # no text, or too much
+            if note.body.strip():
+                plan.skip(f"{note.path}: {note.body}", f"the text: {fault}")
             concept = plan.add_concept(ITEM, name, {**attributes, "tags": tags}, metadata=metadata)
         self._concepts[note.path] = concept
 

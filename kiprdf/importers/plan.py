@@ -27,8 +27,12 @@ from kiprdf.rdf import vocab
 
 End: TypeAlias = tuple[Any, ...]
 """Type and name of a concept; or subject, predicate and object of a proposition."""
+MOST_BYTES = 4 << 20
+"""The most bytes of a note: its end is one value, which the engine reads as one line."""
 SHOWN = 200
 """The most characters of what a report shows of a lost item."""
+_DEEPEST = limits.NESTING - 2
+"""Where a nested value becomes a text: pieces of a long one are one level more."""
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _INTEGERS = range(-(2**63), 2**63)
@@ -136,8 +140,10 @@ class Plan:
         ``id`` is that of the other tool; ``options`` are ``tags``, ``session``, ``speaker`` and
         ``role`` as ``Memory.add`` takes them. ``attributes`` and ``metadata`` are kept beside them.
         A note without a timestamp keeps none. Raises ``ValueError`` for what is no note: an empty
-        text, a timestamp that is no time.
+        text, one of more than 4 MiB, a timestamp that is no time.
         """
+        if len(content.encode("utf-8", "replace")) > MOST_BYTES:
+            raise ValueError(f"The text has more than {MOST_BYTES >> 20} MiB.")
         name = self._apart(f"name of {ITEM}", id, usable_name(id))
         item: Item = notes.note(texts.now, content, id=name, timestamp=timestamp, **options).item
         item = replace(item, turn=turn, timestamp=item.timestamp if timestamp else "")
@@ -283,8 +289,14 @@ class Plan:
             if value is not None
         }
 
-    def _value(self, value: Any, owner: str, key: str) -> Any:
-        """A JSON value that a nexus can hold."""
+    def _value(self, value: Any, owner: str, key: str, depth: int = 1) -> Any:
+        """A JSON value that a nexus can hold: long texts in pieces, what nests deep as JSON."""
+        if depth == _DEEPEST and isinstance(value, Mapping | list):
+            self.warn(f"{owner!r} nests deep in '{key}': the inner part is written as JSON.")
+            value = json.dumps(value, ensure_ascii=False, default=str)
+        if isinstance(value, str) and len(value.encode("utf-8", "replace")) > limits.STRING_BYTES:
+            self.warn(f"{owner!r} has a long text in '{key}': it is written in pieces, as a list.")
+            value = [value[at : at + texts.PIECE] for at in range(0, len(value), texts.PIECE)]
         if isinstance(value, str):
             text = _safe(value)
             if text != value:
@@ -297,9 +309,12 @@ class Plan:
         if isinstance(value, float):
             return value if math.isfinite(value) else _typed(value, "double")
         if isinstance(value, Mapping):
-            return {_safe(str(inner)): self._value(one, owner, key) for inner, one in value.items()}
+            return {
+                _safe(str(inner)): self._value(one, owner, key, depth + 1)
+                for inner, one in value.items()
+            }
         if isinstance(value, Iterable):
-            return [self._value(one, owner, key) for one in value]
+            return [self._value(one, owner, key, depth + 1) for one in value]
         return str(value)
 
 

@@ -105,7 +105,7 @@ def test_a_vault_becomes_notes_with_properties_tags_and_links(tmp_path: Path) ->
         "risk": 2,
         "generic": "no",
         "birth_date": "2020-01-01",
-        "session_property": 7,
+        "own_session": 7,
         "dose": "500 mg",
         "half_life": "20 min",
         "tags": ["drug/nsaid", "to-do", "pain"],
