@@ -6,6 +6,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TypeAlias
 
 from pyoxigraph import NamedNode
@@ -170,7 +171,7 @@ def checked(name: ConceptName, define: bool) -> ConceptName:
     return name
 
 
-@dataclass(slots=True)
+@dataclass
 class Identifier:
     """Finds the identities of all subjects of one import."""
 
@@ -181,6 +182,11 @@ class Identifier:
     language: str | None
     names: Names | None
     identities: Identities = field(default_factory=Identities)
+
+    def __post_init__(self) -> None:
+        # Data have few classes.
+        self._rank = cache(self._rank_of)
+        self._is_of_things = cache(self._is_class_of_things)
 
     def identify(self, stubs: Iterable[Node]) -> Identities:
         """The identities of subjects, and of nodes without statements.
@@ -345,12 +351,12 @@ class Identifier:
         what = "has no type that is an identifier" if classes else "has no type"
         raise ValueError(f"its subject {what}, and no default type is given")
 
-    def _is_of_things(self, iri: str) -> bool:
+    def _is_class_of_things(self, iri: str) -> bool:
         if iri == ONTOLOGY.value:
             return self.define or self.naming.type(iri) in self.naming.index.concept_types
         return self.naming.is_mapped_type(iri) or not is_definition_class(iri)
 
-    def _rank(self, iri: str) -> tuple[int, str]:
+    def _rank_of(self, iri: str) -> tuple[int, str]:
         """Classes that the mapping names, those that the nexus defines, others, generic ones."""
         if self.naming.is_mapped_type(iri):
             return 0, iri

@@ -441,17 +441,24 @@ def _imported(
         for node, resource in context.identities.resources.items()
         if not context.naming.is_below_base(node.value)
     }
+    alike: dict[tuple[str, frozenset[str], frozenset[str]], list[Element]] = {}
     for element in elements:
         values = merged_values.get(element.key)
         if values is None:
             continue
-        fact: Fact | None = None
+        fact, own = None, [element]
         if isinstance(element, statements.Proposition):
             if element.subject not in external:
                 continue
             external.add(element.key)
             definition = ConceptName(META_TYPES[1], element.predicate)
             fact = by_id[element.key]
+            if values is _NO_VALUES and not fact.lists and element.key not in context.originals:
+                same = element.predicate, frozenset(fact.asserted), frozenset(fact.properties)
+                if same in alike:
+                    alike[same].append(element)
+                    continue
+                own = alike[same] = [element]
             iris = [p for p in fact.asserted if not context.naming.is_below_base(p)]
         elif element.type in META_TYPES or element.key not in external:
             continue
@@ -459,7 +466,7 @@ def _imported(
             definition = ConceptName(META_TYPES[0], element.type)
             iris = values.classes
         yield Imported(
-            element,
+            own,
             definition,
             values,
             tuple(sorted({*iris})),

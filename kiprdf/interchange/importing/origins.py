@@ -62,11 +62,12 @@ class Part(NamedTuple):
 class Imported(NamedTuple):
     """An element of a plan, the values that it was made from, and the IRIs of its definition.
 
+    Links without values or a record, of which the rest is the same, are together in ``elements``.
     ``iris`` are those of its classes besides ``other_types``, or of the properties that triples
     state it with; ``lists`` its places in lists, and ``properties`` the properties of both.
     """
 
-    element: Element
+    elements: list[Element]
     definition: ConceptName
     values: NodeValues
     iris: tuple[str, ...]
@@ -85,7 +86,7 @@ def record(
     elements = list(imported)
     definitions = _Definitions(elements, index)
     for one in paced(elements):
-        _note_differences(one, definitions, earlier.get(one.element.key))
+        _note_differences(one, definitions, earlier.get(one.elements[0].key))
     return definitions.changed()
 
 
@@ -108,7 +109,7 @@ class _Definitions:
         for one in paced(elements):
             uses = iris[one.definition]
             for iri in (one.iris or one.properties)[:1]:
-                uses[iri] += 1
+                uses[iri] += len(one.elements)
             if one.values.label:
                 names[one.definition][one.values.label] += 1
             for origin in one.values.origins:
@@ -194,7 +195,7 @@ def _note_differences(one: Imported, definitions: _Definitions, before: Json) ->
     is_concept = one.definition.type == META_TYPES[0]
     if is_concept and (definitions.usual(one.definition, NAME_IRI) or "") != one.values.label:
         difference["name"] = [one.values.label] if one.values.label else []
-    own = next(iter(listed(one.element.attributes.get(SAME_AS))), None)
+    own = next(iter(listed(one.elements[0].attributes.get(SAME_AS))), None)
     difference |= _unusual_values(one, definitions, own)
     for part in one.parts:
         of_part = one._replace(values=part.values)
@@ -203,9 +204,9 @@ def _note_differences(one: Imported, definitions: _Definitions, before: Json) ->
         difference[STATEMENTS] = [part.noted for part in one.parts]
     if isinstance(before, dict):
         difference = _merged(before, difference, one)
-    if difference or before is not None:
-        assert isinstance(one.element.metadata, dict)
-        one.element.metadata[ORIGINAL] = difference
+    for element in one.elements if difference or before is not None else ():
+        assert isinstance(element.metadata, dict)
+        element.metadata[ORIGINAL] = difference
 
 
 def _unusual_values(one: Imported, definitions: _Definitions, own: Json) -> JsonMap:
