@@ -156,6 +156,9 @@ class KipError(_Located, Exception):
     breaks_shape = False
     """Whether a write was refused since it does not satisfy a shape of the nexus."""
 
+    definition: str | None = None
+    """The statement that defines what is not defined, where the hint names others instead."""
+
     def __init__(
         self,
         code: str,

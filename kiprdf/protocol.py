@@ -47,7 +47,8 @@ Begin with `DESCRIBE PRIMER`, which says what the memory contains, and \
 `FIND(?p.name, ?d.name) WHERE { ?p {type: "Person"} (?p, "belongs_to_domain", ?d) } LIMIT 10` \
 by patterns: `{…}` is a concept, `(subject, "predicate", object)` a fact. Types, predicates and \
 names are case-sensitive. After an `error`, correct the command with its `hint`. A result may come \
-with `warnings`: why nothing was found, or what a SEARCH has not compared."""
+with `warnings`: why nothing was found, what a SEARCH has not compared, or that what was written \
+looks like a mistake."""
 _WRITE = """\
 `UPSERT { CONCEPT { {type: "Person", name: "Ada"} SET ATTRIBUTES {role: "engineer"} } } \
 WITH METADATA {source: "conversation", confidence: 0.9}` creates or updates; UPDATE, MERGE and \
@@ -86,11 +87,12 @@ def response_of(
     if next_cursor is not None:
         response["next_cursor"] = next_cursor
     if warnings:
-        response["warnings"] = [*map(_warning_object, warnings)]
+        response["warnings"] = [*map(warning_object, warnings)]
     return response
 
 
-def _warning_object(warning: KipWarning) -> dict[str, str]:
+def warning_object(warning: KipWarning) -> dict[str, str]:
+    """A warning of a response; the message begins with the place as ``line:column``."""
     content = {"name": warning.name, "message": _encodable(warning.located_message)}
     return content if warning.hint is None else {**content, "hint": _encodable(warning.hint)}
 

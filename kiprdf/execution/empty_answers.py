@@ -18,7 +18,7 @@ from kiprdf.kql import diagnosis
 from kiprdf.kql.clauses import checked_text
 from kiprdf.kql.diagnosis import Step
 from kiprdf.kql.diagnosis.names import explain_name
-from kiprdf.kql.identities import check_identities
+from kiprdf.kql.identities import check_identities, hint_of_write
 from kiprdf.kql.results import Lack
 from kiprdf.language import ast
 from kiprdf.meta.indexing import Indexer
@@ -29,6 +29,8 @@ SECONDS = 0.05
 """How long the explanation of one answer may take."""
 MOST_TYPES = 5
 """How many types a hint lists."""
+_NAME = "UnknownName"
+_NAMES = (_NAME, "UnknownKey")
 _log = logging.getLogger(__name__)
 
 
@@ -138,7 +140,13 @@ def _explained(
             yield replace(warning, source=text)
     else:
         assert not isinstance(command, ast.Upsert | ast.Describe), command
-        yield from diagnosis.explain(command, text, store, lacks)
+        for warning in diagnosis.explain(command, text, store, lacks):
+            hint = warning.hint
+            if hint is not None and isinstance(command, ast.Update) and warning.name == _NAME:
+                hint = hint_of_write(hint, "write")
+            elif hint is not None and isinstance(command, ast.Delete) and warning.name in _NAMES:
+                hint = hint_of_write(hint, "delete")
+            yield replace(warning, hint=hint)
 
 
 def _explain_search(

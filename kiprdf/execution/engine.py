@@ -44,7 +44,7 @@ from kiprdf.meta.describe import describe, names_in_use
 from kiprdf.meta.export import capsule, export
 from kiprdf.meta.indexing import Indexer
 from kiprdf.meta.search import all_elements
-from kiprdf.protocol import response_of
+from kiprdf.protocol import response_of, warning_object
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json
 from kiprdf.rows import Rows
@@ -306,6 +306,8 @@ class CommandEngine:
             if dry_run or not error.breaks_shape or self.writer.gate.mode != "propose":
                 raise
             return Answer(proposals.propose(self, text, parameters))
+        if bare and warnings:
+            return Answer({**receipt, "warnings": [*map(warning_object, warnings)]})
         if bare or not is_empty(write.command, receipt):
             return Answer(receipt, warnings=warnings)
         command = write.command if write.has_places else self._bound(text, parameters)

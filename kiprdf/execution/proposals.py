@@ -226,7 +226,7 @@ def _matched(engine: CommandEngine, command: ast.Manipulation) -> Iterator[Named
     where = ast.Block(tuple(named(one, names, ranges=False) for one in command.where.clauses))
     kinds = check_block(where, engine.catalogs.catalog(), Kinds())
     for name in kinds.elements():
-        yield from nodes(ast.Variable(name), where, engine.store, creates=True)
+        yield from nodes(ast.Variable(name), where, engine.store, purpose="write")
 
 
 def _datasets(draft: Draft) -> tuple[set[Triple], set[Triple]]:

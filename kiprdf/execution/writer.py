@@ -19,6 +19,7 @@ from kiprdf.execution.authors import Names
 from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.execution.find_options import ENTAIL, read_default
 from kiprdf.execution.gate import Gate
+from kiprdf.execution.likely_mistakes import LikelyMistakes
 from kiprdf.execution.statements import FindTargets, Write
 from kiprdf.kml.delete import check_unused, delete
 from kiprdf.kml.draft import Clock, Draft, Targets, timestamp
@@ -99,6 +100,7 @@ class Writer:
         self._catalogs = catalogs
         self.clock = clock
         self.rejected = Rejected(store)
+        self.mistakes = LikelyMistakes(store)
         self._preparations: list[ref[ReadSet]] = []
         self.proposals = Proposals(store.folder)
         self.questions = Questions(store.folder)
@@ -181,7 +183,8 @@ class Writer:
     def run(
         self, statement: Write, *, dry_run: bool = False
     ) -> tuple[dict[str, Any], tuple[KipWarning, ...]]:
-        """Run one statement as one transaction and return its receipt, and the warnings of shapes.
+        """Run one statement as one transaction and return its receipt, and the warnings of shapes
+        and of likely mistakes.
 
         A dry run returns the same, but only reads, and takes no lock.
         """
@@ -189,17 +192,22 @@ class Writer:
         def draft() -> tuple[dict[str, Any], Draft]:
             return self.draft(statement.command, find_targets=statement.find_targets)
 
+        def warned(drafted: Draft) -> tuple[KipWarning, ...]:
+            return drafted.warnings + self.mistakes.warnings(drafted, is_written=not dry_run)
+
         def judge() -> tuple[dict[str, Any], tuple[KipWarning, ...]]:
             receipt, drafted = draft()
-            return receipt, drafted.warnings
+            return receipt, warned(drafted)
 
         if dry_run:
             return self.shown.read(judge)
 
         def write() -> tuple[dict[str, Any], tuple[KipWarning, ...]]:
             receipt, drafted = draft()
-            self.commit(drafted.delta(), statement=statement.outline)
-            return receipt, drafted.warnings
+            warnings = warned(drafted)
+            is_judged = self.mistakes.judges(drafted)
+            self.commit(drafted.delta(), statement=statement.outline, is_judged=is_judged)
+            return receipt, warnings
 
         return self.store.write(lambda: collector.paused(write))
 
@@ -352,11 +360,12 @@ class Writer:
         kind: str = "",
         undoes: Sequence[int] = (),
         statement: str | None = None,
+        is_judged: bool = False,
     ) -> None:
         """Apply a delta as one commit; the writer's lock is held.
 
         ``kind``, without it that of the statement, ``undoes``, and the outline of the ``statement``
-        are for the history.
+        are for the history. What ``is_judged`` was compared with what looks like it.
         """
         if delta:
             actor = acting_on(self)
@@ -386,6 +395,8 @@ class Writer:
             if new:
                 self.names.note(new)
             self._indexer.note(delta, commit)
+            if not is_judged:
+                self.mistakes.note(delta)
 
     def _require_write(self, actor: Actor) -> dict[str, str]:
         """Raise KIP_3004 for an actor who may not write; the record of one who is new."""
@@ -452,6 +463,7 @@ class Writer:
         self._catalogs.expire(delta)
         if delta is None:
             self.rejected.expire()
+            self.mistakes.expire()
         # Weak references: an interrupted preparation removes nothing from a list.
         running = [reads for reads in self._preparations if reads() is not None]
         self._preparations = running

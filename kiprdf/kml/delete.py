@@ -40,7 +40,7 @@ def _targets(
 ) -> list[NamedNode]:
     """The distinct elements of one kind that are bound to the target."""
     shown = draft.shown
-    targets = shown.targeted(command)
+    targets = shown.targeted(command, "delete")
     shown.store.prefetch(targets)
     return draft.owned([node for node in targets if isinstance(shown.element(node), kind)])
 
@@ -54,7 +54,7 @@ def _delete_keys(
 ) -> dict[str, int]:
     """Delete keys; the receipt counts the elements that had one."""
     counts = {Concept: 0, Proposition: 0}
-    targets = draft.owned(draft.shown.targeted(command), partial(keys_of, command))
+    targets = draft.owned(draft.shown.targeted(command, "delete"), partial(keys_of, command))
     draft.store.prefetch(targets)
     for node in targets:
         element = draft.element(node)

@@ -14,7 +14,7 @@ from kiprdf import budget
 from kiprdf.actors import OWNER, Actor
 from kiprdf.errors import KipWarning
 from kiprdf.kql.find import nodes
-from kiprdf.kql.identities import exists
+from kiprdf.kql.identities import Purpose, exists
 from kiprdf.kql.reader import link_of, links_at
 from kiprdf.language import ast
 from kiprdf.language.names import META_TYPES
@@ -168,14 +168,11 @@ class Draft:
             edit = self.edits[node] = Edit(before, copied(before))
         return edit.after
 
-    def targeted(self, command: ast.Targeted, *, creates: bool = False) -> list[NamedNode]:
-        """The distinct elements of the store that are bound to the target of a statement.
-
-        ``creates`` is for statements that may follow the creation of a concept.
-        """
+    def targeted(self, command: ast.Targeted, purpose: Purpose) -> list[NamedNode]:
+        """The distinct elements of the store that are bound to the target of a statement."""
         if self.targets is not None:
             return self.targets.nodes
-        return nodes(command.target, command.where, self.store, creates=creates)
+        return nodes(command.target, command.where, self.store, purpose=purpose)
 
     def exists(self, node: NamedNode) -> bool:
         """Whether there is an element, in the draft or in the store."""

@@ -27,7 +27,7 @@ from kiprdf.kql.clauses import checked_text
 from kiprdf.kql.diagnosis import explain
 from kiprdf.kql.diagnosis.names import taken
 from kiprdf.kql.find import bindings
-from kiprdf.kql.identities import merged_hint
+from kiprdf.kql.identities import hint_of_write, merged_hint
 from kiprdf.language import ast
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
@@ -73,7 +73,9 @@ def _pair(command: ast.MergeConcept, draft: Draft) -> tuple[Concept, Concept]:
     """The one pair of concepts that the WHERE binds."""
     targets = (command.source, command.target)
     shown = draft.shown
-    rows = bindings(targets, command.where, shown.store, taken=taken(command.where))
+    rows = bindings(
+        targets, command.where, shown.store, purpose="write", taken=taken(command.where)
+    )
     elements = ((shown.element(source), shown.element(target)) for source, target in rows)
     pairs = [pair for pair in elements if all(isinstance(end, Concept) for end in pair)]
     if not pairs:
@@ -86,7 +88,10 @@ def _pair(command: ast.MergeConcept, draft: Draft) -> tuple[Concept, Concept]:
         span = reasons[0].span if reasons and not merged else command.span
         hint = f"See what it binds: FIND({both.replace(' and ', ', ')}) WHERE {{…}}."
         if reasons:
-            texts = (reasons[0].message, reasons[0].hint, *(each.message for each in reasons[1:]))
+            first = reasons[0].hint
+            if first is not None and reasons[0].name == "UnknownName":
+                first = hint_of_write(first, "write")
+            texts = (reasons[0].message, first, *(each.message for each in reasons[1:]))
             hint = " ".join(filter(None, texts))
         raise KipError("KIP_3002", message, merged or hint, span)
     if len(pairs) > 1:

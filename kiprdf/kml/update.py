@@ -30,7 +30,7 @@ def update(command: ast.Update, draft: Draft) -> dict[str, int]:
     ``matched`` counts the targets, ``updated`` those that changed.
     """
     shown = draft.shown
-    targets = draft.owned(shown.targeted(command, creates=True)[: page_size(command.limit)])
+    targets = draft.owned(shown.targeted(command, "write")[: page_size(command.limit)])
     attributes = _assignments(command.attributes, shown.store)
     metadata = _assignments(command.metadata, shown.store)
     draft.store.prefetch(targets)

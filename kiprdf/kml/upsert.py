@@ -175,7 +175,7 @@ class _Statement:
                 # What a copy says about it is left out with it.
                 return self._draft.concept(*name).node
             if not isinstance(name, ConceptName) or name.type != periods.TYPE:
-                raise missing_identity(clause, self._draft.store, creates=True)
+                raise missing_identity(clause, self._draft.store, "write")
             if not periods.attributes(*name):
                 message = f"'{shown(name.name)}' is not the name of an interval."
                 hint = 'Write a Period as "2019-01-01/2022-01-01", with ".." for an open end.'

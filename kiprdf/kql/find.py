@@ -20,7 +20,7 @@ from kiprdf.kql.entailment import clusters_of, rules_of, sight_of
 from kiprdf.kql.evaluate.reads import BatchReads, Fallback, Reads, all_reads
 from kiprdf.kql.evaluate.steps import MOST_READS
 from kiprdf.kql.holes import Arguments, argument
-from kiprdf.kql.identities import check_identities, check_patterns, exists
+from kiprdf.kql.identities import Purpose, check_identities, check_patterns, exists
 from kiprdf.kql.optimize.cardinality import filters_product, is_anchored, is_contradictory
 from kiprdf.kql.optimize.deadlines import add_deadline_checks
 from kiprdf.kql.plan import Plan, Question, plan_bindings, plan_find
@@ -424,11 +424,10 @@ def nodes(
     where: ast.Block,
     store: Store,
     most: int | None = None,
-    *,
-    creates: bool = False,
+    purpose: Purpose = "read",
 ) -> list[NamedNode]:
     """The distinct elements bound to one variable of a checked WHERE; nulls are left out."""
-    return [node for (node,) in bindings((target,), where, store, most, creates)]
+    return [node for (node,) in bindings((target,), where, store, most, purpose)]
 
 
 def solutions(names: Sequence[str], find: ast.Find, store: Store) -> list[dict[str, Cell]]:
@@ -444,12 +443,12 @@ def bindings(
     where: ast.Block,
     store: Store,
     most: int | None = None,
-    creates: bool = False,
+    purpose: Purpose = "read",
     taken: Collection[str] = (),
 ) -> list[tuple[NamedNode, ...]]:
     """What a checked WHERE binds to some variables together, in at most ``most`` rows; rows with a
     null are left out. An error suggests no name that is ``taken``."""
-    check_identities(where, store, creates=creates, taken=taken)
+    check_identities(where, store, purpose, taken)
     plan = replace(_plan_bindings(targets, where, store), limit=most)
     return _bound_rows(targets, rows(plan, store), plan)
 

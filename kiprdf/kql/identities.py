@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import typing
 from collections.abc import Collection
-from typing import cast
+from typing import TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode
 
@@ -29,22 +30,26 @@ Of more names none is compared: which ones the store gives first depends on how 
 """
 
 
+Purpose: TypeAlias = typing.Literal["read", "write", "delete"]
+"""What a command does with what its WHERE binds, which decides what a hint may suggest."""
+_MEANT = "Did you mean "
+
+
 def check_identities(
-    where: ast.Block, store: Store, *, creates: bool = False, taken: Collection[str] = ()
+    where: ast.Block, store: Store, purpose: Purpose = "read", taken: Collection[str] = ()
 ) -> None:
     """Raise KIP_3002 for a dangling exact identity in the mandatory pattern of a WHERE, and
     KIP_1001 for a REGEX pattern that the engine refuses.
 
     Inside NOT, OPTIONAL and UNION a missing identity is not an error: it does not match.
-    ``creates`` is for commands that may follow the creation of a concept; the names ``taken``
-    are not suggested.
+    The names ``taken`` are not suggested.
     """
     check_patterns(where)
     identities = required(where, store.iris, rules_of(store))
     store.prefetch(node for nodes in identities for node in nodes if isinstance(node, NamedNode))
     for nodes, clause in identities.items():
         if not any(isinstance(node, NamedNode) and exists(node, store) for node in nodes):
-            raise missing_identity(clause, store, creates=creates, taken=taken)
+            raise missing_identity(clause, store, purpose, taken)
 
 
 def exists(node: NamedNode, store: Store) -> bool:
@@ -57,10 +62,10 @@ def exists(node: NamedNode, store: Store) -> bool:
 
 
 def missing_identity(
-    clause: Clause, store: Store, *, creates: bool, taken: Collection[str] = ()
+    clause: Clause, store: Store, purpose: Purpose, taken: Collection[str] = ()
 ) -> KipError:
-    """KIP_3002 for an exact identity, with the names that look like it; where a command
-    ``creates``, also with the UPSERT of the concept."""
+    """KIP_3002 for an exact identity, with the names that look like it; for a write also with the
+    UPSERT of the concept, which may follow its creation."""
     matcher = clause.matcher
     if isinstance(matcher, ast.PropositionId):
         hint = "Look for the fact with FIND(?l) WHERE { ?l (…) }."
@@ -76,9 +81,30 @@ def missing_identity(
         hint = 'Ids look like C:Type/name; or name the concept by {type: "…", name: "…"}.'
         return KipError("KIP_3002", f"There is no concept {missing}.", hint, place.span)
     message = f'There is no concept {{type: "{name.type}", name: {quoted(name.name)}}}.'
-    creation = _creation(name) if creates else ""
-    hint = _near_hint(name, store, matcher.id is not None, creation, taken)
+    hint = _near_hint(name, store, matcher.id is not None, taken)
+    if purpose != "read":
+        hint = hint_of_write(hint, purpose, _creation(name))
     return KipError("KIP_3002", message, hint, place.span)
+
+
+def hint_of_write(
+    hint: str, purpose: Purpose, creation: str = " If it is new, create it first with UPSERT."
+) -> str:
+    """The hint of a write that names what is absent: it suggests no change of another element.
+
+    >>> hint_of_write("Did you mean 'Ada'?", "write")
+    "Did you mean 'Ada'? If it is new, create it first with UPSERT."
+    >>> hint_of_write("Did you mean 'Ada'?", "delete")
+    "There is nothing to delete: 'Ada' is another one. Name it only if that is meant."
+    """
+    if purpose == "write":
+        return hint if "already merged" in hint else hint + creation
+    if hint.startswith(_MEANT):
+        others = hint.removeprefix(_MEANT).removesuffix("?")
+        return (
+            f"There is nothing to delete: {others} is another one. Name it only if that is meant."
+        )
+    return f"There is nothing to delete. {hint}"
 
 
 def _creation(name: ConceptName) -> str:
@@ -90,9 +116,7 @@ def _creation(name: ConceptName) -> str:
     return f" If it is new, create it first: `UPSERT {{ CONCEPT {{ {matcher} }} }}`."
 
 
-def _near_hint(
-    name: ConceptName, store: Store, is_id: bool, creation: str, taken: Collection[str]
-) -> str:
+def _near_hint(name: ConceptName, store: Store, is_id: bool, taken: Collection[str]) -> str:
     """The names, or the ids, that look like a missing one, or how to look further."""
     merged = merged_hint(name.name, store, name.type)
     if merged:
@@ -102,14 +126,14 @@ def _near_hint(
     if close:
         if is_id:
             close = [ConceptName(name.type, candidate).id for candidate in close]
-        return f"Did you mean {' or '.join(repr(candidate) for candidate in close)}?{creation}"
+        return f"{_MEANT}{' or '.join(repr(candidate) for candidate in close)}?"
     placeholder = placeholder_hint(name.name)
     if placeholder:
         return placeholder
     elsewhere = types_of_name(name.name, store)
     if elsewhere and not taken:
-        return f'There is {{type: "{elsewhere[0]}", name: {quoted(name.name)}}}.{creation}'
-    return f"Look for it with SEARCH CONCEPT {quoted(name.name)}.{creation}"
+        return f'There is {{type: "{elsewhere[0]}", name: {quoted(name.name)}}}.'
+    return f"Look for it with SEARCH CONCEPT {quoted(name.name)}."
 
 
 def quoted(text: str) -> str:

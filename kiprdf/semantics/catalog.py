@@ -51,6 +51,7 @@ class Catalog:
         message = f"{what} '{shown(name)}' is not defined."
         meta = "$ConceptType" if what == "Concept type" else "$PropositionType"
         listing = "CONCEPT" if what == "Concept type" else "PROPOSITION"
+        definition = f'UPSERT {{ CONCEPT {{ {{type: "{meta}", name: "{shown(name)}"}} }} }}'
         close = nearest(name, names)
         types = re.split(r"\s*[|,/]+\s*", name) if what == "Concept type" else []
         operators = _predicate_with_operators(name) if what == "Predicate" else None
@@ -70,11 +71,12 @@ class Catalog:
             choice = " or ".join(f"'{candidate}'" for candidate in close)
             hint = f"Did you mean {choice}? Names are case-sensitive."
         elif is_identifier(name):
-            definition = f'{{type: "{meta}", name: "{shown(name)}"}}'
             hint = (
                 f"DESCRIBE {listing} TYPES lists what is defined; before a write, define it: "
-                f"UPSERT {{ CONCEPT {{ {definition} }} }}."
+                f"{definition}."
             )
         else:
             hint = f"This is not an identifier. Look the name up with DESCRIBE {listing} TYPES."
-        return KipError("KIP_2001", message, hint, span)
+        error = KipError("KIP_2001", message, hint, span)
+        error.definition = definition if close and is_identifier(name) else None
+        return error

@@ -44,7 +44,7 @@ def check(command: ast.Command, catalog: Catalog) -> None:
         case ast.Find():
             _check_find(command, catalog)
         case ast.Upsert():
-            check_upsert(command, catalog)
+            _check_upsert(command, catalog)
         case ast.Update():
             _check_update(command, catalog)
         case ast.MergeConcept():
@@ -186,7 +186,17 @@ def _check_search(command: ast.Search, catalog: Catalog) -> None:
 # UPSERT -------------------------------------------------------------------------------------------
 
 
-def check_upsert(command: ast.Upsert, catalog: Catalog) -> None:
+def _check_upsert(command: ast.Upsert, catalog: Catalog) -> None:
+    """An error names what is defined; what is written may be new."""
+    try:
+        _check_blocks(command, catalog)
+    except KipError as error:
+        if error.definition is not None:
+            error.hint += f" If it is new, define it first: `{error.definition}`."
+        raise
+
+
+def _check_blocks(command: ast.Upsert, catalog: Catalog) -> None:
     """Check the blocks in order: what one registers, the next may use (KIP 2.9.1)."""
     for block in paced(command.blocks):
         check_map(block.metadata, "WITH METADATA", reserved=True)

@@ -102,6 +102,7 @@ def test_a_nexus_that_is_open_read_only_says_why(tmp_path: Path) -> None:
 
 DRUG = '?d {type: "Drug"}'
 KEY = "No Drug has the attribute 'risk'."
+ABSENT = "There is nothing to delete: {} is another one. Name it only if that is meant."
 OTHER_COMMANDS: dict[str, tuple[str, Any, list[tuple[str, str]]]] = {
     "UPDATE": (
         f'UPDATE ?d SET ATTRIBUTES {{ x: 1 }} WHERE {{ {DRUG} FILTER(?d.name == "aspirin") }}',
@@ -111,7 +112,10 @@ OTHER_COMMANDS: dict[str, tuple[str, Any, list[tuple[str, str]]]] = {
                 'FILTER(?d.name == "aspirin") is true for none of the solutions before it.',
                 'Before it, ?d.name is "Aspirin", "Ibuprofen".',
             ),
-            ('No Drug is called "aspirin".', 'Did you mean "Aspirin"?'),
+            (
+                'No Drug is called "aspirin".',
+                'Did you mean "Aspirin"? If it is new, create it first with UPSERT.',
+            ),
         ],
     ),
     "UPDATE of null": (
@@ -130,8 +134,8 @@ OTHER_COMMANDS: dict[str, tuple[str, Any, list[tuple[str, str]]]] = {
         f'DELETE ATTRIBUTES {{"risk", "colour_"}} FROM ?d WHERE {{ {DRUG} }}',
         {"updated_concepts": 0, "updated_propositions": 0},
         [
-            (KEY, "Did you mean ?d.attributes.risk_level?"),
-            ("No Drug has the attribute 'colour_'.", "Did you mean ?d.attributes.colour?"),
+            (KEY, ABSENT.format("?d.attributes.risk_level")),
+            ("No Drug has the attribute 'colour_'.", ABSENT.format("?d.attributes.colour")),
         ],
     ),
     "DELETE METADATA": (
@@ -140,7 +144,7 @@ OTHER_COMMANDS: dict[str, tuple[str, Any, list[tuple[str, str]]]] = {
         [
             (
                 "No \"treats\" proposition has the metadata key 'confidense'.",
-                "Did you mean ?l.metadata.confidence?",
+                ABSENT.format("?l.metadata.confidence"),
             )
         ],
     ),
@@ -149,7 +153,7 @@ OTHER_COMMANDS: dict[str, tuple[str, Any, list[tuple[str, str]]]] = {
         {"deleted_propositions": 0},
         [
             ('?l (?d, "treats", {name: "Feever"}) matches nothing.', ""),
-            ('No concept is called "Feever".', 'Did you mean "Fever"?'),
+            ('No concept is called "Feever".', ABSENT.format('"Fever"')),
         ],
     ),
     "DELETE PROPOSITIONS of concepts": (

@@ -630,10 +630,10 @@ def test_arguments_of_a_strict_schema_are_a_request(nexus: kiprdf.Nexus) -> None
 
 
 def test_a_write_that_fails_while_it_is_carried_out_ends_the_batch() -> None:
-    itself = 'UPSERT { CONCEPT ?a {{type: "Person", name: "a"}} PROPOSITION {(?a, "knows", ?a)} }'
+    blanks = 'UPSERT { CONCEPT { {type: "Person", name: " a"} } }'
     with kiprdf.Nexus.memory() as nexus:
-        responses = nexus.execute_kip({"commands": [itself, "DESCRIBE DOMAINS"]})["result"]
-    assert [response["error"]["code"] for response in responses] == ["KIP_1001"]
+        responses = nexus.execute_kip({"commands": [blanks, "DESCRIBE DOMAINS"]})["result"]
+    assert [response["error"]["code"] for response in responses] == ["KIP_1002"]
 
 
 def test_a_write_that_is_not_well_formed_does_not_end_the_batch() -> None:
