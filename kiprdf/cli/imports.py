@@ -72,8 +72,13 @@ def import_(
         str | None,
         typer.Option(metavar="TEXT", help="Source recorded as metadata (default: the file name)."),
     ] = None,
+    replace: Annotated[
+        bool,
+        typer.Option("--replace", help="End what the source stated before, and does not now."),
+    ] = False,
     ontology: Annotated[
-        bool, typer.Option("--ontology", help="Import RDFS, OWL or SHACL as definitions.")
+        bool,
+        typer.Option("--ontology", help="Import definitions; with --define, the data as well."),
     ] = False,
     nanopublications: Annotated[
         bool,
@@ -140,7 +145,7 @@ def import_(
     of_table = (type, key, attribute, link, map)
     if tool is not None:
         rdf = (mapping, define, default_type, language, format, base_iri, context)
-        if any((*rdf, ontology, nanopublications, trust, inherit, lenient)):
+        if any((*rdf, ontology, nanopublications, trust, inherit, lenient, replace)):
             kept = "--source, --extract, --dry-run, --json, --strict and those of tables"
             raise typer.BadParameter(f"Of the options, --from takes {kept}.")
         table = other_tools.TableOptions(*of_table)
@@ -151,12 +156,12 @@ def import_(
         raise typer.BadParameter("--extract and the options of tables need --from.")
     if inherit and not ontology:
         raise typer.BadParameter("--inherit requires --ontology.")
-    if ontology and (define or default_type or language):
-        those = "--define, --default-type and --language"
-        raise typer.BadParameter(f"{those} cannot be combined with --ontology.")
+    takes_data = not ontology or bool(define or default_type or language or replace)
+    if inherit and takes_data:
+        raise typer.BadParameter("--inherit is for definitions alone, without their data.")
     if trust and not nanopublications:
         raise typer.BadParameter("--trust requires --nanopublications.")
-    others = (ontology, define, language, names, base_iri, context, source)
+    others = (ontology, define, language, names, base_iri, context, source, replace)
     if nanopublications and any(others):
         kept = "--mapping, --default-type, --format, --trust and --dry-run"
         raise typer.BadParameter(f"Of these options, --nanopublications takes {kept}.")
@@ -174,11 +179,12 @@ def import_(
     options["context"] = _contexts(context or [])
     options["names"] = names and names.value
     options |= {"mapping": mapping if server else inputs.mapping_of(mapping), "base_iri": base_iri}
-    if ontology:
+    if not takes_data:
         options["inherit"] = inherit
     else:
         options |= {"define": define, "default_type": default_type, "language": language}
-    importer = _Importer(files, ontology, options, source, as_json)
+        options |= {"replace": replace, "ontology": ontology}
+    importer = _Importer(files, not takes_data, options, source, as_json)
     target: AbstractContextManager[Nexus]
     if server is not None:
         target = server
@@ -253,7 +259,7 @@ class _Importer:
         source: str | None,
         as_json: bool,
     ) -> None:
-        self._ontology = ontology
+        self._files, self._ontology = files, ontology
         self._options = options
         self._source = source
         self._as_json = as_json
@@ -264,8 +270,14 @@ class _Importer:
         ]
 
     def run(self, nexus: Nexus) -> None:
-        """Import every file, then again the links to what later files described."""
-        share_names = self._ontology or self._options["define"]
+        """Import every file, then again the links to what later files described.
+
+        Those that replace are imported together: they are what the source states.
+        """
+        if self._options.get("replace") and len(self._documents) > 1:
+            self._import(nexus, self._documents, {**self._options, "update": True})
+            return
+        share_names = self._ontology or self._options["define"] or self._options["ontology"]
         dry_run = self._options["dry_run"]
         for one, own in passes(self._documents, share_names=share_names, dry_run=dry_run):
             self._import(nexus, one, {**self._options, **own})
@@ -278,19 +290,24 @@ class _Importer:
         title = output.counted(len(report["nanopublications"]), "nanopublication")
         output.show_answer(self._as_json, report, report_lines(title, report))
 
-    def _import(self, nexus: Nexus, source: Path | Buffered, options: dict[str, Any]) -> None:
-        """Import one file; the second time it is reported if it added links."""
-        path = source if isinstance(source, Path) else inputs.STDIN
+    def _import(self, nexus: Nexus, source: Any, options: dict[str, Any]) -> None:
+        """Import one file, or several as one; the second time it is reported if it added links."""
+        path = inputs.STDIN if isinstance(source, Buffered) else source
         name = "standard input" if path == inputs.STDIN else str(path)
-        options["metadata"] = {"source": name} if path == inputs.STDIN else {}
-        if self._source is not None:
+        options["metadata"] = {"source": name} if isinstance(source, Buffered) else {}
+        if isinstance(source, list):
+            path, name = self._files[0], ", ".join(map(str, self._files))
+        if self._source is not None and self._ontology:
             options["metadata"]["source"] = self._source
+        elif self._source is not None:
+            options["source"] = self._source
         links_only = not options["update"]
         import_document: Any = nexus.import_ontology if self._ontology else nexus.import_rdf
         try:
             with inputs.naming(path), output.progress_bar() as advance:
                 advance(0, f"importing {name}")
                 report = import_document(source, **options)
+            report = report["documents"][0] if isinstance(source, list) else report
         except KipError as error:
             if self._as_json:
                 output.show_error(error, file=name)
@@ -331,11 +348,27 @@ def report_lines(name: str, report: dict[str, Any]) -> Iterator[str]:
     for kind, names in report["definitions"].items():
         if names:
             yield f"  {kind.replace('_', ' ')} defined: {tables.listed(names)}"
+    yield from _replaced(report.get("replaced") or {})
     yield from _skipped(report["skipped"])
     warnings = report["warnings"]
     if warnings:
         yield f"  warnings: {len(warnings)}"
         yield from _first(warnings, SHOWN, "    ")
+
+
+def _replaced(replaced: dict[str, Any]) -> Iterator[str]:
+    """What ended, or holds again, and the first of it."""
+    for change in ("superseded", "removed", "restored") if replaced else ():
+        counts = ", ".join(f"{number} {kind}" for kind, number in replaced[change].items())
+        named = [one["element"] for one in replaced["elements"] if one["change"] == change]
+        if named:
+            yield f"  {change}: {counts}"
+            yield from _first(named, SHOWN, "    ")
+    of_values = [one for one in replaced.get("elements", ()) if "keys" in one]
+    if of_values:
+        yield f"  values removed: {replaced['values']}"
+        named = [f"{one['element']}: {', '.join(one['keys'])}" for one in of_values]
+        yield from _first(named, SHOWN, "    ")
 
 
 def _skipped(skipped: list[dict[str, Any]]) -> Iterator[str]:

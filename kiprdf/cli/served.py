@@ -71,15 +71,18 @@ class ServedNexus:
     def compact_history(self, before: int | str) -> Any:
         return self._run("compact-history", {"before": before})
 
-    def import_rdf(self, source: files.Source, **options: Any) -> Any:
-        return self._import(source, ontology=False, **options)
+    def import_rdf(self, document: files.Source, /, **options: Any) -> Any:
+        return self._import(document, **options)
 
-    def import_ontology(self, source: files.Source, **options: Any) -> Any:
-        return self._import(source, ontology=True, **options)
+    def import_ontology(self, document: files.Source, /, **options: Any) -> Any:
+        return self._import(document, ontology=True, **options)
 
-    def _import(self, source: files.Source, **options: Any) -> Any:
+    def _import(self, document: files.Source, /, **options: Any) -> Any:
         """Send a document, and the content of other files: their paths mean nothing there."""
-        name, chosen = files.name_of(source), options["format"] or files.format_of(source)
+        if isinstance(document, list):
+            raise Failure("A server takes one file that replaces; join the files before.")
+        options["source_name"] = options.pop("source", None)
+        name, chosen = files.name_of(document), options["format"] or files.format_of(document)
         if name is not None:
             options["metadata"] = {"source": name, **options["metadata"]}
         options["format"] = chosen
@@ -95,7 +98,7 @@ class ServedNexus:
         given = {key: value for key, value in options.items() if value not in (None, False)}
         if options.get("update") is False:
             given["update"] = False
-        return self._run("import", {"source": _text(source, chosen), **given})
+        return self._run("import", {"source": _text(document, chosen), **given})
 
     def backup(self, folder: Path) -> None:
         """Download a copy into a folder, which is absent or empty; a cut one leaves nothing."""

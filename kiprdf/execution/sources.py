@@ -167,9 +167,9 @@ class Replacement:
         else:
             now = {**was, **now}
         _write(element.metadata, {**others, self._source: now})
-        first = None if before is None else metadata(before, SOURCE)
-        if isinstance(first, str) and first in others:
-            element.metadata[SOURCE] = to_term(first)
+        last = None if before is None else metadata(before, SOURCE)
+        if isinstance(last, str) and last in others and self._source in stated:
+            element.metadata[SOURCE] = to_term(last)  # two harvests do not take turns
         if is_restored:
             for key in (SUPERSEDED, SUPERSEDED_AT, NO_LONGER_IN):
                 element.metadata.pop(key, None)

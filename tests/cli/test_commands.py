@@ -191,7 +191,7 @@ CASES = {
         f"options that do not fit: {' '.join(arguments)}": Case(arguments, "", stderr, 2)
         for arguments, stderr in (
             (("import", "people.ttl", "--inherit"), "..."),
-            (("import", "people.ttl", "--ontology", "--define"), "..."),
+            (("import", "people.ttl", "--ontology", "--define", "--inherit"), "..."),
             (("schema", "--profile", "rdf12"), "..."),
             (("schema", "--shapes", "--mapping", "schema-org"), "..."),
             (

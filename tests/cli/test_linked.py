@@ -223,6 +223,22 @@ def test_what_is_imported_has_its_source(invoke: Invoke, people: Path) -> None:
     assert sources == [["standard input"], ["the archive"], ["a file"]]
 
 
+def test_files_that_replace_are_imported_together(invoke: Invoke, tmp_path: Path) -> None:
+    for name, text in (("a.ttl", "<urn:a> a <urn:T> ."), ("b.ttl", "<urn:b> a <urn:T> .")):
+        (tmp_path / name).write_text(text, "utf-8")
+    options = ("--define", "--source", "cat", "--replace")
+    answer = invoke("import", "a.ttl", "b.ttl", *options)
+    assert answer.stdout.startswith("a.ttl, b.ttl: 2 triples\n  concepts: 2 created"), answer
+    answer = invoke("import", "-", *options, "--format", "turtle", input="<urn:b> a <urn:T> .")
+    assert answer.stdout == (
+        "standard input: 1 triple\n"
+        "  concepts: 0 created, 0 updated, 1 unchanged\n"
+        "  propositions: 0 created, 0 updated, 0 unchanged\n"
+        "  superseded: 1 concepts, 0 propositions\n"
+        "    T:a\n"
+    )
+
+
 LINKS = """\
 a.ttl: 3 triples
   concepts: 1 created, 0 updated, 0 unchanged

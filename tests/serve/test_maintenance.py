@@ -351,6 +351,34 @@ def test_a_served_nexus_forgets_what_a_list_names_and_what_has_no_other_evidence
         assert len(nexus.erasures().splitlines()) == 5
 
 
+def test_a_harvest_through_a_server_is_that_of_a_folder(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    path, two = tmp_path / "cat.ttl.gz", str(tmp_path / "cat.nt")
+    Path(two).write_text("<urn:bad iri> <urn:b> <urn:c> .", "utf-8")
+    options = ("--define", "--source", "cat", "--replace", "--json")
+    for text in ("<urn:a> a <urn:T> . <urn:b> a <urn:T> .", "<urn:a> a <urn:T> ."):
+        path.write_bytes(gzip.compress(text.encode()))
+        answers = [
+            run(server, "import", str(path), *options),
+            invoke("import", str(path), *options, "--nexus", str(tmp_path / "local")),
+        ]
+        assert [answer.stdout[:1] for answer in answers] == ["{", "{"], answers
+        there, here = (json.loads(answer.stdout) for answer in answers)
+        assert there["replaced"] == here["replaced"]
+    (superseded,) = there["replaced"]["elements"]
+    assert (superseded["element"], superseded["change"]) == ("T:b", "superseded")
+    lenient = json.loads(run(server, "import", two, "--lenient", "--json").stdout)
+    assert lenient["skipped"][0]["line"] == 1
+    both = run(server, "import", str(path), two, *options)
+    assert both.stderr.startswith("kiprdf: A server takes one file that replaces"), both.stderr
+    owl = tmp_path / "both.ttl"
+    owl.write_text("<urn:K> a <http://www.w3.org/2002/07/owl#Class> . <urn:k> a <urn:K> .", "utf-8")
+    answer = json.loads(run(server, "import", str(owl), "--ontology", "--define", "--json").stdout)
+    assert answer["definitions"]["concept_types"] == ["K"]
+    assert answer["concepts"]["created"] == 1
+
+
 def test_importing_several_files_knows_the_others(server: RunningServer, tmp_path: Path) -> None:
     """Terms that share a local name get different names, as in a folder."""
     for place in ("a", "b"):

@@ -86,9 +86,14 @@ class CompactHistory(_Arguments):
 
 
 class Import(_Arguments):
-    """Those of ``Nexus.import_rdf``, or ``import_ontology``; no path of this machine is read."""
+    """Those of ``Nexus.import_rdf``, or ``import_ontology``; no path of this machine is read.
+
+    ``source`` is the document, ``source_name`` the name of its source.
+    """
 
     source: StrictStr
+    source_name: StrictStr | None = None
+    replace: StrictBool = False
     ontology: StrictBool = False
     format: StrictStr | None = None
     mapping: StrictStr | Context | list[StrictStr | Context] | None = None
@@ -106,8 +111,13 @@ class Import(_Arguments):
     dry_run: StrictBool = False
 
     def run(self, nexus: Nexus) -> dict[str, Any]:
-        run: Any = nexus.import_ontology if self.ontology else nexus.import_rdf
-        options = self.model_dump(exclude_unset=True, exclude={"source", "ontology"})
+        takes_data = self.define or self.default_type or self.language or self.replace
+        alone = {"ontology"} if self.ontology and not takes_data else set()
+        run: Any = nexus.import_ontology if alone else nexus.import_rdf
+        excluded = {"source", "source_name"} | alone
+        options = self.model_dump(exclude_unset=True, exclude=excluded)
+        if self.source_name is not None:
+            options["source"] = self.source_name
         for name in options.keys() - inspect.signature(run).parameters:
             raise _malformed(f"{name} cannot be combined with ontology={self.ontology}")
         mappings = self.mapping if isinstance(self.mapping, list) else [self.mapping]
