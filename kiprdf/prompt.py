@@ -21,7 +21,8 @@ from kiprdf.language import ast
 from kiprdf.meta.consequences import gate_line
 from kiprdf.meta.describe import describe
 from kiprdf.rdf.iris import Iris
-from kiprdf.store.totals import Use, kind
+from kiprdf.store.delta import Use
+from kiprdf.store.totals import kind
 
 if TYPE_CHECKING:
     from kiprdf.nexus import Nexus

@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from graphlib import TopologicalSorter
 from itertools import chain, islice
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, cast
 
 from pyoxigraph import NamedNode
 
@@ -45,8 +45,6 @@ _KINDS = ("concepts", "propositions")
 _EACH = ("created", "updated", "unchanged")
 _JUDGED = frozenset((AUTHOR, STATUS, *MARKS))
 """The metadata of which not everybody may write every value."""
-Link: TypeAlias = tuple[str, str, str]
-"""The hexadecimal part of the id of a proposition, and the ids of its ends."""
 
 
 def load(
@@ -68,14 +66,18 @@ def load(
     try:
         with ExitStack() as stack:
             batches = loading.batches(rows)
-            batch = next(batches)
-            for following in batches:
-                if loading.dry_run:
+
+            def read() -> _Batch | None:
+                return collector.paused(lambda: next(batches, None))
+
+            batch = read()
+            while batch is not None:
+                following = read() if loading.dry_run else None
+                if following is not None:
                     # Each batch needs what those before it have written.
                     loading.write_to(stack.enter_context(closing(engine.copy())), stack)
                 loading.write(batch)
-                batch = following
-            loading.write(batch)
+                batch = following or read()
     except KipError as error:
         raise loading.explained(error) from None
     return loading.report(dry_run)
@@ -86,7 +88,8 @@ class _Batch:
 
     def __init__(self, iris: Iris) -> None:
         self.rows: dict[str, Row] = {}
-        self.links: dict[str, Link] = {}
+        self.links: dict[str, tuple[str, str]] = {}
+        """The ids of the ends of each proposition."""
         self.contradictions: list[str] = []
         self.about: dict[str, set[str]] = {}
         """The ids of the propositions that others are about."""
@@ -108,7 +111,7 @@ class _Batch:
             id = f"P:{digits}:{row.predicate}"
             if subject[0] == "P" or object_[0] == "P":
                 self.about[id] = {end for end in (subject, object_) if end[0] == "P"}
-            self.links[id] = digits, subject, object_
+            self.links[id] = subject, object_
             self.last["propositions"] = row.number
         before = self.rows.setdefault(id, row)
         if before is not row:
@@ -301,9 +304,9 @@ class _Loading:
                 return None
             is_link = isinstance(row, PropositionRow)
             if isinstance(row, PropositionRow):
-                digits, subject, object_ = batch.links[id]
+                subject, object_ = batch.links[id]
                 is_new = creations.proposition(
-                    digits, subject, row.predicate, object_, row.attributes, row.metadata
+                    id, subject, row.predicate, object_, row.attributes, row.metadata
                 )
             elif row.type in META_TYPES:
                 creations.define(row.type, row.name)

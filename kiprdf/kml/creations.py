@@ -7,6 +7,7 @@ but those checked here can refuse one, their lines are written at once.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple, cast
 
@@ -23,7 +24,8 @@ from kiprdf.semantics import periods
 from kiprdf.semantics.catalog import Catalog
 from kiprdf.semantics.protected import REJECTION
 from kiprdf.store import Store
-from kiprdf.store.delta import Lines, Written
+from kiprdf.store.delta import Lines, Use, Written
+from kiprdf.store.totals import kind
 
 _SPECIAL = (*META_TYPES, REJECTION, periods.TYPE)
 """Types whose concepts are more than their values."""
@@ -37,6 +39,8 @@ class _Node(NamedTuple):
     node: NamedNode
     text: str
     is_new: bool
+    kind: str
+    """Its type, or its predicate in parentheses."""
 
 
 class Creations:
@@ -56,13 +60,17 @@ class Creations:
         self._store, self._iris, self._catalog = store, store.iris, catalog
         self._rows: list[str] = []
         self._count = 0
+        self._forms: Counter[tuple[str, tuple[str, ...]]] = Counter()
+        self._facts: Counter[Use] = Counter()
         self._values: list[Written] = []
         self.touched: list[NamedNode] = []
         self.existing: NamedNode = vocab.NONE
         """The last element that was not new."""
         self._nodes: dict[str, _Node] = {}
         self._types: dict[str, tuple[NamedNode, str, bool]] = {}
-        self._predicates: dict[str, tuple[NamedNode, str]] = {}
+        self._predicates: dict[str, tuple[NamedNode, str, bool]] = {}
+        self._new_links: dict[str, NamedNode] = {}
+        self._links = store.iris.propositions
         self._metadata = metadata
         self._time = to_term(engine[vocab.UPDATED_AT])
         self._engine = [f" {vocab.metadata(key)} {to_term(engine[key])}" for key in engine]
@@ -70,14 +78,22 @@ class Creations:
     @property
     def added(self) -> Lines:
         """The triples of what is new."""
-        return Lines(self._rows, self._count, self.touched, self._time, self._values)
+        uses: Counter[Use] = Counter()
+        for (type, keys), number in self._forms.items():
+            uses[type, vocab.TYPE.value, META_TYPES[0]] += number
+            for predicate in (vocab.LABEL.value, *(vocab.ATTRIBUTE + key for key in keys)):
+                uses[type, predicate, ""] += number
+        for (subject, predicate, object_), number in self._facts.items():
+            uses[subject, self._predicates[predicate][0].value, object_] += number
+        uses["", vocab.REIFIES.value, ""] = self._facts.total()
+        return Lines(self._rows, self._count, self.touched, self._time, self._values, uses)
 
     def define(self, meta_type: str, name: str) -> None:
         """Let a type or a predicate be used that a statement of the same commit defines."""
         self._catalog = self._catalog.extended(meta_type, name)
         node = self._iris.concept(meta_type, name)
         id = ConceptName(meta_type, name).id
-        self._nodes[id] = _Node(node, str(node), is_new=not exists(node, self._store))
+        self._nodes[id] = _Node(node, str(node), not exists(node, self._store), meta_type)
 
     def concept(
         self,
@@ -107,17 +123,19 @@ class Creations:
             and (name_fault(name) or name != without_outer_blanks(name))
         ):
             return None
-        self._nodes[id] = _Node(node, text, is_new)
+        self._nodes[id] = _Node(node, text, is_new, type)
         if not is_new:
             self.existing = node
         else:
             label = f'"{name}"' if _is_plain(name) else str(Literal(name))
-            self._add(node, text, [typed[1], _LABEL + label], attributes, metadata)
+            self._forms[type, tuple(attributes)] += 1
+            first = f"{text}{_LABEL}{label} .\n"
+            self._add(node, text, first, typed[1], attributes, metadata)
         return is_new
 
     def proposition(
         self,
-        digits: str,
+        id: str,
         subject: str,
         predicate: str,
         object_: str,
@@ -130,61 +148,75 @@ class Creations:
         property = self._predicates.get(predicate) or self._predicate(predicate)
         if start is None or end is None or property is None or subject == object_:
             return None
-        store, lookup = self._store, self._store.lookup
-        if not (start[2] or end[2]) and lookup(start[0], property[0], end[0], 1):
+        store = self._store
+        if not (start[2] or end[2]) and store.lookup(start[0], property[0], end[0], 1):
             node = link_of(store, Triple(start[0], property[0], end[0]))
             self.existing = cast(NamedNode, node)
             return False
-        iri = f"{self._iris.propositions}{digits}/{predicate}"
-        link, text = NamedNode(iri), f"<{iri}>"
-        if lookup(link, vocab.REIFIES, None, 1):
+        iri = f"{self._links}{id[2:18]}/{predicate}"
+        link = NamedNode(iri)
+        if property[2] and store.lookup(link, vocab.REIFIES, None, 1):
             return None  # another fact has this id since a merge
         fact = f"{start[1]} {property[1]} {end[1]}"
-        self._nodes[f"P:{digits}:{predicate}"] = _Node(link, text, True)
-        self._rows.append(f"{fact} .")
-        self._count += 1
-        self._add(link, text, [f"{_REIFIES}<<( {fact} )>>"], attributes, metadata)
+        self._new_links[id] = link
+        self._facts[start[3], predicate, end[3]] += 1
+        self._add(
+            link, f"<{iri}>", f"{fact} .\n", f"{_REIFIES}<<( {fact} )>>", attributes, metadata
+        )
         return True
 
-    def _predicate(self, name: str) -> tuple[NamedNode, str] | None:
+    def _predicate(self, name: str) -> tuple[NamedNode, str, bool] | None:
         if name not in self._catalog.predicates:
             return None
         node = self._iris.predicate(name)
-        self._predicates[name] = node, str(node)
+        # A link keeps its predicate: where there is none of it, no id of one is taken.
+        has_some = bool(self._store.lookup(None, node, None, 1))
+        self._predicates[name] = node, str(node), has_some
         return self._predicates[name]
 
     def _end(self, id: str) -> _Node | None:
-        """An element of the store."""
-        node = self._iris.from_id(id)
-        if node is None or not exists(node, self._store):
+        """An element of the store, or a new proposition."""
+        node = self._new_links.get(id)
+        is_new = node is not None
+        node = node or self._iris.from_id(id)
+        if node is None or not (is_new or exists(node, self._store)):
             return None
-        self._nodes[id] = _Node(node, str(node), is_new=False)
+        self._nodes[id] = _Node(node, str(node), is_new, kind(self._iris, node.value))
         return self._nodes[id]
 
     def _add(
         self,
         node: NamedNode,
         text: str,
-        parts: list[str],
+        first: str,
+        identity: str,
         attributes: Mapping[str, Json],
         metadata: Mapping[str, Json],
     ) -> None:
-        """Add the lines of an element, which all begin with it."""
+        """Add the lines of an element, each of which begins with it, after the ``first`` ones."""
         self.touched.append(node)
+        parts = [identity]
+        if attributes:
+            self._describe(node, vocab.ATTRIBUTE, attributes, parts)
         if self._metadata:
             metadata = {**self._metadata, **metadata}
-        for space, values in ((vocab.ATTRIBUTE, attributes), (vocab.METADATA, metadata)):
-            for key, value in values.items():
-                kind = type(value)
-                if kind is str and _is_plain(value):
-                    parts.append(f' <{space}{key}> "{value}"')
-                elif kind in _NUMBERS:
-                    parts.append(f' <{space}{key}> "{value!r}{_NUMBERS[kind]}')
-                else:
-                    predicate, term = NamedNode(space + key), to_term(value)
-                    if isinstance(term, Literal) and term.datatype not in PLAIN:
-                        self._values.append((node, predicate, term))
-                    parts.append(f" {predicate} {term}")
+        if metadata:
+            self._describe(node, vocab.METADATA, metadata, parts)
         parts += self._engine
-        self._rows.append(text + f" .\n{text}".join(parts) + " .")
-        self._count += len(parts)
+        self._rows.append(f"{first}{text}" + f" .\n{text}".join(parts) + " .")
+        self._count += len(parts) + 1
+
+    def _describe(
+        self, node: NamedNode, space: str, values: Mapping[str, Json], parts: list[str]
+    ) -> None:
+        for key, value in values.items():
+            of = type(value)
+            if of is str and _is_plain(value):
+                parts.append(f' <{space}{key}> "{value}"')
+            elif of in _NUMBERS:
+                parts.append(f' <{space}{key}> "{value!r}{_NUMBERS[of]}')
+            else:
+                predicate, term = NamedNode(space + key), to_term(value)
+                if isinstance(term, Literal) and term.datatype not in PLAIN:
+                    self._values.append((node, predicate, term))
+                parts.append(f" {predicate} {term}")

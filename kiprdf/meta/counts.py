@@ -17,7 +17,8 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.sparql.algebra import BGP, Count, Select, Term, TriplePattern
 from kiprdf.store import Store
-from kiprdf.store.totals import BELONGS, KEPT, Recent, Use, kind
+from kiprdf.store.delta import Use
+from kiprdf.store.totals import BELONGS, KEPT, Recent, kind
 
 X, KEY, VALUE = Variable("x"), Variable("key"), Variable("value")
 _KIND = Variable("kind")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
@@ -15,18 +15,24 @@ Written: TypeAlias = Triple | tuple[NamedNode, NamedNode, NamedNode | Literal | 
 """A triple, or its three terms, which the engine accepts without a triple being created."""
 
 
+Use: TypeAlias = tuple[str, str, str]
+"""The kind of a subject, a predicate, and the kind of an object, "" for a value."""
+_UNUSED: Mapping[Use, int] = {}
+
+
 class Lines(Sequence[Written]):
     """The triples of new elements as N-Triples, which are parsed where their terms are asked for.
 
     ``elements`` are those that are new, ``time`` is their ``_updated_at``, ``values`` are the
-    triples with arrays, objects, tagged texts and typed values.
+    triples with arrays, objects, tagged texts and typed values, ``uses`` are the numbers of triples
+    that ``totals`` counts.
 
     >>> lines = Lines(["<urn:a> <urn:b> <urn:c> .\\n<urn:a> <urn:b> <urn:d> ."], 2)
     >>> len(lines), lines[1].object
     (2, <NamedNode value=urn:d>)
     """
 
-    __slots__ = ("_number", "elements", "rows", "time", "values")
+    __slots__ = ("_number", "elements", "rows", "time", "uses", "values")
 
     def __init__(
         self,
@@ -35,9 +41,10 @@ class Lines(Sequence[Written]):
         elements: Sequence[NamedNode] = (),
         time: Any = None,
         values: Sequence[Written] = (),
+        uses: Mapping[Use, int] = _UNUSED,
     ) -> None:
-        self._number = number
-        self.rows, self.elements, self.time, self.values = rows, elements, time, values
+        self._number, self.rows = number, rows
+        self.elements, self.time, self.values, self.uses = elements, time, values, uses
 
     def __len__(self) -> int:
         return self._number

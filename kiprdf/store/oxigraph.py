@@ -94,6 +94,8 @@ REOPEN_ATTEMPTS = 6
 FLUSHED_QUADS = 20_000
 """Written quads after which the log is flushed into tables, so that closing, and opening after a
 crash, never take long."""
+BULK_QUADS = 50_000
+"""Quads from which on it is faster to write them to files of the graph than to its log."""
 COPIED_QUADS = 500_000
 """The most quads of a graph that a reader copies into memory, to add the commits that it lacks."""
 TRIED_AFTER_SECONDS = 10
@@ -535,7 +537,10 @@ class OxigraphStore(OxigraphReads):
                 quads: list[Text | Quad] = [*texts[1], *notes]
                 for subject, predicate, value, graph in quads:
                     rows.append(f"{subject!s} {predicate!s} {value!s} {graph!s} .")
-                earlier = self._add(rows, before.notes)
+                # A kill leaves no part of the files, and the record in the journal is complete.
+                is_large = self._folder is not None and head is not None
+                is_large = is_large and len(delta.added) > BULK_QUADS
+                earlier = self._add(rows, before.notes, is_large=is_large)
             # A graph that has lost its log may accept a write without showing it.
             if noted not in engine:
                 raise OSError("the written quads are missing.")
@@ -624,13 +629,19 @@ class OxigraphStore(OxigraphReads):
             added.append(quad)
         self.engine.update(render_update(removed, added))
 
-    def _add(self, rows: Iterable[str], earlier: Sequence[Quad]) -> Sequence[Quad]:
-        """Add rows of N-Quads in one transaction.
+    def _add(
+        self, rows: Iterable[str], earlier: Sequence[Quad], *, is_large: bool
+    ) -> Sequence[Quad]:
+        """Add rows of N-Quads in one transaction, or as files, which are added as a whole, too.
 
         The notes of the earlier commit are removed afterwards: until then, and after a crash, the
         higher number counts (docs/decisions/039). Returns those that could not be removed.
         """
-        self.engine.load("\n".join(rows), RdfFormat.N_QUADS, lenient=True)
+        if is_large:
+            # The files are on the disk at once: what was written before must not come later.
+            self.engine.flush()
+        add = self.engine.bulk_load if is_large else self.engine.load
+        add("\n".join(rows), RdfFormat.N_QUADS, lenient=True)
         try:
             for quad in earlier:
                 self.engine.remove(quad)

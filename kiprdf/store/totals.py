@@ -11,13 +11,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 from pyoxigraph import Literal, NamedNode
 
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris
-from kiprdf.store.delta import Written
+from kiprdf.store.delta import Lines, Use, Written
 from kiprdf.store.sorted_values import FAULTS, KEPT_COMMITS, Changes
 from kiprdf.store.update_times import UPDATED_AT
 
@@ -33,9 +33,6 @@ FILING = f"/{BELONGS}"
 """What the IRI of a link that only files a concept ends with."""
 
 _REIFIES, _UPDATED_AT = vocab.REIFIES.value, UPDATED_AT.value
-
-Use: TypeAlias = tuple[str, str, str]
-"""The kind of a subject, a predicate, and the kind of an object, "" for a value."""
 
 
 def kind(iris: Iris, iri: str) -> str:
@@ -157,6 +154,11 @@ class Totals:
         if before is None or before != commit - 1:
             return
         uses, iris, metadata = self._uses, self._iris, vocab.METADATA
+        if isinstance(added, Lines):
+            uses.update(added.uses)
+            for node in () if self._recent is None else added.elements:
+                self._note(node.value, added.time, 1)
+            added = ()
         for triples, number in ((removed, -1), (added, 1)):
             last, of, reified = None, "", 0
             for subject, predicate, value in triples:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +16,7 @@ from kiprdf import KipError, Nexus
 from kiprdf.execution import loading
 from kiprdf.rdf import vocab
 from tests.cases import each_case
+from tests.long_runs import amount
 
 SCHEMA = """UPSERT {
   CONCEPT { {type: "$ConceptType", name: "Drug"} }
@@ -290,3 +295,51 @@ def test_what_needs_no_statement_is_written_as_by_one(monkeypatch: pytest.Monkey
         assert fast.history("C:Drug/50%") == slow.history("C:Drug/50%")
         assert fast.store.rebuild()
         assert {quad for quad in fast.store.engine if quad.predicate != vocab.COMMIT} == both[1]
+
+
+KILLED = """
+import signal, sys
+from kiprdf import Nexus
+from kiprdf.store import oxigraph
+
+def killed(self, *arguments, is_large, add=oxigraph.OxigraphStore._add):
+    if is_large:  # the engine goes on writing, and no Python is run, until the signal kills
+        signal.setitimer(signal.ITIMER_REAL, float(sys.argv[2]))
+        print("writes", flush=True)
+    return add(self, *arguments, is_large=is_large)
+
+oxigraph.BULK_QUADS, oxigraph.OxigraphStore._add = 5_000, killed
+with Nexus.open(sys.argv[1]) as nexus:
+    nexus.load([("Person", f"P{n}", {"number": n}) for n in range(1_500)])
+"""
+
+
+def test_a_kill_in_a_bulk_load_leaves_a_sound_nexus(tmp_path: Path) -> None:
+    for number in range(amount("KILLED_LOADS", 1)):
+        folder = tmp_path / str(number)
+        arguments = [sys.executable, "-c", KILLED, str(folder), str(0.002 + 0.004 * number)]
+        child = subprocess.run(arguments, stdout=subprocess.PIPE, check=False)
+        assert (child.stdout, child.returncode) == (b"writes\n", -signal.SIGALRM)
+        with Nexus.open(folder) as nexus:
+            # The record was written before, so that opening completes the commit.
+            report = nexus.load([("Person", f"P{n}", {"number": n}) for n in range(1_501)])
+            assert counts(report)[:3] == [1, 0, 1_500]
+            assert nexus.check()["faults"] == []
+            assert nexus.store.rebuild()
+            assert nexus.execute('FIND(COUNT(?p)) WHERE { ?p {type: "Person"} }') == 1_503
+
+
+def test_what_is_derived_follows_a_load(tmp_path: Path) -> None:
+    with Nexus.open(tmp_path / "nexus") as nexus:
+        nexus.execute(SCHEMA)
+        nexus.execute("DESCRIBE PRIMER")  # counts, from now on commits are added
+        nexus.execute('SEARCH CONCEPT "Aspirin"')
+        nexus.load(*everything())
+        counted = nexus.execute("DESCRIBE PRIMER")
+        newest = nexus.find("FIND(?x.id) WHERE { ?x {} } ORDER BY ?x.metadata._updated_at DESC")
+        assert nexus.execute('SEARCH CONCEPT "Ünïcode"') != []
+        assert nexus.check()["faults"] == []
+        nexus.store._clear_derived()
+        assert nexus.execute("DESCRIBE PRIMER") == counted
+        again = nexus.find("FIND(?x.id) WHERE { ?x {} } ORDER BY ?x.metadata._updated_at DESC")
+        assert newest.tuples() == again.tuples()
