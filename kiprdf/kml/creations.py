@@ -169,7 +169,7 @@ class Creations:
         if name not in self._catalog.predicates:
             return None
         node = self._iris.predicate(name)
-        # A link keeps its predicate: where there is none of it, no id of one is taken.
+        # A link keeps its predicate: without facts of it, no id of one is taken.
         has_some = bool(self._store.lookup(None, node, None, 1))
         self._predicates[name] = node, str(node), has_some
         return self._predicates[name]

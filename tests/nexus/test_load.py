@@ -304,8 +304,8 @@ from kiprdf.store import oxigraph
 
 def killed(self, *arguments, is_large, add=oxigraph.OxigraphStore._add):
     if is_large:  # the engine goes on writing, and no Python is run, until the signal kills
-        signal.setitimer(signal.ITIMER_REAL, float(sys.argv[2]))
         print("writes", flush=True)
+        signal.setitimer(signal.ITIMER_REAL, float(sys.argv[2]))
     return add(self, *arguments, is_large=is_large)
 
 oxigraph.BULK_QUADS, oxigraph.OxigraphStore._add = 5_000, killed
