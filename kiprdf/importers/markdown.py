@@ -139,27 +139,29 @@ def _read(root: Path, plan: Plan) -> tuple[list[Note], list[str]]:
     def unreadable(fault: OSError) -> None:
         plan.skip(Path(str(fault.filename)).name, f"it cannot be read: {fault.strerror}")
 
+    seen: set[str] = set()
     for place, folders, files in os.walk(root, onerror=unreadable):
-        below = Path(place).relative_to(root)
-        for name in [*folders, *files]:
-            if (Path(place) / name).is_symlink():
-                plan.skip((below / name).as_posix(), "a symbolic link is not followed")
-        hidden += [(below / name).as_posix() for name in folders if name.startswith(".")]
+        below = "" if place == str(root) else f"{Path(place).relative_to(root).as_posix()}/"
+        hidden += [below + name for name in folders if name.startswith(".")]
+        hidden += [below + name for name in files if name[0] == "." and name.endswith(_NOTES)]
+        links = [name for name in (*folders, *files) if os.path.islink(os.path.join(place, name))]
+        for name in sorted(links):
+            plan.skip(below + name, "a symbolic link is not followed")
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            file = Path(place) / name
-            if name.startswith(".") or file.is_symlink():
+        for name in sorted(name for name in files if name[0] != "." and name not in links):
+            file = os.path.join(place, name)
+            path = unicodedata.normalize("NFC", below + name)
+            if not os.path.isfile(file) or path in seen:
+                reason = "another file has this name" if path in seen else "this is no regular file"
+                plan.skip(below + name, reason)
                 continue
-            if not file.is_file():
-                plan.skip((below / name).as_posix(), "this is no regular file")
-                continue
-            relative = unicodedata.normalize("NFC", (below / name).as_posix())
-            if file.suffix.lower() not in _NOTES:
-                others.append(relative)
-            elif note := _note(file, relative, plan):
+            seen.add(path)
+            if not name.lower().endswith(_NOTES):
+                others.append(path)
+            elif note := _note(Path(file), path, plan):
                 notes.append(note)
     if hidden:
-        plan.warn(f"Hidden folders are not read: {', '.join(sorted(hidden))}.")
+        plan.warn(f"What is hidden is not read: {', '.join(sorted(hidden))}.")
     return notes, others
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 import kiprdf
 from kiprdf import Nexus, importers
-from kiprdf.importers import Plan
+from kiprdf.importers import Plan, front_matter
 from kiprdf.importers import markdown as markdown_files
 from kiprdf.memory import Memory
 from tests.long_runs import amount
@@ -58,6 +59,7 @@ VAULT = {
     "Log/empty.md": "",
     ".obsidian/app.json": "{}",
     ".trash/Old.md": "[[Aspirin]]",
+    ".hidden.md": "[[Aspirin]]",
     "img/pill.png": "x",
     "img/scan 1.png": "x",
     "board.canvas": "{}",
@@ -143,7 +145,7 @@ def test_a_vault_becomes_notes_with_properties_tags_and_links(tmp_path: Path) ->
         "img/pill.png": "this is no Markdown: only its path is kept",
         "img/scan 1.png": "this is no Markdown: only its path is kept",
     }
-    assert "Hidden folders are not read: .obsidian, .trash." in plan.warnings
+    assert "What is hidden is not read: .hidden.md, .obsidian, .trash." in plan.warnings
     assert "Drugs/Aspirin.md links to 'blood', which is not there." in plan.warnings
     assert "The key 'birth date' is written as 'birth_date'." in plan.warnings
 
@@ -318,6 +320,26 @@ def test_files_in_other_encodings_and_links_out_of_the_folder(tmp_path: Path) ->
         "out": "a symbolic link is not followed",
         "twice.md: a": "the front matter has this property twice; the last one counts",
     }
+
+
+def test_names_of_files_that_no_text_can_have(tmp_path: Path) -> None:
+    folder = written(tmp_path, {"a.md": "[[caf]]", "E\u0301.md": "apart", "É.md": "composed"})
+    Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.md")).write_text("x")
+    os.mkfifo(folder / "pipe.md")
+    plan = importers.obsidian(folder)
+    assert {row["name"] for row in plan.concepts} == {"a", "caf", "É", "caf_0fb91c76"}
+    reasons = {entry["reason"] for entry in plan.skipped}
+    assert reasons == {"another file has this name", "this is no regular file"}
+    with Nexus.memory() as nexus:
+        assert plan.apply(nexus)["concepts"]["created"] == 4
+
+
+def test_markdown_needs_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = written(tmp_path, {"a.md": "no properties", "b.md": "---\na: 1\n---\n"})
+    front_matter._loaders.cache_clear()
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(kiprdf.StoreError, match=r"pip install 'kiprdf\[markdown\]'"):
+        importers.obsidian(folder)
 
 
 def test_what_is_no_folder_of_markdown_is_refused(tmp_path: Path) -> None:
