@@ -9,7 +9,7 @@ from typing import Any
 from kiprdf.budget import without_row_limit
 from kiprdf.language.names import META_TYPES
 from kiprdf.memory import texts
-from kiprdf.memory.graph import ITEM
+from kiprdf.memory.graph import ITEM, node_id
 from kiprdf.nexus import Nexus
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import read_object
@@ -23,10 +23,15 @@ FIND(?a.type, ?a.name, ?p.predicate, ?b.type, ?b.name)
 WHERE { ?a {} ?b {} ?p (?a, ?any, ?b) FILTER(?p.metadata.source == :source) }
 """
 _NOTES = "FIND(?n.name, ?n.metadata.source) WHERE { ?n {type: :type} }"
+_MERGE = """
+MERGE CONCEPT ?old INTO ?new WHERE { ?old {type: :type, name: :old} ?new {type: :type, name: :new} }
+"""
 _SHOWN = 5
 _AT_ONCE = 1_000
 """The concepts whose attributes are read together."""
 Row = dict[str, Any]
+Key = tuple[str, str]
+"""Type and name of a concept."""
 
 
 def rename(
@@ -67,33 +72,65 @@ def rename(
 
 def vanished(
     nexus: Nexus, source: str, concepts: Iterable[Row], propositions: Iterable[Row]
-) -> list[Row]:
+) -> tuple[list[Row], dict[Key, Key]]:
     """What an earlier import of a source wrote, and its rows do not: concepts, links, attributes.
 
-    Of a note that was changed, the attributes of its text that it no longer has become null in its
-    row, so that its old end does not remain. It takes as long as it takes, as the import does.
+    Then what has another type or name now, with the same id of the tool. Of a note that was
+    changed, the attributes of its text that it no longer has become null in its row, so that its
+    old end does not remain. It takes as long as it takes, as the import does.
     """
-    rows: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    rows: dict[Key, list[Row]] = defaultdict(list)
     for row in concepts:
         rows[row["type"], row["name"]].append(row)
     links = {(row["subject"], row["predicate"], row["object"]) for row in propositions}
 
-    def read(_: object) -> list[Row]:
-        return without_row_limit(lambda: [*_vanished(nexus, source, rows, links)])
+    def read(_: object) -> tuple[list[Row], dict[Key, Key]]:
+        renamed: dict[Key, Key] = {}
+        gone = without_row_limit(lambda: [*_vanished(nexus, source, rows, links, renamed)])
+        return gone, renamed
 
     return nexus.transaction(read, dry_run=True)
 
 
+def superseded(renamed: dict[Key, Key], warnings: list[str]) -> Iterator[Row]:
+    """Rows for what has another type now: it is superseded by what it is now.
+
+    Concepts of two types cannot be merged (KIP 4.4).
+    """
+    for (type, name), new in renamed.items():
+        if type != new[0]:
+            warnings.append(
+                f"{name!r} is a {new[0]} now, and was a {type}, which is superseded: facts that"
+                " others wrote about it are still there."
+            )
+            marks = {"superseded": True, "superseded_by": node_id(new)}
+            yield {"type": type, "name": name, "metadata": marks}
+
+
+def merge(nexus: Nexus, renamed: dict[Key, Key]) -> None:
+    """Let what has another name now be one concept with what it was before."""
+    for (type, name), new in renamed.items():
+        if type == new[0]:
+            nexus.execute(_MERGE, type=type, old=name, new=new[1])
+
+
 def _vanished(
-    nexus: Nexus, source: str, rows: dict[tuple[str, str], list[Row]], links: set[Any]
+    nexus: Nexus,
+    source: str,
+    rows: dict[Key, list[Row]],
+    links: set[Any],
+    renamed: dict[Key, Key],
 ) -> Iterator[Row]:
     elements = nexus.find(_CONCEPTS, source=source).tuples()
-    kept: list[tuple[str, str]] = []
+    of_id = {row["metadata"].get("original_id"): key for key, own in rows.items() for row in own}
+    kept: list[Key] = []
     for type, name, original_id in elements:
         if type in META_TYPES:
             continue
         own = rows.get((type, name), [])
-        if not own or (original_id and not any("original_id" in row["metadata"] for row in own)):
+        if not own and type != ITEM and original_id in of_id:
+            renamed[type, name] = of_id[original_id]
+        elif not own or (original_id and not any("original_id" in row["metadata"] for row in own)):
             yield {"type": type, "name": name}
         else:
             kept.append((type, name))
@@ -101,12 +138,13 @@ def _vanished(
         yield from _attributes(nexus, {key: rows[key] for key in kept[at : at + _AT_ONCE]})
     if elements:
         for start, first, predicate, end, last in nexus.find(_LINKS, source=source).tuples():
-            if ((start, first), predicate, (end, last)) not in links:
+            ends = renamed.get((start, first)), renamed.get((end, last))
+            if ends == (None, None) and ((start, first), predicate, (end, last)) not in links:
                 subject, object = {"type": start, "name": first}, {"type": end, "name": last}
                 yield {"subject": subject, "predicate": predicate, "object": object}
 
 
-def _attributes(nexus: Nexus, rows: dict[tuple[str, str], list[Row]]) -> Iterator[Row]:
+def _attributes(nexus: Nexus, rows: dict[Key, list[Row]]) -> Iterator[Row]:
     """The attributes that some concepts have, and their rows do not, where these are changed."""
     store = nexus.store
     nodes = {key: store.iris.concept(*key) for key in rows}

@@ -272,7 +272,7 @@ def _add_relations(given: Any, plan: Plan) -> None:
         end = str(types[1] or types[2] or UNKNOWN), target
         for key in (start, end):
             if key not in ends:
-                ends[key] = plan.add_concept(*key, original_id=key[1])
+                ends[key] = plan.add_concept(*key)
         plan.add_proposition(ends[start], predicate, ends[end], rest)
 
 

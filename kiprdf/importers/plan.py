@@ -215,7 +215,8 @@ class Plan:
         What the nexus has already is updated, so that a second run writes nothing. ``dry_run``
         writes nothing either. ``extract`` adds to the graph what the notes state that hold, as
         ``Memory.add`` does. ``vanished`` lists what an earlier import of the source wrote, and the
-        plan does not have: it stays in the nexus.
+        plan does not have: it stays in the nexus. A concept that has another name now, and the
+        same id of the tool, is merged with what it was; one of another type supersedes it.
         """
         has_notes = any(row["type"] == ITEM for row in self.concepts)
         memory = Memory(nexus) if has_notes and not dry_run else None
@@ -226,16 +227,18 @@ class Plan:
         losses = self._losses()
         if self.has_titles:
             earlier.rename(nexus, self.source, concepts, propositions, losses["warnings"])
-        vanished = earlier.vanished(nexus, self.source, concepts, propositions)
+        vanished, renamed = earlier.vanished(nexus, self.source, concepts, propositions)
         if vanished:
             losses["warnings"].append(earlier.warning_of(vanished))
         loaded = nexus.load(
-            [*definitions, *concepts],
+            [*definitions, *concepts, *earlier.superseded(renamed, losses["warnings"])],
             propositions,
             metadata={"source": self.source},
             dry_run=dry_run,
         )
         loaded["concepts"]["created"] -= len(definitions)  # they are reported by their names
+        if not dry_run:
+            earlier.merge(nexus, renamed)
         if memory is not None and extract:
             memory.grow(
                 texts.item((row["name"], *map(row["attributes"].get, texts.KEYS)))

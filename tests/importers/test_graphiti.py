@@ -215,6 +215,42 @@ def test_namesakes_circles_and_loops_are_kept(tmp_path: Path) -> None:
         assert report["concepts"]["created"] == 1
 
 
+def test_an_entity_that_is_named_otherwise_now_is_one(tmp_path: Path) -> None:
+    graph = {"nodes": [{**NODE, "name": "Ada L."}, OTHER], "edges": [EDGE]}
+    with Nexus.memory() as nexus:
+        planned("graphiti", tmp_path, graph).apply(nexus)
+        nexus.execute(
+            'UPSERT { CONCEPT { {type: "Entity", name: "Ada L."} SET ATTRIBUTES { own: 1 } } }'
+        )
+        graph["nodes"][0] |= {"name": "Ada Lovelace"}
+        report = planned("graphiti", tmp_path, graph).apply(nexus)
+        assert report["vanished"] == []
+        assert counts(planned("graphiti", tmp_path, graph).apply(nexus)) == NOTHING
+        ada = 'FIND(?c.attributes.own) WHERE { ?c {type: "Entity", name: "Ada Lovelace"} }'
+        assert nexus.execute(ada) == [1]
+        names = 'FIND(?c.name) WHERE { ?c {type: "Entity"} }'
+        assert sorted(nexus.execute(names)) == ["Ada Lovelace", "Bob"]
+        assert rows(nexus, 'FIND(?a.name, ?b.name) WHERE { (?a, "KNOWS", ?b) }') == {
+            ("Ada Lovelace", "Bob")
+        }
+        stating = 'FIND(?n.name) WHERE { ?l (?a, "KNOWS", ?b) (?n, "states", ?l) }'
+        assert nexus.execute(stating) == ["e"]
+        # Concepts of two types do not merge: the first one is superseded.
+        graph["nodes"][0] |= {"labels": ["Entity", "Person"]}
+        report = planned("graphiti", tmp_path, graph).apply(nexus)
+        assert report["vanished"] == []
+        assert report["warnings"][0].startswith("'Ada Lovelace' is a Person now, and was a Entity")
+        assert counts(planned("graphiti", tmp_path, graph).apply(nexus)) == NOTHING
+        assert nexus.execute(kiprdf.believed(names)) == ["Bob"]
+        known = 'FIND(?a.type, ?a.name) WHERE { (?a, "KNOWS", ?b) }'
+        assert rows(nexus, kiprdf.believed(known)) == {("Person", "Ada Lovelace")}
+        # Another entity in its place is another one.
+        graph["nodes"][0] |= {"uuid": "z", "name": "Eve"}
+        graph["edges"] = []
+        report = planned("graphiti", tmp_path, graph).apply(nexus)
+        assert {"type": "Person", "name": "Ada Lovelace"} in report["vanished"]
+
+
 @pytest.mark.parametrize(
     ("item", "reason"),
     [

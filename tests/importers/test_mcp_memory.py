@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import kiprdf
 from kiprdf import KipError, Nexus, importers
 from kiprdf.memory import Memory
 from tests.importers.exports import NOTHING, SAMPLES, counts, planned, recalled
@@ -64,6 +65,12 @@ def test_a_second_import_writes_only_what_is_new(tmp_path: Path) -> None:
         assert report["propositions"] == {"created": 2, "updated": 0, "unchanged": 6}
         assert recalled(nexus, "chess")[0] == "Plays chess"
         assert len(list(Memory(nexus).items())) == 5
+        # What only a relation named becomes an entity, and what is gone is listed.
+        later = grown.replace("Has a cat", "Has a dog") + entity("Bob", "person")
+        report = planned("mcp_memory", tmp_path, later).apply(nexus)
+        assert [row["name"][:12] for row in report["vanished"] if "name" in row] == ["observation_"]
+        known = f'FIND(?b.type) WHERE {{ ({ADA}, "knows", ?b) }}'
+        assert nexus.execute(kiprdf.believed(known)) == ["person"]
 
 
 @pytest.mark.parametrize(
