@@ -242,8 +242,8 @@ def test_an_entity_that_is_named_otherwise_now_is_one(tmp_path: Path) -> None:
         assert report["warnings"][0].startswith("'Ada Lovelace' is a Person now, and was a Entity")
         assert counts(planned("graphiti", tmp_path, graph).apply(nexus)) == NOTHING
         assert nexus.execute(kiprdf.believed(names)) == ["Bob"]
-        known = 'FIND(?a.type, ?a.name) WHERE { (?a, "KNOWS", ?b) }'
-        assert rows(nexus, kiprdf.believed(known)) == {("Person", "Ada Lovelace")}
+        linked = 'FIND(?a.type, ?a.name) WHERE { (?a, "KNOWS", ?b) }'
+        assert rows(nexus, kiprdf.believed(linked)) == {("Person", "Ada Lovelace")}
         # Another entity in its place is another one.
         graph["nodes"][0] |= {"uuid": "z", "name": "Eve"}
         graph["edges"] = []

@@ -69,8 +69,8 @@ def test_a_second_import_writes_only_what_is_new(tmp_path: Path) -> None:
         later = grown.replace("Has a cat", "Has a dog") + entity("Bob", "person")
         report = planned("mcp_memory", tmp_path, later).apply(nexus)
         assert [row["name"][:12] for row in report["vanished"] if "name" in row] == ["observation_"]
-        known = f'FIND(?b.type) WHERE {{ ({ADA}, "knows", ?b) }}'
-        assert nexus.execute(kiprdf.believed(known)) == ["person"]
+        friends = f'FIND(?b.type) WHERE {{ ({ADA}, "knows", ?b) }}'
+        assert nexus.execute(kiprdf.believed(friends)) == ["person"]
 
 
 @pytest.mark.parametrize(
