@@ -47,8 +47,8 @@ Begin with `DESCRIBE PRIMER`, which says what the memory contains, and \
 `FIND(?p.name, ?d.name) WHERE { ?p {type: "Person"} (?p, "belongs_to_domain", ?d) } LIMIT 10` \
 by patterns: `{…}` is a concept, `(subject, "predicate", object)` a fact. Types, predicates and \
 names are case-sensitive. After an `error`, correct the command with its `hint`. A result may come \
-with `warnings`: why nothing was found, what a SEARCH has not compared, or that what was written \
-looks like a mistake."""
+with `warnings`: why nothing was found, what was cut, what a SEARCH has not compared, or that what \
+was written looks like a mistake."""
 _WRITE = """\
 `UPSERT { CONCEPT { {type: "Person", name: "Ada"} SET ATTRIBUTES {role: "engineer"} } } \
 WITH METADATA {source: "conversation", confidence: 0.9}` creates or updates; UPDATE, MERGE and \

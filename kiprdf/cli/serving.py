@@ -274,7 +274,7 @@ def _taking_clients(nexus: Nexus, is_alone: bool) -> Iterator[None]:
         return
 
     def take(folder: Path) -> None:
-        with suppress(ImportError):
+        with suppress(ImportError, OSError):
             if not is_over.wait(_SECONDS_ALONE):
                 from kiprdf.serve.server import beside
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from kiprdf.budget import without_limit
 from kiprdf.errors import KipError
 from kiprdf.execution.engine import CommandEngine
+from kiprdf.kql.beliefs import is_marked
 from kiprdf.kql.entailment import Entail
 from kiprdf.language import ast, to_text
 from kiprdf.protocol import LEAST_CHARS, error_response
@@ -32,7 +33,9 @@ class Sent(NamedTuple):
 
     def again(self, command: ast.Command, most: int) -> str:
         """The request that runs a bound command, as the words of a hint."""
-        request = {"command": to_text(command), **self.fields, "max_chars": most}
+        # The line that ``believed`` writes is no part of the command.
+        line = f"{self.text.splitlines()[0]}\n" if is_marked(self.text) else ""
+        request = {"command": line + to_text(command), **self.fields, "max_chars": most}
         return f"Send {json.dumps(request, ensure_ascii=False)}."
 
 

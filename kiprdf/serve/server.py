@@ -33,6 +33,8 @@ HEAD_BYTES = 65_536
 """A longer head of a request, its line and fields, is refused."""
 RECEIVE_SECONDS = 60.0
 """The time that a client has to send a request; then its connection is closed."""
+MOST_BESIDE = 33_554_432
+"""The size of a message of another local client, in bytes."""
 BACKLOG = 1024
 """The connections that wait until they are accepted."""
 _SWITCH_SECONDS = 0.0005
@@ -208,7 +210,8 @@ def beside(nexus: Nexus, folder: Path) -> Iterator[Local]:
 
     Where it listens is noted in the folder; nobody else has a token.
     """
-    service = Service(Options(token=token_urlsafe(), explorer=False))
+    options = Options(token=token_urlsafe(), explorer=False, max_body=MOST_BESIDE)
+    service = Service(options)
     listening = _listen(service.options.host, 0)
     server = _Beside(_config(asgi_app(Server(nexus, service)), service, 1))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve([listening])))

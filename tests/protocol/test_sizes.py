@@ -140,6 +140,27 @@ def test_options_of_a_request_go_on_with_its_cursor(nexus: kiprdf.Nexus) -> None
     assert 0 < len(explained["result"]) < NOTES
 
 
+def test_the_way_to_a_long_row_keeps_what_was_asked() -> None:
+    nexus = kiprdf.Nexus.memory(history=True)
+    nexus.execute(
+        'UPSERT { CONCEPT { {type: "$ConceptType", name: "Note"} } '
+        'CONCEPT { {type: "Note", name: "long"} SET ATTRIBUTES {text: :text} } }',
+        text=FACES * 3_000,
+    )
+    command = 'FIND(?n.name, ?n.attributes) WHERE { ?n {type: "Note"} } ORDER BY ?n.name DESC'
+    seq = nexus.info()["commit"]
+    for options in ({"view": "believed"}, {"entail": True}, {"as_of": {"seq": seq}}):
+        sent = named(ask(nexus, 1_500, command=command, **options)["warnings"][0])
+        assert sent["max_chars"] > 9_000
+        assert {key: sent[key] for key in options} == options
+        whole = nexus.execute_kip({"command": f"{command} LIMIT 1", **options})
+        assert nexus.execute_kip(sent)["result"] == whole["result"]
+    marked = "// Believed now\n" + command
+    sent = named(ask(nexus, 1_500, command=marked)["warnings"][0])
+    assert sent["command"].startswith("// Believed now\nFIND(")
+    assert nexus.execute_kip(sent)["result"] == whole["result"]
+
+
 def test_what_has_no_rows_has_shorter_values(nexus: kiprdf.Nexus) -> None:
     for command in ("DESCRIBE PRIMER", 'DESCRIBE CONCEPT TYPE "Person"'):
         response = ask(nexus, 600, command=command)
