@@ -39,6 +39,7 @@ def _of_cells(items: Items) -> dict[str, Json]:
     """What is unusual about the cells of a list."""
     typed = [number if iri == LIST.value else [number, iri] for number, iri in items.typed]
     cells: dict[str, Json] = {"cells": [*items.cells], "typed": typed, "copy": items.copy}
+    cells["container"] = items.container
     return {key: value for key, value in cells.items() if value}
 
 
@@ -56,7 +57,8 @@ def term_of(form: Mapping[str, Json]) -> Object:
             for number, iri in [one if isinstance(one, list) else (one, LIST.value)]
             if number in range(len(terms))
         )
-        return Items(terms, cells, typed, cast(int, form.get("copy", 0)))
+        container = str(form.get("container", ""))
+        return Items(terms, cells, typed, cast(int, form.get("copy", 0)), container)
     if "@id" in form:
         return NamedNode(cast(str, form["@id"]))
     text, datatype = cast(str, form["@value"]), form.get("@type")

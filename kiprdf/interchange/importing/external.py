@@ -32,13 +32,15 @@ Node: TypeAlias = NamedNode | BlankNode
 class Items:
     """An ``rdf:List``; ``cells`` are the IRIs of its cells, ``typed`` numbers of cells and classes.
 
-    ``copy`` counts the equal lists before it that the same statement has.
+    ``copy`` counts the equal lists before it that the same statement has; ``container`` is the
+    local name of the class of a container, which is a list that RDF writes otherwise.
     """
 
     terms: tuple[Object, ...]
     cells: tuple[str | None, ...] = ()
     typed: tuple[tuple[int, str], ...] = ()
     copy: int = 0
+    container: str = ""
 
 
 class ExternalTriple(NamedTuple):
@@ -59,6 +61,10 @@ def is_plain(term: Object) -> bool:
     if not isinstance(term, Items):
         return True
     return not term.cells and not term.typed and all(map(is_plain, term.terms))
+
+
+CONTAINERS = {NamedNode(vocab.RDF + name): name for name in ("Seq", "Bag", "Alt")}
+"""The classes of containers (RDF Schema 5.1), with their local names."""
 
 
 def leaves(items: Items, place: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Object]]:
@@ -99,7 +105,8 @@ def text_of(term: Object) -> str:
     if not isinstance(term, tuple | Items):
         return str(term)
     if isinstance(term, Items):
-        return f"( {' '.join(map(text_of, term.terms))} )"
+        before = f"rdf:{term.container} " if term.container else ""
+        return f"{before}( {' '.join(map(text_of, term.terms))} )"
     assert isinstance(term, ExternalTriple)
     return f"<<( {term.subject} {term.predicate} {text_of(term.object)} )>>"
 
@@ -369,6 +376,73 @@ def _items(
         names.append(head.value if isinstance(head, NamedNode) else None)
         head = cells[head][vocab.REST]
     return Items(tuple(items), tuple(names) if any(names) else (), tuple(typed))
+
+
+def gather_containers(
+    statements: dict[ExternalTriple, ExternalTriple],
+    graphs: Mapping[ExternalTriple, Graphs],
+) -> dict[ExternalTriple, ExternalTriple]:
+    """The statements, with lists in place of ``rdf:Seq``, ``rdf:Bag`` and ``rdf:Alt``.
+
+    Such a container is a blank node with one of these classes, one item of each number from 1 on,
+    and nothing else; one statement refers to it, in the same graphs. Others are resources.
+    ``statements`` are by what they were before their lists were gathered.
+    """
+    typed = (s for s in statements if s.object in CONTAINERS and s.predicate == vocab.TYPE)
+    nodes = {s.subject for s in typed if isinstance(s.subject, BlankNode)}
+    if not nodes:
+        return statements
+    about: dict[Node, list[ExternalTriple]] = {node: [] for node in nodes}
+    of: dict[object, list[ExternalTriple]] = defaultdict(list)
+    for before, one in paced(statements.items()):
+        if one.subject in nodes:
+            about[one.subject].append(before)
+        for term in _terms(one.object):
+            of[term].append(before)
+    lists: dict[Node, Object] = {}
+    for node in nodes:
+        items = _container([statements[one] for one in about[node]])
+        if items is None or len(of[node]) != 1:
+            continue
+        (referring,) = of[node]
+        is_object = statements[referring].object == node and referring.subject not in nodes
+        if is_object and all({*graphs[s]} == {*graphs[referring]} for s in about[node]):
+            lists[node] = items
+    return {
+        before: replaced_in(one, lists) if one.object in lists else one
+        for before, one in statements.items()
+        if one.subject not in lists
+    }
+
+
+def _terms(term: Object) -> Iterator[object]:
+    """A term, and those inside of it."""
+    yield term
+    if isinstance(term, ExternalTriple):
+        yield term.subject
+        yield from _terms(term.object)
+    elif isinstance(term, Items):
+        yield from (inner for item in term.terms for inner in _terms(item))
+
+
+def _container(about: list[ExternalTriple]) -> Items | None:
+    """The items of a container, by their numbers; None for one with anything else."""
+    items: dict[int, Object] = {}
+    names = []
+    for _, predicate, value in about:
+        number = _MEMBER.fullmatch(predicate.value)
+        if predicate == vocab.TYPE and isinstance(value, NamedNode) and value in CONTAINERS:
+            names.append(CONTAINERS[value])
+        elif number is None or int(number[1]) in items:
+            return None
+        else:
+            items[int(number[1])] = value
+    if len(names) != 1 or not items or max(items) != len(items):
+        return None
+    return Items(tuple(items[number] for number in sorted(items)), container=names[0])
+
+
+_MEMBER = re.compile(re.escape(vocab.RDF) + "_([1-9][0-9]{0,8})")
 
 
 # Intervals ------------------------------------------------------------------------------------

@@ -67,7 +67,10 @@ class Fact:
     asserted: set[str] = field(default_factory=set)
     """The properties that state it as a triple, and not only by a list."""
     lists: tuple[list[Json], ...] = ()
-    """Its places in lists of elements: the property, the number of the list, the positions."""
+    """Its places in lists of elements: the property, the number of the list, the positions.
+
+    Before the number of a container is the local name of its class: ``Seq1``.
+    """
     positions: tuple[Json, ...] = ()
     """Its positions in all lists."""
     reifiers: tuple[Node, ...] = ()
@@ -92,7 +95,7 @@ class Facts:
         self.by_reifier: dict[Node, Fact] = {}
         self.kept: dict[ExternalTriple, dict[str, Any]] = {}
         """Links of two nodes that MERGE joined, which the nexus has kept as they were."""
-        self._places: dict[ExternalTriple, list[tuple[int, ...]]] = defaultdict(list)
+        self._places: dict[ExternalTriple, list[tuple[int | str, ...]]] = defaultdict(list)
         self.ends: set[Object] = set()
         """The nodes of the data that are ends of facts."""
         # Most nodes are ends of several statements.
@@ -147,7 +150,8 @@ class Facts:
         is_whole = len(linked) == len(placed) and is_plain(items)
         if is_whole:
             self._lists[statement[:2]] += 1
-        number = self._lists[statement[:2]] if is_whole else 0
+        count = self._lists[statement[:2]]
+        number = (f"{items.container}{count}" if items.container else count) if is_whole else 0
         links: list[ExternalTriple] = []
         for place, item in linked:
             link = ExternalTriple(*statement[:2], item)

@@ -34,6 +34,7 @@ from kiprdf.interchange.importing.external import (
     Object,
     by_subject,
     collect,
+    gather_containers,
     gather_lists,
     in_order,
     recorded_and_inner,
@@ -204,6 +205,7 @@ def read_external(
         axioms = {s for s in collected if s.subject in inner or s.object in inner}
         data = [s for s in collected if s.subject not in recorded and s not in axioms]
     with_lists, broken = gather_lists(data)
+    with_lists = gather_containers(with_lists, collected)
     names: dict[Node, Object] = dict(blank_names(chain(with_lists.values(), broken)).items())
     names |= dict(blank_names(axioms).items())
     graphs: dict[ExternalTriple, Graphs] = {}

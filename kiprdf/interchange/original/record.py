@@ -208,7 +208,7 @@ class Element:
         return [NamedNode(iri) for one in iris if (iri := self._external(one)) is not None]
 
     @property
-    def lists(self) -> list[tuple[NamedNode, int, tuple[int, ...]]]:
+    def lists(self) -> list[tuple[NamedNode, int | str, tuple[int, ...]]]:
         """The places of a link in lists: the property, the number of the list, the positions."""
         return [
             (NamedNode(entry[0]), entry[1], tuple(entry[2:]))
@@ -216,7 +216,8 @@ class Element:
             if isinstance(entry, list)
             and len(entry) > 2
             and self._external(entry[0]) is not None
-            and all(isinstance(number, int) for number in entry[1:])
+            and isinstance(entry[1], int | str)
+            and all(isinstance(number, int) for number in entry[2:])
         ]
 
     def values(self) -> Iterator[tuple[KeyPlace, Triple]]:
@@ -347,6 +348,13 @@ def _with_cells(term: Object, seed: str) -> tuple[Literal | NamedNode, list[Trip
         return cast("Literal | NamedNode", term), []
     inner = [_with_cells(item, f"{seed} {number}") for number, item in enumerate(term.terms)]
     head, cells = list_cells([item for item, _ in inner], seed, term.cells)
+    if term.container:
+        members = (cell.object for cell in cells if cell.predicate == vocab.FIRST)
+        cells = [
+            Triple(head, NamedNode(f"{vocab.RDF}_{number}"), member)
+            for number, member in enumerate(members, 1)
+        ]
+        cells.append(Triple(head, vocab.TYPE, NamedNode(vocab.RDF + term.container)))
     cells += [
         Triple(cells[2 * number].subject, vocab.TYPE, NamedNode(iri)) for number, iri in term.typed
     ]

@@ -23,7 +23,7 @@ from kiprdf.interchange.forms import form as form_of
 from kiprdf.interchange.forms import iri_of, listed
 from kiprdf.interchange.importing.blank_nodes import SKOLEM
 from kiprdf.interchange.importing.element_index import IMPORTED_AT, SAME_AS
-from kiprdf.interchange.importing.external import Items
+from kiprdf.interchange.importing.external import CONTAINERS, Items
 from kiprdf.interchange.importing.names import OTHER_TYPES
 from kiprdf.interchange.importing.node_values import GRAPH, GRAPH_VALUES, NAMES, TYPES
 from kiprdf.interchange.importing.origins import AXIOMS, LISTS, NAME_IRI, REIFIED_IN
@@ -377,7 +377,7 @@ class _Writer:
         for (property, number), places in sorted(self._lists.get(node, {}).items(), key=str):
             places.sort(key=lambda one: one[0])
             items = [(place, self._own(self.facts[link].object)) for place, link in places]
-            form = OriginalValue(property, replace(_items(items), copy=number))
+            form = OriginalValue(property, replace(_items(items), **_number(number)))
             yield form, self.elements[places[0][1]]
 
     def _own(self, node: Any) -> Any:
@@ -594,6 +594,14 @@ class _Imported(_Writer):
         name = self.elements[node].name
         assert isinstance(name, PropositionName), node
         return BlankNode(f"f{name.digits}")
+
+
+def _number(number: int | str) -> dict[str, Any]:
+    """The number of a list, and which container it is."""
+    container = str(number).rstrip("0123456789")
+    digits = str(number)[len(container) :]
+    is_container = container in CONTAINERS.values()
+    return {"copy": int(digits or 0), "container": container if is_container else ""}
 
 
 def _items(items: list[tuple[tuple[int, ...], Any]]) -> Items:
