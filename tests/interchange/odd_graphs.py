@@ -1,4 +1,7 @@
-"""Small random datasets of what is easily lost: lists, reifiers, named graphs, owl:sameAs."""
+"""Small random datasets of what is easily lost: lists, containers, reifiers, named graphs, names.
+
+Properties are reflexive at times, resources and properties have labels and IRIs that say nothing.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import random
 from typing import Any
 
 import rdflib
-from rdflib import OWL, RDF, XSD, BNode, Dataset, Literal, URIRef
+from rdflib import FOAF, OWL, RDF, RDFS, SKOS, XSD, BNode, Dataset, Literal, URIRef
 
 EXAMPLE = "https://example.org/"
 _LITERALS = [
@@ -17,15 +20,18 @@ _LITERALS = [
     Literal(True),
     Literal("x", datatype=URIRef(EXAMPLE + "code")),
 ]
+_VCARD_NAME = URIRef("http://www.w3.org/2006/vcard/ns#fn")
 _PROPERTIES = [URIRef(EXAMPLE + name) for name in ("p", "q")]
 
 
 class OddGraphs:
     """The random dataset of a seed; with one graph, or with two named graphs beside it."""
 
-    def __init__(self, seed: int, *, named: bool, reifiers: bool) -> None:
+    def __init__(self, seed: int, *, named: bool, reifiers: bool, containers: bool = False) -> None:
         self._random = random.Random(seed)
         self._names = 0
+        self._has_containers = containers
+        self._properties = _PROPERTIES + [URIRef(EXAMPLE + "GO_0008150")] * containers
         self.dataset = Dataset()
         graphs = [self.dataset.default_graph]
         if named:
@@ -36,9 +42,18 @@ class OddGraphs:
         for subject in self._subjects:
             for graph in self._some_graphs():
                 graph.add((subject, RDF.type, URIRef(EXAMPLE + self._random.choice("TU"))))
+        for one in [*self._subjects, self._properties[-1]] if containers else ():
+            self._label(one)
         facts = [self._statement() for _ in range(self._random.randint(2, 7))]
         for _ in range(self._random.randint(0, 3) if reifiers else 0):
             self._reifier(*self._random.choice(facts))
+
+    def _label(self, node: Any) -> None:
+        property = self._random.choice([RDFS.label, SKOS.prefLabel, FOAF.name, _VCARD_NAME, None])
+        if property is not None:
+            label = self._random.choice(["Grün", "Чай", "茶", "a", "Ωμέγα x", " "])
+            language = self._random.choice([None, None, "en", "de"])
+            self._graphs[0].add((node, property, Literal(label, lang=language)))
 
     def _some_graphs(self) -> list[Any]:
         if self._random.random() < 0.6:
@@ -51,10 +66,13 @@ class OddGraphs:
 
     def _statement(self) -> tuple[Any, ...]:
         choose = self._random.choice
-        graph, subject, property = choose(self._graphs), choose(self._subjects), choose(_PROPERTIES)
+        graph, subject = choose(self._graphs), choose(self._subjects)
+        property = choose(self._properties)
         kind, value = self._random.random(), self._term()
         if kind < 0.15:
             property, value = OWL.sameAs, choose([subject, URIRef(EXAMPLE + "other")])
+        elif kind < 0.5 and self._has_containers and self._random.random() < 0.6:
+            value = self._container(graph)
         elif kind < 0.5:
             items = self._items()
             value = self._list(graph, items, plain=False)
@@ -71,6 +89,24 @@ class OddGraphs:
         nested = depth > 0 and self._random.random() < 0.2
         items = [item() for _ in range(self._random.randint(0, 3))]
         return [*items, self._items(depth - 1)] if nested else items
+
+    def _container(self, graph: Any, depth: int = 1) -> Any:
+        """A container; some have an IRI, a gap, an item or a class too many, or are empty."""
+        choose, odd = self._random.choice, self._random.random
+        node: Any = BNode() if odd() < 0.85 else self._iri(self._random.randint(1, 9))
+        graph.add((node, RDF.type, choose([RDF.Seq, RDF.Bag, RDF.Alt])))
+        if odd() < 0.1:
+            choose(self._graphs).add((node, RDF.type, choose([RDF.Seq, URIRef(EXAMPLE + "T")])))
+        for number in range(1, 1 + self._random.randint(0, 4)):
+            inner = depth > 0 and odd() < 0.15
+            item = self._list(graph, self._items(1), plain=odd() < 0.7) if inner else self._term()
+            if inner and odd() < 0.5:
+                item = self._container(graph, 0)
+            number += odd() < 0.05
+            graph.add((node, RDF[f"_{number}"], choose([*self._subjects, item])))
+        if odd() < 0.08:
+            graph.add((choose(self._subjects), choose(self._properties), node))
+        return node
 
     def _list(self, graph: Any, items: list[Any], *, plain: bool) -> Any:
         cells: list[Any] = [self._cell(plain) for _ in items]
@@ -98,7 +134,7 @@ class OddGraphs:
         for part, term in ((RDF.type, RDF.Statement), *parts):
             graph.add((reifier, part, term))
         for _ in range(self._random.randint(0, 2)):
-            property = self._random.choice([*_PROPERTIES, URIRef(EXAMPLE + "since")])
+            property = self._random.choice([*self._properties, URIRef(EXAMPLE + "since")])
             graph.add((reifier, property, self._term()))
 
 

@@ -45,6 +45,15 @@ LISTS = {
     "SKOS": (COLLECTION, "trig", "memberList", "skos"),
     "SKOS without mapping": (COLLECTION, "trig", "memberList", None),
     "BIBO": (AUTHORS, "trig", "authorList", "foaf"),
+    **{
+        f"rdf:{name}": (
+            AUTHORS.replace("( :z :a )", f"[ a rdf:{name} ; rdf:_2 :a ; rdf:_1 :z ]"),
+            "trig",
+            "authorList",
+            pack,
+        )
+        for name, pack in (("Seq", None), ("Bag", "foaf"), ("Alt", None))
+    },
 }
 ODD = """
 :s a :T ; :l ( :a :b :a ) , ( :b :a ) , ( ( :a ) ( :b :a ) ) , :a , ( :b "x" ( :a ) 5 ) ,
@@ -87,6 +96,49 @@ def test_odd_lists_are_followed_where_they_can_be_and_come_home() -> None:
         "s": 1,
     }
     assert restored(nexus).snapshot() == nexus.snapshot()
+
+
+CONTAINERS = {
+    "two, and a list": ":s a :T ; :l ( :a :b ) , [ a rdf:Seq ; rdf:_1 :b ; rdf:_2 :a ] ,"
+    " [ a rdf:Bag ; rdf:_1 :a ] ; :m [ a rdf:Bag ; rdf:_1 ( :a :b ) ] .",
+    "literals and both": ":s a :T ; :l [ a rdf:Alt ; rdf:_1 'x'@en ; rdf:_2 :a ; rdf:_3 5 ] .",
+    "in a list": ":s a :T ; :l ( [ a rdf:Seq ; rdf:_1 :a ] 1 ) .",
+    "in a container": ":s a :T ; :l [ a rdf:Seq ; rdf:_1 [ a rdf:Bag ; rdf:_1 :a ] ] .",
+    "with an IRI": ":s a :T ; :l :seq . :seq a rdf:Seq ; rdf:_1 :a ; rdf:_2 :b .",
+    "with a gap": ":s a :T ; :l [ a rdf:Seq ; rdf:_1 :a ; rdf:_3 :b ] .",
+    "with two of a number": ":s a :T ; :l [ a rdf:Seq ; rdf:_1 :a , :b ] .",
+    "with another property": ":s a :T ; :l [ a rdf:Seq ; rdf:_1 :a ; :name 'x' ] .",
+    "shared": ":s a :T ; :l _:c ; :m _:c . _:c a rdf:Seq ; rdf:_1 :a .",
+    "empty, and alone": ":s a :T ; :l [ a rdf:Bag ] . [] a rdf:Seq ; rdf:_1 :a .",
+    "more than nine": ":s a :T ; :l [ a rdf:Seq ; "
+    + " ; ".join(f"rdf:_{number} :{'ab'[number % 2]}" for number in range(1, 13))
+    + " ] .",
+}
+
+
+@pytest.mark.parametrize("case", CONTAINERS)
+def test_containers_come_home(case: str) -> None:
+    check_home(CONTAINERS[case] + " :a a :T . :b a :T .", "trig")
+
+
+def test_items_of_a_container_are_found_by_their_numbers_and_leave_with_new_ones() -> None:
+    text = ":s a :T ; :l [ a rdf:Seq ; rdf:_1 :a ; rdf:_2 :b ; rdf:_3 :c ] ."
+    things = " :a a :T . :b a :T . :c a :T ."
+    nexus = imported(text + things)
+    nexus.execute('DELETE PROPOSITIONS ?l WHERE { ?l ({name: "s"}, "l", {name: "b"}) }')
+    expected = ":s a :T ; :l [ a rdf:Seq ; rdf:_1 :a ; rdf:_2 :c ] ."
+    assert original(nexus) == canonical(expected + things)
+
+
+def test_a_bag_of_literals_is_an_array() -> None:
+    nexus = imported(":s a :T ; :l [ a rdf:Bag ; rdf:_1 'y' ; rdf:_2 'x' ] .")
+    assert nexus.execute('FIND(?s.attributes.l) WHERE { ?s {name: "s"} }') == [["y", "x"]]
+    assert nexus.execute('FIND(?x.name) WHERE { ?x {} FILTER(?x.type == "Bag") }') == []
+
+
+def test_a_list_whose_links_have_other_graphs_stays_in_its_own() -> None:
+    text = ":s a :T . :a a :T . :b a :T . :s :l ( :a :b ) . :g { :s :l ( :b :b ) , :a }"
+    check_home(text, "trig")
 
 
 def test_a_list_of_literals_is_an_array() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from rdflib import Dataset, Graph, URIRef
@@ -27,6 +28,7 @@ SKIPPED = {
     "a fact about itself": (":a a :T ; :p :a ; :q ( :a :a ) . :a :p :a ~ :r . :r :n 1 .", set()),
 }
 EXAMPLES = amount("EXAMPLES", 20)
+SEED = 1000 * amount("SEED", 1)
 
 
 FILES = {
@@ -162,6 +164,31 @@ def test_a_random_dataset_comes_home_except_for_what_the_report_names(kind: str)
         else:
             whole += 1
     assert whole > EXAMPLES / 6
+
+
+NAMES: tuple[Any, ...] = (None, "local", "label")
+
+
+@pytest.mark.parametrize("kind", ["one graph", "named graphs", "reifiers"])
+def test_random_containers_and_names_come_home_and_a_second_import_changes_nothing(
+    kind: str,
+) -> None:
+    for seed in range(SEED, SEED + EXAMPLES):
+        odd = OddGraphs(
+            seed, named=kind == "named graphs", reifiers=kind == "reifiers", containers=True
+        )
+        nexus, text = empty(), odd.dataset.serialize(format="nquads")
+        options: dict[str, Any] = {"define": True, "default_type": "Thing", "format": "nquads"}
+        report = nexus.import_rdf(text, names=NAMES[seed % 3], **options)
+        written = home(nexus)
+        if not report["skipped"]:
+            assert differences(odd.dataset, written) == [], (seed, text)
+        again = nexus.import_rdf(text, names=NAMES[(seed + 1) % 3], **options)
+        for what in ("concepts", "propositions"):
+            assert again[what]["created"] == 0, (seed, text, again)
+        assert again["definitions"] == {"concept_types": [], "predicates": []}
+        if kind != "reifiers":
+            assert differences(written, home(nexus)) == [], (seed, text)
 
 
 def triples_of(skipped: str) -> int:

@@ -138,7 +138,8 @@ class Facts:
     def of_list(self, statement: ExternalTriple) -> tuple[list[ExternalTriple], bool]:
         """The links of a list to the elements in it, and whether all of its items are elements.
 
-        A list with other items is a value as well, so that nothing of it is missing.
+        A list with other items is a value as well, so that nothing of it is missing; and one that
+        has a link in other graphs than its own.
         """
         property, items = statement.predicate.value, statement.object
         if not isinstance(items, Items) or not items.terms or self._naming.is_claim(property):
@@ -146,18 +147,25 @@ class Facts:
         if property.startswith(vocab.OWN) or self._naming.predicate(property) is None:
             return [], False
         placed = list(leaves(items))
-        linked = [(place, item) for place, item in placed if self._is_element(item)]
+        linked = [
+            (place, ExternalTriple(*statement[:2], item))
+            for place, item in placed
+            if self._is_element(item)
+        ]
+        graphs = self._external.graphs
         is_whole = len(linked) == len(placed) and is_plain(items)
+        is_whole = is_whole and all(
+            {*graphs.get(link, graphs[statement])} == {*graphs[statement]} for _, link in linked
+        )
         if is_whole:
             self._lists[statement[:2]] += 1
         count = self._lists[statement[:2]]
         number = (f"{items.container}{count}" if items.container else count) if is_whole else 0
         links: list[ExternalTriple] = []
-        for place, item in linked:
-            link = ExternalTriple(*statement[:2], item)
-            if link not in self._external.graphs:
+        for place, link in linked:
+            if link not in graphs:
                 links.append(link)
-                self._external.graphs[link] = self._external.graphs[statement]
+                graphs[link] = graphs[statement]
             self._places[link].append((number, *place))
         return links, is_whole
 
