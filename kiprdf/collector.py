@@ -8,9 +8,13 @@ parsing.
 from __future__ import annotations
 
 import gc
+import weakref
 from collections.abc import Callable
-from typing import TypeVar
+from functools import cache, partial
+from typing import Concatenate, ParamSpec, TypeVar, cast
 
+P = ParamSpec("P")
+S = TypeVar("S")
 T = TypeVar("T")
 _pauses: set[object] = set()
 _is_off_for_them = False
@@ -37,3 +41,11 @@ def paused(function: Callable[[], T]) -> T:
             if _is_off_for_them and not _pauses:
                 _is_off_for_them = False
                 gc.enable()
+
+
+def cached(method: Callable[Concatenate[S, P], T], owner: S) -> Callable[P, T]:
+    """A method of an object with its results, to be an attribute of the object.
+
+    It makes no cycle, so that both are freed with the last reference to the object.
+    """
+    return cast("Callable[P, T]", cache(partial(method, weakref.proxy(owner))))

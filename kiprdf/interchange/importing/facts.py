@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
 from graphlib import TopologicalSorter
 from itertools import count
 from typing import Any, TypeAlias, cast
@@ -14,6 +13,7 @@ from typing import Any, TypeAlias, cast
 from pyoxigraph import BlankNode, NamedNode
 
 from kiprdf.budget import paced
+from kiprdf.collector import cached
 from kiprdf.interchange.forms import listed
 from kiprdf.interchange.importing.blank_nodes import is_blank
 from kiprdf.interchange.importing.element_index import SAME_AS
@@ -99,9 +99,9 @@ class Facts:
         self.ends: set[Object] = set()
         """The nodes of the data that are ends of facts."""
         # Most nodes are ends of several statements.
-        self._awaited = cache(self._awaited_of)
-        self._element = cache(self._element_of)
-        self.is_other = cache(self._is_other_node)
+        self._awaited = cached(Facts._awaited_of, self)
+        self._element = cached(Facts._element_of, self)
+        self.is_other = cached(Facts._is_other_node, self)
         self._lists: Counter[tuple[Node, NamedNode]] = Counter()
 
     def _by_reifier_iri(self) -> dict[str, ExternalTriple]:

@@ -6,11 +6,11 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
 from typing import TypeAlias
 
 from pyoxigraph import NamedNode
 
+from kiprdf.collector import cached
 from kiprdf.errors import shown
 from kiprdf.interchange.forms import listed
 from kiprdf.interchange.importing.blank_nodes import is_blank
@@ -185,8 +185,8 @@ class Identifier:
 
     def __post_init__(self) -> None:
         # Data have few classes.
-        self._rank = cache(self._rank_of)
-        self._is_of_things = cache(self._is_class_of_things)
+        self._rank = cached(Identifier._rank_of, self)
+        self._is_of_things = cached(Identifier._is_class_of_things, self)
 
     def identify(self, stubs: Iterable[Node]) -> Identities:
         """The identities of subjects, and of nodes without statements.

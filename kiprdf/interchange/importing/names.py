@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import count
 from typing import Any, NamedTuple, TypeAlias, TypeGuard, TypeVar
 from typing import Literal as OneOf
@@ -21,6 +21,7 @@ from urllib.parse import unquote
 from pyoxigraph import Literal, NamedNode
 
 from kiprdf.budget import paced
+from kiprdf.collector import cached
 from kiprdf.interchange.importing.blank_nodes import SKOLEM
 from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
 from kiprdf.interchange.importing.external import ExternalTriple, Node, Object
@@ -488,15 +489,15 @@ class Naming:
         self._used: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._has_mapped = False
         # Data have few terms, and each in very many triples.
-        self.type = cache(self._type)
-        self.predicate = cache(self._predicate)
-        self.is_native_predicate = cache(self._is_native_predicate)
-        self.is_mapped_predicate = cache(self._is_mapped_predicate)
-        self.is_claim = cache(self._is_claim)
-        self.labels = cache(self._labels_of)
-        self._attributes = cache(self._mapped_attributes)
-        self._metadata = cache(self._mapped_metadata)
-        self._unmapped = cache(self._unmapped_attribute)
+        self.type = cached(Naming._type, self)
+        self.predicate = cached(Naming._predicate, self)
+        self.is_native_predicate = cached(Naming._is_native_predicate, self)
+        self.is_mapped_predicate = cached(Naming._is_mapped_predicate, self)
+        self.is_claim = cached(Naming._is_claim, self)
+        self.labels = cached(Naming._labels_of, self)
+        self._attributes = cached(Naming._mapped_attributes, self)
+        self._metadata = cached(Naming._mapped_metadata, self)
+        self._unmapped = cached(Naming._unmapped_attribute, self)
 
     def _mapped(self, look_up: Callable[[str], T | None], iri: str) -> T | None:
         """The word of the mapping for an IRI, in either namespace of schema.org."""

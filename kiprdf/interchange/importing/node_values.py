@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from typing import NamedTuple
 
 from pyoxigraph import Literal, NamedNode
 
+from kiprdf.collector import cached
 from kiprdf.errors import shown
 from kiprdf.interchange.importing.blank_nodes import is_blank
 from kiprdf.interchange.importing.element_index import SAME_AS
@@ -50,7 +50,7 @@ class ValueReader:
         self.classes: dict[str, set[str]] = defaultdict(set)
         """The classes that each type comes from."""
         self.warnings = Warnings()
-        self._keys = cache(self._key)
+        self._keys = cached(ValueReader._key, self)
 
     def add_type(self, statement: ExternalTriple, resource: Resource | None) -> None:
         """The type of a concept is in its identity, other classes go to an attribute."""
