@@ -16,7 +16,7 @@ from pyoxigraph import Literal, NamedNode
 
 from kiprdf.budget import paced
 from kiprdf.interchange.forms import listed
-from kiprdf.interchange.importing.blank_nodes import is_blank
+from kiprdf.interchange.importing.blank_nodes import SKOLEM
 from kiprdf.interchange.importing.element_index import (
     IMPORTED_AT,
     SAME_AS,
@@ -94,9 +94,9 @@ class Replacement:
         stated_now: set[NamedNode] = set()
         for one in paced(every):
             node = cast(NamedNode, self._iris.from_id(one.key))
+            stated_now.add(node)
             if one.key in self._plan.existing and not self._plan.update:
                 continue
-            stated_now.add(node)
             element = None if node in left_out else self._draft.element(node)
             if element is None or (isinstance(element, Concept) and element.type in META_TYPES):
                 continue
@@ -204,10 +204,10 @@ class Replacement:
             if any(values[key] == digest for values in stated):
                 continue
             removed.append(key)
-            for values in stated:
-                value = cast("list[Json]", values[key])[0]
-                terms[own], values[key] = to_term(value), _digest_of(value)
-                break
+            overwritten = next((one for one in stated if isinstance(one[key], list)), None)
+            if overwritten is not None:
+                value = cast("list[Json]", overwritten[key])[0]
+                terms[own], overwritten[key] = to_term(value), _digest_of(value)
             else:
                 del terms[own]
                 _forget_form(element.metadata, key)
@@ -268,13 +268,13 @@ class Replacement:
 
     def _height(self, link: Proposition) -> int:
         """How many facts are below a fact."""
-        height, ends = 0, [link.subject, link.object]
-        while ends := [
+        height, ends = 0, {link.subject, link.object}
+        while ends := {
             end
             for one in map(self._draft.element, ends)
             if isinstance(one, Proposition)
             for end in (one.subject, one.object)
-        ]:
+        }:
             height += 1
         return height
 
@@ -306,8 +306,7 @@ class Replacement:
         elements: list[Element] = [concept, *self._draft.links_at(concept.node)]
         return (
             isinstance(own, str)
-            and own.startswith("urn:")
-            and is_blank(NamedNode(own))
+            and own.startswith(SKOLEM)
             and not any(STATUS in one.metadata for one in elements)
         )
 

@@ -150,6 +150,33 @@ def test_values_that_people_changed_stay(nexus: kiprdf.Nexus) -> None:
     assert attributes(nexus, "Levels")["keyword"] == "lake"
 
 
+def test_a_value_of_another_source_that_a_person_changed_is_not_restored(
+    nexus: kiprdf.Nexus,
+) -> None:
+    nexus.execute('UPDATE ?d SET ATTRIBUTES { keyword: "lake" } WHERE { ?d {name: "Levels"} }')
+    keyword = f'{PREFIXES} :levels a :Dataset ; :keyword "water" .'
+    assert harvest(nexus, keyword, "other")["elements"] == []
+    assert harvest(nexus, PREFIXES, "other")["values"] == 1
+    assert "keyword" not in attributes(nexus, "Levels")
+
+
+def test_facts_about_facts_end_with_them() -> None:
+    about = f"""{PREFIXES} :a a :T . :b a :T . :a :p :b . :r rdf:reifies <<( :a :p :b )>> .
+    :r :said :b . :s rdf:reifies <<( :r :said :b )>> . :s :said :a ."""
+    less = f"{PREFIXES} :a a :T . :b a :T ."
+    nexus = kiprdf.Nexus.memory()
+    nexus.import_rdf(about, source="cat", define=True)
+    assert harvest(nexus, less)["superseded"] == {"concepts": 0, "propositions": 3}
+    assert is_home(nexus, less)
+    assert harvest(nexus, about)["restored"] == {"concepts": 0, "propositions": 3}
+    nexus.execute(
+        'UPSERT { CONCEPT ?e { {type: "Event", name: "E"} } '
+        'PROPOSITION { (?e, "mentions", ({type: "T", name: "a"}, "p", {type: "T", name: "b"})) } }'
+    )
+    # An event mentions the fact.
+    assert harvest(nexus, less)["superseded"] == {"concepts": 0, "propositions": 2}
+
+
 def test_what_a_person_rejected_or_retracted_is_left_out(nexus: kiprdf.Nexus) -> None:
     (link,) = nexus.execute('FIND(?l.id) WHERE { ?l ({name: "Levels"}, "publisher", ?o) }')
     nexus.reject(link, reason="They stopped.")
