@@ -22,7 +22,7 @@ _LINKS = """
 FIND(?a.type, ?a.name, ?p.predicate, ?b.type, ?b.name)
 WHERE { ?a {} ?b {} ?p (?a, ?any, ?b) FILTER(?p.metadata.source == :source) }
 """
-_NOTES = "FIND(?n.name, ?n.metadata.source) WHERE { ?n {type: :type} }"
+_NOTES = "FIND(?n.name, ?n.metadata.folder) WHERE { ?n {type: :type} }"
 _MERGE = """
 MERGE CONCEPT ?old INTO ?new WHERE { ?old {type: :type, name: :old} ?new {type: :type, name: :new} }
 """
@@ -44,7 +44,7 @@ def rename(
 
     def read(_: object) -> dict[str, Any]:
         existing = without_row_limit(lambda: nexus.find(_NOTES, type=ITEM))
-        return {row["?n.name"]: row["?n.metadata.source"] for row in existing}
+        return {row["?n.name"]: row["?n.metadata.folder"] for row in existing}
 
     others = nexus.transaction(read, dry_run=True) if ITEM in _types(nexus) else {}
     taken = {
@@ -128,8 +128,10 @@ def _vanished(
         if type in META_TYPES:
             continue
         own = rows.get((type, name), [])
-        if not own and type != ITEM and original_id in of_id:
-            renamed[type, name] = of_id[original_id]
+        new = of_id.get(original_id)
+        has_title = new is not None and "folder" in rows[new][0]["metadata"]  # else, it has an id
+        if not own and new is not None and (type != ITEM or has_title):
+            renamed[type, name] = new
         elif not own or (original_id and not any("original_id" in row["metadata"] for row in own)):
             yield {"type": type, "name": name}
         else:

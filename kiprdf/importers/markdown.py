@@ -350,7 +350,7 @@ class _Folder:
                 before = attributes[own] if isinstance(attributes[own], list) else [attributes[own]]
                 value = [*before, value]
             attributes[own] = value
-        metadata = {"original_id": self._id(note)}
+        metadata = {"original_id": self._id(note), "folder": plan.source}
         tags = list(dict.fromkeys(tags))
         try:
             concept = plan.add_note(
@@ -437,7 +437,9 @@ class _Folder:
         name = link.target.removesuffix(".md")
         if _key(name) not in self._missing:
             is_file = link.predicate == "embeds" and mimetypes.guess_type(name)[0]
-            concept = self.plan.add_concept(ATTACHMENT if is_file else ITEM, name)
+            metadata = {"folder": self.plan.source}
+            type = ATTACHMENT if is_file else ITEM
+            concept = self.plan.add_concept(type, name, metadata=metadata)
             self._missing[_key(name)] = concept
             self.plan.warn(f"{note.path} links to '{name}', which is not there.")
         return self._missing[_key(name)]

@@ -214,6 +214,31 @@ def test_a_vault_that_changed_is_imported_again(tmp_path: Path) -> None:
         }
 
 
+def test_a_note_whose_title_is_taken_by_another_stays_one_concept(tmp_path: Path) -> None:
+    first = vault(tmp_path / "vault", {"a/Index.md": "mine", "B.md": "[[Index]]"})
+    with Nexus.memory() as nexus:
+        first.apply(nexus)
+        nexus.execute(
+            'UPSERT { CONCEPT { {type: "MemoryItem", name: "Index"} SET ATTRIBUTES {rating: 5} } }'
+        )
+        second = vault(tmp_path / "vault", {"b/Index.md": "yours", "a/Index.md": "mine, changed"})
+        report = second.apply(nexus)
+        assert report["vanished"] == []
+        assert links(second) == {("B", "links_to", "a/Index")}
+        rows = nexus.find(
+            "FIND(?n.name, ?n.attributes.content, ?n.attributes.rating) WHERE { ?n {type: :type} }",
+            type="MemoryItem",
+        ).tuples()
+        assert sorted(rows) == [
+            ("B", "[[Index]]", None),
+            ("a/Index", "mine, changed", 5),
+            ("b/Index", "yours", None),
+        ]
+        again = second.apply(nexus)
+        assert again["concepts"] == {"created": 0, "updated": 0, "unchanged": 3}
+        assert again["propositions"] == {"created": 0, "updated": 0, "unchanged": 1}
+
+
 def test_notes_of_one_title_in_two_folders_are_two(tmp_path: Path) -> None:
     first = vault(tmp_path / "work", {"Index.md": "mine [[Tea]]", "Tea.md": "green"})
     second = vault(tmp_path / "home", {"Index.md": "yours [[Tea]] [[Milk]]"})
@@ -223,6 +248,10 @@ def test_notes_of_one_title_in_two_folders_are_two(tmp_path: Path) -> None:
             report = second.apply(nexus)
         assert report["concepts"] == {"created": 0, "updated": 0, "unchanged": 3}
         assert report["vanished"] == []
+        nexus.execute(
+            'UPSERT { CONCEPT { {type: "MemoryItem", name: "Tea"} } WITH METADATA {source: "me"} }'
+        )
+        assert first.apply(nexus)["concepts"] == {"created": 0, "updated": 1, "unchanged": 1}
         names = nexus.find('FIND(?a.name, ?b.name) WHERE { (?a, "links_to", ?b) }').tuples()
         assert sorted(names) == [
             ("Index", "Tea"),
