@@ -269,9 +269,10 @@ class Memory:
     def rebuild(self, *, dry_run: bool = False) -> dict[str, int]:
         """Build the graph again from the stored memories, as one commit; ids are kept.
 
-        What was written by ``upsert_entity``, ``import_`` or a model is left out. Returns the
-        numbers of ``memories``, ``entities`` and ``edges``, and of edges that are ``rejected``, if
-        there are any; a dry run only returns them.
+        What was written by ``upsert_entity``, ``import_`` or a model is left out, and so is what
+        only memories state that are not believed, such as superseded ones. Returns the numbers of
+        ``memories``, ``entities`` and ``edges``, and of edges that are ``rejected``, if there are
+        any; a dry run only returns them.
         """
         extract = functools.lru_cache(None)(self.extract)
         for item in self.items():
@@ -280,7 +281,10 @@ class Memory:
         def build(change: Change) -> dict[str, int]:
             growth = Growth(self.graph, (self.graph.entities(), self.graph.edges()))
             items = self._notebook.items()
+            hidden, concept = self.graph.believed().notes, self.nexus.store.iris.concept
             for item in items:
+                if concept(ITEM, item.id).value in hidden:
+                    continue
                 growth.add(item, notes.of_speaker(item, extract(item.content)))
             if not dry_run:
                 growth.write(change)

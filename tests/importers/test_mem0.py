@@ -116,8 +116,9 @@ def test_extract_reads_what_holds(tmp_path: Path) -> None:
             planned("mem0", tmp_path, export).apply(nexus, extract=True)
             edges = {(edge.predicate, edge.weight) for edge in memory.edges()}
             assert edges == {("uses", 0.8), ("prefers", 1.0)}
-            [docker] = memory.entities("tool")
-            assert docker.name == "Docker"
+            assert [tool.name for tool in memory.entities("tool")] == ["Docker"]
+        memory.rebuild()
+        assert [tool.name for tool in memory.entities("tool")] == ["Docker"]
 
 
 MEMORY = {"id": "m", "memory": "Likes tea", "created_at": "2026-01-05T10:00:00Z"}
