@@ -225,12 +225,15 @@ def _age(statement: Statement, edge: Edge, now: datetime) -> float:
 
 
 def replace_graph(graph: Graph, change: Change) -> None:
-    """Let a change delete every entity, edge and link of evidence that it does not write."""
+    """Let a change delete every entity, edge and link of evidence that it does not write.
+
+    A link with a source is of an import, and one from another concept than a memory of others.
+    """
     change.removed += [node_id(node.node) for node in graph.entities()]
     change.removed += [link.link for link in graph.edges()]
     for predicate in (STATES, MENTIONS):
-        command = f'FIND(?x.id) WHERE {{ ?x (?m, "{predicate}", ?y) }}'
-        change.removed += graph.column(command)
+        own = f'?m {{type: :type}} ?x (?m, "{predicate}", ?y) FILTER(?x.metadata.source == null)'
+        change.removed += graph.column(f"FIND(?x.id) WHERE {{ {own} }}", type=ITEM)
 
 
 def forget(graph: Graph, change: Change, id: str, *, derived: bool = False) -> None:

@@ -86,6 +86,8 @@ def test_all_of_a_graph_is_found(tmp_path: Path) -> None:
         note = 'FIND(?n.attributes) WHERE { ?n {type: "MemoryItem", name: :name} }'
         assert nexus.execute(note, name="e-1")[0]["position"] == "intern"
         assert nexus.execute(note, name="e-2")[0]["episodes"] == ["p-2"]
+        Memory(nexus).rebuild()
+        assert rows(nexus, stating) == acme_notes | {("e-3", "WORKS_AT"), ("e-4", "ADVISES")}
         member = 'FIND(?a.name) WHERE { ({type: "Community", name: "Work"}, "has_member", ?a) }'
         assert nexus.execute(member) == ["Ada"]
 
