@@ -18,6 +18,7 @@ from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.execution.authors import AUTHOR
 from kiprdf.execution.engine import CommandEngine
+from kiprdf.execution.writer import RESTORED
 from kiprdf.interchange import tables
 from kiprdf.interchange.tables import ConceptRow, End, PropositionRow, Row, located
 from kiprdf.kml.creations import Creations
@@ -28,10 +29,11 @@ from kiprdf.language import ast
 from kiprdf.language.names import META_TYPES
 from kiprdf.language.parameters import from_json
 from kiprdf.language.printer import OUTLINED
+from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import read_element
 from kiprdf.rdf.iris import Iris, proposition_digits
 from kiprdf.rdf.literals import Json, canonical_json, is_same, to_term
-from kiprdf.rdf.vocab import ACTOR, CREATED_AT, MENTIONED, UPDATED_AT, VERSION
+from kiprdf.rdf.vocab import ACTOR, CREATED_AT, MENTIONED, MERGED_FROM, UPDATED_AT, VERSION
 from kiprdf.semantics.arguments import check_map
 from kiprdf.source import NOWHERE, Span
 from kiprdf.store import Delta, Origin, Store
@@ -287,7 +289,11 @@ class _Loading:
         own: dict[str, Json] = {VERSION: 1, UPDATED_AT: moment, CREATED_AT: moment}
         if actor.label is not None:
             own[ACTOR] = actor.label
-        return Creations(store, writer.catalog(), self.metadata, own)
+        # Who merged, or restored what others merged, has links with the ids of other facts.
+        has_merges = RESTORED in store.records() or bool(
+            store.lookup(None, vocab.metadata(MERGED_FROM), None, 1)
+        )
+        return Creations(store, writer.catalog(), self.metadata, own, has_merges=has_merges)
 
     def _create(
         self, batch: _Batch, creations: Creations

@@ -47,7 +47,8 @@ class Creations:
     """What a commit creates.
 
     The methods return whether an element is new: what is there they leave to others, and with None
-    what only a statement can judge. ``metadata`` and ``engine`` are written to all elements.
+    what only a statement can judge. ``metadata`` and ``engine`` are written to all elements. After
+    merges (``has_merges``), the id of a new proposition may be that of another one.
     """
 
     def __init__(
@@ -56,6 +57,8 @@ class Creations:
         catalog: Catalog,
         metadata: Mapping[str, Json],
         engine: Mapping[str, Json],
+        *,
+        has_merges: bool,
     ) -> None:
         self._store, self._iris, self._catalog = store, store.iris, catalog
         self._rows: list[str] = []
@@ -68,7 +71,8 @@ class Creations:
         """The last element that was not new."""
         self._nodes: dict[str, _Node] = {}
         self._types: dict[str, tuple[NamedNode, str, bool]] = {}
-        self._predicates: dict[str, tuple[NamedNode, str, bool]] = {}
+        self._predicates: dict[str, tuple[NamedNode, str]] = {}
+        self._has_merges = has_merges
         self._new_links: dict[str, NamedNode] = {}
         self._links = store.iris.propositions
         self._metadata = metadata
@@ -155,7 +159,7 @@ class Creations:
             return False
         iri = f"{self._links}{id[2:18]}/{predicate}"
         link = NamedNode(iri)
-        if property[2] and store.lookup(link, vocab.REIFIES, None, 1):
+        if self._has_merges and store.lookup(link, vocab.REIFIES, None, 1):
             return None  # another fact has this id since a merge
         fact = f"{start[1]} {property[1]} {end[1]}"
         self._new_links[id] = link
@@ -165,13 +169,11 @@ class Creations:
         )
         return True
 
-    def _predicate(self, name: str) -> tuple[NamedNode, str, bool] | None:
+    def _predicate(self, name: str) -> tuple[NamedNode, str] | None:
         if name not in self._catalog.predicates:
             return None
         node = self._iris.predicate(name)
-        # A link keeps its predicate: without facts of it, no id of one is taken.
-        has_some = bool(self._store.lookup(None, node, None, 1))
-        self._predicates[name] = node, str(node), has_some
+        self._predicates[name] = node, str(node)
         return self._predicates[name]
 
     def _end(self, id: str) -> _Node | None:
