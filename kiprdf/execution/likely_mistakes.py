@@ -231,10 +231,12 @@ class LikelyMistakes:
     def _near_name(new: Concept, name: str, is_written: bool) -> KipWarning:
         this, other = _matcher(new.type, new.name), _matcher(new.type, name)
         hint = f"If {other} is meant, write that."
-        if is_written and new.type in META_TYPES:
+        # A command is between backticks, and names may have some.
+        is_shown = is_written and "`" not in this + other
+        if is_shown and new.type in META_TYPES:
             command = f"DELETE CONCEPT ?new DETACH WHERE {{ ?new {this} }}"
             hint = f"If {other} is meant, write that, and delete this one: `{command}`."
-        elif is_written:
+        elif is_shown:
             command = f"MERGE CONCEPT ?new INTO ?old WHERE {{ ?new {this} ?old {other} }}"
             hint = f"If the two are the same, merge them: `{command}`. If not, leave them."
         return KipWarning("NearName", f"{this} is new, and there is {other}.", hint)
@@ -257,7 +259,7 @@ class LikelyMistakes:
             this = _matcher(element.type, element.name)
             message = f"The attribute '{key}' of {this} is new; its type has '{other}'."
             hint = f"If '{other}' is meant, write that."
-            if is_written:
+            if is_written and "`" not in this:
                 command = f"DELETE ATTRIBUTES {{{_text(key)}}} FROM ?x WHERE {{ ?x {this} }}"
                 hint = f"If '{other}' is meant, write that, and delete this one: `{command}`."
             yield KipWarning("NearKey", message, hint)

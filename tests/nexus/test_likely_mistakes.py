@@ -121,6 +121,15 @@ def test_case_and_looks_count_for_short_names_too(
     assert (first, second["name"]) == ([], "NearName")
 
 
+def test_a_hint_quotes_names_as_a_command_does(nexus: kiprdf.Nexus) -> None:
+    create(nexus, 'Say "hello\\" twice')
+    (warning,) = create(nexus, 'Say "hallo\\" twice')
+    assert follow(nexus, warning)["merged"] is True
+    create(nexus, "Say `hello`")
+    (warning,) = create(nexus, "Say `hallo`")
+    assert warning["hint"] == 'If {type: "Drug", name: "Say `hello`"} is meant, write that.'
+
+
 def test_a_definition_near_another_one_is_deleted_by_its_hint(nexus: kiprdf.Nexus) -> None:
     (warning,) = create(nexus, "drug", "$ConceptType")
     assert follow(nexus, warning)["deleted_concepts"] == 1
