@@ -361,9 +361,10 @@ class OxigraphReads(OwnStore):
             raise self._unreadable(fault) from fault
 
     def facts(self, node: NamedNode) -> list[Triple]:
+        of_others = (one for one in self.match(None, None, node) if one.subject != node)
         return [
             triple
-            for triple in (*self.match(node, None, None), *self.match(None, None, node))
+            for triple in (*self.match(node, None, None), *of_others)
             if triple.predicate.value.startswith(self.iris.predicates)
         ]
 
