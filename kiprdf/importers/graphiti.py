@@ -218,9 +218,8 @@ class _Graph:
             marks, former = _validity(edges)
             plan.propositions[-1]["metadata"] |= marks
             for period in former:
-                plan.add_proposition(
-                    fact, periods.PREDICATE, plan.add_concept(periods.TYPE, period.name)
-                )
+                # The Period exists by its name; one that there is already is not of this source.
+                plan.add_proposition(fact, periods.PREDICATE, (periods.TYPE, period.name))
         for edge in edges:
             self._add_evidence(edge, fact, dict.fromkeys(stating[edge["uuid"]]), last)
             if missing:

@@ -146,7 +146,8 @@ class Plan:
             raise ValueError(f"The text has more than {MOST_BYTES >> 20} MiB.")
         name = self._apart(f"name of {ITEM}", id, usable_name(id))
         item: Item = notes.note(texts.now, content, id=name, timestamp=timestamp, **options).item
-        item = replace(item, turn=turn, timestamp=item.timestamp if timestamp else "")
+        if turn is not None or not timestamp:
+            item = replace(item, turn=turn, timestamp=item.timestamp if timestamp else "")
         given = dict(attributes or {})
         for key in [key for key in given if key in texts.KEYS and given[key] is not None]:
             self.warn(f"The key {key!r} of a note is written as 'own_{key}'.")
