@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Generic, TypeAlias, TypeVar
 
 from kiprdf.budget import paced
@@ -76,11 +77,15 @@ def proposition_matcher(
     link: Proposition[K], resolve: Resolve[K], handles: Mapping[K, ast.Variable] | None = None
 ) -> ast.PropositionMatcher:
     """``(subject, "predicate", object)``; ends without a handle are written out."""
-    predicate = ast.Predicates((ast.PredicateName(ast.Scalar(link.predicate)),))
     subject = _endpoint(link.subject, handles or {}, resolve)
-    return ast.PropositionMatcher(
-        subject, predicate, _endpoint(link.object, handles or {}, resolve)
-    )
+    object_ = _endpoint(link.object, handles or {}, resolve)
+    return ast.PropositionMatcher(subject, _predicates(link.predicate), object_)
+
+
+@lru_cache(maxsize=1_024)
+def _predicates(name: str) -> ast.Predicates:
+    """The one predicate of a matcher; a statement has few, and each in many propositions."""
+    return ast.Predicates((ast.PredicateName(ast.Scalar(name)),))
 
 
 def tall_ends(

@@ -218,7 +218,7 @@ class Facts:
         ready: list[ExternalTriple] = []
         for statement in paced(statements):
             ends = self._awaited(statement.subject), self._awaited(statement.object)
-            if ends == (None, None):
+            if ends[0] is None and ends[1] is None:
                 ready.append(statement)
                 continue
             open_ends[statement] = {end for end in ends if end is not None}
