@@ -72,14 +72,15 @@ CALLS: dict[str, tuple[Call, dict[str, list[Any]]]] = {
     "provenance": (lambda nexus, **given: nexus.provenance(**given), {"target": NO_TARGET}),
     "to_rdflib": (lambda nexus, **given: nexus.to_rdflib(**given), {"mapping": NO_MAPPING}),
     "import_rdf": (
-        lambda nexus, **given: nexus.import_rdf(**{"source": FACT, **given}),
-        {"source": NO_SOURCE, "format": NO_FORMAT, "mapping": NO_MAPPING, "define": NO_SWITCH,
+        lambda nexus, document=FACT, **given: nexus.import_rdf(document, **given),
+        {"document": NO_SOURCE, "replace": NO_SWITCH, "lenient": NO_SWITCH,
+         "ontology": NO_SWITCH, "format": NO_FORMAT, "mapping": NO_MAPPING, "define": NO_SWITCH,
          "default_type": NO_TEXT, "language": NO_TEXT, "base_iri": NO_BASE,
          "metadata": NO_METADATA, "loader": NO_FUNCTION, "dry_run": NO_SWITCH},
     ),
     "import_ontology": (
-        lambda nexus, **given: nexus.import_ontology(**{"source": CLASS, **given}),
-        {"source": NO_SOURCE, "format": NO_FORMAT, "mapping": NO_MAPPING, "inherit": NO_SWITCH,
+        lambda nexus, document=CLASS, **given: nexus.import_ontology(document, **given),
+        {"document": NO_SOURCE, "format": NO_FORMAT, "mapping": NO_MAPPING, "inherit": NO_SWITCH,
          "metadata": NO_METADATA, "dry_run": NO_SWITCH},
     ),
     "diff": (
@@ -198,8 +199,8 @@ SIGNATURES = [
     ),
     (options.SnapshotOptions, [Nexus.snapshot, Nexus.write_snapshot], {"target", "history"}),
     (options.PublishOptions, [Nexus.publish], {"folder"}),
-    (options.ImportOptions, [Nexus.import_rdf], {"source"}),
-    (options.OntologyOptions, [Nexus.import_ontology], {"source"}),
+    (options.ImportOptions, [Nexus.import_rdf], {"document"}),
+    (options.OntologyOptions, [Nexus.import_ontology], {"document"}),
 ]
 
 
@@ -230,4 +231,4 @@ def test_the_server_takes_the_options_of_an_import() -> None:
     kinds = options.ImportOptions, options.OntologyOptions
     fields = {one.name for kind in kinds for one in dataclasses.fields(kind) if one.init}
     # A loader is a function.
-    assert set(Import.model_fields) == fields - {"loader"} | {"source", "ontology"}
+    assert set(Import.model_fields) == fields - {"loader"} | {"source_name", "ontology"}
