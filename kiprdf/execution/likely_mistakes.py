@@ -29,6 +29,8 @@ MOST_EDITS = 50
 """A statement that changes more elements is an import: it is not judged."""
 MOST_NOTED = 256
 """After a commit of more elements the names are read again when they are needed."""
+MOST_NAMES = 20_000
+"""Those of one type that are kept, about 250 bytes each."""
 MOST_CANDIDATES = 16
 MOST_WARNINGS = 10
 EXAMPLES = 100
@@ -106,7 +108,7 @@ class _Names:
 
     def add(self, name: str) -> None:
         key = _masked(name)
-        if key not in self._names:
+        if key not in self._names and len(self._names) < MOST_NAMES:
             half = len(key) // 2
             self._add(name, key, key[:half], key[half:])
 
@@ -135,7 +137,7 @@ class _Names:
             ends.get(end),
             ends.get(key[other:]),
         )
-        if is_added:
+        if is_added and len(names) < MOST_NAMES:
             self._add(name, key, start, end)
         if groups == _NONE or not SHORT < size <= LONG:
             return ()

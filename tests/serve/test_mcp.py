@@ -77,6 +77,15 @@ async def tour(session: ClientSession) -> None:
     answer = await session.call_tool("execute_kip_readonly", {"command": FIND})
     assert answer.structured_content == {"result": ["Aspirin"]}
     assert [json.loads(part.text) for part in answer.content] == [{"result": ["Aspirin"]}]  # type: ignore[union-attr]
+    named = FIND.replace('"Aspirin"', ":name")
+    texts = {
+        "command": named,
+        "parameters": '{"name": "Aspirin"}',
+        "dry_run": "true",
+        "as_of": None,
+    }
+    answer = await session.call_tool("execute_kip_readonly", texts)
+    assert answer.structured_content == {"result": ["Aspirin"]}
     assert not answer.is_error
     for arguments in ({"command": "FIND(?x"}, {"comand": FIND}, {}):
         answer = await session.call_tool("execute_kip", arguments)
