@@ -31,7 +31,6 @@ from kiprdf.memory.notes import ROLES, text_of
 from kiprdf.memory.texts import PIECE
 
 CONVERSATION = "Conversation"
-_UNKNOWN_TIME = "1970-01-01T00:00:00Z"
 _FILES = "conversations*.json"
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError)
 _HINT = "Give conversations.json of an export of ChatGPT or Claude, or its archive (.zip)."
@@ -114,9 +113,9 @@ def _add(plan: Plan, conversation: _Conversation) -> None:
     times = (message.time for message in (*conversation.shown, *conversation.others))
     first = conversation.created or next(filter(None, times), None)
     if first is None:
-        plan.warn(f"The conversation {id} has no time: its messages are of {_UNKNOWN_TIME[:10]}.")
+        plan.warn(f"The conversation {id} has no time, and neither have its messages.")
     for session, messages in ((id, conversation.shown), (f"{id} not shown", conversation.others)):
-        time = first or _UNKNOWN_TIME
+        time = first
         turn = 0
         for message in messages:
             time = message.time or time

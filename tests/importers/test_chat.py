@@ -353,10 +353,13 @@ def test_odd_conversations_are_read_or_reported(tmp_path: Path) -> None:
     ]
     assert [entry["item"] for entry in plan.skipped] == ["1", '{"uuid": "no messages"}', "7"]
     assert "The messages of the conversation c are in a circle: it is read once." in plan.warnings
-    assert "The conversation u has no time: its messages are of 1970-01-01." in plan.warnings
+    assert "The conversation u has no time, and neither have its messages." in plan.warnings
     with Nexus.memory() as nexus:
         plan.apply(nexus)
-        assert Memory(nexus).get("u/w").content == "\ud800 hi"  # type: ignore[union-attr]
+        memory = Memory(nexus)
+        assert memory.get("u/w").content == "\ud800 hi"  # type: ignore[union-attr]
+        assert memory.recall("hi").notes[0].item.timestamp == ""
+        assert plan.apply(nexus)["concepts"] == {"created": 0, "updated": 0, "unchanged": 9}
 
 
 @pytest.mark.parametrize(
