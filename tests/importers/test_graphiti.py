@@ -298,4 +298,5 @@ def test_many_edges(tmp_path: Path) -> None:
     with Nexus.open(tmp_path / "brain") as nexus:
         report = planned("graphiti", tmp_path, {"nodes": nodes, "edges": edges}).apply(nexus)
         assert report["propositions"]["created"] == 2 * (number - 1)
+        nexus.build_index()
         assert recalled(nexus, f"fact {number - 1}")[0] == f"Fact {number - 1}"

@@ -182,4 +182,5 @@ def test_many_entities(tmp_path: Path) -> None:
     with Nexus.open(tmp_path / "brain") as nexus:
         report = plan.apply(nexus)
         assert report["propositions"]["created"] == 2 * number
+        nexus.build_index()
         assert recalled(nexus, f"observation {number - 1}")[0] == f"Observation {number - 1}"

@@ -234,4 +234,5 @@ def test_many_memories(tmp_path: Path) -> None:
     with Nexus.open(tmp_path / "brain") as nexus:
         report = planned("mem0", tmp_path, export).apply(nexus)
         assert report["concepts"]["created"] == number
+        nexus.build_index()
         assert recalled(nexus, f"fact {number - 1}")[0] == f"Fact {number - 1}"
