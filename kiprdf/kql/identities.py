@@ -110,7 +110,8 @@ def hint_of_write(
 def _creation(name: ConceptName) -> str:
     """How to create a concept before a write that names it; nothing for what no concept can be."""
     is_name = is_identifier(name.name) or name.type not in META_TYPES
-    if not is_name or name.name != without_outer_blanks(name.name) or "`" in name.name:
+    is_name = is_name and name.name == without_outer_blanks(name.name)
+    if not is_name or "`" in name.name or placeholder_hint(name.name):
         return ""
     matcher = f'{{type: "{name.type}", name: {json.dumps(name.name, ensure_ascii=False)}}}'
     return f" If it is new, create it first: `UPSERT {{ CONCEPT {{ {matcher} }} }}`."
