@@ -102,11 +102,10 @@ class _Batch:
         self._ids: dict[End, str] = {}
 
     def add(self, row: Row) -> None:
-        if type(row) is ConceptRow:
+        if isinstance(row, ConceptRow):
             id = f"C:{row.type}/{row.name}"
             self.last["concepts"] = row.number
         else:
-            row = cast(PropositionRow, row)
             subject = self._ids.get(row.subject) or self._id(row.subject)
             object_ = self._ids.get(row.object) or self._id(row.object)
             digits = proposition_digits(subject, row.predicate, object_)

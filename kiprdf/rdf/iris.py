@@ -111,7 +111,7 @@ def proposition_digits(subject_id: str, predicate: str, object_id: str, salt: in
     text = f"{quoted(subject_id)},{quoted(predicate)},{quoted(object_id)}"
     for step in range(salt):
         text += f',"{step + 1}"'
-    return hashlib.sha256(f"[{text}]".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"[{text}]".encode()).digest()[:8].hex()
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import kiprdf
 from kiprdf.rdf.iris import proposition_digits
@@ -20,6 +21,7 @@ UPSERT {
   CONCEPT { {type: "$PropositionType", name: "stated"} }
 }
 """
+Rows: TypeAlias = list[tuple[Any, ...]]
 BLOCKS = 400
 """Blocks a statement."""
 
@@ -63,6 +65,34 @@ def blocks(propositions: int) -> Iterator[str]:
 
 
 WORDS = ("pain", "fever", "nausea", "cough", "swelling", "fatigue", "itching", "cramps")
+
+
+def rows(propositions: int) -> tuple[Rows, Rows]:
+    """The same as rows of ``Nexus.load``: concepts, and propositions."""
+    chance = random.Random(20261122)
+    drugs, symptoms, authors = sizes(propositions)
+    concepts: Rows = [("Symptom", f"S{number}") for number in range(symptoms)]
+    concepts += [("Author", f"A{number}") for number in range(authors)]
+    links: Rows = [
+        (("Symptom", f"S{number}"), "broader", ("Symptom", f"S{(number - 1) // 3}"))
+        for number in range(1, symptoms)
+    ]
+    for number in range(drugs):
+        drug = ("Drug", f"D{number}")
+        treated = chance.sample(range(symptoms), 4)
+        others = chance.sample(range(number), min(number, 4))
+        attributes = {
+            "risk": chance.randrange(5),
+            "description": f"Relieves {chance.choice(WORDS)} and {chance.choice(WORDS)}.",
+        }
+        sure = {"confidence": chance.randrange(100) / 100}
+        concepts.append((*drug, attributes, sure))
+        links += [(drug, "treats", ("Symptom", f"S{other}"), None, sure) for other in treated]
+        links += [(drug, "interacts_with", ("Drug", f"D{other}"), None, sure) for other in others]
+        for other in treated[:2] if number % 8 == 0 else ():
+            author = ("Author", f"A{chance.randrange(authors)}")
+            links.append((author, "stated", (drug, "treats", ("Symptom", f"S{other}"))))
+    return concepts, links
 
 
 def capsule(propositions: int) -> str:
