@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kiprdf.errors import KipError
-from kiprdf.importers.plan import Plan, keys_of, parse_json, read_text, usable_name
+from kiprdf.importers.plan import Plan, keys_of, parse_json, read_text
 from kiprdf.interchange.tables import records
 from kiprdf.language.names import is_key
 
@@ -147,7 +147,7 @@ def _filled(plan: Plan, names: Sequence[str], rows: Iterable[Row], columns: Colu
     links = {column: columns.link(column) for column in columns.links}
     lines: dict[str, int] = {}
     written: dict[tuple[str, str], dict[str, Any]] = {}
-    linked: set[tuple[str, str]] = set()
+    linked: dict[tuple[str, str], tuple[str, str]] = {}
     for line, row in rows:
         name = _name(row.get(columns.key))
         if name is None:
@@ -168,14 +168,10 @@ def _filled(plan: Plan, names: Sequence[str], rows: Iterable[Row], columns: Colu
                 target = _name(value)
                 if target is None:
                     plan.skip({column: value}, f"line {line}: this is no name to link to")
-                elif (type, usable_name(target)) == concept:
-                    plan.skip({column: value}, f"line {line}: it would link to itself")
-                else:
-                    end = (plan.type(type), usable_name(target))
-                    if end not in linked:
-                        linked.add(end)
-                        plan.add_concept(type, target)
-                    plan.add_proposition(concept, predicate, end)
+                    continue
+                if (type, target) not in linked:
+                    linked[type, target] = plan.add_concept(type, target)
+                plan.add_proposition(concept, predicate, linked[type, target])
     return plan
 
 
@@ -191,12 +187,15 @@ def _attribute_keys(plan: Plan, names: Sequence[str], columns: Columns) -> dict[
             raise KipError("KIP_1001", f"{name!r} cannot be the name of an attribute.", hint)
     chosen = {column: name for name, column in columns.attributes.items()}
     others = [n for n in names if n not in {columns.key, *columns.links, *chosen}]
-    free = keys_of([*columns.attributes, *(n for n in others if n not in chosen.values())])
-    keys = {**chosen, **{name: free.get(name, f"{name}_2") for name in others}}
+    for name in others:
+        if name in columns.attributes:
+            hint = f"Give another name to one of them: --attribute OTHER={name}."
+            raise KipError("KIP_1001", f"Two columns are the attribute {name!r}.", hint)
+    keys = keys_of([*columns.attributes, *others])
     for name in others:
         if keys[name] != name:
             plan.warn(f"The column {name!r} is the attribute '{keys[name]}'.")
-    return keys
+    return {**chosen, **{name: keys[name] for name in others}}
 
 
 def _name(value: object) -> str | None:

@@ -259,3 +259,14 @@ def test_the_command_line_reads_tables_from_files_and_standard_input(tmp_path: P
     refused = invoke("import", "--from", "csv", "-", "--define", "--nexus", nexus)
     assert refused.exit_code == 2
     assert "Of the options, --from takes" in refused.stderr
+
+
+def test_a_row_may_link_to_itself_and_two_columns_are_no_one_attribute(tmp_path: Path) -> None:
+    plan = _csv(tmp_path, "isbn,x,of\n1,a,1\n", links={"of": "of:Book"})
+    assert [(row["subject"], row["object"]) for row in plan.propositions] == [
+        (("Book", "1"), ("Book", "1"))
+    ]
+    with Nexus.memory() as nexus:
+        assert plan.apply(nexus)["propositions"]["created"] == 1
+    with pytest.raises(KipError, match=r"Two columns are the attribute 'x'"):
+        _csv(tmp_path, "isbn,x,y\n1,a,b\n", attributes={"x": "y"})
