@@ -137,7 +137,8 @@ class _Fault(Exception):
 def verify(document: files.Source, trusted: Iterable[str] | None = None) -> Verified:
     """Whether the signature of a document holds, and whose it is.
 
-    ``document`` is JSON-LD with a Data Integrity proof: its text, a path to it, or an open file.
+    ``document`` is JSON-LD with a Data Integrity proof: its text or bytes, a path to it, or an open
+    file.
     ``trusted`` are the signers (``did:key:z6Mk…``) of whom one must have signed; without it the
     signature of anybody is ``ok``, and ``reasons`` say so. A document that does not verify is no
     error. Raises KIP_1001 for another ``document``, and for ``trusted`` that are no such keys;
