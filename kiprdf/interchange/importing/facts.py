@@ -484,6 +484,15 @@ def _with_earlier(parts: list[Part], fact: Fact, context: Context) -> list[Part]
     link = context.index.link(fact.id) if parts else None
     earlier = [] if link is None else [Part(n, NodeValues(), s) for n, s in statements_of(link)]
     new = [_identity(part, len(earlier) > 1) for part in parts]
+    if len(earlier) == 1 and not earlier[0].shown:
+        # A statement that is nothing but its triple, which each new one of these graphs states.
+        graphs = [sorted(context.external.graphs[one]) for one, _, _ in fact.statements]
+        new += [
+            _identity(one, False)
+            for one in earlier
+            if [*one.noted] == [GRAPH]
+            if sorted(listed(one.noted[GRAPH])) in graphs
+        ]
     kept = [
         part
         for part in earlier

@@ -97,13 +97,19 @@ def apart(triples: Iterable[Triple], iris: Iris) -> Iterator[Triple]:
         for number, part in enumerate(parts):
             if isinstance(part.get("id"), str):
                 nodes[node, part["id"]] = _node(node, number, iris)
-    # What an import stated of a reifier before another one came is stated of the first.
+    # What an import stated of a reifier when it was the only one is stated of the first with an
+    # IRI, else of a blank node.
     firsts: dict[object, NamedNode] = {}
-    for node in links:
+    for node, parts in links.items():
         same_as = (value_of(t) for t in groups[node] if place_of(t) == (False, SAME_AS))
         first = (node, str(next(iter(listed(next(same_as, None))), None)))
-        if first in nodes:
-            firsts[node] = nodes[node, _USUAL] = nodes[first]
+        blank = (nodes[node, i] for part in parts if (i := str(part.get("id"))).startswith(SKOLEM))
+        if len(parts) > 1:
+            firsts[node] = nodes.get(first) or next(blank, _node(node, 0, iris))
+        elif first in nodes:
+            firsts[node] = nodes[first]
+        if node in firsts:
+            nodes[node, _USUAL] = firsts[node]
     for node, own in groups.items():
         if node in links:
             yield from _Link(node, own, links[node], nodes, iris).triples()
