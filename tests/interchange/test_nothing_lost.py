@@ -11,7 +11,7 @@ from rdflib.compare import isomorphic
 
 import kiprdf
 from tests.interchange.odd_graphs import OddGraphs, by_graph
-from tests.interchange.originals import PREFIXES, canonical, imported, original
+from tests.interchange.originals import PREFIXES, canonical, check_home, imported, original
 from tests.interchange.test_same_graph import CONCEPTS, REIFIERS
 from tests.long_runs import amount
 from tests.nexus.support import empty, restored
@@ -187,8 +187,25 @@ def test_random_containers_and_names_come_home_and_a_second_import_changes_nothi
         for what in ("concepts", "propositions"):
             assert again[what]["created"] == 0, (seed, text, again)
         assert again["definitions"] == {"concept_types": [], "predicates": []}
-        if kind != "reifiers":
-            assert differences(written, home(nexus)) == [], (seed, text)
+        assert differences(written, home(nexus)) == [], (seed, text)
+
+
+THINGS = " :a a :T . :b a :T ."
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [":since :b", ":since ( :b )", ":n 1 ; :since :b", ":by [ a rdf:Seq ; rdf:_1 :b ]"],
+)
+def test_an_annotation_without_an_iri_is_one_statement_in_a_second_import(annotation: str) -> None:
+    check_home(f":s a :T ; :l :a {{| {annotation} |}} ." + THINGS)
+
+
+def test_a_link_of_the_only_reifier_comes_home_when_another_import_brings_others() -> None:
+    nexus = imported(":s a :T ; :l :a {| :n 1 |} ." + THINGS)
+    nexus.import_rdf(PREFIXES + ":s a :T ; :l :a {| :since :b |} ." + THINGS, define=True)
+    both = ":s a :T ; :l :a {| :n 1 |} {| :since :b |} ."
+    assert original(nexus) == canonical(both + THINGS)
 
 
 def triples_of(skipped: str) -> int:

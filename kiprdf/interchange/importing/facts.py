@@ -484,15 +484,8 @@ def _with_earlier(parts: list[Part], fact: Fact, context: Context) -> list[Part]
     link = context.index.link(fact.id) if parts else None
     earlier = [] if link is None else [Part(n, NodeValues(), s) for n, s in statements_of(link)]
     new = [_identity(part, len(earlier) > 1) for part in parts]
-    if len(earlier) == 1 and not earlier[0].shown:
-        # A statement that is nothing but its triple, which each new one of these graphs states.
-        graphs = [sorted(context.external.graphs[one]) for one, _, _ in fact.statements]
-        new += [
-            _identity(one, False)
-            for one in earlier
-            if [*one.noted] == [GRAPH]
-            if sorted(listed(one.noted[GRAPH])) in graphs
-        ]
+    if len(earlier) == 1 and _is_stated_again(earlier[0], parts, fact, context):
+        new.append(_identity(earlier[0], False))
     kept = [
         part
         for part in earlier
@@ -502,6 +495,20 @@ def _with_earlier(parts: list[Part], fact: Fact, context: Context) -> list[Part]
     if not kept:
         return parts
     return kept + [p for p in parts if p.noted.keys() - _USUAL or _has_values(p.values)]
+
+
+def _is_stated_again(earlier: Part, parts: list[Part], fact: Fact, context: Context) -> bool:
+    """Whether new statements say what a statement without an IRI says: its triple and its values.
+
+    A blank node has an IRI only beside other statements, so that of a new one is no difference.
+    """
+    graphs = [sorted(context.external.graphs[one]) for one, _, _ in fact.statements]
+    if earlier.noted.keys() - {"attributes", "metadata"} != {GRAPH}:
+        return False
+    if sorted(cast(list[str], earlier.noted[GRAPH])) not in graphs:
+        return False
+    blank = [one for one in parts if is_blank(NamedNode(str(one.noted.get("id", vocab.BLANK))))]
+    return not earlier.shown or earlier.shown in [shown_values(part, {}) for part in blank]
 
 
 def _identity(part: Part, by_values: bool) -> list[Json]:
