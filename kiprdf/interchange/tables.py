@@ -16,7 +16,7 @@ from kiprdf.language.parameters import check_json
 from kiprdf.language.sizes import Sizes
 from kiprdf.language.values import is_encodable
 from kiprdf.loading import load
-from kiprdf.rdf.literals import Json
+from kiprdf.rdf.literals import Json, to_term
 from kiprdf.semantics.arguments import check_key, refuse_reserved
 from kiprdf.source import NOWHERE
 
@@ -27,6 +27,7 @@ READ_AT_ONCE = 4_096
 _METADATA = "metadata."
 _SAFE = 2**53
 _LONG = 1_000
+_LARGE = 1_000_000
 _PLAIN = frozenset((str, int, bool, type(None)))
 _EMPTY = frozenset(("NAType", "NaTType"))
 """The types of what pandas has in an empty cell, beside NaN and None."""
@@ -224,6 +225,8 @@ def _json(value: Any, key: str) -> tuple[Json, int]:
         sizes.add(value)
         converted = _converted(value)
         check_json(converted)
+        if sizes.total > _LARGE:
+            to_term(converted)  # raises KIP_4002 for what no value can hold
     except KipError as error:
         error.message = f"The value of {key!r}: {error.message}"
         raise

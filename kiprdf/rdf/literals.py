@@ -12,11 +12,14 @@ from typing import Any
 
 from pyoxigraph import BaseDirection, Literal, NamedNode
 
+from kiprdf.errors import KipError
 from kiprdf.rdf import vocab
 
 Json = Any
 """A JSON value as Python holds it."""
 
+_MOST_BYTES = 15 << 20
+"""The most bytes of an array or object in N-Quads: the engine reads lines of less than 16 MiB."""
 _DEEPEST = 64
 """How deep arrays and objects nest at most, as in a command."""
 _LANGUAGE = re.compile(r"[a-z]{1,8}(-[a-z0-9]{1,8})*")
@@ -58,7 +61,7 @@ def canonical_json(value: Json) -> str:
 
 
 def to_term(value: Json) -> Literal | NamedNode:
-    """The RDF term of a JSON value.
+    """The RDF term of a JSON value; KIP_4002 for an array or object that no line can hold.
 
     >>> to_term(2), to_term(None)
     (<Literal value=2 datatype=<NamedNode value=http://www.w3.org/2001/XMLSchema#integer>>,
@@ -78,7 +81,17 @@ def to_term(value: Json) -> Literal | NamedNode:
         literal = _from_value_object(value)
         if literal is not None:
             return literal
-    return Literal(canonical_json(value), datatype=vocab.JSON)
+    text = canonical_json(value)
+    if len(text) > _MOST_BYTES // 8:
+        _require_room(text)
+    return Literal(text, datatype=vocab.JSON)
+
+
+def _require_room(text: str) -> None:
+    escaped = text.count('"') + text.count("\\")
+    if len(text.encode("utf-8", "replace")) + escaped > _MOST_BYTES:
+        message = f"An array or object is longer than {_MOST_BYTES >> 20} MiB as one value."
+        raise KipError("KIP_4002", message, "Divide it among several attributes or concepts.")
 
 
 def _from_value_object(value: dict[str, Json]) -> Literal | None:

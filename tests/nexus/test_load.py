@@ -201,6 +201,20 @@ def test_what_is_no_row_is_refused_with_its_row(
     assert nexus.info()["commit"] == commit
 
 
+def test_an_array_that_no_value_can_hold_is_refused_with_its_row(nexus: Nexus) -> None:
+    lines = "\n" * 100_000  # two bytes each in JSON, and three in N-Quads
+    nexus.load([("Drug", "Ada", {"long": [lines] * 50})])
+    with pytest.raises(
+        KipError, match=r"^KIP_4002 Row 2 .* of 'long': An array .* 15 MiB"
+    ) as caught:
+        nexus.load([("Drug", "Bo"), ("Drug", "Cy", {"long": [lines] * 53})])
+    assert caught.value.hint
+    command = 'UPSERT { CONCEPT { {type: "Drug", name: "Cy"} SET ATTRIBUTES {long: :long} } }'
+    with pytest.raises(KipError, match="KIP_4002 An array or object is longer than 15 MiB"):
+        nexus.execute(command, long=[lines] * 53)
+    assert nexus.execute('FIND(?p.name) WHERE { ?p {type: "Drug"} }') == ["Ada"]
+
+
 def test_batches_before_an_error_are_named_and_stay(
     nexus: Nexus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
