@@ -159,3 +159,44 @@ def test_a_map_of_graphs_by_their_ids_has_named_graphs() -> None:
     quads, _ = parse_foreign(json.dumps(array), "jsonld")
     assert {str(quad.graph_name) for quad in quads} == {"DEFAULT"}
     assert len(quads) == 2
+
+
+TEXT = {"@id": "https://example.org/text", "@container": "@language"}
+TAGS: list[tuple[dict[str, Any], dict[str, Any], str, int]] = [
+    (
+        {"text": TEXT},
+        {"text": {"en_US": "}", "a b": ["c"], "en-US": "d"}},
+        '<urn:s> :text "}"@en-US , "d"@en-US , "c" .',
+        2,
+    ),
+    (
+        {"A": {"@context": {"text": TEXT}}},
+        {"@type": "B", "text": {"a_b": "x"}},
+        '<urn:s> a :B ; :text [ :a_b "x" ] .',
+        0,
+    ),
+    (
+        {"text": TEXT, "data": {"@type": "@json"}},
+        {"data": {"text": {"en_US": 1}, "@language": "a b"}},
+        """<urn:s> :data '{"@language":"a b","text":{"en_US":1}}'^^rdf:JSON .""",
+        0,
+    ),
+    (
+        {"@language": "en_US", "n": {"@language": "a b"}, "tag": "@language"},
+        {"m": "x", "n": "y", "o": {"@value": "z", "tag": "de_AT"}},
+        '<urn:s> :m "x"@en-US ; :n "y" ; :o "z"@de-AT .',
+        3,
+    ),
+]
+
+
+@pytest.mark.parametrize(("terms", "node", "expected", "warned"), TAGS)
+def test_language_tags_are_corrected_where_they_are_tags(
+    terms: dict[str, Any], node: dict[str, Any], expected: str, warned: int
+) -> None:
+    text = json.dumps({"@context": [V, terms], "@id": "urn:s", **node})
+    quads, warnings = parse_foreign(text, "jsonld")
+    read = Graph().parse(data="\n".join(f"{quad.triple} ." for quad in quads), format="nt")
+    prefixes = f"@prefix : <https://example.org/> . @prefix rdf: <{RDF}> ."
+    assert isomorphic(read, Graph().parse(data=f"{prefixes} {expected}", format="turtle"))
+    assert len(warnings) == warned

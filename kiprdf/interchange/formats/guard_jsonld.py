@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 from urllib.parse import urljoin
@@ -42,8 +42,15 @@ DIGITS = 1000
 _QUAD_TERMS = 4
 
 
-def checked(text: str, loader: Loader | None, base_iri: str | None = None) -> str:
+def checked(
+    text: str,
+    loader: Loader | None,
+    base_iri: str | None = None,
+    correct_tag: Callable[[str], str | None] | None = None,
+) -> str:
     """Return a document that its parser reads safely, with its remote contexts inserted.
+
+    ``correct_tag`` returns a language tag that is well-formed, None if there is none.
 
     Raises KIP_1001 with line and column for a text that is not JSON or has a key twice, and for a
     context that is named by its URL, unless a loader is given or it is bundled; KIP_4002 for a
@@ -57,7 +64,9 @@ def checked(text: str, loader: Loader | None, base_iri: str | None = None) -> st
         document = with_initial(document, initial) if initial else document
         contexts.check_work()
         _check_length(document, contexts, text)
-        read = plain(document) if contexts.may_be_misread() else document
+        has_tags = correct_tag is not None and contexts.has_tags()
+        is_misread = has_tags or contexts.may_be_misread()
+        read = plain(document, correct_tag or str) if is_misread else document
         is_changed = contexts.fetched or initial or read != document
         return json.dumps(read) if is_changed else text
     except RecursionError:
@@ -136,7 +145,7 @@ class _Contexts:
         """For each term, the strings that its definitions consist of."""
         self._json: set[str] = set()
         """The terms whose values are JSON."""
-        self._has_maps = self._has_vocabulary = False
+        self._has_maps = self._has_vocabulary = self._has_tags = False
         self._keys: set[str] = set()
         """The keys of all nodes."""
         self._with_context = 0
@@ -186,6 +195,10 @@ class _Contexts:
             or self._scoped > 0
             or any(not self.iris.get(n, self._has_vocabulary) for n in names)
         )
+
+    def has_tags(self) -> bool:
+        """Whether there may be language tags."""
+        return self._has_tags or "@language" in self._keys
 
     def check_work(self) -> None:
         """Raise KIP_4002 for large contexts that are applied again and again."""
@@ -262,8 +275,11 @@ class _Contexts:
         self.terms += len(context)
         described = [(term, one) for term, one in context.items() if isinstance(one, dict)]
         self._json |= {term for term, one in described if one.get("@type") == "@json"}
-        containers = (one for _, each in described for one in listed(each.get("@container")))
+        containers = [one for _, each in described for one in listed(each.get("@container"))]
         self._has_maps = self._has_maps or not {"@type", "@id"}.isdisjoint(containers)
+        of_terms = (key for _, one in described for key in one)
+        named = [*context, *context.values(), *containers, *of_terms]
+        self._has_tags = self._has_tags or "@language" in named
         self._has_vocabulary = self._has_vocabulary or context.get("@vocab") is not None
         for term, definition in budget.paced(context.items()):
             strings = _strings(term, definition)

@@ -9,12 +9,11 @@ from __future__ import annotations
 import codecs
 import hashlib
 import io
-import itertools
 import operator
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import IO, Any, cast
 
@@ -53,10 +52,6 @@ _XML = re.compile(
 _XML_LANGUAGE = re.compile(
     r"(?P<before>\sxml:lang\s*=\s*)(?P<quote>[\"'])(?P<tag>[^\"']*)(?P=quote)"
 )
-_JSON_ALIAS = re.compile(r'"([^"\\@]+)"\s*:\s*"@language"')
-_JSON_MAPPED = re.compile(
-    r'"([^"\\]+)"\s*:\s*\{[^{}]*"@container"\s*:\s*(?:"@language"|\[[^][]*"@language"[^][]*\])'
-)
 _NO_TAG = "x-kipnone"
 """Written where a format cannot leave a tag out; texts with it get none."""
 _DIRECTION = re.compile(r"--(?:ltr|rtl)\Z")
@@ -77,11 +72,12 @@ def parse_foreign(
     With ``bad`` what is bad is noted there, and is not an error.
     """
     check_format(format)
-    text, warnings = repaired(decoded(content, format, bad), format)
-    quads = parse(text, format, base_iri=base_iri, loader=loader, bad=bad)
+    tags: dict[str, str | None] = {}
+    text = repaired(decoded(content, format, bad), format, tags.__setitem__)
+    every = quads(text, format, base_iri=base_iri, loader=loader, bad=bad, note=tags.__setitem__)
     if _NO_TAG in text:
-        quads = list(dict.fromkeys(Quad(*map(_without_placeholder, quad)) for quad in paced(quads)))
-    return quads, warnings
+        every = (Quad(*map(_without_placeholder, quad)) for quad in paced(every))
+    return list(dict.fromkeys(every)), [_sentence(tag, tags[tag]) for tag in tags]
 
 
 def _without_placeholder(term: Any) -> Any:
@@ -92,22 +88,19 @@ def _without_placeholder(term: Any) -> Any:
     return term
 
 
-def repaired(text: str, format: Format) -> tuple[str, list[str]]:
-    """A text in which all language tags are well-formed, and a sentence for each that was not.
+def repaired(text: str, format: Format, note: Note) -> str:
+    """A text in which all language tags are well-formed; ``note`` is told of each that was not.
 
-    >>> repaired('<urn:a> <urn:b> "x"@en_US, "y"@1 .', "turtle")
-    ('<urn:a> <urn:b> "x"@en-US, "y"   .',
-     ["The language tag 'en_US' is read as 'en-US'.",
-      "'1' is not a language tag (BCP 47); its texts are kept without a language."])
+    Those of JSON-LD, which depend on its contexts, are repaired when it is read.
+
+    >>> repaired('<urn:a> <urn:b> "x"@en_US, "y"@1 .', "turtle", print)
+    en_US en-US
+    1 None
+    '<urn:a> <urn:b> "x"@en-US, "y"   .'
     """
-    tags: dict[str, str | None] = {}
     if format == "rdfxml":
-        text = _XML.sub(lambda tag: _in_xml(tag.group(), tags.__setitem__), text)
-    elif format == "jsonld":
-        text = _in_json(text, tags.__setitem__)
-    else:
-        text = _in_turtle(text, tags.__setitem__)
-    return text, [_sentence(tag, tags[tag]) for tag in tags]
+        return _XML.sub(lambda tag: _in_xml(tag.group(), note), text)
+    return text if format == "jsonld" else _in_turtle(text, note)
 
 
 def _sentence(tag: str, correct: str | None) -> str:
@@ -124,10 +117,14 @@ def _is_tag(tag: str) -> bool:
     return True
 
 
-def _correct(tag: str) -> str | None:
-    """The tag with hyphens, if that is one; otherwise None."""
+def _correct(tag: str, note: Note) -> str | None:
+    """A tag, or the same with hyphens, if one of them is well-formed; otherwise None."""
+    if _is_tag(tag):
+        return tag
     hyphens = tag.replace("_", "-")
-    return hyphens if _is_tag(hyphens) else None
+    correct = hyphens if _is_tag(hyphens) else None
+    note(tag, correct)
+    return correct
 
 
 def _in_turtle(text: str, note: Note) -> str:
@@ -141,8 +138,7 @@ def _in_turtle(text: str, note: Note) -> str:
         tag = match["tag"]
         if tag is None or _is_tag(_DIRECTION.sub("", tag)):
             return match.group()
-        correct = _correct(tag)
-        note(tag, correct)
+        correct = _correct(tag, note)
         before: str = match["before"]
         return f"{before[:-1]}{' ' * (len(tag) + 1)}" if correct is None else before + correct
 
@@ -155,57 +151,9 @@ def _in_xml(tag: str, note: Note) -> str:
         if not language:
             # The parser refuses the empty tag, which is the XML for no language.
             return f"{match['before']}{quote}{_NO_TAG}{quote}"
-        if _is_tag(language):
-            return match.group()
-        correct = _correct(language)
-        note(language, correct)
-        return f"{match['before']}{quote}{correct or _NO_TAG}{quote}"
+        return f"{match['before']}{quote}{_correct(language, note) or _NO_TAG}{quote}"
 
     return _XML_LANGUAGE.sub(replaced, tag) if "xml:lang" in tag else tag
-
-
-def _in_json(text: str, note: Note) -> str:
-    """JSON-LD with correct tags: of values, of contexts, and the keys of language maps."""
-    names = "|".join(map(re.escape, ["@language", *_JSON_ALIAS.findall(text)]))
-    member = rf'"(?:{names})"\s*:\s*"(?P<tag>[^"\\@][^"\\]*|)"'
-    text = re.sub(
-        rf"(?P<comma>,\s*)?(?P<member>{member})(?(comma)|(?P<after>\s*,)?)",
-        lambda match: _json_member(match, note),
-        text,
-    )
-    mapped = "|".join(map(re.escape, _JSON_MAPPED.findall(text)))
-    if not mapped:
-        return text
-    return re.sub(
-        rf'"(?:{mapped})"\s*:\s*\{{[^{{}}]*\}}',
-        lambda match: _json_map(match.group(), note),
-        text,
-    )
-
-
-def _json_member(match: re.Match[str], note: Note) -> str:
-    tag, text = match["tag"], match.group()
-    if _is_tag(tag):
-        return text
-    correct = _correct(tag)
-    note(tag, correct)
-    if correct is not None:
-        return text.replace(f'"{tag}"', f'"{correct}"')
-    return re.sub(r"[^\n]", " ", text)
-
-
-def _json_map(text: str, note: Note) -> str:
-    def replaced(match: re.Match[str]) -> str:
-        tag = match["tag"]
-        if tag.startswith("@") or tag == "none" or _is_tag(tag):
-            return match.group()
-        correct = _correct(tag)
-        note(tag, correct)
-        return f'"{correct or f"{_NO_TAG}-{next(number)}"}"' + match["after"]
-
-    number = itertools.count(1)
-    start = text.index("{")
-    return text[:start] + re.sub(r'"(?P<tag>[^"\\]*)"(?P<after>\s*:)', replaced, text[start:])
 
 
 # Parsing --------------------------------------------------------------------------------------
@@ -257,15 +205,19 @@ def quads(
     base_iri: str | None = None,
     loader: Loader | None = None,
     bad: BadParts | None = None,
+    note: Note | None = None,
 ) -> Iterator[Quad]:
-    """The quads of a document in its order, possibly with duplicates; see ``parse``."""
+    """The quads of a document in its order, possibly with duplicates; see ``parse``.
+
+    With ``note`` the language tags of JSON-LD are repaired.
+    """
     check_format(format)
     _check_base(base_iri)
     text = decoded(content, format, bad)
     if bad is not None and format in lenient.LINES:
         read = lenient.within_bounds(text, format, bad)
     else:
-        read = checked(text, format, loader, base_iri)
+        read = checked(text, format, loader, base_iri, note)
     return chain.from_iterable(_parsed(text, read, format, base_iri, bad))
 
 
@@ -292,7 +244,9 @@ def _parsed(
         ) from None
 
 
-def checked(text: str, format: Format, loader: Loader | None, base_iri: str | None) -> str:
+def checked(
+    text: str, format: Format, loader: Loader | None, base_iri: str | None, note: Note | None = None
+) -> str:
     """Return a text that its parser reads safely, without crashing or taking minutes.
 
     Raises KIP_4002 for what is too large, KIP_1001 for what is dangerous or malformed. XML
@@ -303,7 +257,8 @@ def checked(text: str, format: Format, loader: Loader | None, base_iri: str | No
     guard.check_tokens(text, format)
     if format != "jsonld":
         return text
-    read = guard_jsonld.checked(text, loader, base_iri)
+    correct = None if note is None else partial(_correct, note=note)
+    read = guard_jsonld.checked(text, loader, base_iri, correct)
     if read is not text:
         guard.check_tokens(read, format)
     return read

@@ -2,20 +2,33 @@
 
 Maps by type and by id (``"@container": "@type"``, ``"@id"``) become arrays of nodes: the parser
 refuses type maps of nodes with an ``@id``, and reads arrays as maps by id. Values of keys that
-have no meaning are left out: the parser reads the nodes in them. What a key means depends on the
+have no meaning are left out: the parser reads the nodes in them. Language tags are corrected: the
+parser leaves out texts with others. What a key means depends on the
 contexts in scope: those of the document, of terms, and of types (JSON-LD 1.1, 4.1). Contexts with
 a URL were inserted before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kiprdf import budget
 
-_KEYWORDS = ("@type", "@id", "@none", "@nest", "@reverse", "@value", "@graph", "@index", "@context")
+_KEYWORDS = (
+    "@type",
+    "@id",
+    "@none",
+    "@nest",
+    "@reverse",
+    "@value",
+    "@graph",
+    "@index",
+    "@context",
+    "@language",
+)
 
 _TYPE, _TYPES = "~type", "~types"
 """Terms for a type whose context is applied already, and for the last of several types with
@@ -30,6 +43,8 @@ class _Scope:
     previous: _Scope | None = None
     keywords: dict[str, str] = field(default_factory=dict)
     """What was asked of ``keyword``: each key is in many nodes."""
+    correct_tag: Callable[[str], str | None] = str
+    """A well-formed language tag for one; None if there is none."""
 
     def within(self, context: Any, propagates: bool = True) -> _Scope:
         """The scope with the terms of a context; without ``propagates`` for one node only."""
@@ -40,9 +55,10 @@ class _Scope:
             propagates = context.get("@propagate", propagates)
         for one in listed(context):
             if one is None:
-                scope = _Scope()
+                scope = _Scope(correct_tag=self.correct_tag)
             elif isinstance(one, dict):
-                scope = _Scope({**scope.terms, **one}, scope.previous)
+                terms = {**scope.terms, **one}
+                scope = _Scope(terms, scope.previous, correct_tag=self.correct_tag)
         return scope if propagates else replace(scope, previous=self.previous or self)
 
     def of_node(
@@ -90,10 +106,39 @@ class _Scope:
             return self.absolute(meant)
         return name if ":" in name or not isinstance(vocabulary, str) else vocabulary + name
 
+    def plain_context(self, context: Any) -> Any:
+        """A context whose terms have no maps by type and id, with correct language tags."""
+        if isinstance(context, list):
+            return [self.plain_context(one) for one in context]
+        if not isinstance(context, dict):
+            return context
+        plain = self._with_tag(context)
+        for term, one in context.items():
+            if isinstance(one, dict):
+                containers = listed(one.get("@container"))
+                one = self._with_tag(one)
+                if "@type" in containers:
+                    one = {"@type": "@id", **one}
+                if {"@type", "@id"} & {*containers}:
+                    one = {**one, "@container": "@set"}
+                if "@context" in one:
+                    one = {**one, "@context": self.plain_context(one["@context"])}
+                plain[term] = one
+        return plain
 
-def plain(document: Any) -> Any:
-    """A document that the parser reads as it is meant."""
-    return _value(document, _Scope(), [])
+    def _with_tag(self, definition: dict[str, Any]) -> dict[str, Any]:
+        """A context, or the definition of a term, whose language is a correct tag or none."""
+        tag = definition.get("@language")
+        own = {"@language": self.correct_tag(tag)} if isinstance(tag, str) else {}
+        return {**definition, **own}
+
+
+def plain(document: Any, correct_tag: Callable[[str], str | None] = str) -> Any:
+    """A document that the parser reads as it is meant.
+
+    Texts with a language tag for which ``correct_tag`` returns None have none.
+    """
+    return _value(document, _Scope(correct_tag=correct_tag), [])
 
 
 def _value(value: Any, scope: _Scope, context: Any, from_map: bool = False) -> Any:
@@ -102,7 +147,7 @@ def _value(value: Any, scope: _Scope, context: Any, from_map: bool = False) -> A
         return [_value(item, scope, context, from_map) for item in budget.paced(value)]
     if not isinstance(value, dict):
         return value
-    first = {"@context": _without_maps(value["@context"])} if "@context" in value else {}
+    first = {"@context": scope.plain_context(value["@context"])} if "@context" in value else {}
     inner, of_types = scope.of_node(value, context, from_map)
     members = _members(value, inner)
     if len(of_types) < 2 or not all(isinstance(one, dict) for one in of_types.values()):
@@ -110,7 +155,7 @@ def _value(value: Any, scope: _Scope, context: Any, from_map: bool = False) -> A
     # The parser applies the context of the last type alone: it gets those of all.
     *_, last = of_types
     joined = {key: one for context in of_types.values() for key, one in context.items()}
-    own = {_TYPES: {"@id": last, "@context": _without_maps(joined)}}
+    own = {_TYPES: {"@id": last, "@context": scope.plain_context(joined)}}
     for key in [key for key in members if inner.keyword(key) == "@type"]:
         members[key] = [_TYPES if one == last else one for one in listed(members[key])]
     return {"@context": [*listed(first.get("@context", [])), own], **members}
@@ -123,6 +168,10 @@ def _members(value: dict[str, Any], scope: _Scope) -> dict[str, Any]:
         keyword = scope.keyword(key)
         if keyword in ("", "@context"):
             continue
+        if keyword == "@language" and isinstance(item, str):
+            item = scope.correct_tag(item)
+            if item is None:
+                continue
         if not isinstance(item, dict | list):
             replaced[key] = item
             continue
@@ -132,12 +181,10 @@ def _members(value: dict[str, Any], scope: _Scope) -> dict[str, Any]:
             inner = scope.within(context)
             parts = [_members(one, inner) if isinstance(one, dict) else one for one in listed(item)]
             replaced[key] = parts if isinstance(item, list) else parts[0]
-        elif (
-            keyword == "@value"
-            or definition.get("@type") == "@json"
-            or (isinstance(item, dict) and "@language" in containers)
-        ):
+        elif keyword == "@value" or definition.get("@type") == "@json":
             replaced[key] = item
+        elif isinstance(item, dict) and "@language" in containers:
+            replaced[key] = _language_map(item, scope)
         elif isinstance(item, dict) and {"@type", "@id"} & {*containers}:
             of = scope.previous or scope
             nodes = _of_type_map if "@type" in containers else _of_id_map
@@ -147,6 +194,17 @@ def _members(value: dict[str, Any], scope: _Scope) -> dict[str, Any]:
         else:
             replaced[key] = _value(item, scope, context)
     return replaced
+
+
+def _language_map(texts: dict[str, Any], scope: _Scope) -> dict[str, Any]:
+    """A map of texts by their languages with correct tags."""
+    tags = {tag: tag if scope.keyword(tag) == "@none" else scope.correct_tag(tag) for tag in texts}
+    if all(tag == correct for tag, correct in tags.items()):
+        return texts
+    corrected: dict[str, list[Any]] = defaultdict(list)
+    for tag, correct in tags.items():
+        corrected[correct or "@none"] += listed(texts[tag])
+    return dict(corrected)
 
 
 def _of_type_map(
@@ -194,26 +252,6 @@ def _of_id_map(
                 yield {**own, "@graph": node}
             else:
                 yield node if "@id" in keywords else {**own, **node}
-
-
-def _without_maps(context: Any) -> Any:
-    """A context whose terms have no maps by type and id, nor those of the contexts in it."""
-    if isinstance(context, list):
-        return [_without_maps(one) for one in context]
-    if not isinstance(context, dict):
-        return context
-    plain: dict[str, Any] = {}
-    for term, one in context.items():
-        if isinstance(one, dict):
-            containers = listed(one.get("@container"))
-            if "@type" in containers:
-                one = {"@type": "@id", **one}
-            if {"@type", "@id"} & {*containers}:
-                one = {**one, "@container": "@set"}
-            if "@context" in one:
-                one = {**one, "@context": _without_maps(one["@context"])}
-        plain[term] = one
-    return plain
 
 
 def _is_text(value: Any) -> bool:
