@@ -166,7 +166,7 @@ TAGS: list[tuple[dict[str, Any], dict[str, Any], str, int]] = [
     (
         {"text": TEXT},
         {"text": {"en_US": "}", "a b": ["c"], "en-US": "d"}},
-        '<urn:s> :text "}"@en-US , "d"@en-US , "c" .',
+        '<urn:s> :text "}"@en-us , "d"@en-us , "c" .',
         2,
     ),
     (
@@ -184,7 +184,7 @@ TAGS: list[tuple[dict[str, Any], dict[str, Any], str, int]] = [
     (
         {"@language": "en_US", "n": {"@language": "a b"}, "tag": "@language"},
         {"m": "x", "n": "y", "o": {"@value": "z", "tag": "de_AT"}},
-        '<urn:s> :m "x"@en-US ; :n "y" ; :o "z"@de-AT .',
+        '<urn:s> :m "x"@en-us ; :n "y" ; :o "z"@de-at .',
         3,
     ),
 ]

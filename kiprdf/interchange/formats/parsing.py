@@ -89,7 +89,7 @@ def _without_placeholder(term: Any) -> Any:
 
 
 def repaired(text: str, format: Format, note: Note) -> str:
-    """A text in which all language tags are well-formed; ``note`` is told of each that was not.
+    """A text in which all language tags are well-formed; each other goes to ``note``.
 
     Those of JSON-LD, which depend on its contexts, are repaired when it is read.
 
