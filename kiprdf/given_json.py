@@ -16,11 +16,11 @@ from kiprdf.errors import KipError
 _SWITCHES = {"true": True, "false": False}
 _DIGITS = re.compile(r"[0-9]{1,18}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)", re.I)
-_SEPARATED = re.compile(r"[,;|\n\[\]{}]")
+_SEPARATED = re.compile(r"[,;|\n\[\]{}\"]")
 
 
 def json_in(value: Any, kind: type) -> Any:
-    """The object or array that a text is as JSON; every other value as it is.
+    """The object or array that a text is as JSON, None for ``null``; every other value as it is.
 
     Raises KIP_4002 for one that nests too deeply.
 
@@ -35,7 +35,7 @@ def json_in(value: Any, kind: type) -> Any:
         raise KipError("KIP_4002", "The request nests too deeply.", "Flatten it.") from None
     except ValueError:
         return value
-    return given if isinstance(given, kind) else value
+    return given if given is None or isinstance(given, kind) else value
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def request_in(arguments: Mapping[Any, Any]) -> dict[Any, Any]:
     # Who must send both fields leaves the one empty that is not meant.
     if given.get("command") == "" and given.get("commands"):
         del given["command"]
-    elif given.get("commands") == [] and given.get("command"):
+    elif given.get("commands") in ([], "") and given.get("command"):
         del given["commands"]
     return given
 
@@ -99,9 +99,10 @@ def request_in(arguments: Mapping[Any, Any]) -> dict[Any, Any]:
 def _fields_in(arguments: Mapping[Any, Any]) -> dict[Any, Any]:
     """The fields of a request, or of a command of a batch, without those that are null."""
     return {
-        key: _FIELDS[key](value) if key in _FIELDS else value
+        key: given
         for key, value in arguments.items()
-        if value is not None or key not in _NAMES
+        if (given := _FIELDS[key](value) if key in _FIELDS else value) is not None
+        or key not in _NAMES
     }
 
 
@@ -126,7 +127,7 @@ def _as_of(value: Any) -> Any:
 
 _FIELDS: dict[Any, Callable[[Any], Any]] = {
     "commands": _commands,
-    "parameters": lambda value: json_in(value, dict),
+    "parameters": lambda value: {} if value == "" else json_in(value, dict),
     "as_of": _as_of,
     "max_chars": number_in,
     **dict.fromkeys(("dry_run", "why", "entail"), switch_in),

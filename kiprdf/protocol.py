@@ -118,7 +118,7 @@ def read_request(arguments: Any) -> Request:
 
     arguments = json_in(arguments, dict)
     if isinstance(arguments, Mapping):
-        if "function" in arguments and "command" not in arguments:
+        if arguments.keys() & {"function", "arguments"} and "command" not in arguments:
             message = "The request is a function call, not its arguments."
             raise KipError("KIP_1001", message, "Send the object under `arguments` itself.")
         arguments = request_in(arguments)

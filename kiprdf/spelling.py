@@ -59,6 +59,34 @@ def key_of_name(text: str) -> str:
     return _key(text) if len(text) <= _CACHED_CHARACTERS else _key.__wrapped__(text)
 
 
+def plain_key(text: str) -> str:
+    """A name without case, accents, and what is invisible, and in ASCII what looks like that.
+
+    Unlike the key of a name, it leaves letters of ASCII as they are.
+
+    >>> plain_key("ZÜRICH"), plain_key("\u0410da\u200b  Lovelace"), plain_key("O’Brien")
+    ('zurich', 'ada lovelace', "o'brien")
+    """
+    if text.isascii():
+        key = text.casefold()
+        return " ".join(key.split()) if "  " in key else key
+    key = unicodedata.normalize("NFKD", text).casefold().translate(_plain_looks())
+    key = unicodedata.normalize("NFKC", "".join(filter(_is_shown, key)))
+    return " ".join(key.split())
+
+
+@cache
+def _plain_looks() -> dict[int, str | None]:
+    """The character of ASCII that another one looks like; None for the accents of letters."""
+    looks = _looks_like().items()
+    plain = {
+        code: other
+        for code, other in looks
+        if code > 127 and other and len(other) == 1 and other.isascii() and not other.isdigit()
+    }
+    return plain | dict.fromkeys(range(0x300, 0x370))
+
+
 def keys_of_name(text: str) -> tuple[str, ...]:
     """The key of a name, and those of what its capitals and fillers look like, if they are others.
 

@@ -18,7 +18,7 @@ from kiprdf.kql import diagnosis
 from kiprdf.kql.clauses import checked_text
 from kiprdf.kql.diagnosis import Step
 from kiprdf.kql.diagnosis.names import explain_name
-from kiprdf.kql.identities import check_identities, hint_of_write
+from kiprdf.kql.identities import TURNED, check_identities, hint_of_write
 from kiprdf.kql.results import Lack
 from kiprdf.language import ast
 from kiprdf.meta.indexing import Indexer
@@ -144,7 +144,11 @@ def _explained(
             hint = warning.hint
             if hint is not None and isinstance(command, ast.Update) and warning.name == _NAME:
                 hint = hint_of_write(hint, "write")
-            elif hint is not None and isinstance(command, ast.Delete) and warning.name in _NAMES:
+            elif (
+                hint is not None
+                and isinstance(command, ast.Delete)
+                and (warning.name in _NAMES or hint.startswith(TURNED))
+            ):
                 hint = hint_of_write(hint, "delete")
             yield replace(warning, hint=hint)
 

@@ -22,7 +22,7 @@ from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Proposition
 from kiprdf.rdf.literals import to_json
-from kiprdf.spelling import key_of_name
+from kiprdf.spelling import plain_key
 from kiprdf.store import Delta, NexusStore
 
 MOST_EDITS = 50
@@ -35,6 +35,8 @@ MOST_CANDIDATES = 16
 MOST_WARNINGS = 10
 EXAMPLES = 100
 """The elements of a type whose keys are read."""
+MOST_KEYS = 200
+"""Keys of one type that a new one is compared with; of more, some are data."""
 MOST_FACTS = 200
 """The facts of a predicate that are read to see whether both directions are usual."""
 LONG = 100
@@ -43,9 +45,11 @@ SHORT = 3
 """A word of so many letters is near to too many others."""
 _DIGITS = str.maketrans("123456789", "0" * 9)
 _DIGIT = re.compile("[1-9]")
+_ANY_DIGIT = re.compile("[0-9]")
 _BETWEEN = "\0"
 _NONE = (None,) * 5
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"[^\W_]+[+#]*")
+_ROMAN = re.compile("[ivxlcdm]+")
 
 
 def is_near(text: str, other: str) -> bool:
@@ -54,7 +58,7 @@ def is_near(text: str, other: str) -> bool:
 
     >>> is_near("brithday", "birthday"), is_near("acme inc", "acme inc."), is_near("v1 a", "v2 a")
     (True, True, False)
-    >>> is_near("plan a", "plan b"), is_near("henry viii", "henry vii"), is_near("ann", "anna")
+    >>> is_near("plan a", "plan b"), is_near("pope xxiii", "pope xxii"), is_near("ann", "anna")
     (False, False, False)
     """
     shorter, longer = sorted((text, other), key=len)
@@ -71,9 +75,9 @@ def is_near(text: str, other: str) -> bool:
         "".join(word[0] for word in _WORD.finditer(one) if _touches(word, start, len(one) - end))
         for one in (shorter, longer)
     ]
-    if any(map(str.isdigit, "".join(words))):
+    if any(map(str.isdigit, "".join(words))) or all(map(_ROMAN.fullmatch, words)):
         return False
-    is_within = any(map(str.isalnum, changed + by))
+    is_within = any(one.isalnum() or one in "+#" for one in changed + by)
     return min(map(len, words if is_within else (shorter, longer))) > SHORT
 
 
@@ -81,14 +85,9 @@ def _touches(word: re.Match[str], start: int, end: int) -> bool:
     return word.start() <= end and start <= word.end()
 
 
-def _key(name: str) -> str:
-    """A name without its case, and without what a reader does not see."""
-    return name.casefold() if name.isascii() else key_of_name(name)
-
-
 def _masked(name: str) -> str:
     """The key of a name without its digits, in which the names of a row differ."""
-    key = _key(name)
+    key = plain_key(name)
     return key.translate(_DIGITS) if _DIGIT.search(key) else key
 
 
@@ -122,8 +121,11 @@ class _Names:
         """The names that are near one, which may be added, or differ from it in their case."""
         key, names = _masked(name), self._names
         if key in names:
-            same = names[key]
-            return (same,) if same != name and _key(same) == _key(name) else ()
+            same = _with_digits(names[key], name)
+            if same != name and plain_key(same) == plain_key(name):
+                return (same,)
+            if names[key] != name:  # of a row
+                return ()
         size = len(key)
         half = size // 2
         # The half of a name that is a letter shorter, or longer, is one of these, too.
@@ -137,12 +139,19 @@ class _Names:
             ends.get(end),
             ends.get(key[other:]),
         )
-        if is_added and len(names) < MOST_NAMES:
+        if is_added and key not in names and len(names) < MOST_NAMES:
             self._add(name, key, start, end)
         if groups == _NONE or not SHORT < size <= LONG:
             return ()
         keys = dict.fromkeys(one for group in groups if group for one in group.split(_BETWEEN))
-        return [names[one] for one in keys if _may_be_near(key, one) and is_near(key, one)]
+        near = (names[one] for one in keys if _may_be_near(key, one) and is_near(key, one))
+        return [_with_digits(one, name) for one in near]
+
+
+def _with_digits(name: str, other: str) -> str:
+    """A name with the digits of another one: of a row of names, one is kept."""
+    digits = iter(_ANY_DIGIT.findall(other))
+    return _ANY_DIGIT.sub(lambda match: next(digits, match[0]), name)
 
 
 def _joined(keys: str, key: str) -> str:
@@ -251,13 +260,16 @@ class LikelyMistakes:
             used = self._keys[element.type] = self._keys_of(element.type)
         before = () if edit.before is None else edit.before.attributes
         new = [key for key in element.attributes if key not in used and key not in before]
+        warned = set()
         for key in new:
-            if self._lookup(None, vocab.attribute(key)):
+            if len(used) > MOST_KEYS or self._lookup(None, vocab.attribute(key)):
                 continue
-            near = (one for one in used if _key(one) == _key(key) or is_near(_key(one), _key(key)))
+            plain = plain_key(key)
+            near = (one for one in used if (of := plain_key(one)) == plain or is_near(of, plain))
             other = min(near, default=None)
             if other is None:
                 continue
+            warned.add(key)
             this = _matcher(element.type, element.name)
             message = f"The attribute '{key}' of {this} is new; its type has '{other}'."
             hint = f"If '{other}' is meant, write that."
@@ -266,7 +278,7 @@ class LikelyMistakes:
                 hint = f"If '{other}' is meant, write that, and delete this one: `{command}`."
             yield KipWarning("NearKey", message, hint)
         if is_written:
-            used.update(element.attributes)
+            used.update(element.attributes.keys() - warned)
 
     def _keys_of(self, type: str) -> set[str]:
         """The keys that some concepts of a type have, and those that its definition names."""

@@ -33,6 +33,7 @@ Of more names none is compared: which ones the store gives first depends on how 
 Purpose: TypeAlias = typing.Literal["read", "write", "delete"]
 """What a command does with what its WHERE binds, which decides what a hint may suggest."""
 _MEANT = "Did you mean "
+TURNED = "The other way round it matches: "
 
 
 def check_identities(
@@ -99,8 +100,8 @@ def hint_of_write(
     """
     if purpose == "write":
         return hint if "already merged" in hint else hint + creation
-    if hint.startswith(_MEANT):
-        others = hint.removeprefix(_MEANT).removesuffix("?")
+    if hint.startswith((_MEANT, TURNED)):
+        others = hint.removeprefix(TURNED).removeprefix(_MEANT).removesuffix("?")
         return (
             f"There is nothing to delete: {others} is another one. Name it only if that is meant."
         )

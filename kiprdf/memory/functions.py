@@ -133,10 +133,10 @@ class MemoryFunctions:
             faults += [f"{quoted(key)} is not an argument" for key in unknown]
             raise ValueError(f"{name}: {'; '.join(faults)}.")
         # Models send null for what they leave out.
-        options: dict[str, Any] = {
-            key: _READ[key](given) if key in _READ else given
-            for key, given in arguments.items()
-            if key != required and given is not None
+        options = {
+            key: given
+            for key, one in arguments.items()
+            if key != required and (given := _READ[key](one) if key in _READ else one) is not None
         }
         if name == REMEMBER:
             return {"id": self._opened().add(value, **options)}

@@ -151,6 +151,18 @@ def _check_export(command: ast.Export, catalog: Catalog) -> None:
 
 
 def _check_delete(command: ast.Delete, catalog: Catalog) -> None:
+    """An error names what is defined, which may be another one than is to be deleted."""
+    try:
+        _check_targets(command, catalog)
+    except KipError as error:
+        near, is_near, _ = (error.hint or "").partition("? Names are case-sensitive.")
+        if is_near:
+            others = near.removeprefix("Did you mean ")
+            error.hint = f"{others} is another one. Name it only if that is meant."
+        raise
+
+
+def _check_targets(command: ast.Delete, catalog: Catalog) -> None:
     """The target is bound by the WHERE and of a kind that can be deleted so (KIP 4.2)."""
     if isinstance(command, ast.DeleteAttributes | ast.DeleteMetadata):
         for key in command.keys:

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,9 @@ MEMORY: dict[str, Way] = {
     "add": lambda world: world.memory.add("I use Vim."),
     "add_many": lambda world: world.memory.add_many(["I use Vim."]),
     "add_messages": lambda world: world.memory.add_messages(MESSAGES, session="s"),
+    "grow": lambda world: world.memory.grow(
+        replace(item, content="I use Vim.") for item in world.memory.items()
+    ),
     "forget": lambda world: world.memory.forget("Docker"),
     "erase": lambda world: world.memory.erase("Docker"),
     "rebuild": lambda world: world.memory.rebuild(),

@@ -88,6 +88,9 @@ def test_a_new_name_near_another_one_is_warned_of(nexus: kiprdf.Nexus, name: str
         ("2026-01-01", "2026-01-02"),
         ("Plan A", "Plan B"),
         ("Henry VII", "Henry VIII"),
+        ("Pope John XXII", "Pope John XXIII"),
+        ("Grade A", "Grade A+"),
+        ("Grade B+", "Grade B-"),
         ("Bob", "Rob"),
         ("Ann", "Anna"),
         ("Rome", "Paris"),
@@ -112,6 +115,11 @@ def test_what_often_differs_in_a_letter_is_not(nexus: kiprdf.Nexus, pair: tuple[
         ("Ada Lovelace", "Ada  Lovelace"),
         ("Data Base", "Data_Base"),
         ("Node.js", "Nodejs"),
+        ("Zurich", "Zürich"),
+        ("Simone de Müller", "Simone de Muller"),
+        ("Ångström", "Angstrom"),
+        ("Michael O'Brien", "Michael O’Brien"),
+        ("Item 1", "Item  1"),
     ],
 )
 def test_case_and_looks_count_for_short_names_too(
@@ -128,6 +136,37 @@ def test_a_hint_quotes_names_as_a_command_does(nexus: kiprdf.Nexus) -> None:
     create(nexus, "Say `hello`")
     (warning,) = create(nexus, "Say `hallo`")
     assert warning["hint"] == 'If {type: "Drug", name: "Say `hello`"} is meant, write that.'
+
+
+def test_a_name_of_a_row_is_compared_with_the_one_of_its_number(nexus: kiprdf.Nexus) -> None:
+    for number in range(1, 4):
+        assert create(nexus, f"Figure {number}") == []
+    for name in ("Figrue 2", "FIGURE 2"):
+        (warning,) = create(nexus, name, dry_run=True)
+        assert warning["message"].endswith('there is {type: "Drug", name: "Figure 2"}.')
+    assert create(nexus, "figrue 9") == []
+
+
+def test_a_mistake_that_was_mended_is_warned_of_when_it_is_made_again(nexus: kiprdf.Nexus) -> None:
+    for _ in range(2):
+        (warning,) = create(nexus, "Asprin")
+        follow(nexus, warning)
+        parameters = {"attributes": {"brithday": 1}}
+        (warning,) = nexus.execute_kip({"command": SET, "parameters": parameters})["warnings"]
+        follow(nexus, warning)
+
+
+def test_a_type_with_keys_that_are_data_costs_no_comparisons(
+    nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each new key was compared with all others: the 3 000th write took ten times as long."""
+    monkeypatch.setattr(likely_mistakes, "MOST_KEYS", 20)
+    compared: list[str] = []
+    monkeypatch.setattr(likely_mistakes, "is_near", lambda one, other: compared.append(other))
+    keys = ["".join(random.Random(i).sample("abcdefghijklmn", 8)) for i in range(60)]
+    for key in keys:
+        set_keys(nexus, key)
+    assert set(compared) == set(keys[:20])
 
 
 def test_a_definition_near_another_one_is_deleted_by_its_hint(nexus: kiprdf.Nexus) -> None:
@@ -396,3 +435,22 @@ def test_the_comparison_costs_little(tmp_path: Path) -> None:
     ratio = statistics.median(times[True]) / statistics.median(times[False])
     print(f"with / without: {ratio:.3f}")
     assert ratio < 1.05
+
+
+@each_case(
+    "command",
+    [
+        'DELETE PROPOSITIONS ?l WHERE { ?l ({type: "Drug", name: "B"}, "knows", ?b) }',
+        'DELETE CONCEPT ?d DETACH WHERE { ?d {type: "drug", name: "Aspirin"} }',
+        'DELETE PROPOSITIONS ?l WHERE { ?l ({type: "Drug", name: "A"}, "know", ?b) }',
+    ],
+)
+def test_a_deletion_is_not_told_to_delete_another_one(letters: kiprdf.Nexus, command: str) -> None:
+    link(letters, "A", "knows", "B")
+    response = letters.execute_kip({"command": command})
+    (hint,) = (
+        [response["error"]["hint"]]
+        if "error" in response
+        else [one["hint"] for one in response["warnings"] if "hint" in one]
+    )
+    assert hint.endswith(" is another one. Name it only if that is meant.")

@@ -135,7 +135,6 @@ WRONG: list[tuple[Callable[[Transaction], object], str]] = [
     (lambda tx: tx.write(["C:Drug/Aspirin"]), "KIP_1001 'C:Drug/Aspirin' is no element."),  # type: ignore[list-item]
     (lambda tx: tx.write([{**TREATS, "object": 7}]), "KIP_1001 7 is no element."),
     (lambda tx: tx.write([{**TREATS, "object": "C:Symptom/No"}]), "KIP_3002 There is no concept"),
-    (lambda tx: tx.write([{**TREATS, "object": ASPIRIN}]), "KIP_1001 A proposition links two"),
     (lambda tx: tx.write([{**ANN, "attributes": {"a": {1, 2}}}]), "KIP_1001 A value of the Python"),
     (lambda tx: tx.write([{**ANN, "attributes": {7: 1}}]), "KIP_1001 The attributes of an element"),
     (lambda tx: tx.write([{**ANN, "metadata": [1]}]), "KIP_1001 The metadata of an element"),

@@ -40,11 +40,28 @@ def nexus() -> kiprdf.Nexus:
         {**PLAIN, "entail": "true", "view": "believed"},
         dict.fromkeys(("commands", "dry_run", "as_of", "view", "why", "entail")) | PLAIN,
         {**PLAIN, "commands": []},
+        {**PLAIN, "commands": "", "as_of": "null"},
     ],
 )
 def test_what_is_certain_is_read(nexus: kiprdf.Nexus, request_: Any) -> None:
     for execute in (nexus.execute_kip, nexus.execute_kip_readonly):
         assert execute(request_) == {"result": ["Aspirin"]}
+
+
+def test_a_text_for_no_parameters_is_read(nexus: kiprdf.Nexus) -> None:
+    for parameters in ("", "null", " null", "{}"):
+        request = {"command": "DESCRIBE DOMAINS", "parameters": parameters, "commands": "[]"}
+        assert nexus.execute_kip(request) == nexus.execute_kip({"command": "DESCRIBE DOMAINS"})
+
+
+def test_a_whole_call_is_told_to_send_its_arguments(nexus: kiprdf.Nexus) -> None:
+    for call in (
+        {"name": "execute_kip", "arguments": PLAIN},
+        {"arguments": json.dumps(PLAIN)},
+        {"type": "function", "function": {"name": "execute_kip", "arguments": "{}"}},
+    ):
+        hint = nexus.execute_kip(call)["error"]["hint"]
+        assert hint == "Send the object under `arguments` itself."
 
 
 @each_case(
@@ -209,6 +226,7 @@ def test_the_functions_of_the_memory_read_the_same() -> None:
             ({"text": "The cabin is red.", "tags": "house", "session": None}, ("house",)),
             ({"text": "The cabin is old.", "tags": '["house", "age"]'}, ("house", "age")),
             ('{"text": "The cabin is {}.", "tags": null}', ()),
+            ({"text": "The cabin is small.", "tags": "null"}, ()),
         )
         for arguments, tags in notes:
             id = functions.call("remember", arguments)["result"]["id"]  # type: ignore[arg-type]
@@ -226,6 +244,7 @@ def test_the_functions_of_the_memory_read_the_same() -> None:
         {"query": "x", "tags": "house, age"},
         {"query": "x", "tags": "house;age"},
         {"query": "x", "tags": '["house"'},
+        {"query": "x", "tags": '"house"'},
         {"query": "x", "tags": ""},
         {"query": "x", "tags": {"house": 1}},
         {"query": "x", "limit": "five"},

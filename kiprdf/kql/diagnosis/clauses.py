@@ -14,6 +14,7 @@ from kiprdf.errors import KipError, shown
 from kiprdf.kql.clauses import checked_text
 from kiprdf.kql.entailment import closure, entailed, rules_of
 from kiprdf.kql.find import count_solutions, run
+from kiprdf.kql.identities import TURNED
 from kiprdf.kql.results import variable_of
 from kiprdf.language import ast
 from kiprdf.language.printer import condition_text, endpoint_text, expression_text
@@ -172,7 +173,7 @@ def hint(removal: Removal, store: Store) -> str | None:
         if turned is None or turned in removal.before:
             return None
         if count_solutions(removal.where(turned), store, 1):
-            return f"The other way round it matches: {endpoint_text(turned)}"
+            return f"{TURNED}{endpoint_text(turned)}"
     return None
 
 
