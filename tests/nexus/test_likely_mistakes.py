@@ -445,7 +445,7 @@ def test_the_comparison_costs_little(tmp_path: Path) -> None:
         'DELETE PROPOSITIONS ?l WHERE { ?l ({type: "Drug", name: "A"}, "know", ?b) }',
     ],
 )
-def test_a_deletion_is_not_told_to_delete_another_one(letters: kiprdf.Nexus, command: str) -> None:
+def test_a_hint_of_a_deletion_deletes_nothing_else(letters: kiprdf.Nexus, command: str) -> None:
     link(letters, "A", "knows", "B")
     response = letters.execute_kip({"command": command})
     (hint,) = (

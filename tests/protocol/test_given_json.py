@@ -54,7 +54,7 @@ def test_a_text_for_no_parameters_is_read(nexus: kiprdf.Nexus) -> None:
         assert nexus.execute_kip(request) == nexus.execute_kip({"command": "DESCRIBE DOMAINS"})
 
 
-def test_a_whole_call_is_told_to_send_its_arguments(nexus: kiprdf.Nexus) -> None:
+def test_the_hint_of_a_whole_call_says_to_send_its_arguments(nexus: kiprdf.Nexus) -> None:
     for call in (
         {"name": "execute_kip", "arguments": PLAIN},
         {"arguments": json.dumps(PLAIN)},
