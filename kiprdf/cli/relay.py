@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from kiprdf.errors import KipError, LockedError, StoreError
+import kiprdf.mcp
+from kiprdf.errors import KipError, LockedError
 from kiprdf.mcp import EXECUTE, ONLY_READING
 from kiprdf.nexus import Nexus
 from kiprdf.principals import Principal
 from kiprdf.protocol import error_response
 from kiprdf.serve import local
+from kiprdf.serve.routes.kip import command_texts, writes
 from kiprdf.serve.server import beside
 
 WAIT_SECONDS = 10.0
@@ -84,7 +86,7 @@ class Relay:
         identity = message.get("id") if isinstance(message, dict) else None
         try:
             reply = self._reply(self._with_size(message), identity)
-        except StoreError as fault:
+        except Exception as fault:  # without a reply, the client would wait for ever
             reply = _failed(identity, _INTERNAL_ERROR, str(fault))
         if identity is not None:
             self._write(reply)
@@ -131,7 +133,8 @@ class Relay:
             connection.close()
         if response.status in (401, 503):  # another server has the port, or it is closing
             time.sleep(_PAUSE_SECONDS)
-            raise _Ended(may_have_run=False)
+            # What was running when it closed is not to be sent again.
+            raise _Ended(response.status == 503 and response.getheader("retry-after") is None)
         if b'"jsonrpc"' in answer or not answer:
             return answer
         return _failed(identity, _INTERNAL_ERROR, answer.decode(errors="replace"))
@@ -162,6 +165,8 @@ class Relay:
 def _may_write(message: Any) -> bool:
     """Whether a message may change the memory."""
     match message:
+        case {"params": {"name": kiprdf.mcp.EXECUTE, "arguments": dict(arguments)}}:
+            return any(map(writes, command_texts(arguments)))
         case {"method": "tools/call", "params": {"name": name}}:
             return name not in ONLY_READING
     return False

@@ -252,10 +252,14 @@ def shortened(value: Any, room: int) -> Any:
             kept.append(part)
         return [*kept, f"{_MARK} {len(value) - len(kept)} more"]
     if isinstance(value, dict):
-        keys = list(value)
+        keys: list[str] = []
         room -= len(f'{{"{_MARK}": "{len(value)} more"}}')
-        while keys and sum(size(key) + 4 + min(size(value[key]), 8) for key in keys) > room:
-            keys.pop()
+        needed = 0
+        for key, one in value.items():
+            needed += size(key) + 4 + min(size(one), 8)
+            if needed > room:
+                break
+            keys.append(key)
         parts = _parts([value[key] for key in keys], room - sum(size(key) + 4 for key in keys))
         left_out = len(value) - len(keys)
         rest = {_MARK: f"{left_out} more"} if left_out else {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,7 +19,9 @@ FILE = "server.json"
 CLIENT = "kiprdf-client"
 """The header that says who a local client is."""
 _LONGEST = 4096
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)  # not on Windows
+# Not on Windows: follow no link, and do not wait at a named pipe.
+_NO_WAYS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_log = logging.getLogger("kiprdf.serve")
 
 
 class Local(NamedTuple):
@@ -32,17 +35,22 @@ class Local(NamedTuple):
 def noted(folder: Path, local: Local) -> Iterator[None]:
     """Note an address in a folder that this process holds, for its owner only, in a block.
 
-    The file is locked as long as the process lives.
+    The file is locked as long as the process lives. Where it cannot be written, there is none.
     """
     path = folder / FILE
-    file = os.open(path, os.O_RDWR | os.O_CREAT | _NOFOLLOW, 0o600)
+    try:
+        # Whoever has made or opened one that is there, must not read this one.
+        path.unlink(missing_ok=True)
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as fault:
+        _log.warning("Other clients of MCP are not let in: %s.", fault)
+        yield
+        return
     try:
         with suppress(ImportError):  # on Windows, where an open file cannot be removed
             import fcntl
 
             fcntl.flock(file, fcntl.LOCK_EX)
-            os.fchmod(file, 0o600)
-        os.ftruncate(file, 0)
         os.write(file, json.dumps(local._asdict()).encode())
         yield
     finally:
@@ -53,13 +61,20 @@ def noted(folder: Path, local: Local) -> Iterator[None]:
 
 
 def noted_in(folder: Path) -> Local | None:
-    """What the process that holds a folder has noted; None without one that lives."""
+    """What the process that holds a folder has noted; None without one that lives.
+
+    Nor is what another user has put there a note.
+    """
     path = folder / FILE
     try:
-        file = os.open(path, os.O_RDONLY | _NOFOLLOW)
+        file = os.open(path, os.O_RDONLY | _NO_WAYS)
     except OSError:
         return None
+    text = b""
     try:
+        trusted = (folder.stat().st_uid, getattr(os, "geteuid", int)())  # all 0 on Windows
+        if os.fstat(file).st_uid not in trusted:
+            return None
         text = os.read(file, _LONGEST)
         try:
             import fcntl

@@ -66,7 +66,7 @@ class Gate:
             if not self._service.is_closing:
                 raise
             if not is_answered:
-                closing = refusal(Request(scope), _closing(), self._options)
+                closing = refusal(Request(scope), _ended(), self._options)
                 await closing(scope, receive, send_with_headers)
         except Exception:
             if not is_answered:
@@ -140,7 +140,13 @@ class Gate:
 
 
 def _closing() -> HttpError:
-    return HttpError(503, "The server is shutting down.", "Send the request again later.")
+    hint = "Send the request again later."
+    return HttpError(503, "The server is shutting down.", hint, {"Retry-After": "1"})
+
+
+def _ended() -> HttpError:
+    message = "The server ended while the request ran: what it writes may be written, or not."
+    return HttpError(503, message, "Look whether it is, before you send it again.")
 
 
 def _path(scope: Scope) -> str:

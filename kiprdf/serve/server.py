@@ -149,7 +149,11 @@ class _Protocol(HttpToolsProtocol):
 async def _answer_busy(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer what shows that the server lives; all else is 503, at once."""
     if scope["type"] == "http" and scope["path"] not in ("/health", "/ready"):
-        headers = {"Connection": "close", "X-Content-Type-Options": "nosniff"}
+        headers = {
+            "Connection": "close",
+            "Retry-After": "1",
+            "X-Content-Type-Options": "nosniff",
+        }
         message = "The server has too many connections."
         busy = HttpError(503, message, "Send the request again later.", headers)
         await error_response(busy)(scope, receive, send)

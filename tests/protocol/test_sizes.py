@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from typing import Any
 
 import pytest
 
 import kiprdf
-from kiprdf.execution.sizes import short, size
+from kiprdf.execution.sizes import short, shortened, size
 
 NOTES = 60
 FACES = "é\U0001f600 "
@@ -240,3 +241,10 @@ def test_a_row_of_many_values_is_an_error_that_says_what_it_needs(nexus: kiprdf.
     assert error["code"] == "KIP_4002"
     most = int(re.search(r"max_chars (\d+)", error["hint"])[1])  # type: ignore[index]
     assert "result" in ask(nexus, most, command=command)
+
+
+def test_many_keys_are_cut_in_one_pass() -> None:
+    keys = {f"key {number}": "x" * 20 for number in range(20_000)}
+    before = time.process_time()
+    assert list(shortened(keys, 60)) == ["key 0", "key 1", "…"]
+    assert time.process_time() - before < 5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import os
 import stat
@@ -199,3 +200,55 @@ def test_a_note_of_a_process_that_was_killed_is_none(tmp_path: Path, text: str) 
         assert local.noted_in(tmp_path) in (None, local.Local("http://127.0.0.1:1", "x"))
     assert local.noted_in(tmp_path) is None
     assert not (tmp_path / local.FILE).exists()
+
+
+@pytest.mark.parametrize("way", ["directory", "pipe", "link", "locked"])
+def test_what_others_put_in_the_place_of_the_note_is_none(tmp_path: Path, way: str) -> None:
+    path, other = tmp_path / local.FILE, tmp_path / "other"
+    other.write_text('{"address": "http://127.0.0.1:1", "token": "x"}')
+    with other.open("r+") as file:
+        if way == "directory":
+            path.mkdir()
+        elif way == "pipe":
+            os.mkfifo(path)
+        elif way == "link":
+            path.symlink_to(other)
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            other.rename(path)
+        if way != "locked":
+            assert local.noted_in(tmp_path) is None
+        elif os.geteuid() == 0:
+            os.chown(path, 65534, 65534)
+            assert local.noted_in(tmp_path) is None
+        noted = local.Local("http://127.0.0.1:1", "t")
+        with local.noted(tmp_path, noted):
+            assert local.noted_in(tmp_path) == (None if way == "directory" else noted)
+    assert path.exists() == (way == "directory")
+
+
+def test_a_write_that_was_cut_at_the_end_is_not_sent_again(tmp_path: Path) -> None:
+    """Only a request that was refused before it ran has ``Retry-After``."""
+    folder = tmp_path / "brain"
+    kiprdf.Nexus.open(folder).close()
+    for header, is_sent_again in (({}, False), ({"Retry-After": "1"}, True)):
+
+        class Closing(_Ending):
+            def do_POST(self) -> None:
+                self.rfile.read(int(self.headers["Content-Length"]))
+                self.send_response(503)
+                for name, value in {**header, "Content-Length": "0"}.items():  # noqa: B023
+                    self.send_header(name, value)
+                self.end_headers()
+
+        with ThreadingHTTPServer(("127.0.0.1", 0), Closing) as closing:
+            Thread(target=closing.serve_forever, daemon=True).start()
+            relay = Relay(folder, lambda: kiprdf.Nexus.open(folder), MCP, "mcp-1", 20_000)
+            relay._current = local.Local(f"http://127.0.0.1:{closing.server_port}", "t")
+            arguments = {"command": WRITE, "parameters": {"name": "a"}}
+            params = {"name": "execute_kip", "arguments": arguments}
+            call = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}
+            with relay._own:
+                reply = json.loads(relay._reply(call, 7))["result"]["structuredContent"]
+            assert ("error" not in reply) == is_sent_again, reply
+            closing.shutdown()

@@ -69,7 +69,7 @@ def answer(
     readonly = bool(params.pop("readonly")) or method == "execute_kip_readonly"
     if read_only or not may_write:
         message = "This server only reads." if may_write else "This token only reads."
-        refuse_writes(params, message, refuse)
+        refusewrites(params, message, refuse)
     response = call(nexus, params, readonly=readonly or read_only, audit=audit)
     error = response.get("error")
     status = 200 if error is None else status_of(error["code"])
@@ -92,7 +92,7 @@ def call(
     if audit is not None and request is not None and not request.dry_run:
         responses = [response] if request.commands is None else response.get("result", [])
         for text, one in zip(_texts(request), responses, strict=False):
-            if "error" not in one and _writes(text):
+            if "error" not in one and writes(text):
                 audit(text.encode(errors="replace"), one["result"])
     return response
 
@@ -105,12 +105,12 @@ def report_memory(
         audit(str(arguments["text"]).encode(errors="replace"), response["result"])
 
 
-def refuse_writes(params: Mapping[str, Any], message: str, refuse: Callable[[str], None]) -> None:
+def refusewrites(params: Mapping[str, Any], message: str, refuse: Callable[[str], None]) -> None:
     """Raise 403 for commands of which some write, each of which is noted by ``refuse``.
 
     Malformed ones are left to the engine.
     """
-    texts = [text for text in command_texts(params) if _writes(text)]
+    texts = [text for text in command_texts(params) if writes(text)]
     for text in texts:
         refuse(text)
     if texts:
@@ -136,7 +136,8 @@ def _texts(request: Arguments) -> list[str]:
     return [item if isinstance(item, str) else item.command for item in items]
 
 
-def _writes(text: str) -> bool:
+def writes(text: str) -> bool:
+    """Whether a text is a command that writes."""
     try:
         return isinstance(parse(text), ast.Manipulation)
     except KipError:
