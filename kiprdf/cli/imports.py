@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -294,9 +294,11 @@ class _Importer:
         """Import one file, or several as one; the second time it is reported if it added links."""
         path = inputs.STDIN if isinstance(source, Buffered) else source
         name = "standard input" if path == inputs.STDIN else str(path)
-        options["metadata"] = {"source": name} if isinstance(source, Buffered) else {}
+        # What is read from standard input today need not be what was yesterday.
+        is_named = isinstance(source, Buffered) and not options.get("replace")
+        options["metadata"] = {"source": name} if is_named else {}
         if isinstance(source, list):
-            path, name = self._files[0], ", ".join(map(str, self._files))
+            name = ", ".join(map(str, self._files))
         if self._source is not None and self._ontology:
             options["metadata"]["source"] = self._source
         elif self._source is not None:
@@ -304,7 +306,9 @@ class _Importer:
         links_only = not options["update"]
         import_document: Any = nexus.import_ontology if self._ontology else nexus.import_rdf
         try:
-            with inputs.naming(path), output.progress_bar() as advance:
+            # An error of several names the file.
+            naming = nullcontext() if isinstance(source, list) else inputs.naming(path)
+            with naming, output.progress_bar() as advance:
                 advance(0, f"importing {name}")
                 report = import_document(source, **options)
             report = report["documents"][0] if isinstance(source, list) else report

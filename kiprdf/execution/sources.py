@@ -24,6 +24,7 @@ from kiprdf.interchange.importing.element_index import (
     ElementIndex,
     read_element_index,
 )
+from kiprdf.interchange.importing.names import OTHER_TYPES
 from kiprdf.interchange.importing.origins import LISTS
 from kiprdf.interchange.importing.plan import Element as Planned
 from kiprdf.interchange.importing.plan import ImportPlan
@@ -161,6 +162,8 @@ class Replacement:
             now = {key: _digest(term) for key, term in terms if term is not None}
         others = {name: values for name, values in stated.items() if name != self._source}
         if before is not None:
+            if self._plan.replaces and not _is_merged(element):
+                _keep_edited(element, before, {k: v for k, v in was.items() if now.get(k) == v})
             _keep_overwritten(others, now, before)
         if (self._plan.replaces or is_restored) and keys is not None and not _is_merged(element):
             self._remove(element, {k: v for k, v in was.items() if k not in now}, others)
@@ -288,6 +291,8 @@ class Replacement:
         was = self._stated(element).get(self._source, {})
         if not _is_merged(element):
             self._remove(element, was, others)
+            if others and OTHER_TYPES in was:
+                _forget_types(element.metadata)
         _write(element.metadata, others)
         names = [name for name in others if name]
         if names and metadata(element, SOURCE) == self._source:
@@ -368,6 +373,14 @@ def _keep_overwritten(others: Stated, now: Values, before: Element) -> None:
                     values[key] = [to_json(cast(Literal, term))]
 
 
+def _keep_edited(element: Element, before: Element, unchanged: Values) -> None:
+    """Keep the values that somebody wrote since the source stated what it states again."""
+    for key, digest in unchanged.items():
+        (terms, _), (_, term) = _terms(element, key), _terms(before, key)
+        if term is not None and _digest(term) != digest:
+            terms[key.removeprefix(_OF_METADATA)] = term
+
+
 def _write(terms: Terms, stated: Stated) -> None:
     """Write a note, unless it is there."""
     before = terms.get(STATED_BY)
@@ -391,6 +404,13 @@ def _forget_form(terms: Terms, key: str) -> None:
     kept = {k: form for k, form in forms.items() if k != key.removeprefix(_OF_METADATA)}
     record.pop(_NOTED_WITH.get(key), None)
     terms[ORIGINAL] = to_term({**record, place: kept} if kept else record)
+
+
+def _forget_types(terms: Terms) -> None:
+    """Take out of the record that the resource has only other types than that of its concept."""
+    record = to_json(cast(Literal, terms[ORIGINAL])) if ORIGINAL in terms else None
+    if isinstance(record, dict) and record.get("@type") == []:
+        terms[ORIGINAL] = to_term({key: one for key, one in record.items() if key != "@type"})
 
 
 def _sorted(nodes: Iterable[NamedNode]) -> list[NamedNode]:

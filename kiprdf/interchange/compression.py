@@ -108,7 +108,11 @@ def expanded(data: bytes, name: str | None = None) -> bytes:
     except (EOFError, reader.error) as fault:
         message = f"{name} is damaged: {kind.name} cannot expand it ({str(fault).rstrip('.')})."
         raise KipError("KIP_1001", message, "Get or compress the file again.") from None
-    return b"".join(pieces)
+    document = b"".join(pieces)
+    if document[257:262] == b"ustar" or any(document.startswith(one.magic) for one in _KINDS):
+        hint = "Expand it, and give a file that is in it."
+        raise KipError("KIP_1001", f"{name} has an archive in it, not a document.", hint)
+    return document
 
 
 def _pieces(data: bytes, new_member: Callable[[], Any]) -> Iterator[bytes]:

@@ -69,9 +69,9 @@ class Document:
         self._content, self._format = _read(source, options.format)
         self._options, self._base_iri = options, options.base_iri
         self._mapping = options.vocabulary  # read here, since it may be a file that is missing
-        name = files.name_of(source)
+        self._name = files.name_of(source)
         self._bad = BadParts() if options.lenient else None
-        named = {} if name is None else {"source": name}
+        named = {} if self._name is None else {"source": self._name}
         self._provenance = {**named, IMPORTED_AT: imported_at, **(options.metadata or {})}
 
     @property
@@ -128,27 +128,36 @@ class RdfDocument(Document):
     ) -> None:
         super().__init__(source, options, imported_at)
         self._joined: Sequence[RdfDocument] = ()
+        self._is_part = False
         if options.source is not None:
             self._provenance["source"] = options.source
         self._source = options.source
         if options.replace and self._source is None:
-            name = self._provenance.get("source")
-            if not isinstance(name, str) or not name.strip():
-                hint = "Give a name to what is imported again: source=… (--source)."
-                raise KipError("KIP_1001", "A document that replaces needs a source.", hint)
-            self._source = name
+            self._source = _named(self._provenance)
 
     def join(self, others: Sequence[RdfDocument]) -> None:
-        """Read further documents as parts of this one."""
+        """Read further documents as parts of this one; the name of one is not that of all."""
         self._joined = others
+        if others and self._options.replace and self._options.source is None:
+            _named(self._options.metadata or {})
+        self._is_part = bool(others)
         for other in others:
-            other._bad = self._bad
+            other._bad, other._is_part = self._bad, True
 
     @cached_property
     def _parsed(self) -> tuple[list[Quad], list[str]]:
-        parts = [super()._parse(), *(other._parsed for other in self._joined)]
+        parts = [one._parse_part() for one in (self, *self._joined)]
         quads = dict.fromkeys(quad for part, _ in parts for quad in part)
         return list(quads), list(dict.fromkeys(line for _, lines in parts for line in lines))
+
+    def _parse_part(self) -> tuple[list[Quad], list[str]]:
+        """The quads and warnings of this document alone; errors of one among several name it."""
+        try:
+            return self._parse()
+        except KipError as fault:
+            if self._is_part and self._name is not None:
+                fault.message = f"{self._name}: {fault.message}"
+            raise
 
     def plan(self, store: Store) -> ImportPlan:
         """Concepts and propositions, with the definitions that they need."""
@@ -239,6 +248,15 @@ class OntologyDocument(Document):
                 f"The document has relative IRIs; its address <{self._address}> is their base. "
                 "Give a base_iri (--base-iri) for IRIs that do not depend on this machine."
             )
+
+
+def _named(metadata: JsonMap) -> str:
+    """The source in metadata; KIP_1001 if there is none."""
+    name = metadata.get("source")
+    if not isinstance(name, str) or not name.strip():
+        hint = "Give a name to what is imported again: source=… (--source)."
+        raise KipError("KIP_1001", "A document that replaces needs a source.", hint)
+    return name
 
 
 def _mentions(quads: Iterable[Quad], address: str) -> bool:

@@ -8,6 +8,7 @@ import io
 import lzma
 import subprocess
 import sys
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -58,6 +59,15 @@ def test_members_one_after_the_other_are_one_document(kind: str) -> None:
     assert compression.expanded(members) == BOAT.encode()
     many = b"".join(compress(b"%d\n" % number) for number in range(300))
     assert compression.expanded(many) == b"".join(b"%d\n" % number for number in range(300))
+
+
+def test_archives_in_archives_are_named_as_what_they_are() -> None:
+    files = io.BytesIO()
+    with tarfile.open(fileobj=files, mode="w") as archive:
+        archive.addfile(tarfile.TarInfo("boats.ttl"))
+    for inner in (gzip.compress(b"one"), files.getvalue()):
+        with pytest.raises(kiprdf.KipError, match="KIP_1001 The document has an archive in it"):
+            compression.expanded(gzip.compress(inner))
 
 
 def test_zeros_after_a_member_are_padding() -> None:

@@ -150,6 +150,16 @@ def test_values_that_people_changed_stay(nexus: kiprdf.Nexus) -> None:
     assert attributes(nexus, "Levels")["keyword"] == "lake"
 
 
+def test_a_value_that_a_person_corrected_stays_until_the_source_has_another(
+    nexus: kiprdf.Nexus,
+) -> None:
+    nexus.execute('UPDATE ?d SET ATTRIBUTES { keyword: "lake" } WHERE { ?d {name: "Levels"} }')
+    assert harvest(nexus, FIRST)["elements"] == []
+    assert attributes(nexus, "Levels")["keyword"] == "lake"
+    harvest(nexus, FIRST.replace('"river"', '"rivers"'))
+    assert attributes(nexus, "Levels")["keyword"] == "rivers"
+
+
 def test_a_value_of_another_source_that_a_person_changed_is_not_restored(
     nexus: kiprdf.Nexus,
 ) -> None:
@@ -158,6 +168,20 @@ def test_a_value_of_another_source_that_a_person_changed_is_not_restored(
     assert harvest(nexus, keyword, "other")["elements"] == []
     assert harvest(nexus, PREFIXES, "other")["values"] == 1
     assert "keyword" not in attributes(nexus, "Levels")
+
+
+def test_what_another_source_says_of_the_same_things_ends_with_it(nexus: kiprdf.Nexus) -> None:
+    # A class that is not the type of the concept, and the IRI of a reifier.
+    other = f"""{PREFIXES}
+    :levels a :Series ; dcterms:title "Levels" ; :publisher :office .
+    :office a :Office ; dcterms:title "Office" .
+    :s a rdf:Statement ; rdf:subject :levels ; rdf:predicate :publisher ; rdf:object :office ."""
+    harvest(nexus, other, "other")
+    assert "<https://data.example/s>" in nexus.snapshot(mapping="original", format="ntriples")
+    harvest(nexus, FIRST)
+    harvest(nexus, other, "other")
+    harvest(nexus, PREFIXES, "other")
+    assert is_home(nexus, FIRST)
 
 
 def test_facts_about_facts_end_with_them() -> None:
@@ -225,6 +249,18 @@ def test_files_that_replace_are_what_the_source_states_together(tmp_path: Path) 
     assert report["source"] == "cat"
     assert is_home(nexus, FIRST, SECOND)
     assert harvest(nexus, SECOND)["superseded"] == {"concepts": 2, "propositions": 2}
+
+
+def test_several_files_need_a_source_and_errors_name_the_file(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.ttl", tmp_path / "bad.ttl"
+    good.write_text(FIRST, "utf-8")
+    bad.write_text("broken", "utf-8")
+    nexus = kiprdf.Nexus.memory()
+    with pytest.raises(kiprdf.KipError, match="KIP_1001 A document that replaces needs a source"):
+        nexus.import_rdf([good, good], define=True, replace=True)
+    with pytest.raises(kiprdf.KipError, match=r"KIP_1001 1:1 bad\.ttl: "):
+        nexus.import_rdf([good, bad], define=True, source="cat", replace=True)
+    assert nexus.info()["concepts"] == kiprdf.Nexus.memory().info()["concepts"]
 
 
 def test_the_name_of_a_file_is_a_source(tmp_path: Path) -> None:

@@ -371,7 +371,9 @@ def _proposition(
     merged.graphs = fact.graphs
     merged.places.add(tuple(sorted(fact.graphs)))
     more = (iri for iri in (*own, *sorted(merged.same_as)) if facts.is_free(iri, fact.id))
-    same_as = list(dict.fromkeys((*before, *more)))
+    # An import that names no reifier does not state the IRI that another one gave the fact.
+    states_iri = bool(own or merged.same_as)
+    same_as = list(dict.fromkeys((*before, *more))) if states_iri else []
     if fact.positions:
         merged.attributes.external.setdefault(POSITION, [*fact.positions])
     attributes, metadata = _attributes_and_metadata(merged, same_as, context, fact.graphs)
