@@ -374,7 +374,7 @@ def _keep_overwritten(others: Stated, now: Values, before: Element) -> None:
 
 
 def _keep_edited(element: Element, before: Element, unchanged: Values) -> None:
-    """Keep the values that somebody wrote since the source stated what it states again."""
+    """Keep the values that others wrote since the source stated what it states again."""
     for key, digest in unchanged.items():
         (terms, _), (_, term) = _terms(element, key), _terms(before, key)
         if term is not None and _digest(term) != digest:
