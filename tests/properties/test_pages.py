@@ -19,6 +19,8 @@ from tests.long_runs import amount
 from tests.properties.strategies import Case, cases
 from tests.properties.test_engine_equals_oracle import build
 
+MOST = 50
+"""The rows of an answer that is read in pages of a few."""
 AGGREGATE = re.compile(r"\b(COUNT|SUM|AVG|MIN|MAX)\(")
 
 
@@ -48,11 +50,13 @@ def test_answers_that_were_cut_have_each_row_once(case: Case, most: int) -> None
     nexus = build(case.graph)
     for query in case.queries:
         whole = re.sub(r" LIMIT \d+$", "", query)
+        if AGGREGATE.search(whole):
+            continue
         try:
             (rows,) = _pages(nexus, whole)
         except kiprdf.KipError:
             continue
-        if all(isinstance(one, ast.Aggregate) for one in cast(ast.Find, parse(whole)).expressions):
+        if len(rows) > MOST:
             continue
         cut = list(_pages(nexus, whole, most))
         shown = [row for page in cut for row in page]
