@@ -7,7 +7,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
@@ -58,6 +58,7 @@ class Plan:
     predicates: dict[str, str] = field(default_factory=dict)
     skipped: list[dict[str, str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    _warned: set[str] = field(default_factory=set, repr=False)
     _texts_of: dict[tuple[str, str], str] = field(default_factory=dict, repr=False)
     """What is written under a spelling, by its kind: another text gets another spelling."""
 
@@ -161,7 +162,7 @@ class Plan:
         try:
             return self.add_note(content, **options)
         except ValueError as fault:
-            self.skip(content, str(fault))
+            self.skip(f"{options['id']}: {content}", str(fault))
             return None
 
     def skip(self, item: object, reason: str) -> None:
@@ -173,7 +174,8 @@ class Plan:
 
     def warn(self, warning: str) -> None:
         """Report what users may not expect, once."""
-        if warning not in self.warnings:
+        if warning not in self._warned:
+            self._warned.add(warning)
             self.warnings.append(warning)
 
     def type(self, text: str, description: str = "") -> str:
@@ -378,10 +380,12 @@ def keys_of(names: Iterable[str]) -> dict[str, str]:
     given = list(dict.fromkeys(names))
     keys = {name: name for name in given if is_key(name)}
     taken = set(keys)
+    numbers: dict[str, Iterator[int]] = {}
     for name in given:
         if name not in keys:
             plain = identifier_of(name, "value")
-            numbered = (plain if number == 1 else f"{plain}_{number}" for number in count(1))
+            own = numbers.setdefault(plain, count(1))
+            numbered = (plain if number == 1 else f"{plain}_{number}" for number in own)
             keys[name] = next(key for key in numbered if key not in taken)
             taken.add(keys[name])
     return keys
@@ -397,6 +401,8 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
 def decoded(data: bytes, name: str) -> str:
     """The text of the bytes of a file: UTF-8, or UTF-16 with its mark. KIP_1001 for others."""
+    if data[:2].count(0) == 1:  # UTF-16 of letters, digits and brackets
+        raise KipError("KIP_1001", f"{name} is UTF-16 without its mark.", "Save it as UTF-8.")
     try:
         is_utf_16 = data[:2] in (b"\xff\xfe", b"\xfe\xff")
         return data.decode("utf-16" if is_utf_16 else "utf-8-sig")
@@ -411,10 +417,15 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     return parse_json(read_text(path), Path(path).name)
 
 
-def parse_json(text: str, name: str, line: int = 1) -> Any:
-    """The value of a JSON text that begins at a line of a file."""
+def parse_json(
+    text: str,
+    name: str,
+    line: int = 1,
+    pairs: Callable[[list[tuple[str, Any]]], Any] | None = None,
+) -> Any:
+    """The value of a JSON text that begins at a line of a file; ``pairs`` reads its objects."""
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=pairs)
     except json.JSONDecodeError as fault:
         place = f"{name}, line {fault.lineno + line - 1}, column {fault.colno}"
         ended = fault.pos >= len(text.rstrip()) or fault.msg.startswith("Unterminated")

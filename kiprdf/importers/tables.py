@@ -7,7 +7,7 @@ import io
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -24,6 +24,10 @@ _LISTED = 20
 """The most columns that a hint lists."""
 _INTEGER = re.compile(r"(?!-0\Z)-?(?:0|[1-9]\d{0,17})", re.ASCII)
 _NUMBER = re.compile(r"(?!-0\Z)-?(?:0|[1-9]\d*)(?:\.\d+)?", re.ASCII)
+_COMMA_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:,\d+)?", re.ASCII)
+_THOUSANDS = re.compile(r"-?(?:[1-9]\d{0,2}(?:,\d{3})?|0)", re.ASCII)
+_SEPARATOR_LINE = re.compile(r"(\"?)sep=(.)\1\r?\n")
+"""What Excel reads as the separator of the lines below."""
 _DIGITS = 15
 """The digits that a number in a cell may have: a double keeps them all."""
 
@@ -83,8 +87,9 @@ def csv(
 
     ``key`` is the column of the names, ``attributes`` maps names of attributes to columns,
     ``links`` columns to ``predicate:Type``; each other column is an attribute. Columns are
-    separated by the sign among ``, ; | tab`` that the first line has most. A column of numbers,
-    or of true and false, has such values, unless one of its cells would lose a digit, as ``007``.
+    separated by the sign among ``, ; | tab`` that the first line has most, or that a line
+    ``sep=;`` above it names. A column of numbers, or of true and false, has such values, unless one
+    of its cells would lose a digit, as ``007``.
 
     Raises ``KipError``: KIP_1001 for a file that is no such table.
     """
@@ -111,6 +116,9 @@ def jsonl(
     plan = Plan("jsonl", source or Path(path).name)
     rows = _json_rows(read_text(path), plan)
     names = list(dict.fromkeys(name for _, row in rows for name in row))
+    if not names:
+        hint = "Write one object on each line, or one array of objects."
+        raise KipError("KIP_1001", f"{plan.source} has no object with values.", hint)
     return _filled(plan, names, rows, Columns(type, key, attributes or {}, links or {}))
 
 
@@ -143,6 +151,7 @@ Row = tuple[int, dict[str, Any]]
 
 def _filled(plan: Plan, names: Sequence[str], rows: Iterable[Row], columns: Columns) -> Plan:
     """The plan with a concept for each row."""
+    plan.type(columns.type)
     keys = _attribute_keys(plan, names, columns)
     links = {column: columns.link(column) for column in columns.links}
     lines: dict[str, int] = {}
@@ -153,7 +162,7 @@ def _filled(plan: Plan, names: Sequence[str], rows: Iterable[Row], columns: Colu
         if name is None:
             plan.skip(row, f"line {line}: there is no name in the column {columns.key!r}")
             continue
-        values = {keys[column]: value for column, value in row.items() if column in keys}
+        values = {key: row[column] for key, column in keys.items() if column in row}
         concept = plan.add_concept(columns.type, name, values)
         attributes = plan.concepts[-1]["attributes"]
         before = written.setdefault(concept, attributes)
@@ -176,7 +185,7 @@ def _filled(plan: Plan, names: Sequence[str], rows: Iterable[Row], columns: Colu
 
 
 def _attribute_keys(plan: Plan, names: Sequence[str], columns: Columns) -> dict[str, str]:
-    """The key of each column that is an attribute."""
+    """The column of each attribute."""
     for column in (columns.key, *columns.attributes.values(), *columns.links):
         if column not in names:
             listed = ", ".join(names[:_LISTED]) + (", …" if len(names) > _LISTED else "")
@@ -185,8 +194,8 @@ def _attribute_keys(plan: Plan, names: Sequence[str], columns: Columns) -> dict[
         if not is_key(name):
             hint = "It has letters, digits and _, and does not begin with a digit."
             raise KipError("KIP_1001", f"{name!r} cannot be the name of an attribute.", hint)
-    chosen = {column: name for name, column in columns.attributes.items()}
-    others = [n for n in names if n not in {columns.key, *columns.links, *chosen}]
+    chosen = {columns.key, *columns.links, *columns.attributes.values()}
+    others = [name for name in names if name not in chosen]
     for name in others:
         if name in columns.attributes:
             hint = f"Give another name to one of them: --attribute OTHER={name}."
@@ -195,7 +204,7 @@ def _attribute_keys(plan: Plan, names: Sequence[str], columns: Columns) -> dict[
     for name in others:
         if keys[name] != name:
             plan.warn(f"The column {name!r} is the attribute '{keys[name]}'.")
-    return {**chosen, **{name: keys[name] for name in others}}
+    return {**columns.attributes, **{keys[name]: name for name in others}}
 
 
 def _name(value: object) -> str | None:
@@ -215,51 +224,76 @@ def _items(value: object) -> list[Any]:
 
 def _csv_rows(text: str, plan: Plan) -> tuple[list[str], list[Row]]:
     """The columns and the rows of a CSV text."""
+    noted = _SEPARATOR_LINE.match(text)
+    text = text[noted.end() :] if noted else text
     first = re.sub(r'"[^"]*"', "", text.lstrip("\r\n").partition("\n")[0])
-    delimiter = max(_DELIMITERS, key=first.count)
+    delimiter = noted[2] if noted else max(_DELIMITERS, key=first.count)
+    before = 1 if noted else 0
     csv_module.field_size_limit(max(csv_module.field_size_limit(), _LONGEST_FIELD))
     reader = csv_module.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     read: list[tuple[int, list[str]]] = []
     try:
-        read.extend((reader.line_num, cells) for cells in reader if any(map(str.strip, cells)))
+        filled = (cells for cells in reader if any(map(str.strip, cells)))
+        read.extend((reader.line_num + before, cells) for cells in filled)
     except csv_module.Error as fault:
         ended = "unexpected end" in str(fault)
         hint = "A quotation mark is not closed: the file may be cut." if ended else ""
         hint = hint or "Write a quotation mark within a cell twice."
-        message = f"{plan.source}, line {reader.line_num}: {fault}."
+        message = f"{plan.source}, line {reader.line_num + before}: {fault}."
         raise KipError("KIP_1001", message, hint) from None
     if not read:
         raise KipError("KIP_1001", f"{plan.source} is empty.", "Its first line names the columns.")
     names = _column_names(read[0][1], plan)
     rows: list[Row] = []
+    short: list[int] = []
     for line, cells in read[1:]:
         if beyond := [cell for cell in cells[len(names) :] if cell.strip()]:
             plan.skip(beyond, f"line {line} has more cells than there are columns")
         if len(cells) < len(names):
-            plan.warn(f"Line {line} has {len(cells)} cells for {len(names)} columns.")
+            short.append(line)
         rows.append((line, {n: c for n, c in zip(names, cells, strict=False) if c.strip()}))
+    if short:
+        lines = "1 line has" if len(short) == 1 else f"{len(short)} lines have"
+        plan.warn(f"{lines} fewer cells than the {len(names)} columns, first line {short[0]}.")
+    if not rows:
+        plan.warn(f"{plan.source} has a line of columns, and no rows.")
     for name in names:
-        _read_values(rows, name)
+        if _read_values(rows, name, has_commas=delimiter != ","):
+            plan.warn(f"The column {name!r} stays text: a comma in it may be one of thousands.")
     return names, rows
 
 
 def _column_names(cells: Sequence[str], plan: Plan) -> list[str]:
     """A name for each column, each another one."""
-    names: list[str] = []
+    names: dict[str, None] = {}
+    numbers: dict[str, Iterator[int]] = {}
     for number, cell in enumerate(cells, 1):
         plain = cell.strip() or f"column {number}"
-        candidates = (plain if n == 1 else f"{plain} {n}" for n in count(1))
+        own = numbers.setdefault(plain, count(1))
+        candidates = (plain if n == 1 else f"{plain} {n}" for n in own)
         name = next(one for one in candidates if one not in names)
         if name != cell.strip():
             plan.warn(f"Column {number} is called {name!r}.")
-        names.append(name)
-    return names
+        names[name] = None
+    return [*names]
 
 
-def _read_values(rows: Iterable[Row], name: str) -> None:
-    """Make numbers or booleans of the texts of a column, if all of them are the same as values."""
+def _read_values(rows: Iterable[Row], name: str, *, has_commas: bool) -> bool:
+    """Make numbers or booleans of the texts of a column, if all of them are the same as values.
+
+    ``has_commas`` if a comma may stand before decimals. Returns whether it may as well be one of
+    thousands, so that the column stays text.
+    """
     cells = [row for _, row in rows if name in row]
     texts = [row[name].strip() for row in cells]
+    if (
+        has_commas
+        and any("," in text for text in texts)
+        and all(map(_COMMA_NUMBER.fullmatch, texts))
+    ):
+        if all(map(_THOUSANDS.fullmatch, texts)):
+            return True
+        texts = [text.replace(",", ".") for text in texts]
     values: list[Any]
     if all(map(_INTEGER.fullmatch, texts)):
         values = [int(text) for text in texts]
@@ -268,9 +302,10 @@ def _read_values(rows: Iterable[Row], name: str) -> None:
     elif all(text.lower() in ("true", "false") for text in texts):
         values = [text.lower() == "true" for text in texts]
     else:
-        return
+        return False
     for row, value in zip(cells, values, strict=True):
         row[name] = value
+    return False
 
 
 def _are_decimals(texts: Sequence[str]) -> bool:
@@ -284,13 +319,36 @@ def _are_decimals(texts: Sequence[str]) -> bool:
 # JSON -----------------------------------------------------------------------------------------
 
 
+def _line(text: str, number: int, plan: Plan) -> Any:
+    if text.strip() == "{":
+        message = f"{plan.source}, line {number}: an object is on more than one line."
+        raise KipError("KIP_1001", message, "Write each object on one line, or give an array.")
+    return parse_json(text, plan.source, number, _reader(plan, f"line {number}"))
+
+
+def _reader(plan: Plan, place: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+    """Makes an object of pairs. Of a key that is there twice, the last value counts."""
+
+    def read(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in values:
+                reason = f"{place} has the key {key!r} twice; the last value is written"
+                plan.skip({key: values[key]}, reason)
+            values[key] = value
+        return values
+
+    return read
+
+
 def _json_rows(text: str, plan: Plan) -> list[Row]:
     """The rows of lines of JSON, or of an array."""
     if text.lstrip().startswith("["):
-        items = [(number, one) for number, one in enumerate(parse_json(text, plan.source), 1)]
+        whole = parse_json(text, plan.source, pairs=_reader(plan, "an object"))
+        items = [(number, one) for number, one in enumerate(whole, 1)]
     else:
         lines = enumerate(text.split("\n"), 1)
-        items = [(n, parse_json(one, plan.source, n)) for n, one in lines if one.strip()]
+        items = [(n, _line(one, n, plan)) for n, one in lines if one.strip()]
     rows: list[Row] = []
     for number, value in items:
         if isinstance(value, dict):

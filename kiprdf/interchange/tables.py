@@ -387,10 +387,12 @@ def records(source: Any) -> tuple[list[str], Iterator[dict[str, Json]]]:
 
 
 def _require_unique(names: Sequence[str], frame: str) -> None:
-    for place, name in enumerate(names):
-        if names.index(name) != place:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
             message = f"{frame} has two columns {shown(name)!r}."
             raise KipError("KIP_1001", message, "Rename one of them.")
+        seen.add(name)
 
 
 def _frame_rows(names: list[Any], chunks: _Chunks, form: _RowKind) -> Iterator[_Parts]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from kiprdf import KipError, Nexus, importers
 from tests.cli.runner import invoke
+from tests.long_runs import amount
 
 BOOKS = """\
 isbn,title,pages,price,in print,author,publisher
@@ -107,6 +109,7 @@ def test_a_dry_run_writes_nothing_and_reports_the_same(tmp_path: Path) -> None:
         (["-0", "2"], ["-0", "2"]),
         (["=1+2", "@SUM(A1)"], ["=1+2", "@SUM(A1)"]),
         (["٣", "2"], ["٣", "2"]),
+        (['"1,50"', '"2,25"'], ["1,50", "2,25"]),
     ],
 )
 def test_a_column_has_numbers_if_no_cell_loses_a_digit(
@@ -117,9 +120,32 @@ def test_a_column_has_numbers_if_no_cell_loses_a_digit(
 
 
 @pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (["1,50", "2,25"], [1.5, 2.25]),
+        (["-0,125", "3"], [-0.125, 3]),
+        (["1,10", "1,9"], ["1,10", "1,9"]),
+        (["1,234", "12"], ["1,234", "12"]),
+        (["1.234,50", "2,25"], ["1.234,50", "2,25"]),
+    ],
+)
+def test_a_spreadsheet_with_decimal_commas_has_numbers(
+    tmp_path: Path, cells: list[str], values: list[Any]
+) -> None:
+    text = "\ufeffsep=;\r\nisbn;x\r\n" + "".join(f"{n};{cell}\r\n" for n, cell in enumerate(cells))
+    plan = _csv(tmp_path, text)
+    assert [row["attributes"]["x"] for row in plan.concepts] == values
+    warning = "The column 'x' stays text: a comma in it may be one of thousands."
+    assert (warning in plan.warnings) == (cells[0] == "1,234")
+    with pytest.raises(KipError, match=r"line 3: unexpected end"):
+        _csv(tmp_path, 'sep=;\nisbn;x\n1;"a')
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         (b"", "books.csv is empty."),
+        ("isbn,x\n".encode("utf-16-le"), "books.csv is UTF-16 without its mark."),
         ('isbn,x\n1,"a\n2,b\n', "books.csv, line 3: unexpected end of data."),
         ('isbn,x\n1,"a"b\n', "books.csv, line 2: ',' expected after '\"'."),
         ("isbn,x\n1,Größe\n".encode("latin-1"), "books.csv, line 2: this is not UTF-8 text."),
@@ -155,7 +181,7 @@ def test_ragged_and_contradicting_rows_are_reported(tmp_path: Path) -> None:
             "reason": "lines 2 and 5 have the isbn '1'; the last value is written",
         },
     ]
-    assert "Line 3 has 1 cells for 3 columns." in plan.warnings
+    assert "1 line has fewer cells than the 3 columns, first line 3." in plan.warnings
 
 
 def test_utf_16_of_a_spreadsheet_is_read(tmp_path: Path) -> None:
@@ -192,6 +218,37 @@ def test_lines_of_json_keep_their_values(tmp_path: Path) -> None:
         )
         makers = nexus.find('FIND(?c.name) WHERE { ({name: "Aspirin"}, "made_by", ?c) }')
         assert sorted(makers.column("?c.name")) == ["Bayer", "Merck"]
+
+
+def test_what_lines_of_json_have_twice_is_reported(tmp_path: Path) -> None:
+    file = tmp_path / "drugs.jsonl"
+    file.write_text('{"k": "A", "x": 1, "y": {"z": 2, "z": 3}, "x": 4}\n')
+    plan = importers.jsonl(file, type="Drug", key="k", attributes={"a": "x", "b": "x"})
+    assert plan.concepts[0]["attributes"] == {"a": 4, "b": 4, "y": {"z": 3}}
+    assert [entry["item"] for entry in plan.skipped] == ['{"z": 2}', '{"x": 1}']
+    for text, hint in (
+        ("[]", "Write one object on each line, or one array of objects."),
+        ('{\n"k": "A"\n}', "Write each object on one line, or give an array."),
+    ):
+        file.write_text(text)
+        with pytest.raises(KipError) as caught:
+            importers.jsonl(file, type="Drug", key="k")
+        assert caught.value.hint == hint
+
+
+def test_many_faults_take_linear_time(tmp_path: Path) -> None:
+    size = amount("FAULTY_ROWS", 5_000)
+    columns = ",".join(["isbn", *["x"] * (size // 10)])
+    start = time.process_time()
+    plan = _csv(tmp_path, f"{columns}\n" + "".join(f"{n}\n" for n in range(size)))
+    assert time.process_time() - start < 4
+    assert plan.warnings[size // 10 - 1] == (
+        f"{size} lines have fewer cells than the {size // 10 + 1} columns, first line 2."
+    )
+    empty = _csv(tmp_path, "isbn,x\n")
+    assert empty.warnings == ["books.csv has a line of columns, and no rows."]
+    with Nexus.memory() as nexus:
+        assert empty.apply(nexus)["definitions"]["concept_types"] == ["Book"]
 
 
 def test_a_cut_line_of_json_has_its_place(tmp_path: Path) -> None:
