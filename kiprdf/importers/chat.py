@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from kiprdf.errors import KipError
-from kiprdf.importers.plan import Plan, decoded, parse_json, read_text, usable_name
+from kiprdf.importers.plan import MOST_BYTES, Plan, decoded, parse_json, read_text, usable_name
 from kiprdf.importers.times import moment
 from kiprdf.interchange.compression import ALLOWANCE, GROWTH
 from kiprdf.memory.notes import ROLES, text_of
@@ -32,8 +32,9 @@ from kiprdf.memory.texts import PIECE
 
 CONVERSATION = "Conversation"
 _FILES = "conversations*.json"
+_OTHER = "only conversations are read of the archive"
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError)
-_HINT = "Give conversations.json of an export of ChatGPT or Claude, or its archive (.zip)."
+_HINT = "Give an export of ChatGPT or Claude: its archive (.zip), folder, or conversations.json."
 _TEXTS = ("parts", "text", "result", "content", "thoughts", "summary", "title", "name", "url")
 """What people read of a content of ChatGPT that has other keys than ``parts``, in this order."""
 _BESIDES = frozenset(
@@ -44,7 +45,7 @@ Json = dict[str, Any]
 
 
 def chat(path: str | os.PathLike[str], *, source: str | None = None) -> Plan:
-    """A plan of an export of ChatGPT or Claude: ``conversations.json``, or the archive with it.
+    """A plan of an export of ChatGPT or Claude: ``conversations.json``, or its archive or folder.
 
     What ChatGPT does not show (messages that were edited, answers that were replaced) is kept in
     sessions of their own. Raises ``KipError``: KIP_1001 for another file, and for one that is cut;
@@ -57,7 +58,7 @@ def chat(path: str | os.PathLike[str], *, source: str | None = None) -> Plan:
     1
     """
     file = Path(path)
-    plan = Plan("chat", source or file.name)
+    plan = Plan("chat", source or file.resolve().name)
     for place, value in _documents(file, plan):
         listed = value.get("conversations", [value]) if isinstance(value, dict) else value
         for number, given in enumerate(listed if isinstance(listed, list) else [listed], 1):
@@ -143,7 +144,11 @@ def _add(plan: Plan, conversation: _Conversation) -> None:
                 role=role,
                 turn=turn,
                 attributes=message.attributes,
-                metadata={"original_id": message.id, "details": message.rest or None},
+                metadata={
+                    "original_id": message.id,
+                    "details": message.rest or None,
+                    "shown": None if session == id else False,
+                },
             )
     if conversation.others:
         what = "messages" if len(conversation.others) > 1 else "message"
@@ -160,20 +165,20 @@ def _of_chatgpt(given: Json, plan: Plan) -> _Conversation:
     rest = dict(given)
     nodes = {key: node for key, node in rest.pop("mapping").items() if isinstance(node, dict)}
     id = _id(rest, "conversation_id", "id") or next(iter(nodes), "")
-    title, created = rest.pop("title", None), moment(rest.pop("create_time", None))
+    title, created = _string(rest, "title"), _time(rest, "create_time")
     last = rest.pop("current_node", None)
-    if last not in nodes:
+    if not isinstance(last, str) or last not in nodes:
         last = _newest_leaf(nodes)
     shown: dict[str, Json] = {}
     while last in nodes and last not in shown:
         shown[last] = nodes[last]
-        last = nodes[last].get("parent")
+        last = str(nodes[last].get("parent"))
     if last in shown:
         plan.warn(f"The messages of the conversation {id} are in a circle: it is read once.")
     others = (node for key, node in nodes.items() if key not in shown)
     return _Conversation(
         id,
-        title if isinstance(title, str) else "",
+        title,
         created,
         {key: value for key, value in rest.items() if value not in (None, [], {})},
         [*_messages(reversed(shown.values()))],
@@ -183,13 +188,13 @@ def _of_chatgpt(given: Json, plan: Plan) -> _Conversation:
 
 def _newest_leaf(nodes: dict[str, Json]) -> str | None:
     """The last message without an answer."""
-    leaves = [key for key, node in nodes.items() if not node.get("children")]
+    parents = {str(node.get("parent")) for node in nodes.values()}
 
     def time(key: str) -> str:
         message = nodes[key].get("message")
         return moment(message.get("create_time")) or "" if isinstance(message, dict) else ""
 
-    return max(leaves, key=time, default=None)
+    return max((key for key in nodes if key not in parents), key=time, default=None)
 
 
 def _messages(nodes: Any) -> Iterator[_Message]:
@@ -202,7 +207,7 @@ def _messages(nodes: Any) -> Iterator[_Message]:
         author = rest.pop("author", None)
         author = dict(author) if isinstance(author, dict) else {}
         id = _id(rest, "id") or str(node.get("id"))
-        time = moment(rest.pop("create_time", None))
+        time = _time(rest, "create_time")
         content, attributes = rest.pop("content", None), Json()
         role, name = str(author.pop("role", None) or "unknown"), author.pop("name", None)
         metadata = rest.get("metadata")
@@ -213,6 +218,10 @@ def _messages(nodes: Any) -> Iterator[_Message]:
         kind = content.get("content_type") if isinstance(content, dict) else None
         if kind not in (None, "text"):
             attributes["content_type"] = kind
+        if metadata.get("attachments"):
+            attributes["files"] = metadata["attachments"]
+        if not _is_plain(content):
+            rest["content"] = content
         if metadata.get("is_visually_hidden_from_conversation"):
             attributes["hidden"] = True
         rest = {key: value for key, value in rest.items() if value not in (None, [], {})}
@@ -223,6 +232,15 @@ def _messages(nodes: Any) -> Iterator[_Message]:
             yield _Message(id, role, name, time, text, attributes, rest)
 
 
+def _is_plain(content: Any) -> bool:
+    """Whether a content is nothing but its text."""
+    if isinstance(content, dict):
+        parts = content.get("parts", [])
+        is_text = isinstance(parts, list) and all(isinstance(part, str) for part in parts)
+        return is_text and content.keys() <= {"content_type", "parts", "text"}
+    return content is None or isinstance(content, str)
+
+
 def _text(content: Any) -> str:
     """The text of a content, or of a part of it; a picture or sound is named in brackets."""
     if isinstance(content, str):
@@ -230,7 +248,7 @@ def _text(content: Any) -> str:
     if isinstance(content, list):
         return "\n".join(filter(str.strip, map(_text, content)))
     if not isinstance(content, dict):
-        return "" if content is None else str(content)
+        return ""
     if "asset_pointer" in content:
         kind = str(content.get("content_type", "file")).removesuffix("_asset_pointer")
         return f"[{kind.replace('_', ' ')}: {content['asset_pointer']}]"
@@ -248,8 +266,8 @@ def _text(content: Any) -> str:
 def _of_claude(given: Json, plan: Plan) -> _Conversation:
     rest = dict(given)
     listed = rest.pop("chat_messages")
-    id, title = _id(rest, "uuid", "id"), rest.pop("name", None)
-    created = moment(rest.pop("created_at", None))
+    id, title = _id(rest, "uuid", "id"), _string(rest, "name")
+    created = _time(rest, "created_at")
     messages = []
     for number, message in enumerate(listed, 1):
         if isinstance(message, dict):
@@ -257,33 +275,52 @@ def _of_claude(given: Json, plan: Plan) -> _Conversation:
         else:
             plan.skip(message, f"message {number} of {id} is no object")
     kept = {key: value for key, value in rest.items() if value not in (None, "", [], {})}
-    return _Conversation(id, title if isinstance(title, str) else "", created, kept, messages)
+    return _Conversation(id, title, created, kept, messages)
 
 
 def _message(given: Json, number: int) -> _Message:
     rest = dict(given)
-    text, blocks = rest.pop("text", None), rest.pop("content", None)
+    text, blocks = _string(rest, "text"), rest.pop("content", None)
     try:
         whole = text_of({"content": blocks}) if blocks else ""
     except ValueError:
         whole = ""
+    if not all(isinstance(one, dict) and _is_text(one) for one in _listed(blocks)):
         rest["content"] = blocks
-    whole = whole if whole.strip() else text if isinstance(text, str) else ""
-    attached = [_pieces(one) for one in rest.pop("attachments", None) or []]
-    files = rest.pop("files", None) or []
     if not whole.strip():
-        named = (one.get("file_name") for one in (*attached, *files) if isinstance(one, dict))
-        whole = "\n".join(f"[file: {name}]" for name in named)
-    attributes = {"attachments": attached, "files": files}
+        whole = text
+    elif text.strip() not in whole:
+        rest["text"] = text
+    attached, files = _listed(rest.pop("attachments", None)), _listed(rest.pop("files", None))
+    if not whole.strip():
+        whole = _text_of_files([one for one in (*attached, *files) if isinstance(one, dict)])
+    attributes = {"attachments": [*map(_pieces, attached)], "files": files}
     return _Message(
         _id(rest, "uuid", "id") or str(number),
         str(rest.pop("sender", None) or "unknown"),
         None,
-        moment(rest.pop("created_at", None)),
+        _time(rest, "created_at"),
         whole,
         {key: value for key, value in attributes.items() if value},
         {key: value for key, value in rest.items() if value not in (None, "", [], {})},
     )
+
+
+def _is_text(block: Json) -> bool:
+    return block.get("type") == "text" and not block.get("citations")
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value in (None, "", {}) else [value]
+
+
+def _text_of_files(files: list[Json]) -> str:
+    """What stands for a message of files alone: their names, and the text that was pasted."""
+    names = [f"[file: {one['file_name']}]" for one in files if one.get("file_name")]
+    texts = [one.get("extracted_content") for one in files]
+    pasted = [text for text in texts if isinstance(text, str)]
+    whole = "\n".join([*names, *pasted])
+    return whole if len(whole) <= MOST_BYTES // 4 else "\n".join(names) or "[file]"
 
 
 def _pieces(attachment: Any) -> Any:
@@ -301,11 +338,29 @@ def _id(values: Json, *keys: str) -> str:
     return next((one for one in ids if isinstance(one, str) and one.strip()), "")
 
 
+def _time(values: Json, key: str) -> str | None:
+    """The time under a key; it is taken out if it is one."""
+    time = moment(values.get(key))
+    return time if time is None else moment(values.pop(key))
+
+
+def _string(values: Json, key: str) -> str:
+    """The text under a key; it is taken out if it is one."""
+    return values.pop(key) if isinstance(values.get(key), str) else ""
+
+
 # Files ----------------------------------------------------------------------------------------
 
 
 def _documents(file: Path, plan: Plan) -> Iterator[tuple[str, Any]]:
-    """The conversations in a file: of an archive each file with some, with its name."""
+    """The conversations in a file: of an archive or a folder each file with some, with its name."""
+    if file.is_dir():
+        for each in sorted(file.rglob("*")):
+            if fnmatch(each.name, _FILES) and each.is_file() and not each.is_symlink():
+                yield each.name, parse_json(read_text(each), each.name)
+            elif not each.is_dir():
+                plan.skip(each.relative_to(file).as_posix(), _OTHER)
+        return
     if not zipfile.is_zipfile(file):
         yield plan.source, parse_json(read_text(file), plan.source)
         return
@@ -316,7 +371,7 @@ def _documents(file: Path, plan: Plan) -> Iterator[tuple[str, Any]]:
                 name = info.filename.rpartition("/")[2]
                 if not fnmatch(name, _FILES):
                     if name:
-                        plan.skip(info.filename, "only conversations are read of the archive")
+                        plan.skip(info.filename, _OTHER)
                     continue
                 with archive.open(info) as opened:
                     data = opened.read(room + 1)

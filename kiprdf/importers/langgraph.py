@@ -29,7 +29,8 @@ from kiprdf.memory.texts import stored_time
 
 _SQLITE = b"SQLite format 3\0"
 _HINT = "Give a JSON list of what item.dict() returns, or the file of SqliteStore."
-_READ = ("namespace", "prefix", "key", "value", "created_at", "updated_at", "expires_at")
+_READ = ("namespace", "prefix", "key", "value")
+_TIMES = ("created_at", "updated_at", "expires_at")
 Json = dict[str, Any]
 
 
@@ -48,7 +49,9 @@ def langgraph(path: str | os.PathLike[str], *, source: str | None = None) -> Pla
     seen: set[str] = set()
     for number, item in _items(file, plan):
         match item:
-            case {"key": str(key), "value": dict(value)} if namespace := _namespace(item):
+            case {"key": str(key), "value": value} if value is not None and (
+                namespace := _namespace(item)
+            ):
                 name = "/".join(quote(part, safe="") for part in (*namespace, key))
                 if name in seen:
                     plan.warn(f"Item {number}: {name} is there twice; the last one is written.")
@@ -61,13 +64,13 @@ def langgraph(path: str | os.PathLike[str], *, source: str | None = None) -> Pla
     return plan
 
 
-def _add(plan: Plan, name: str, namespace: list[str], key: str, value: Json, item: Json) -> None:
-    created, updated, expires = (
-        moment(item.get(name)) for name in ("created_at", "updated_at", "expires_at")
-    )
-    metadata: Json = {name: one for name, one in item.items() if name not in _READ}
+def _add(plan: Plan, name: str, namespace: list[str], key: str, value: Any, item: Json) -> None:
+    times = {name: moment(item.get(name)) for name in _TIMES}
+    created, updated, expires = times.values()
+    read = {*_READ, *(name for name in _TIMES if times[name])}
+    metadata: Json = {name: one for name, one in item.items() if name not in read}
     for time, given in (("created_at", created), ("updated_at", updated), ("valid_until", expires)):
-        metadata[time] = given
+        metadata[time] = given or metadata.get(time)
     if expires and stored_time(expires) <= datetime.now(UTC).isoformat():
         metadata |= {"superseded": True, "superseded_at": expires}
     plan.add_note_if_valid(
@@ -109,14 +112,19 @@ def _namespace(item: Json) -> list[str]:
 
 
 def _items(file: Path, plan: Plan) -> Iterator[tuple[int, Any]]:
-    """The items of a file, with their numbers; values that are texts of JSON are read."""
+    """The items of a file, with their numbers.
+
+    In rows of a table, each value is a text of JSON; in items, one that looks like an object.
+    """
     for number, item in enumerate(_rows(file, plan), 1):
-        if isinstance(item, dict) and isinstance(item.get("value"), str):
+        value = item.get("value") if isinstance(item, dict) else None
+        if isinstance(value, str) and ("prefix" in item or value.lstrip()[:1] == "{"):
             try:
-                item = {**item, "value": parse_json(item["value"], plan.source)}
+                item = {**item, "value": parse_json(value, plan.source)}
             except KipError as fault:
-                plan.skip(item, f"item {number}: {fault.message}")
-                continue
+                if "prefix" in item:
+                    plan.skip(item, f"item {number}: {fault.message}")
+                    continue
         yield number, item
 
 

@@ -24,6 +24,7 @@ from kiprdf.memory.graph import ITEM
 from kiprdf.memory.items import Item
 from kiprdf.nexus import Nexus
 from kiprdf.rdf import vocab
+from kiprdf.rdf.literals import to_term
 
 End: TypeAlias = tuple[Any, ...]
 """Type and name of a concept; or subject, predicate and object of a proposition."""
@@ -246,7 +247,7 @@ class Plan:
             memory.grow(
                 texts.item((row["name"], *map(row["attributes"].get, texts.KEYS)))
                 for row in concepts
-                if row["type"] == ITEM and not row["metadata"].get("superseded")
+                if row["type"] == ITEM and _holds(row["metadata"])
             )
         names = [(row["type"], row["name"]) for row in definitions]
         defined = {
@@ -289,11 +290,16 @@ class Plan:
             for name, key in keys.items():
                 if key != name:
                     self.warn(f"The key {name!r} is written as '{key}'.")
-        return {
-            keys[name]: self._value(value, owner, keys[name])
-            for name, value in given.items()
-            if value is not None
-        }
+        values: dict[str, Any] = {}
+        for name, value in given.items():
+            if value is not None:
+                values[keys[name]] = self._value(value, owner, keys[name])
+            if isinstance(value, Mapping | list):
+                try:
+                    to_term(values[keys[name]])
+                except KipError as fault:
+                    self.skip({owner: {name: values.pop(keys[name])}}, fault.message)
+        return values
 
     def _value(self, value: Any, owner: str, key: str, depth: int = 1) -> Any:
         """A JSON value that a nexus can hold: long texts in pieces, what nests deep as JSON."""
@@ -327,6 +333,11 @@ class Plan:
 def _safe(text: str) -> str:
     """A text without halves of characters, which no literal of RDF can contain."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def _holds(metadata: Mapping[str, Any]) -> bool:
+    """Whether a note was not superseded, nor withdrawn by its author."""
+    return not metadata.get("superseded") and metadata.get("shown") is not False
 
 
 def _typed(number: float, datatype: str) -> dict[str, str]:

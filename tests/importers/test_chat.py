@@ -294,6 +294,92 @@ def test_messages_are_recalled_and_state_nothing_unless_asked(tmp_path: Path) ->
         assert report["vanished"] == []
 
 
+def test_nothing_of_a_content_is_lost(tmp_path: Path) -> None:
+    voice = {
+        "content_type": "multimodal_text",
+        "parts": [
+            {"content_type": "audio_transcription", "text": "I like tea.", "direction": "in"},
+            {"audio_start_timestamp": 3.5},
+        ],
+    }
+    details = {"metadata": {"attachments": [{"name": "a.pdf"}]}}
+    mapping = {
+        "a": node("a", "deleted", ["b"], message("user", 1.0e9, voice, **details)),
+        "b": node("b", "a", ["deleted too"], message("assistant", None, text("Fine."))),
+    }
+    chatgpt = {"id": "c", "current_node": "deleted too", "mapping": mapping, "title": 7}
+    blocks = [{"type": "thinking", "thinking": "Hm.", "summaries": [{"summary": "Think"}]}]
+    pasted = [{"file_name": "", "extracted_content": "A long text on zebras."}]
+    claude = {
+        "uuid": "k",
+        "chat_messages": [
+            {"uuid": "1", "sender": "human", "text": "", "attachments": pasted},
+            {"uuid": "2", "sender": "assistant", "text": "Other.", "content": blocks},
+            {"uuid": "3", "sender": "human", "text": "Ok.", "created_at": "soon", "files": 5},
+        ],
+    }
+    plan = planned("chat", tmp_path, [chatgpt, claude])
+    assert notes_of(plan) == [
+        ("c", 1, "user", "I like tea."),
+        ("c", 2, "assistant", "Fine."),
+        ("k", 1, "user", "A long text on zebras."),
+        ("k", 2, "assistant", "Hm."),
+        ("k", 3, "user", "Ok."),
+    ]
+    rows = {row["name"]: row for row in plan.concepts}
+    assert rows["c"]["metadata"]["details"] == {"title": 7}
+    assert rows["c/a"]["attributes"]["files"] == [{"name": "a.pdf"}]
+    assert rows["c/a"]["metadata"]["details"]["content"] == voice
+    assert "content" not in rows["c/b"]["metadata"]["details"]
+    assert rows["k/1"]["attributes"]["attachments"] == pasted
+    assert rows["k/2"]["metadata"]["details"] == {"text": "Other.", "content": blocks}
+    assert rows["k/3"]["metadata"]["details"] == {"created_at": "soon"}
+    assert rows["k/3"]["attributes"]["files"] == [5]
+
+
+def test_what_was_edited_away_states_nothing(tmp_path: Path) -> None:
+    mapping = {
+        "r": node("r", None, ["a", "b"]),
+        "a": node("a", "r", [], message("user", 1.0e9, text("I use Emacs."))),
+        "b": node("b", "r", [], message("user", 1.0e9 + 1, text("I use Vim."))),
+    }
+    export = [{"id": "c", "current_node": "b", "mapping": mapping}]
+    with Nexus.memory() as nexus:
+        planned("chat", tmp_path, export).apply(nexus, extract=True)
+        memory = Memory(nexus)
+        assert [edge.object_id for edge in memory.edges()] == [memory.entity("Vim").id]  # type: ignore[union-attr]
+        assert len([*memory.items()]) == 2
+
+
+def test_a_folder_of_an_export_is_read(tmp_path: Path) -> None:
+    folder = tmp_path / "export"
+    (folder / "data").mkdir(parents=True)
+    (folder / "data/conversations-000.json").write_text(json.dumps([CHATGPT]))
+    (folder / "data/conversations-001.json").write_text(json.dumps([CLAUDE]))
+    (folder / "conversations.json").symlink_to(folder / "data/conversations-000.json")
+    (folder / "user.json").write_text("{}")
+    plan = importers.chat(folder)
+    assert (plan.source, len(notes_of(plan))) == ("export", 10)
+    assert [entry["item"] for entry in plan.skipped if "archive" in entry["reason"]] == [
+        "conversations.json",
+        "user.json",
+    ]
+
+
+def test_what_is_too_large_is_reported_with_its_name(tmp_path: Path) -> None:
+    attached = [{"file_name": "a", "extracted_content": "z" * (16 << 20)}]
+    listed = [
+        {"uuid": "1", "sender": "human", "text": "See a.", "attachments": attached},
+        {"uuid": "2", "sender": "human", "text": "z" * (5 << 20)},
+    ]
+    plan = planned("chat", tmp_path, [{"uuid": "k", "chat_messages": listed}])
+    assert notes_of(plan) == [("k", 1, "user", "See a.")]
+    assert [entry["item"][:20] for entry in plan.skipped] == [
+        '{"k/1": {"attachment',
+        "k/2: zzzzzzzzzzzzzzz",
+    ]
+
+
 def test_an_archive_is_read_within_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = tmp_path / "export.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as opened:

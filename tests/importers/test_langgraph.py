@@ -69,6 +69,25 @@ def test_rows_of_its_tables_and_other_shapes_are_read(tmp_path: Path) -> None:
     ]
 
 
+def test_values_that_are_no_objects_are_notes(tmp_path: Path) -> None:
+    values = ["Ada likes tea.", [1, "two"], 5, '{"text": "JSON"}']
+    items = [{"namespace": ["a"], "key": str(n), "value": one} for n, one in enumerate(values)]
+    items += [{"namespace": ["a"], "key": "no", "value": None}]
+    items[0] |= {"created_at": "soon", "expires_at": "later"}
+    plan = planned("langgraph", tmp_path, items)
+    rows = [row["attributes"] for row in plan.concepts]
+    assert [row["content"] for row in rows] == ["Ada likes tea.", "1\ntwo", "5", "JSON"]
+    assert [row["value"] for row in rows] == [*values[:3], {"text": "JSON"}]
+    assert plan.concepts[0]["metadata"] == {
+        "original_id": "a/0",
+        "created_at": "soon",
+        "expires_at": "later",
+    }
+    assert len(plan.skipped) == 1
+    with Nexus.memory() as nexus:
+        assert plan.apply(nexus)["concepts"]["created"] == 4
+
+
 def test_the_file_of_its_sqlite_store_is_read(tmp_path: Path) -> None:
     file = tmp_path / "a b.db"
     with closing(sqlite3.connect(file)) as database, database:
