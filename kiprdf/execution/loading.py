@@ -22,7 +22,7 @@ from kiprdf.execution.writer import RESTORED
 from kiprdf.interchange import tables
 from kiprdf.interchange.tables import ConceptRow, End, PropositionRow, Row, located
 from kiprdf.kml.creations import Creations
-from kiprdf.kml.draft import Draft, timestamp
+from kiprdf.kml.draft import Draft, changed_keys, timestamp
 from kiprdf.kml.trust import MARKS, STATUS
 from kiprdf.kql.identities import exists
 from kiprdf.language import ast
@@ -32,7 +32,7 @@ from kiprdf.language.printer import OUTLINED
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import read_element
 from kiprdf.rdf.iris import Iris, proposition_digits
-from kiprdf.rdf.literals import Json, canonical_json, is_same, to_term
+from kiprdf.rdf.literals import Json, canonical_json, is_same, to_json, to_term
 from kiprdf.rdf.vocab import ACTOR, CREATED_AT, MENTIONED, MERGED_FROM, UPDATED_AT, VERSION
 from kiprdf.semantics.arguments import check_map
 from kiprdf.source import NOWHERE, Span
@@ -67,19 +67,18 @@ def load(
     loading = _Loading(engine, outer, dry_run)
     try:
         with ExitStack() as stack:
-            batches = loading.batches(rows)
 
-            def read() -> _Batch | None:
-                return collector.paused(lambda: next(batches, None))
-
-            batch = read()
-            while batch is not None:
-                following = read() if loading.dry_run else None
-                if following is not None:
+            def is_continued() -> bool:
+                batch = loading.read(rows)
+                if loading.dry_run and batch.is_full:
                     # Each batch needs what those before it have written.
                     loading.write_to(stack.enter_context(closing(engine.copy())), stack)
                 loading.write(batch)
-                batch = following or read()
+                return batch.is_full
+
+            # The objects of a batch are gone before the collector would look through them.
+            while collector.paused(is_continued):
+                pass
     except KipError as error:
         raise loading.explained(error) from None
     return loading.report(dry_run)
@@ -98,6 +97,7 @@ class _Batch:
         self.last: dict[str, int] = {}
         """The number of the last row of each kind."""
         self.size = 0
+        self.is_full = False
         self._iris = iris
         self._ids: dict[End, str] = {}
 
@@ -178,6 +178,8 @@ class _Loading:
     waiting: list[PropositionRow] = field(default_factory=list)
     """Rows about propositions that are neither in their batch nor in the nexus."""
     commits: list[int] = field(default_factory=list)
+    times: set[str] = field(default_factory=set)
+    """The ``_updated_at`` of what the batches before have written."""
     written: dict[str, int] = field(default_factory=dict)
     """The last row of each kind in the batches that were written."""
     counts: dict[str, Counter[str]] = field(
@@ -186,6 +188,8 @@ class _Loading:
     erased: int = 0
     unreviewed: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    more: int = 0
+    """The warnings that are only counted."""
 
     def write_to(self, engine: CommandEngine, stack: ExitStack) -> None:
         """Write to another engine from now on, as the same actor."""
@@ -193,26 +197,24 @@ class _Loading:
         stack.enter_context(acting_as(engine.writer, actor._replace(access="write")))
         self.engine, self.dry_run = engine, False
 
-    def batches(self, rows: Iterator[Row]) -> Iterator[_Batch]:
-        """The rows in batches, one at least."""
-        iris = self.engine.writer.shown.iris
-        batch = _Batch(iris)
-        number = 0
-        for row in rows:
+    def read(self, rows: Iterator[Row]) -> _Batch:
+        """The next rows as a batch; the last one is not full."""
+        shown = self.engine.writer.shown
+        batch = _Batch(shown.iris)
+        for number, row in enumerate(rows, 1):
+            batch.add(row)
             if number == BATCH_ROWS or batch.size > BATCH_SIZE:
-                self.waiting += batch.order(self.engine.writer.shown, is_last=False)
+                batch.is_full = True
+                self.waiting += batch.order(shown, is_last=False)
                 if len(self.waiting) > BATCH_ROWS:
                     message = f"{BATCH_ROWS:,} rows are about propositions that come later."
                     hint = "Give each proposition before those about it."
                     raise located(KipError("KIP_4002", message, hint), self.waiting[-1])
-                yield batch
-                batch, number = _Batch(iris), 0
-            batch.add(row)
-            number += 1
+                return batch
         for row in self.waiting:
             batch.add(row)
-        batch.order(self.engine.writer.shown, is_last=True)
-        yield batch
+        batch.order(shown, is_last=True)
+        return batch
 
     def write(self, batch: _Batch) -> None:
         """Write a batch, as one commit if it changes anything."""
@@ -223,6 +225,7 @@ class _Loading:
             writer.commit(changes.delta)
             if changes.delta:
                 self.commits.append(writer.store.commit())
+                self.times.update(changes.times)
             return changes
 
         def run() -> _Changes:
@@ -242,7 +245,10 @@ class _Loading:
             self.counts[kind].update(changes.counts[kind])
         self.erased += changes.erased
         self.unreviewed += changes.unreviewed
-        self.warnings += (*batch.contradictions, *changes.warnings)
+        warnings = [*batch.contradictions, *changes.warnings]
+        named = warnings[: NAMED - len(self.warnings)]
+        self.warnings += named
+        self.more += len(warnings) - len(named)
         self.written |= batch.last
 
     def _judge(self, batch: _Batch) -> _Changes:
@@ -250,23 +256,25 @@ class _Loading:
         creations = self._creations()
         left = None if creations is None else self._create(batch, creations)
         if creations is None or left is None:
-            return _Changes.of(self._draft(batch.rows, batch.rows))
+            return self._changes(batch, batch.rows)
         rows, counts = left
         changes = _Changes(Delta(), counts)
         if rows:
-            changes = _Changes.of(self._draft(batch.rows, rows))
+            changes = self._changes(batch, rows)
             for kind in _KINDS:
                 changes.counts[kind].update(counts[kind])
         delta = changes.delta
         if added := creations.added:
             first = dict(islice(batch.rows.items(), OUTLINED))
+            time = added.time.value
             delta = replace(
                 delta,
                 added=[*delta.added, *added] if delta else added,
                 touched=[*delta.touched, *added.elements],
                 commands=[self._command(first, first)],
-                origin=Origin(timestamp(self.engine.clock())),
+                origin=Origin(time),
             )
+            changes = changes._replace(times=(*changes.times, time))
         return changes._replace(delta=delta)
 
     def _creations(self) -> Creations | None:
@@ -344,8 +352,26 @@ class _Loading:
             for key in values
         )
 
-    def _draft(self, all_rows: Mapping[str, Row], rows: Mapping[str, Row]) -> Draft:
-        return self.engine.writer.draft(self._command(all_rows, rows), is_copy=True)[1]
+    def _changes(self, batch: _Batch, rows: Mapping[str, Row]) -> _Changes:
+        """What some rows change by an UPSERT."""
+        drafted = self.engine.writer.draft(self._command(batch.rows, rows), is_copy=True)[1]
+        changes = _Changes.of(drafted)
+        if not self.times:
+            return changes
+        places, warnings = [*batch.rows.values()], [*changes.warnings]
+        for edit in drafted.changes():
+            before, after = edit.before, edit.after
+            if before is None or after.node not in drafted.spans:
+                continue
+            time = before.metadata.get(UPDATED_AT)
+            if time is not None and to_json(time) in self.times:
+                row = places[drafted.spans[after.node].start - 1]
+                rest = "of what a row before wrote, and is the one that holds."
+                keys = changed_keys(before.attributes, after.attributes)
+                keys += changed_keys(before.metadata, after.metadata)
+                named = {**before.attributes, **before.metadata}
+                warnings += (f"{row} changes the {key} {rest}" for key in keys if key in named)
+        return changes._replace(warnings=warnings)
 
     def _command(self, all_rows: Mapping[str, Row], rows: Mapping[str, Row]) -> ast.Upsert:
         """The UPSERT of some rows, whose places are those among all rows."""
@@ -369,14 +395,13 @@ class _Loading:
 
     def report(self, dry_run: bool) -> dict[str, Any]:
         """What was, or would be, changed."""
-        more = len(self.warnings) - NAMED
-        named = self.warnings[:NAMED] + ([f"And {more:,} more."] if more > 0 else [])
+        more = [f"And {self.more:,} more."] if self.more else []
         return {
             **{kind: {each: own[each] for each in _EACH} for kind, own in self.counts.items()},
             **({"erased": self.erased} if self.erased else {}),
             **({"unreviewed": self.unreviewed} if self.unreviewed else {}),
             "commits": [] if dry_run else self.commits,
-            "warnings": named,
+            "warnings": self.warnings + more,
         }
 
 
@@ -385,6 +410,8 @@ class _Changes(NamedTuple):
 
     delta: Delta
     counts: dict[str, Counter[str]]
+    times: Sequence[str] = ()
+    """The ``_updated_at`` of what it changes."""
     erased: int = 0
     unreviewed: Sequence[str] = ()
     warnings: Sequence[str] = ()
@@ -402,7 +429,8 @@ class _Changes(NamedTuple):
                 counts[_KINDS[is_link]][change] += 1
         warnings = list(map(str, drafted.warnings))
         unreviewed, erased = [*drafted.unreviewed], len(drafted.erased)
-        return cls(drafted.delta(), counts, erased, unreviewed, warnings)
+        delta = drafted.delta()
+        return cls(delta, counts, (delta.origin.at,), erased, unreviewed, warnings)
 
 
 # As a statement -------------------------------------------------------------------------------

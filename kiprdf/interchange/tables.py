@@ -28,6 +28,7 @@ _METADATA = "metadata."
 _SAFE = 2**53
 _LONG = 1_000
 _LARGE = 1_000_000
+_NUMBERS = frozenset((int, float))
 _PLAIN = frozenset((str, int, bool, type(None)))
 _EMPTY = frozenset(("NAType", "NaTType"))
 """The types of what pandas has in an empty cell, beside NaN and None."""
@@ -198,7 +199,7 @@ def _values(values: Any, keys: set[str], what: str) -> tuple[dict[str, Json], in
             kind = type(value)
             if kind is str and len(value) < _LONG and (value.isascii() or is_encodable(value)):
                 size += len(value)
-            elif kind is not int or not -_SAFE < value < _SAFE:
+            elif kind not in _NUMBERS or not -_SAFE < value < _SAFE:
                 checked[key], own = _json(value, key)
                 size += own
         return checked, size
@@ -218,7 +219,7 @@ def _json(value: Any, key: str) -> tuple[Json, int]:
     """A value as JSON, and its size: scalars and arrays of NumPy as those of Python, times as
     texts."""
     kind = type(value)
-    if kind is bool or value is None or (kind is float and -_SAFE < value < _SAFE):
+    if kind is bool or value is None:
         return value, 0
     try:
         sizes = Sizes("The value")

@@ -107,7 +107,10 @@ class UpdateTimes:
             if not is_next:
                 return
             self._remove(_times(removed))
-            self._add(_times(added))
+            if isinstance(added, Lines) and _is_text(added.time):
+                self._add_later(added.time.value)
+            else:
+                self._add(_times(added))
             self.commit = commit
 
     def clear(self) -> None:
@@ -130,6 +133,12 @@ class UpdateTimes:
             moment = self._moments[time]
             if moment is not None:
                 moment.add(iris)
+
+    def _add_later(self, time: str) -> None:
+        """Let the elements of a time be read from the dataset."""
+        if time not in self._moments:
+            insort(self._order, time)
+        self._moments[time] = None
 
     def _remove(self, times: Iterable[tuple[str, Any]]) -> None:
         for value, iris in _by_time(times).items():

@@ -244,6 +244,23 @@ def test_rows_that_contradict_each_other_are_warned_of(nexus: Nexus) -> None:
     assert (counts(report)[0], drug(nexus, "A")["attributes"]) == (1, {"risk": 2})
 
 
+def test_rows_of_other_batches_that_contradict_are_warned_of(
+    nexus: Nexus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "BATCH_ROWS", 10)
+    nexus.load([("Drug", "D0", {"risk": 0})])
+    others = [("Drug", f"D{number}", {"risk": 1}) for number in range(1, 20)]
+    # Of what was there before, and what is said again or adds a value, nothing is said.
+    rows = [*others, ("Drug", "D0", {"risk": 1}), ("Drug", "D1", {"risk": 2}), others[1]]
+    changes = "changes the risk of what a row before wrote, and is the one that holds."
+    for dry_run in (True, False):
+        report = nexus.load([*rows, ("Drug", "D3", {"dose": 1})], dry_run=dry_run)
+        assert report["warnings"] == [f"Row 21 of concepts (Drug 'D1') {changes}"]
+        assert counts(report)[:3] == [19, 3, 1]
+    many = nexus.load([("Drug", f"E{n % 30}", {"risk": n}) for n in range(60)])
+    assert (len(many["warnings"]), many["warnings"][-1]) == (11, "And 20 more.")
+
+
 VALUES: dict[str, Any] = {
     "text": 'Ünïcode "quoted" \\ \n\x7f\t line',
     "number": -7,
