@@ -153,6 +153,35 @@ def test_a_list_follows_what_becomes_of_its_links() -> None:
     assert original(nexus) == canonical(expected)
 
 
+@pytest.mark.parametrize(
+    ("value", "position", "expected"),
+    [
+        ("( :a :b :c )", "3.5", "( :b :c :a )"),
+        ("[ a rdf:Seq ; rdf:_1 :a ; rdf:_2 :b ]", "3", "[ a rdf:Seq ; rdf:_1 :b ; rdf:_2 :a ]"),
+        ("( :a :b :a )", "[3, 4]", "( :b :a :a )"),
+        ("( ( :a :b ) :c )", "[1, 3]", "( ( :b :a ) :c )"),
+        ("( :a :b )", '"first"', "( :a :b )"),
+        ("( :a :b ) , ( :b :a )", "7", "( :a :b ) , ( :b :a )"),
+    ],
+)
+def test_a_list_has_the_order_that_its_links_have_now(
+    value: str, position: str, expected: str
+) -> None:
+    things = " :a a :T . :b a :T . :c a :T ."
+    nexus = imported(f":s a :T ; :l {value} ." + things)
+    nexus.execute(
+        f"UPDATE ?l SET ATTRIBUTES {{ position: {position} }} "
+        'WHERE { ?l ({name: "s"}, "l", {name: "a"}) }'
+    )
+    assert original(nexus) == canonical(f":s a :T ; :l {expected} ." + things)
+
+
+def test_a_position_that_the_data_state_is_no_place_in_a_list() -> None:
+    check_home(
+        ":s a :T ; :l ( :a :b ) , :a {| :position 9 |} . :a a :T . :b a :T .", profile="rdf12"
+    )
+
+
 def test_an_array_of_an_earlier_import_becomes_links_when_its_items_are_described() -> None:
     nexus, text = empty(), ":s a :T ; :l ( :a :b ) ."
     nexus.import_rdf(PREFIXES + text, define=True)

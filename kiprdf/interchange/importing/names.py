@@ -69,6 +69,7 @@ LABELS = (
     dcterms + "title",
     dc + "title",
     *_GND,
+    "http://www.loc.gov/mads/rdf/v1#authoritativeLabel",
 )
 """The name of a concept is the first usable value of these properties."""
 Names: TypeAlias = OneOf["local", "label"]

@@ -21,7 +21,7 @@ from kiprdf.interchange.importing.origins import IRI, LISTS, NAME_IRI, SCHEMAS
 from kiprdf.interchange.importing.plan import JsonMap
 from kiprdf.interchange.importing.values import to_value, together
 from kiprdf.interchange.mapping.apply import list_cells
-from kiprdf.kml.merged_origins import ORIGINAL
+from kiprdf.kml.merged_origins import ORIGINAL, POSITION
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, ElementName, Iris, PropositionName
@@ -169,6 +169,10 @@ def _claimed_twice(own: NamedNode, first: ElementName, second: ElementName) -> K
     return KipError("KIP_3003", message, hint)
 
 
+def _is_place(numbers: list[Json]) -> bool:
+    return bool(numbers) and all(type(number) in (int, float) for number in numbers)
+
+
 class Element:
     """One concept or proposition and its original forms."""
 
@@ -208,9 +212,12 @@ class Element:
         return [NamedNode(iri) for one in iris if (iri := self._external(one)) is not None]
 
     @property
-    def lists(self) -> list[tuple[NamedNode, int | str, tuple[int, ...]]]:
-        """The places of a link in lists: the property, the number of the list, the positions."""
-        return [
+    def lists(self) -> list[tuple[NamedNode, int | str, tuple[float, ...]]]:
+        """The places of a link in lists: the property, the number of the list, the positions.
+
+        Those in one list are where the attribute ``position`` says, which may have changed.
+        """
+        entries = [
             (NamedNode(entry[0]), entry[1], tuple(entry[2:]))
             for entry in listed(self._original.get(LISTS))
             if isinstance(entry, list)
@@ -219,6 +226,15 @@ class Element:
             and isinstance(entry[1], int | str)
             and all(isinstance(number, int) for number in entry[2:])
         ]
+        ours = (t for place, t in self.values() if place == (False, POSITION))
+        position = next((value_of(t) for t in ours if not self.forms((False, POSITION), t)), None)
+        if position is None or len({entry[:2] for entry in entries}) != 1:
+            return entries
+        is_inside = len(entries) == 1 and len(entries[0][2]) > 1
+        places = [listed(one) for one in ([position] if is_inside else listed(position))]
+        if len(places) != len(entries) or not all(map(_is_place, places)):
+            return entries
+        return [(*entries[0][:2], tuple(cast(list[float], place))) for place in places]
 
     def values(self) -> Iterator[tuple[KeyPlace, Triple]]:
         """The attributes and metadata: places and triples."""

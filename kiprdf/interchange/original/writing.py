@@ -610,7 +610,7 @@ def _number(number: int | str) -> dict[str, Any]:
     return {"copy": int(digits or 0), "container": container if is_container else ""}
 
 
-def _items(items: list[tuple[tuple[int, ...], Any]]) -> Items:
+def _items(items: list[tuple[tuple[float, ...], Any]]) -> Items:
     """A list of terms by their positions, which are those in lists inside it, too."""
     terms: list[Any] = []
     for _, group in groupby(items, key=lambda item: item[0][0]):
