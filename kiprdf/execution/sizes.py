@@ -199,7 +199,9 @@ def _way_to_whole(
         page = replace(command, limit=ast.Scalar(1), cursor=ast.Scalar(cursor))
         hint = sent.again(page, most)
     if size(hint) > room // 3:
-        hint = f'Send the command again with LIMIT 1 CURSOR "{cursor}" and max_chars {most}.'
+        # The LIMIT of a SEARCH is the number of its hits, not the rows of a page.
+        limit = "" if isinstance(command, ast.Search) else "LIMIT 1 "
+        hint = f'Send the command again with {limit}CURSOR "{cursor}" and max_chars {most}.'
     return hint
 
 

@@ -248,3 +248,22 @@ def test_many_keys_are_cut_in_one_pass() -> None:
     before = time.process_time()
     assert list(shortened(keys, 60)) == ["key 0", "key 1", "…"]
     assert time.process_time() - before < 5
+
+
+def test_a_long_hit_of_a_search_can_be_read_whole() -> None:
+    nexus = kiprdf.Nexus.memory()
+    nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Note"} } }')
+    names = [f"word {one * 200}" for one in "ab"]
+    for name in names:
+        write = 'UPSERT { CONCEPT { {type: "Note", name: :name} SET ATTRIBUTES {text: :text} } }'
+        nexus.execute(write, name=name, text="x" * 900)
+    command = 'SEARCH CONCEPT "word" LIMIT 2'
+    whole = ask(nexus, command=command)["result"]
+    for page, expected in zip(pages(nexus, command, 800), whole, strict=True):
+        (warning,) = page["warnings"]
+        answers = re.fullmatch(
+            r"Send the command again with (CURSOR \S+) and max_chars (\d+)\.", warning["hint"]
+        )
+        assert answers is not None, warning
+        again = ask(nexus, int(answers[2]), command=f"{command} {answers[1]}")
+        assert again["result"][0] == expected
