@@ -12,6 +12,7 @@ from kiprdf.budget import Budget, spend
 from kiprdf.cli.failures import Failure
 from kiprdf.errors import KipError, StoreError, without_folder
 from kiprdf.interchange import files, formats
+from kiprdf.interchange.formats.lenient import BadParts
 from kiprdf.interchange.formats.parsing import decoded
 from kiprdf.store import OxigraphStore
 from kiprdf.store.folder import MANIFEST, new_folder
@@ -94,11 +95,16 @@ class ServedNexus:
             else _json_of(one)
             for one in contexts
         ] or None
-        options["also"] = [_text(one, chosen) for one in options.get("also", ())] or None
+        bad, others = (BadParts() if options.get("lenient") else None for _ in range(2))
+        options["also"] = [_text(one, chosen, others) for one in options.get("also", ())] or None
         given = {key: value for key, value in options.items() if value not in (None, False)}
         if options.get("update") is False:
             given["update"] = False
-        return self._run("import", {"source": _text(document, chosen), **given})
+        report = self._run("import", {"source": _text(document, chosen, bad), **given})
+        if bad is not None:  # lines that cannot be sent
+            report["skipped"] = [*(one._asdict() for one in bad.first), *report["skipped"]]
+            report["warnings"] = [*bad.warnings(), *report["warnings"]]
+        return report
 
     def backup(self, folder: Path) -> None:
         """Download a copy into a folder, which is absent or empty; a cut one leaves nothing."""
@@ -182,5 +188,5 @@ def _json_of(source: Any) -> Any:
         raise Failure(f"{path} is not JSON: {fault}.") from None
 
 
-def _text(source: Any, format: formats.Format | None) -> str:
-    return decoded(files.content(source), format or "turtle")
+def _text(source: Any, format: formats.Format | None, bad: BadParts | None = None) -> str:
+    return decoded(files.content(source), format or "turtle", bad)
