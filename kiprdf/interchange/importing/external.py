@@ -285,7 +285,7 @@ LIST_NESTING = 60
 """How deep lists may nest in lists; the value of an attribute nests to 64."""
 _CHECK_EVERY = 256
 """How many cells are read between two checks of the budget."""
-BROKEN_LIST = "it belongs to a list that is not well-formed, or nests too deep"
+BROKEN_LIST = "it belongs to a list that is not well-formed, is in two places, or nests too deep"
 """Why the statements of other cells are skipped."""
 
 
