@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kiprdf.budget import without_row_limit
@@ -22,7 +22,19 @@ _LINKS = """
 FIND(?a.type, ?a.name, ?p.predicate, ?b.type, ?b.name)
 WHERE { ?a {} ?b {} ?p (?a, ?any, ?b) FILTER(?p.metadata.source == :source) }
 """
-_NOTES = "FIND(?n.name, ?n.metadata.folder) WHERE { ?n {type: :type} }"
+_ENDED = """
+FIND(?x.type, ?x.name, ?x.metadata)
+WHERE { ?x {} FILTER(?x.metadata.source == :source && ?x.metadata.superseded == true) }
+"""
+_ENDED_LINKS = """
+FIND(?a.type, ?a.name, ?p.predicate, ?b.type, ?b.name, ?p.metadata)
+WHERE {
+  ?a {} ?b {} ?p (?a, ?any, ?b)
+  FILTER(?p.metadata.source == :source && ?p.metadata.superseded == true)
+}
+"""
+_MARKS = ("superseded", "superseded_at", "superseded_by", "valid_from", "valid_until", "expired_at")
+_NOTES = f'FIND(?n.name, ?n.metadata.folder) WHERE {{ ?n {{type: "{ITEM}"}} }}'
 _MERGE = """
 MERGE CONCEPT ?old INTO ?new WHERE { ?old {type: :type, name: :old} ?new {type: :type, name: :new} }
 """
@@ -41,12 +53,7 @@ def rename(
 
     So neither is written over the other.
     """
-
-    def read(_: object) -> dict[str, Any]:
-        existing = without_row_limit(lambda: nexus.find(_NOTES, type=ITEM))
-        return {row["?n.name"]: row["?n.metadata.folder"] for row in existing}
-
-    others = nexus.transaction(read, dry_run=True) if ITEM in _types(nexus) else {}
+    others = dict(_all(nexus, _NOTES)) if ITEM in _types(nexus) else {}
     taken = {
         (ITEM, row["name"]): (ITEM, f"{row['name']} ({source})")
         for row in concepts
@@ -90,6 +97,31 @@ def vanished(
         return gone, renamed
 
     return nexus.transaction(read, dry_run=True)
+
+
+def restore(
+    nexus: Nexus, source: str, concepts: list[Row], propositions: list[Row], warnings: list[str]
+) -> None:
+    """Let what an earlier import ended, and holds in its row, hold again: its marks become null.
+
+    An import ends what it gives an end of its own, ``valid_until`` or ``expired_at``. What others
+    superseded stays so, with a warning.
+    """
+    ended: dict[Any, Row] = {(t, name): marks for t, name, marks in _all(nexus, _ENDED, source)}
+    for start, first, predicate, *end, marks in _all(nexus, _ENDED_LINKS, source):
+        ended[(start, first), predicate, tuple(end)] = marks
+    for row in (*concepts, *propositions) if ended else ():
+        keys = ("subject", "predicate", "object") if "predicate" in row else ("type", "name")
+        before = ended.get(tuple(row[key] for key in keys))
+        if before is None or row["metadata"].get("superseded"):
+            continue
+        end = before.get("superseded_at")
+        if end and end in (before.get("valid_until"), before.get("expired_at")):
+            own = {key: None for key in _MARKS if before.get(key) is not None}
+            row["metadata"] = {**own, **row["metadata"]}
+        else:
+            shown = row.get("name") or row["predicate"]
+            warnings.append(f"{shown!r} holds in the source, and is superseded in the nexus.")
 
 
 def superseded(renamed: dict[Key, Key], warnings: list[str]) -> Iterator[Row]:
@@ -184,6 +216,15 @@ def _named(row: Row) -> str:
     if "predicate" in row:
         return f"{row['subject']['name']} –{row['predicate']}→ {row['object']['name']}"
     return f"{row['name']}.{row['attribute']}" if "attribute" in row else str(row["name"])
+
+
+def _all(nexus: Nexus, command: str, source: str | None = None) -> Sequence[Any]:
+    """All rows of a FIND, without its limits of time and number."""
+
+    def read(_: object) -> Sequence[Any]:
+        return without_row_limit(lambda: nexus.find(command, source=source).tuples())
+
+    return nexus.transaction(read, dry_run=True)
 
 
 def _types(nexus: Nexus) -> list[str]:

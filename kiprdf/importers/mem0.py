@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -57,15 +58,18 @@ def mem0(path: str | os.PathLike[str], *, source: str | None = None) -> Plan:
     """
     plan = Plan("mem0", source or Path(path).name)
     content = read_json(path)
-    content = {"results": content} if isinstance(content, list) else content
+    content = _united(content) if isinstance(content, list) else content
     if not isinstance(content, dict) or not isinstance(content.get("results"), list):
         message = f"{plan.source} is no list of memories, and has no list 'results'."
         raise KipError("KIP_1001", message, "Write what get_all() returns to it, as JSON.")
     memories = _memories(content.pop("results"), plan)
     histories = _histories(content.pop("history", None), plan)
     _warn_of_pages(content, len(memories), plan)
+    taken = Counter(
+        [*memories, *(str(row.get("id")) for rows in histories.values() for row in rows)]
+    )
     for id in dict.fromkeys([*memories, *histories]):
-        _add_memory(plan, id, memories.get(id), histories.get(id, []))
+        _add_memory(plan, id, memories.get(id), histories.get(id, []), taken)
     _add_relations(content.pop("relations", None), plan)
     for key, value in content.items():
         if value is not None:
@@ -77,6 +81,24 @@ def mem0(path: str | os.PathLike[str], *, source: str | None = None) -> Plan:
             " of all; FILTER by the attribute user_id, or import each user into a nexus."
         )
     return plan
+
+
+def _united(given: list[Any]) -> Json:
+    """A list of memories, or of the pages of an answer, as one answer."""
+    united: Json = {"results": []}
+    for item in given:
+        if not isinstance(item, dict) or not isinstance(item.get("results"), list):
+            united["results"].append(item)
+            continue
+        for key, value in item.items():
+            before = united.setdefault(key, value)
+            if isinstance(before, list) and isinstance(value, list) and before is not value:
+                before.extend(value)
+            elif isinstance(before, dict) and isinstance(value, dict):
+                before.update(value)
+            else:
+                united[key] = value
+    return united
 
 
 def _memories(results: list[Any], plan: Plan) -> dict[str, Json]:
@@ -144,8 +166,13 @@ def _warn_of_pages(content: Json, count: int, plan: Plan) -> None:
 # A memory -------------------------------------------------------------------------------------
 
 
-def _add_memory(plan: Plan, id: str, item: Json | None, rows: list[Json]) -> None:
-    """Add the note of a memory, and those of the texts that it had before."""
+def _add_memory(
+    plan: Plan, id: str, item: Json | None, rows: list[Json], taken: Mapping[str, int]
+) -> None:
+    """Add the note of a memory, and those of the texts that it had before.
+
+    A row whose id others have, too, is not known by it alone.
+    """
     texts, is_deleted = _texts(rows)
     last = texts[-1] if texts else None
     if item is not None:
@@ -167,6 +194,7 @@ def _add_memory(plan: Plan, id: str, item: Json | None, rows: list[Json]) -> Non
         row = former.ended or {}
         by = {"superseded_by": node_id((ITEM, usable_name(id)))}
         own = str(row.get("id") or f"{id} ({number})")
+        own = f"{id} {own}" if taken.get(own, 0) > 1 else own
         _add_note(plan, own, former, {"memory_id": id, **scope, **former.rest}, by)
     last.since = last.since or item.get("updated_at") or item.get("created_at")
     _add_note(plan, id, last, {**last.rest, **item})
@@ -226,7 +254,9 @@ def _add_note(plan: Plan, id: str, of: _Text, item: Json, by: Json | None = None
     tags = item.pop("categories", None) or []
     tags = tags if isinstance(tags, list) else [tags]
     options: Json = {"session": item.get("run_id"), "speaker": item.pop("actor_id", None)}
-    options = {k: usable_name(str(value)) for k, value in options.items() if value}
+    options = {
+        k: usable_name(str(value)) for k, value in options.items() if value not in (None, "")
+    }
     role = item.pop("role", None)
     plan.add_note_if_valid(
         of.text,
@@ -234,7 +264,7 @@ def _add_note(plan: Plan, id: str, of: _Text, item: Json, by: Json | None = None
         timestamp=moment(of.since),
         attributes=item,
         metadata=marks,
-        tags=[str(tag) for tag in tags],
+        tags=[str(tag) for tag in tags if tag is not None],
         role=None if role is None else str(role),
         **options,
     )

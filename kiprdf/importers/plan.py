@@ -25,6 +25,7 @@ from kiprdf.memory.items import Item
 from kiprdf.nexus import Nexus
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import to_term
+from kiprdf.semantics.protected import ACTORS, REJECTION, SYSTEM
 
 End: TypeAlias = tuple[Any, ...]
 """Type and name of a concept; or subject, predicate and object of a proposition."""
@@ -75,10 +76,16 @@ class Plan:
         """Add a concept, and return its type and name as KIP spells them (KIP 2.8).
 
         What had to be spelled otherwise is kept in the attributes ``original_type`` and
-        ``original_name``. Values that are None are left out.
+        ``original_name``; so is the name of what belongs to every nexus, such as ``$self``, which
+        is another one there. Values that are None are left out.
         """
         own_type = self.type(type)
         called = self._apart(f"name of {own_type}", name, usable_name(name))
+        if (own_type, called) in (*SYSTEM, *ACTORS):
+            self.warn(
+                f"{called!r} is another {own_type} here: it is called '{called} ({self.format})'."
+            )
+            called = self._apart(f"name of {own_type}", name, f"{called} ({self.format})")
         given = dict(attributes or {})
         if own_type != type:
             given["original_type"] = type
@@ -181,7 +188,8 @@ class Plan:
 
     def type(self, text: str, description: str = "") -> str:
         """A text as the name of a concept type, which is defined where the nexus lacks it."""
-        name = self._apart("type", text, identifier_of(text, "Thing"))
+        name = identifier_of(text, "Thing")
+        name = self._apart("type", text, f"Imported{name}" if name == REJECTION else name)
         self.types.setdefault(name, description or f"{_safe(text)}, from {self.format}.")
         return name
 
@@ -231,6 +239,7 @@ class Plan:
         losses = self._losses()
         if self.has_titles:
             earlier.rename(nexus, self.source, concepts, propositions, losses["warnings"])
+        earlier.restore(nexus, self.source, concepts, propositions, losses["warnings"])
         vanished, renamed = earlier.vanished(nexus, self.source, concepts, propositions)
         if vanished:
             losses["warnings"].append(earlier.warning_of(vanished))

@@ -195,6 +195,19 @@ def test_records_of_drivers(tmp_path: Path) -> None:
         ]
 
 
+def test_a_fact_whose_end_was_taken_back_holds_again(tmp_path: Path) -> None:
+    end = {"invalid_at": "2026-02-01T00:00:00Z", "expired_at": "2026-02-02T00:00:00Z"}
+    graph = {"nodes": [NODE, OTHER], "edges": [{**EDGE, **end}]}
+    with Nexus.memory() as nexus:
+        planned("graphiti", tmp_path, graph).apply(nexus)
+        assert rows(nexus, KNOWS) == {(None, "2026-02-01T00:00:00Z")}
+        graph["edges"] = [EDGE]
+        planned("graphiti", tmp_path, graph).apply(nexus)
+        assert rows(nexus, kiprdf.believed(KNOWS)) == {(None, None)}
+        assert recalled(nexus, "Does Ada know Bob?") == ["Ada knows Bob."]
+        assert counts(planned("graphiti", tmp_path, graph).apply(nexus)) == NOTHING
+
+
 def test_namesakes_circles_and_loops_are_kept(tmp_path: Path) -> None:
     namesake = {**NODE, "uuid": "c", "created_at": "2026-02-01T00:00:00Z"}
     pairs = [("a", "b"), ("b", "c"), ("c", "a"), ("a", "a")]

@@ -148,6 +148,44 @@ def test_names_that_kip_cannot_spell_are_kept(tmp_path: Path) -> None:
         assert counts(planned("mcp_memory", tmp_path, text).apply(nexus)) == NOTHING
 
 
+def test_what_belongs_to_every_nexus_is_not_written_over(tmp_path: Path) -> None:
+    entities = [
+        ("Person", "$self"),
+        ("Domain", "CoreSchema"),
+        ("$ConceptType", "$ConceptType"),
+        ("Rejection", "Of an offer"),
+    ]
+    lines = [
+        {"type": "entity", "name": name, "entityType": type, "core_mission": "To spy"}
+        for type, name in entities
+    ]
+    lines.append({"type": "relation", "from": "$self", "to": "CoreSchema", "relationType": "knows"})
+    text = "\n".join(map(json.dumps, lines))
+    with Nexus.memory() as nexus:
+        own = "FIND(?x) WHERE { ?x {type: :type, name: :name} }"
+        before = [nexus.execute(own, type=type, name=name) for type, name in entities[:3]]
+        assert all(before)
+        report = planned("mcp_memory", tmp_path, text).apply(nexus)
+        assert report["concepts"] == {"created": 4, "updated": 0, "unchanged": 0}
+        assert report["warnings"] == [
+            "'$self' is another Person here: it is called '$self (mcp-memory)'.",
+            "'CoreSchema' is another Domain here: it is called 'CoreSchema (mcp-memory)'.",
+        ]
+        assert before == [nexus.execute(own, type=type, name=name) for type, name in entities[:3]]
+        spying = (
+            'FIND(?x.type, ?x.name) WHERE { ?x {} FILTER(?x.attributes.core_mission == "To spy") }'
+        )
+        assert {*zip(*nexus.execute(spying), strict=True)} == {
+            ("Person", "$self (mcp-memory)"),
+            ("Domain", "CoreSchema (mcp-memory)"),
+            ("ConceptType", "$ConceptType"),
+            ("ImportedRejection", "Of an offer"),
+        }
+        linked = 'FIND(?a.attributes.original_name, ?b.name) WHERE { (?a, "knows", ?b) }'
+        assert nexus.execute(linked) == [["$self"], ["CoreSchema (mcp-memory)"]]
+        assert counts(planned("mcp_memory", tmp_path, text).apply(nexus)) == NOTHING
+
+
 def test_fields_of_variants_are_kept(tmp_path: Path) -> None:
     line = {
         "type": "entity",

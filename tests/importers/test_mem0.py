@@ -154,6 +154,66 @@ def test_forms_of_other_versions(tmp_path: Path) -> None:
         ]
 
 
+def test_pages_are_one_export(tmp_path: Path) -> None:
+    relation = {"source": "ada", "relationship": "lives_in", "target": "lyon"}
+    milk = {**MEMORY, "id": "n", "memory": "Likes milk"}
+    row = {"event": "UPDATE", "id": "1", "old_memory": "Likes tea!", "new_memory": "Likes tea"}
+    row["updated_at"] = "2026-02-01"
+    pages = [
+        {"results": [MEMORY], "next": "?page=2", "count": 3, "history": {"m": [row]}},
+        {"results": [milk], "relations": [relation], "next": None, "count": 3},
+        {**MEMORY, "id": "o", "memory": "Likes juice"},
+    ]
+    plan = planned("mem0", tmp_path, pages)
+    assert (plan.skipped, plan.warnings) == ([], [])
+    with Nexus.memory() as nexus:
+        plan.apply(nexus)
+        found = {item.content for item in Memory(nexus).items()}
+        assert found == {"Likes tea!", "Likes tea", "Likes milk", "Likes juice"}
+        assert nexus.execute('FIND(?o.name) WHERE { (?a, "lives_in", ?o) }') == ["lyon"]
+    assert planned("mem0", tmp_path, pages[:1]).warnings == [
+        "The file has 1 of 3 memories: export all pages."
+    ]
+
+
+def test_rows_of_several_memories_with_the_same_ids(tmp_path: Path) -> None:
+    def history(text: str) -> list[dict[str, Any]]:
+        of = {"event": "UPDATE", "updated_at": "2026-02-01", "created_at": "2026-01-01"}
+        return [{**of, "id": 1, "old_memory": f"{text} once", "new_memory": text}]
+
+    texts = {"m": "Likes tea", "n": "Likes milk", "1": "Likes juice"}
+    results = [{"id": id, "memory": text} for id, text in texts.items()]
+    export = {"results": results, "history": {id: history(texts[id]) for id in "mn"}}
+    with Nexus.memory() as nexus:
+        assert planned("mem0", tmp_path, export).apply(nexus)["warnings"] == []
+        assert superseded(nexus) == {
+            ("Likes tea once", "2026-02-01T00:00:00Z", "C:MemoryItem/m"),
+            ("Likes milk once", "2026-02-01T00:00:00Z", "C:MemoryItem/n"),
+        }
+        assert {*recalled(nexus, "What does she like?")} == {*texts.values()}
+
+
+def test_what_was_expired_and_is_no_more_holds_again(tmp_path: Path) -> None:
+    expired = {**MEMORY, "expiration_date": "2026-02-01"}
+    for renewed in (MEMORY, {**MEMORY, "expiration_date": "2126-02-01"}):
+        with Nexus.memory() as nexus:
+            planned("mem0", tmp_path, [expired]).apply(nexus)
+            assert recalled(nexus, "tea") == []
+            assert planned("mem0", tmp_path, [renewed]).apply(nexus)["concepts"]["updated"] == 1
+            assert recalled(nexus, "tea") == ["Likes tea"]
+            assert counts(planned("mem0", tmp_path, [renewed]).apply(nexus)) == NOTHING
+            nexus.execute(
+                'UPSERT { CONCEPT { {type: "MemoryItem", name: "m"} } }'
+                ' WITH METADATA { superseded: true, superseded_at: "2026-03-01T00:00:00Z" }'
+            )
+            # Who superseded it in the nexus is not overruled.
+            report = planned("mem0", tmp_path, [renewed]).apply(nexus)
+            assert report["warnings"] == [
+                "'m' holds in the source, and is superseded in the nexus."
+            ]
+            assert recalled(nexus, "tea") == []
+
+
 @pytest.mark.parametrize(
     ("export", "reason"),
     [
@@ -205,7 +265,8 @@ def test_odd_values_are_kept(tmp_path: Path) -> None:
         "memory": "half \ud800 of it",
         "metadata": {"content": 1, "user_id": "other", "deep": {"a": [1, None]}, "Größe": 2**70},
         "user_id": "ada",
-        "actor_id": 7,
+        "actor_id": 0,
+        "categories": [None, "odd"],
         "run_id": "two\nlines",
         "created_at": "soon",
         "expiration_date": "never",
@@ -215,7 +276,8 @@ def test_odd_values_are_kept(tmp_path: Path) -> None:
         plan.apply(nexus)
         [item] = [item for item in Memory(nexus).items() if item.content != "Likes tea"]
         assert item.content == odd["memory"]
-        assert (item.session, item.speaker, item.timestamp) == ("two lines", "7", "")
+        assert (item.session, item.speaker, item.timestamp) == ("two lines", "0", "")
+        assert item.tags == ("odd",)
         [note] = nexus.execute('FIND(?n) WHERE { ?n {type: "MemoryItem", name: "odd id"} }')
         values = note["attributes"]
         assert (values["own_content"], values["metadata_user_id"]) == (1, "other")
