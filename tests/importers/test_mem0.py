@@ -168,8 +168,8 @@ def test_pages_are_one_export(tmp_path: Path) -> None:
     assert (plan.skipped, plan.warnings) == ([], [])
     with Nexus.memory() as nexus:
         plan.apply(nexus)
-        found = {item.content for item in Memory(nexus).items()}
-        assert found == {"Likes tea!", "Likes tea", "Likes milk", "Likes juice"}
+        contents = {item.content for item in Memory(nexus).items()}
+        assert contents == {"Likes tea!", "Likes tea", "Likes milk", "Likes juice"}
         assert nexus.execute('FIND(?o.name) WHERE { (?a, "lives_in", ?o) }') == ["lyon"]
     assert planned("mem0", tmp_path, pages[:1]).warnings == [
         "The file has 1 of 3 memories: export all pages."
