@@ -104,7 +104,7 @@ def restore(
 ) -> None:
     """Let what an earlier import ended, and holds in its row, hold again: its marks become null.
 
-    An import ends what it gives an end of its own, ``valid_until`` or ``expired_at``. What others
+    What an import ended has this time as ``valid_until`` or ``expired_at``, too. What others
     superseded stays so, with a warning.
     """
     ended: dict[Any, Row] = {(t, name): marks for t, name, marks in _all(nexus, _ENDED, source)}
