@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from kiprdf.errors import KipError
 from kiprdf.execution.support import MENTIONS
-from kiprdf.importers.plan import Plan, parse_json, read_text, usable_name
+from kiprdf.importers.plan import Plan, parse_json, read_text
 from kiprdf.importers.times import moment
 
 UNKNOWN = "Entity"
@@ -70,33 +70,52 @@ def mcp_memory(path: str | os.PathLike[str], *, source: str | None = None) -> Pl
 
 def _items(text: str, plan: Plan) -> Iterator[tuple[str, Json]]:
     """The objects of a file with their places: a line each, or all in one document."""
+    given: Iterable[tuple[str, Any]]
     try:
-        whole = parse_json(text, plan.source)
+        whole = _graph(parse_json(text, plan.source))
     except KipError:
         whole = None
-    if isinstance(whole, dict) and "type" not in whole:
-        for kind, name in (("entity", "entities"), ("relation", "relations")):
-            listed = whole.pop(name, None) or []
-            for number, item in enumerate(listed if isinstance(listed, list) else [], 1):
-                if isinstance(item, dict):
-                    yield f"{name} {number}", {**item, "type": kind}
-                else:
-                    plan.skip(item, f"{name} {number} is no object")
-        if whole:
-            plan.skip(whole, "it is neither in entities nor in relations")
-        return
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            item = parse_json(line, plan.source, number)
-        except KipError as error:
-            plan.skip(line, error.message)
-            continue
+    if isinstance(whole, list):
+        given = ((f"item {number}", item) for number, item in enumerate(whole, 1))
+    elif isinstance(whole, dict) and whole.get("type") not in ("entity", "relation"):
+        given = _of_graph(whole, plan)
+    else:
+        given = _of_lines(text, plan)
+    for place, item in given:
         if isinstance(item, dict):
-            yield f"line {number}", item
+            yield place, item
         else:
-            plan.skip(line, f"line {number} is no object")
+            plan.skip(item, f"{place} is no object")
+
+
+def _graph(answer: Any) -> Any:
+    """The graph in an answer of ``read_graph``, of which a client may have kept what is around."""
+    for key in ("result", "structuredContent", "content"):
+        inner = answer.get(key) if isinstance(answer, dict) and "type" not in answer else None
+        if key == "content" and isinstance(inner, list) and inner and isinstance(inner[0], dict):
+            inner = parse_json(str(inner[0].get("text")), "text")
+        answer = inner if isinstance(inner, dict) else answer
+    return answer
+
+
+def _of_graph(graph: Json, plan: Plan) -> Iterator[tuple[str, Any]]:
+    """The items of an answer of ``read_graph``, with their kinds."""
+    for kind, name in (("entity", "entities"), ("relation", "relations")):
+        listed = graph.pop(name, None) or []
+        for number, item in enumerate(listed if isinstance(listed, list) else [listed], 1):
+            yield f"{name} {number}", {**item, "type": kind} if isinstance(item, dict) else item
+    if graph:
+        plan.skip(graph, "it is neither in entities nor in relations")
+
+
+def _of_lines(text: str, plan: Plan) -> Iterator[tuple[str, Any]]:
+    """The values of the lines; one that is no JSON, such as one that was cut, is skipped."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                yield f"line {number}", parse_json(line, plan.source, number)
+            except KipError as error:
+                plan.skip(line, error.message)
 
 
 def _text(value: object) -> str:
@@ -144,7 +163,7 @@ def _add_entity(plan: Plan, name: str, item: Json) -> tuple[str, str]:
                 text,
                 id=id,
                 timestamp=moment(time),
-                session=usable_name(name),
+                session=concept[1],
                 turn=turn,
                 attributes=rest,
             )

@@ -126,6 +126,23 @@ def test_an_answer_of_read_graph_is_read(tmp_path: Path) -> None:
         assert recalled(nexus, "cat") == ["Has a cat"]
 
 
+def test_an_answer_with_what_is_around_it_is_read(tmp_path: Path) -> None:
+    items = [{"name": "Ada", "entityType": "person", "observations": ["Has a cat"]}]
+    graph = {"entities": items, "relations": []}
+    text = [{"type": "text", "text": json.dumps(graph, indent=2)}]
+    answers = [
+        {"jsonrpc": "2.0", "id": 1, "result": {"content": text, "structuredContent": graph}},
+        {"content": text},
+        [{"type": "entity", **items[0]}],
+        {"type": "graph", **graph},
+    ]
+    for answer in answers:
+        plan = planned("mcp_memory", tmp_path, json.dumps(answer, indent=1))
+        with Nexus.memory() as nexus:
+            plan.apply(nexus)
+            assert recalled(nexus, "cat") == ["Has a cat"]
+
+
 def test_names_that_kip_cannot_spell_are_kept(tmp_path: Path) -> None:
     names = ["Two\nlines", "Two lines", "..", "x" * 3000, "half \ud800", "药物", "A/B#c?d"]
     text = "".join(entity(name, "药物", f"Is number {n}") for n, name in enumerate(names))

@@ -19,7 +19,6 @@ from kiprdf.async_nexus import AsyncNexus
 from kiprdf.chunks import transfer
 from kiprdf.memory import AsyncMemory, Memory
 from kiprdf.memory.functions import MemoryFunctions
-from kiprdf.memory.items import Item
 from tests.nexus.support import dataset
 
 SCHEMA = """UPSERT {
@@ -135,7 +134,6 @@ MEMORY: dict[str, Way] = {
     ),
     "forget": lambda world: world.memory.forget("Docker"),
     "erase": lambda world: world.memory.erase("Docker"),
-    "grow": lambda world: world.memory.grow([Item("Docker", "I use Vim.", (), "")]),
     "rebuild": lambda world: world.memory.rebuild(),
     "upsert_entity": lambda world: world.memory.upsert_entity("tool", "Emacs"),
     "upsert_edge": lambda world: world.memory.upsert_edge(
