@@ -65,16 +65,16 @@ def mem0(path: str | os.PathLike[str], *, source: str | None = None) -> Plan:
     memories = _memories(content.pop("results"), plan)
     histories = _histories(content.pop("history", None), plan)
     _warn_of_pages(content, len(memories), plan)
+    users = sorted({str(one["user_id"]) for one in memories.values() if one.get("user_id")})
     taken = Counter(
         [*memories, *(str(row.get("id")) for rows in histories.values() for row in rows)]
     )
     for id in dict.fromkeys([*memories, *histories]):
-        _add_memory(plan, id, memories.get(id), histories.get(id, []), taken)
+        _add_memory(plan, id, memories.pop(id, None), histories.pop(id, []), taken)
     _add_relations(content.pop("relations", None), plan)
     for key, value in content.items():
         if value is not None:
             plan.skip({key: value}, "it is neither in results, relations nor history")
-    users = sorted({str(one["user_id"]) for one in memories.values() if one.get("user_id")})
     if len(users) > 1:
         plan.warn(
             f"The memories are of {len(users)} users, such as {users[0]!r}: `recall` finds those"
