@@ -86,14 +86,11 @@ def vanished(
     changed, the attributes of its text that it no longer has become null in its row, so that its
     old end does not remain. It takes as long as it takes, as the import does.
     """
-    rows: dict[Key, list[Row]] = defaultdict(list)
-    for row in concepts:
-        rows[row["type"], row["name"]].append(row)
-    links = {(row["subject"], row["predicate"], row["object"]) for row in propositions}
 
     def read(_: object) -> tuple[list[Row], dict[Key, Key]]:
         renamed: dict[Key, Key] = {}
-        gone = without_row_limit(lambda: [*_vanished(nexus, source, rows, links, renamed)])
+        given = concepts, propositions
+        gone = without_row_limit(lambda: [*_vanished(nexus, source, *given, renamed)])
         return gone, renamed
 
     return nexus.transaction(read, dry_run=True)
@@ -149,11 +146,16 @@ def merge(nexus: Nexus, renamed: dict[Key, Key]) -> None:
 def _vanished(
     nexus: Nexus,
     source: str,
-    rows: dict[Key, list[Row]],
-    links: set[Any],
+    concepts: Iterable[Row],
+    propositions: Iterable[Row],
     renamed: dict[Key, Key],
 ) -> Iterator[Row]:
     elements = nexus.find(_CONCEPTS, source=source).tuples()
+    if not elements:
+        return
+    rows: dict[Key, list[Row]] = defaultdict(list)
+    for row in concepts:
+        rows[row["type"], row["name"]].append(row)
     of_id = {row["metadata"].get("original_id"): key for key, own in rows.items() for row in own}
     kept: list[Key] = []
     for type, name, original_id in elements:
@@ -170,12 +172,12 @@ def _vanished(
             kept.append((type, name))
     for at in range(0, len(kept), _AT_ONCE):
         yield from _attributes(nexus, {key: rows[key] for key in kept[at : at + _AT_ONCE]})
-    if elements:
-        for start, first, predicate, end, last in nexus.find(_LINKS, source=source).tuples():
-            ends = renamed.get((start, first)), renamed.get((end, last))
-            if ends == (None, None) and ((start, first), predicate, (end, last)) not in links:
-                subject, object = {"type": start, "name": first}, {"type": end, "name": last}
-                yield {"subject": subject, "predicate": predicate, "object": object}
+    links = {(row["subject"], row["predicate"], row["object"]) for row in propositions}
+    for start, first, predicate, end, last in nexus.find(_LINKS, source=source).tuples():
+        ends = renamed.get((start, first)), renamed.get((end, last))
+        if ends == (None, None) and ((start, first), predicate, (end, last)) not in links:
+            subject, object = {"type": start, "name": first}, {"type": end, "name": last}
+            yield {"subject": subject, "predicate": predicate, "object": object}
 
 
 def _attributes(nexus: Nexus, rows: dict[Key, list[Row]]) -> Iterator[Row]:
