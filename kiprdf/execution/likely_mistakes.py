@@ -265,7 +265,9 @@ class LikelyMistakes:
             if len(used) > MOST_KEYS or self._lookup(None, vocab.attribute(key)):
                 continue
             plain = plain_key(key)
-            near = (one for one in used if (of := plain_key(one)) == plain or is_near(of, plain))
+            near = (
+                one for one in tuple(used) if (of := plain_key(one)) == plain or is_near(of, plain)
+            )
             other = min(near, default=None)
             if other is None:
                 continue

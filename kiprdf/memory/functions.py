@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -82,7 +82,12 @@ _EXAMPLES = {
     REMEMBER: '{"text": "I use Docker.", "tags": ["work"]}',
     RECALL: '{"query": "docker", "since": "2026-01-31", "tags": ["work"], "limit": 5}',
 }
-_READ = {"tags": texts_in, "limit": number_in}
+_READ: dict[str, Callable[[Any], Any]] = {
+    "tags": texts_in,
+    "limit": number_in,
+    # Who must send a text for all has an empty one for none.
+    **dict.fromkeys(("session", "speaker"), lambda value: None if value == "" else value),
+}
 _SCHEMA_OF = {schema["name"]: schema["schema"] for schema in _FUNCTIONS}
 NAMES = frozenset(_SCHEMA_OF)
 

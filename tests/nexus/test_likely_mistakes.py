@@ -169,6 +169,21 @@ def test_a_type_with_keys_that_are_data_costs_no_comparisons(
     assert set(compared) == set(keys[:20])
 
 
+def test_a_dry_run_is_judged_beside_a_write(
+    nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a dry run compares is changed by a write, for which it does not wait."""
+    set_keys(nexus, "colour", "height")
+    known = nexus._engine.writer.mistakes._keys["Drug"]
+
+    def is_near_beside(one: str, other: str) -> bool:
+        known.add(f"{one}s")  # a write that is not committed yet
+        return is_near(one, other)
+
+    monkeypatch.setattr(likely_mistakes, "is_near", is_near_beside)
+    assert len(set_keys(nexus, "brithday", dry_run=True)) == 1
+
+
 def test_a_definition_near_another_one_is_deleted_by_its_hint(nexus: kiprdf.Nexus) -> None:
     (warning,) = create(nexus, "drug", "$ConceptType")
     assert follow(nexus, warning)["deleted_concepts"] == 1

@@ -226,11 +226,13 @@ def test_the_functions_of_the_memory_read_the_same() -> None:
             ({"text": "The cabin is red.", "tags": "house", "session": None}, ("house",)),
             ({"text": "The cabin is old.", "tags": '["house", "age"]'}, ("house", "age")),
             ('{"text": "The cabin is {}.", "tags": null}', ()),
-            ({"text": "The cabin is small.", "tags": "null"}, ()),
+            ({"text": "The cabin is small.", "tags": "null", "session": "", "speaker": ""}, ()),
         )
         for arguments, tags in notes:
             id = functions.call("remember", arguments)["result"]["id"]  # type: ignore[arg-type]
-            assert getattr(Memory(nexus).get(id), "tags", None) == tags
+            note = Memory(nexus).get(id)
+            assert note is not None
+            assert (note.tags, note.session, note.speaker) == (tags, None, None)
         for limit in (2, "2", 2.0):
             asked = {"query": "cabin", "limit": limit, "tags": "house", "until": None}
             result = functions.call("recall", asked)["result"]
