@@ -174,10 +174,10 @@ def test_a_dry_run_is_judged_beside_a_write(
 ) -> None:
     """What a dry run compares is changed by a write, for which it does not wait."""
     set_keys(nexus, "colour", "height")
-    known = nexus._engine.writer.mistakes._keys["Drug"]
+    used = nexus._engine.writer.mistakes._keys["Drug"]
 
     def is_near_beside(one: str, other: str) -> bool:
-        known.add(f"{one}s")  # a write that is not committed yet
+        used.add(f"{one}s")  # a write that is not committed yet
         return is_near(one, other)
 
     monkeypatch.setattr(likely_mistakes, "is_near", is_near_beside)
