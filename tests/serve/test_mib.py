@@ -204,6 +204,14 @@ def test_a_retrieval_keeps_to_its_limit(server: RunningServer) -> None:
     client.do("close", {"reason": "run_complete"})
 
 
+def test_a_short_note_that_is_left_out_is_said(server: RunningServer) -> None:
+    client = Client(server).reset()
+    client.observe("I like tea.")
+    assert client.retrieve("tea", 10) == []
+    assert client.truncated
+    client.do("close", {"reason": "run_complete"})
+
+
 def test_requests_that_are_none(server: RunningServer) -> None:
     client = Client(server)
     assert client.refused("observe", {"observation": {}}) == "invalid_state"

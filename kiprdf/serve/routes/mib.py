@@ -130,7 +130,7 @@ class _Run:
         for note in self.memory.recall(query, limit=MOST_NOTES).notes:
             whole = self._shown(note.item, note.item.content)
             shown = whole if len(whole) <= left else self._shown(note.item, note.excerpt)
-            truncated |= shown != whole
+            truncated |= shown != whole or len(shown) > left
             if len(shown) <= left:
                 items.append({"id": note.item.id, "content": shown})
                 left -= len(shown)
