@@ -115,7 +115,8 @@ def test_what_is_not_certain_is_an_error_that_shows_the_form(
 @pytest.mark.parametrize("levels", [2_000, 100_000])
 def test_a_text_that_nests_too_deeply_is_kip_4002(nexus: kiprdf.Nexus, levels: int) -> None:
     text = '{"note": ' * levels + "1" + "}" * levels
-    for request in ({"command": WRITE, "parameters": text}, text):
+    whole = f'{{"command": {json.dumps(WRITE)}, "parameters": {text}}}'
+    for request in ({"command": WRITE, "parameters": text}, whole):
         assert nexus.execute_kip(request)["error"]["code"] == "KIP_4002"
 
 
