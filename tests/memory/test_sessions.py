@@ -205,7 +205,7 @@ def test_remember_takes_a_session_and_a_speaker(memory: Memory) -> None:
     for wrong in (
         {"session": 7},
         {"speaker": ["a"]},
-        {"tags": "a"},
+        {"tags": "a, b"},
         {"tags": {"a": 1}},
         {"id": "x"},
     ):
