@@ -34,7 +34,7 @@ WHERE {
 }
 """
 _MARKS = ("superseded", "superseded_at", "superseded_by", "valid_from", "valid_until", "expired_at")
-_NOTES = f'FIND(?n.name, ?n.metadata.folder) WHERE {{ ?n {{type: "{ITEM}"}} }}'
+_OF_FOLDERS = "FIND(?n.name, ?n.metadata.folder) WHERE { ?n {type: :type} }"
 _MERGE = """
 MERGE CONCEPT ?old INTO ?new WHERE { ?old {type: :type, name: :old} ?new {type: :type, name: :new} }
 """
@@ -49,21 +49,25 @@ Key = tuple[str, str]
 def rename(
     nexus: Nexus, source: str, concepts: list[Row], propositions: list[Row], warnings: list[str]
 ) -> None:
-    """Give notes of titles that notes of other sources have the source behind their names.
+    """Give notes and files of names that those of other sources have the source behind them.
 
     So neither is written over the other.
     """
-    others = dict(_all(nexus, _NOTES)) if ITEM in _types(nexus) else {}
+    types = {row["type"] for row in concepts if "folder" in row["metadata"]} & {*_types(nexus)}
+    others = {
+        (type, name): folder
+        for type in types
+        for name, folder in _all(nexus, _OF_FOLDERS, type=type)
+    }
+    keys = [(row["type"], row["name"]) for row in concepts]
     taken = {
-        (ITEM, row["name"]): (ITEM, f"{row['name']} ({source})")
-        for row in concepts
-        if row["type"] == ITEM and others.get(row["name"], source) != source
+        key: (key[0], f"{key[1]} ({source})") for key in keys if others.get(key, source) != source
     }
     if not taken:
         return
-    (_, first), (_, now) = next(iter(taken.items()))
+    first, (_, now) = next(iter(taken.items()))
     warnings.append(
-        f"{len(taken)} titles are those of notes of another source, such as '{first}' of"
+        f"{len(taken)} titles are those of notes of another source, such as '{first[1]}' of"
         f" {others[first]!r}: they are written as '{now}' and so on. If this is the same folder,"
         " give the source that it had."
     )
@@ -104,8 +108,10 @@ def restore(
     What an import ended has this time as ``valid_until`` or ``expired_at``, too. What others
     superseded stays so, with a warning.
     """
-    ended: dict[Any, Row] = {(t, name): marks for t, name, marks in _all(nexus, _ENDED, source)}
-    for start, first, predicate, *end, marks in _all(nexus, _ENDED_LINKS, source):
+    ended: dict[Any, Row] = {
+        (t, name): marks for t, name, marks in _all(nexus, _ENDED, source=source)
+    }
+    for start, first, predicate, *end, marks in _all(nexus, _ENDED_LINKS, source=source):
         ended[(start, first), predicate, tuple(end)] = marks
     for row in (*concepts, *propositions) if ended else ():
         keys = ("subject", "predicate", "object") if "predicate" in row else ("type", "name")
@@ -220,11 +226,11 @@ def _named(row: Row) -> str:
     return f"{row['name']}.{row['attribute']}" if "attribute" in row else str(row["name"])
 
 
-def _all(nexus: Nexus, command: str, source: str | None = None) -> Sequence[Any]:
+def _all(nexus: Nexus, command: str, **values: Any) -> Sequence[Any]:
     """All rows of a FIND, without its limits of time and number."""
 
     def read(_: object) -> Sequence[Any]:
-        return without_row_limit(lambda: nexus.find(command, source=source).tuples())
+        return without_row_limit(lambda: nexus.find(command, **values).tuples())
 
     return nexus.transaction(read, dry_run=True)
 

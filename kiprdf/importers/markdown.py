@@ -31,6 +31,8 @@ from kiprdf.memory.texts import KEYS
 
 ATTACHMENT, OBSERVATION, OBSERVES = "Attachment", "Observation", "has_observation"
 _NOTES = (".md", ".markdown")
+_SHOWN = 5
+"""The most files that a warning names."""
 _DRAWING = "excalidraw-plugin"
 _OWN = frozenset((*KEYS, "path"))
 """The attributes of a note of the memory: a property of such a name gets another one."""
@@ -301,6 +303,9 @@ class _Folder:
         self._concepts: dict[str, tuple[str, str]] = {}
         self._missing: dict[str, tuple[str, str]] = {}
         self._paths: dict[str, list[str]] = defaultdict(list)
+        """The files of each name and end of a path, the one with the shortest path first."""
+        self._whole: dict[str, list[str]] = defaultdict(list)
+        """The files of each whole path, with its ending and without."""
         titles = {note.path: self._title(note) for note in notes}
         numbers = Counter(titles.values())
         taken: set[str] = set()
@@ -316,9 +321,14 @@ class _Folder:
             keys |= {self._id(note)}
             for key in {_key(key) for key in keys}:
                 self._paths[key].append(note.path)
+            for key in {_key(note.path), _key(str(whole.with_suffix("")))}:
+                self._whole[key].append(note.path)
         for path in others:
             for ending in _endings(PurePosixPath(path)):
                 self._paths[_key(ending)].append(path)
+            self._whole[_key(path)].append(path)
+        for paths in (*self._paths.values(), *self._whole.values()):
+            paths.sort(key=lambda path: (path.count("/"), len(path), path))
 
     def _title(self, note: Note) -> str:
         return note.stem
@@ -410,7 +420,11 @@ class _Folder:
             name = path if self._files[name] > 1 else name
             self.plan.type(ATTACHMENT, "A file that notes link to; the nexus has its path.")
             self._concepts[path] = self.plan.add_concept(
-                ATTACHMENT, name, {"path": path}, original_id=path
+                ATTACHMENT,
+                name,
+                {"path": path},
+                original_id=path,
+                metadata={"folder": self.plan.source},
             )
         return self._concepts[path]
 
@@ -423,14 +437,13 @@ class _Folder:
         paths = self._paths.get(_key(target), [])
         if len(paths) < 2:
             return paths[0] if paths else None
-        exact = {_key(target), _key(posixpath.join(here, target))}
-        nearest = [p for p in paths if {_key(p), _key(os.path.splitext(p)[0])} & exact]
-        best = sorted(nearest or paths, key=lambda path: (path.count("/"), len(path), path))
-        if not nearest:
-            self.plan.warn(
-                f"{note.path}: [[{target}]] may be {' or '.join(sorted(paths))}; it is {best[0]}."
-            )
-        return best[0]
+        for exact in (target, posixpath.join(here, target)):
+            if nearest := self._whole.get(_key(exact)):
+                return nearest[0]
+        shown = " or ".join(sorted(paths[:_SHOWN]))
+        more = f" or {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+        self.plan.warn(f"{note.path}: [[{target}]] may be {shown}{more}; it is {paths[0]}.")
+        return paths[0]
 
     def _absent(self, link: Link, note: Note) -> tuple[str, str]:
         """A note or file that is not there (yet), as a concept without a text."""
@@ -515,6 +528,7 @@ class _Project(_Folder):
                 content, attributes, metadata = observation
                 self.plan.type(OBSERVATION, "What a note of basic-memory states in one line.")
                 name = f"{concept[1]}: {content}"
+                metadata["folder"] = self.plan.source
                 made = self.plan.add_concept(OBSERVATION, name, attributes, metadata=metadata)
                 self.plan.predicate(OBSERVES, _DESCRIPTIONS[OBSERVES])
                 self.plan.add_proposition(concept, OBSERVES, made)

@@ -262,6 +262,47 @@ def test_notes_of_one_title_in_two_folders_are_two(tmp_path: Path) -> None:
         assert any("'Index' of 'work'" in warning for warning in report["warnings"])
 
 
+def test_files_and_observations_of_one_name_in_two_folders_are_two(tmp_path: Path) -> None:
+    plans = [
+        importers.basic_memory(written(tmp_path / name, files))
+        for name, files in (
+            ("work", {"Tea.md": "![[a/x.png]]\n- [fact] Hot (here)", "a/x.png": "1"}),
+            ("home", {"Tea.md": "![[b/x.png]]\n- [fact] Hot (there)", "b/x.png": "2"}),
+        )
+    ]
+    with Nexus.memory() as nexus:
+        for plan in [*plans, *plans]:
+            report = plan.apply(nexus)
+            assert report["vanished"] == []
+        assert report["concepts"] == {"created": 0, "updated": 0, "unchanged": 3}
+        rows = nexus.find(
+            "FIND(?n.name, ?x.name, ?x.attributes.path, ?x.attributes.context) "
+            'WHERE { (?n, "embeds" | "has_observation", ?x) } ORDER BY ?n.name, ?x.name'
+        )
+        assert rows.tuples() == (
+            ("Tea", "Tea: Hot", None, "here"),
+            ("Tea", "x.png", "a/x.png", None),
+            ("Tea (home)", "Tea: Hot (home)", None, "there"),
+            ("Tea (home)", "x.png (home)", "b/x.png", None),
+        )
+
+
+def test_many_notes_of_one_name_take_linear_time(tmp_path: Path) -> None:
+    def duration(number: int) -> float:
+        folder = written(
+            tmp_path / str(number),
+            {f"{n}/x/Note.md": "[[Note]]" for n in range(number)}
+            | {f"{n}.md": "[[Note]]" for n in range(number)},
+        )
+        start = time.process_time()
+        plan = importers.obsidian(folder)
+        assert plan.warnings[0].endswith(f" or {number - 5} more; it is 0/x/Note.md.")
+        assert len(plan.warnings[0]) < 150
+        return time.process_time() - start
+
+    assert duration(1_200) < 12 * duration(200) + 0.2
+
+
 def test_a_link_with_several_targets_leads_to_the_nearest(tmp_path: Path) -> None:
     plan = vault(
         tmp_path,
@@ -440,6 +481,7 @@ def test_basic_memory_has_observations_and_relations(tmp_path: Path) -> None:
     [water] = [row for row in plan.propositions if row["object"][1] == "Water"]
     assert water["attributes"] == {"contexts": ["because (x)"], "original_predicate": "some type"}
     rows = [row for row in plan.concepts if row["type"] == "Observation"]
+    assert {row["metadata"].pop("folder") for row in rows} == {"project"}
     assert [(row["attributes"], row["metadata"]) for row in rows] == [
         (
             {
