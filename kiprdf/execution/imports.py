@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from pyoxigraph import NamedNode
 
 from kiprdf import collector
+from kiprdf.budget import paced
+from kiprdf.errors import KipError
 from kiprdf.execution.engine import CommandEngine
 from kiprdf.execution.sources import Replacement
-from kiprdf.execution.writer import Writer
+from kiprdf.execution.writer import JUDGED, Writer
 from kiprdf.interchange.files import Buffered, Source, name_of
 from kiprdf.interchange.importing.element_index import IMPORTED_AT
-from kiprdf.interchange.importing.plan import ImportPlan, ReplacedText, to_upsert
+from kiprdf.interchange.importing.plan import Element, ImportPlan, ReplacedText, to_upsert, written
 from kiprdf.interchange.imports import Document, OntologyDocument, RdfDocument, passes
+from kiprdf.kml import statements
+from kiprdf.kml.creations import Creations
 from kiprdf.kml.draft import Draft, timestamp
 from kiprdf.kml.merge import move_links, note_merged
+from kiprdf.kml.merged_origins import STATED_BY
 from kiprdf.kml.rejections import drop_rejected
 from kiprdf.kml.trust import with_unreviewed
+from kiprdf.language.names import META_TYPES
+from kiprdf.language.parameters import from_json
+from kiprdf.language.printer import OUTLINED
 from kiprdf.rdf.elements import Concept
-from kiprdf.rdf.literals import to_json, to_term
+from kiprdf.rdf.literals import Json, to_json, to_term
+from kiprdf.semantics.arguments import check_key, refuse_reserved
+from kiprdf.source import NOWHERE
 from kiprdf.store import Delta, NexusStore, Store
 
 if TYPE_CHECKING:
@@ -33,6 +43,8 @@ if TYPE_CHECKING:
 
 Sources: TypeAlias = Source | list[Source]
 K = TypeVar("K", bound="DocumentOptions")
+LONG = 1_000
+"""Only longer texts may be too long for a value."""
 
 
 def import_rdf(
@@ -107,30 +119,87 @@ def run(engine: CommandEngine, document: Document, *, dry_run: bool) -> dict[str
     """
     writer = engine.writer
 
-    def prepare(store: Store) -> tuple[dict[str, Any], Delta]:
-        report, drafted = _draft(writer, document, store)
-        return report, Delta() if drafted is None else drafted.delta()
-
     def write() -> dict[str, Any]:
         if dry_run:
-            return writer.try_out(lambda store: _draft(writer, document, store)[0])
+            return writer.try_out(lambda store: _change(writer, document, store)[0])
         writer.require_writable(hint="Open it for writing, or try a dry run.")
-        return writer.run_prepared(prepare)
+        return writer.run_prepared(lambda store: _change(writer, document, store))
 
     return collector.paused(lambda: engine.boundary.run(write, document.text))
 
 
-def _draft(writer: Writer, document: Document, store: Store) -> tuple[dict[str, Any], Draft | None]:
-    """The report of an import into a store, and what it changes there, if anything."""
+def _change(writer: Writer, document: Document, store: Store) -> tuple[dict[str, Any], Delta]:
+    """The report of an import into a store, and what it changes there."""
     plan = document.plan(store)
-    command = to_upsert(plan)
-    if not command.blocks and not plan.replaces:
-        return plan.report(), None
+    elements = written(plan)
+    if not (elements or plan.recorded or plan.replaces):
+        return plan.report(), Delta()
+    creations = rest = None
+    if plan.source is None and not (plan.replaces or plan.superseded):
+        creations = writer.creations(store, plan.metadata, are_new=True)
+    if creations is not None:
+        rest = _create(elements, plan, creations)
+    command = to_upsert(plan, elements if rest is None else rest)
     correction = _Correction(plan, writer)
     drafted = writer.draft(command, store, is_copy=True, correct=correction.run)[1]
     changed = {drafted.id(edit.after.node) for edit in drafted.changes()}
     report = plan.report(changed, set(map(drafted.id, drafted.erased)))
-    return with_unreviewed(correction.added_to(report), drafted), drafted
+    report = with_unreviewed(correction.added_to(report), drafted)
+    if creations is None or rest is None or not creations.touched:
+        return report, drafted.delta()
+    drafted.clock = lambda: creations.moment
+    outlined = to_upsert(plan, elements, OUTLINED)
+    return report, creations.added_to(drafted.delta(), outlined)
+
+
+def _create(
+    elements: list[Element], plan: ImportPlan, creations: Creations
+) -> list[Element] | None:
+    """Create what is new, and return what is left to a statement.
+
+    None where a statement must judge all of it, such as for its error.
+    """
+    if len({one.key for one in elements}) < len(elements):
+        return None
+    keys: tuple[set[str], set[str]] = (set(), set())
+    rest: list[Element] = []
+    try:
+        _check_values(plan.metadata, keys[1], is_metadata=True)
+        for one in paced(elements):
+            if isinstance(one, statements.Concept) and one.type in META_TYPES:
+                creations.define(one.type, one.name)
+                rest.append(one)
+                continue
+            if one.key in plan.existing:
+                rest.append(one)
+                continue
+            _check_values(one.attributes, keys[0], is_metadata=False)
+            _check_values(one.metadata, keys[1], is_metadata=True)
+            values = one.attributes, one.metadata
+            if isinstance(one, statements.Concept):
+                is_new = creations.concept(one.key, one.type, one.name, *values)
+            else:
+                ends = one.subject, one.predicate, one.object
+                is_new = creations.proposition(one.key, *ends, *values)
+            if not is_new:
+                return None
+    except KipError:
+        return None
+    return rest
+
+
+def _check_values(values: Mapping[str, Json], keys: set[str], *, is_metadata: bool) -> None:
+    """Refuse what a statement would; ``keys`` were checked already."""
+    for key, value in values.items():
+        if key not in keys:
+            check_key(key, NOWHERE)
+            if is_metadata and (key in JUDGED or key == STATED_BY):
+                raise KipError("KIP_2002", "A statement judges it.")
+            if is_metadata:
+                refuse_reserved(key, NOWHERE)
+            keys.add(key)
+        if type(value) is not str or len(value) > LONG:
+            from_json(value)
 
 
 # Definitions and data -------------------------------------------------------------------------
@@ -157,9 +226,9 @@ def _run_in_turn(
     def judge(store: NexusStore) -> list[dict[str, Any]]:
         copy, reports = store.copy(), []
         for document in documents:
-            report, drafted = _draft(writer, document, copy)
-            if drafted is not None:
-                copy.apply(drafted.delta())
+            report, delta = _change(writer, document, copy)
+            if delta:
+                copy.apply(delta)
             reports.append(report)
         return reports
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from itertools import chain, islice
 from typing import Any, NamedTuple, cast
@@ -16,27 +16,24 @@ from kiprdf import collector
 from kiprdf.actors import acting_as, acting_on
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
-from kiprdf.execution.authors import AUTHOR
 from kiprdf.execution.engine import CommandEngine
-from kiprdf.execution.writer import RESTORED
+from kiprdf.execution.writer import JUDGED
 from kiprdf.interchange import tables
 from kiprdf.interchange.tables import ConceptRow, End, PropositionRow, Row, located
 from kiprdf.kml.creations import Creations
-from kiprdf.kml.draft import Draft, changed_keys, timestamp
-from kiprdf.kml.trust import MARKS, STATUS
+from kiprdf.kml.draft import Clock, Draft, changed_keys
 from kiprdf.kql.identities import exists
 from kiprdf.language import ast
 from kiprdf.language.names import META_TYPES
 from kiprdf.language.parameters import from_json
 from kiprdf.language.printer import OUTLINED
-from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import read_element
 from kiprdf.rdf.iris import Iris, proposition_digits
 from kiprdf.rdf.literals import Json, canonical_json, is_same, to_json, to_term
-from kiprdf.rdf.vocab import ACTOR, CREATED_AT, MENTIONED, MERGED_FROM, UPDATED_AT, VERSION
+from kiprdf.rdf.vocab import MENTIONED, UPDATED_AT
 from kiprdf.semantics.arguments import check_map
 from kiprdf.source import NOWHERE, Span
-from kiprdf.store import Delta, Origin, Store
+from kiprdf.store import Delta, Store
 
 BATCH_ROWS = 20_000
 BATCH_SIZE = 32 * 1024 * 1024
@@ -45,8 +42,6 @@ NAMED = 10
 """How many warnings the report has."""
 _KINDS = ("concepts", "propositions")
 _EACH = ("created", "updated", "unchanged")
-_JUDGED = frozenset((AUTHOR, STATUS, *MARKS))
-"""The metadata of which not everybody may write every value."""
 
 
 def load(
@@ -253,54 +248,22 @@ class _Loading:
 
     def _judge(self, batch: _Batch) -> _Changes:
         """What a batch changes; most rows are new, and need no statement."""
-        creations = self._creations()
+        creations = self.engine.writer.creations(self.engine.store, self.metadata)
         left = None if creations is None else self._create(batch, creations)
         if creations is None or left is None:
             return self._changes(batch, batch.rows)
         rows, counts = left
         changes = _Changes(Delta(), counts)
         if rows:
-            changes = self._changes(batch, rows)
+            changes = self._changes(batch, rows, lambda: creations.moment)
             for kind in _KINDS:
                 changes.counts[kind].update(counts[kind])
         delta = changes.delta
-        if added := creations.added:
+        if creations.touched:
             first = dict(islice(batch.rows.items(), OUTLINED))
-            time = added.time.value
-            delta = replace(
-                delta,
-                added=[*delta.added, *added] if delta else added,
-                touched=[*delta.touched, *added.elements],
-                commands=[self._command(first, first)],
-                origin=Origin(time),
-            )
-            changes = changes._replace(times=(*changes.times, time))
+            delta = creations.added_to(delta, self._command(first, first))
+            changes = changes._replace(times=(delta.origin.at,))
         return changes._replace(delta=delta)
-
-    def _creations(self) -> Creations | None:
-        """Where new elements need no draft: no rule of the nexus is about values or identities."""
-        writer, engine = self.engine.writer, self.engine
-        store, actor = writer.store, acting_on(writer)
-        if (
-            store is not writer.shown
-            or store.embedded is not store
-            or writer.erasures
-            or writer.follows
-            or writer.strict_schema
-            or writer.gate.kept() is not None
-            or writer.has_rejections(store)
-            or not _JUDGED.isdisjoint(self.metadata)
-        ):
-            return None
-        moment = timestamp(engine.clock())
-        own: dict[str, Json] = {VERSION: 1, UPDATED_AT: moment, CREATED_AT: moment}
-        if actor.label is not None:
-            own[ACTOR] = actor.label
-        # Who merged, or restored what others merged, has links with the ids of other facts.
-        has_merges = RESTORED in store.records() or bool(
-            store.lookup(None, vocab.metadata(MERGED_FROM), None, 1)
-        )
-        return Creations(store, writer.catalog(), self.metadata, own, has_merges=has_merges)
 
     def _create(
         self, batch: _Batch, creations: Creations
@@ -313,7 +276,7 @@ class _Loading:
         left: dict[str, Row] = {}
         created, unchanged = [0, 0], [0, 0]
         for id, row in paced(batch.rows.items()):
-            if row.metadata and not _JUDGED.isdisjoint(row.metadata):
+            if row.metadata and not JUDGED.isdisjoint(row.metadata):
                 return None
             is_link = isinstance(row, PropositionRow)
             if isinstance(row, PropositionRow):
@@ -352,9 +315,12 @@ class _Loading:
             for key in values
         )
 
-    def _changes(self, batch: _Batch, rows: Mapping[str, Row]) -> _Changes:
-        """What some rows change by an UPSERT."""
+    def _changes(
+        self, batch: _Batch, rows: Mapping[str, Row], clock: Clock | None = None
+    ) -> _Changes:
+        """What some rows change by an UPSERT; ``clock`` has the time of the commit."""
         drafted = self.engine.writer.draft(self._command(batch.rows, rows), is_copy=True)[1]
+        drafted.clock = clock or drafted.clock
         changes = _Changes.of(drafted)
         if not self.times:
             return changes

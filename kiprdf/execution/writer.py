@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -15,12 +15,13 @@ from pyoxigraph import Store as Engine
 from kiprdf import collector
 from kiprdf.actors import OWNER, Access, Actor, acting_on
 from kiprdf.errors import KipError, KipWarning, StoreError
-from kiprdf.execution.authors import Names
+from kiprdf.execution.authors import AUTHOR, Names
 from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.execution.find_options import ENTAIL, read_default
 from kiprdf.execution.gate import Gate
 from kiprdf.execution.likely_mistakes import LikelyMistakes
 from kiprdf.execution.statements import FindTargets, Write
+from kiprdf.kml.creations import Creations
 from kiprdf.kml.delete import check_unused, delete
 from kiprdf.kml.draft import Clock, Draft, Targets, timestamp
 from kiprdf.kml.erased import drop_erased, with_erased
@@ -29,7 +30,7 @@ from kiprdf.kml.protection import check_protection
 from kiprdf.kml.rejections import Rejected, check_rejections
 from kiprdf.kml.says import with_own
 from kiprdf.kml.schema import check_schema
-from kiprdf.kml.trust import check_status, with_unreviewed
+from kiprdf.kml.trust import MARKS, STATUS, check_status, with_unreviewed
 from kiprdf.kml.update import update
 from kiprdf.kml.upsert import upsert
 from kiprdf.kql.entailment import Entail
@@ -39,6 +40,7 @@ from kiprdf.language import ast, bind, parse
 from kiprdf.language.printer import outline
 from kiprdf.meta.indexing import Indexer
 from kiprdf.rdf import vocab
+from kiprdf.rdf.literals import Json
 from kiprdf.semantics import Catalog, check
 from kiprdf.semantics.check import check_written
 from kiprdf.semantics.protected import REJECTION
@@ -61,6 +63,8 @@ FOLLOWED = "follow/"
 """What the keys of the records begin with that say up to where others were followed."""
 RESTORED = "restored"
 """The record of a dataset that a snapshot replaced."""
+JUDGED = frozenset((AUTHOR, STATUS, *MARKS))
+"""The metadata of which not everybody may write every value."""
 STRICT_SCHEMA = "strict_schema"
 """The record of whether instance schemas are enforced; "false" where it is absent."""
 
@@ -290,6 +294,34 @@ class Writer:
             check_schema(draft.shown, span)
         if gated and not privileged:
             self.gate.check(draft, span)
+
+    def creations(
+        self, store: Store, metadata: Mapping[str, Json], *, are_new: bool = False
+    ) -> Creations | None:
+        """Where new elements need no draft: no rule of the nexus is about values or identities.
+
+        It reads the nexus, a copy, or the nexus with its reads recorded.
+        """
+        actor, own = acting_on(self), self.store
+        if (
+            own is not self.shown
+            or own.embedded is not own
+            or self.erasures
+            or self.follows
+            or self.strict_schema
+            or self.gate.kept() is not None
+            or self.has_rejections(store)
+            or not JUDGED.isdisjoint(metadata)
+        ):
+            return None
+        # Who merged, or restored what others merged, has links with the ids of other facts.
+        has_merges = RESTORED in own.records() or bool(
+            store.lookup(None, vocab.metadata(vocab.MERGED_FROM), None, 1)
+        )
+        catalog = self.catalog() if store is own else read_catalog(store)
+        moment = self.clock()
+        known = {"has_merges": has_merges, "are_new": are_new}
+        return Creations(store, catalog, metadata, moment, actor.label, **known)
 
     def check_rejections(self, draft: Draft, span: Span = NOWHERE) -> None:
         """Raise KIP_3004 if a draft writes what a person has rejected."""

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import NamedTuple, cast
 
 from pyoxigraph import Literal, NamedNode, Triple
 
+from kiprdf.kml.draft import timestamp
 from kiprdf.kql.identities import exists
 from kiprdf.kql.reader import link_of
+from kiprdf.language import ast
 from kiprdf.language.names import META_TYPES, name_fault, without_outer_blanks
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, encode
@@ -24,7 +28,7 @@ from kiprdf.semantics import periods
 from kiprdf.semantics.catalog import Catalog
 from kiprdf.semantics.protected import REJECTION
 from kiprdf.store import Store
-from kiprdf.store.delta import Lines, Use, Written
+from kiprdf.store.delta import Delta, Lines, Use, Written
 from kiprdf.store.totals import kind
 
 _SPECIAL = (*META_TYPES, REJECTION, periods.TYPE)
@@ -47,8 +51,9 @@ class Creations:
     """What a commit creates.
 
     The methods return whether an element is new: what is there they leave to others, and with None
-    what only a statement can judge. ``metadata`` and ``engine`` are written to all elements. After
-    merges (``has_merges``), the id of a new proposition may be that of another one.
+    what only a statement can judge. ``metadata`` and the label of the ``actor`` are written to all
+    elements. After merges (``has_merges``), the id of a new proposition may be that of another one.
+    The caller may know that all concepts are new (``are_new``).
     """
 
     def __init__(
@@ -56,9 +61,11 @@ class Creations:
         store: Store,
         catalog: Catalog,
         metadata: Mapping[str, Json],
-        engine: Mapping[str, Json],
+        moment: datetime,
+        actor: str | None,
         *,
         has_merges: bool,
+        are_new: bool = False,
     ) -> None:
         self._store, self._iris, self._catalog = store, store.iris, catalog
         self._rows: list[str] = []
@@ -72,16 +79,25 @@ class Creations:
         self._nodes: dict[str, _Node] = {}
         self._types: dict[str, tuple[NamedNode, str, bool]] = {}
         self._predicates: dict[str, tuple[NamedNode, str]] = {}
-        self._has_merges = has_merges
+        self._has_merges, self._are_new = has_merges, are_new
         self._new_links: dict[str, NamedNode] = {}
         self._links = store.iris.propositions
         self._metadata = metadata
-        self._time = to_term(engine[vocab.UPDATED_AT])
-        self._engine = [f" {vocab.metadata(key)} {to_term(engine[key])}" for key in engine]
+        self.moment, self._at = moment, timestamp(moment)
+        self._time = to_term(self._at)
+        engine = {vocab.VERSION: 1, vocab.UPDATED_AT: self._at, vocab.CREATED_AT: self._at}
+        own: dict[str, Json] = engine if actor is None else {**engine, vocab.ACTOR: actor}
+        self._engine = [f" {vocab.metadata(key)} {to_term(own[key])}" for key in own]
 
-    @property
-    def added(self) -> Lines:
-        """The triples of what is new."""
+    def added_to(self, delta: Delta, command: ast.Manipulation) -> Delta:
+        """What is new, with the rest of the commit, which has a draft; ``command`` is for the
+        journal."""
+        touched = [*delta.touched, *self.touched]
+        origin = delta.origin._replace(at=self._at)
+        added = self._lines(delta.added)
+        return replace(delta, added=added, touched=touched, commands=[command], origin=origin)
+
+    def _lines(self, others: Sequence[Written]) -> Lines:
         uses: Counter[Use] = Counter()
         for (type, keys), number in self._forms.items():
             uses[type, vocab.TYPE.value, META_TYPES[0]] += number
@@ -90,7 +106,7 @@ class Creations:
         for (subject, predicate, object_), number in self._facts.items():
             uses[subject, self._predicates[predicate][0].value, object_] += number
         uses["", vocab.REIFIES.value, ""] = self._facts.total()
-        return Lines(self._rows, self._count, self.touched, self._time, self._values, uses)
+        return Lines(self._rows, self._count, self.touched, self._time, self._values, uses, others)
 
     def define(self, meta_type: str, name: str) -> None:
         """Let a type or a predicate be used that a statement of the same commit defines."""
@@ -113,7 +129,7 @@ class Creations:
             if type in _SPECIAL or type not in self._catalog.concept_types:
                 return None
             class_ = self._iris.type(type)
-            has_some = bool(self._store.lookup(None, vocab.TYPE, class_, 1))
+            has_some = not self._are_new and bool(self._store.lookup(None, vocab.TYPE, class_, 1))
             typed = self._types[type] = class_, f"{_TYPE}{class_}", has_some
         # In most names there is nothing to find and to encode.
         is_word = name.isalnum() and name.isascii()
@@ -150,7 +166,7 @@ class Creations:
         start = self._nodes.get(subject) or self._end(subject)
         end = self._nodes.get(object_) or self._end(object_)
         property = self._predicates.get(predicate) or self._predicate(predicate)
-        if start is None or end is None or property is None or subject == object_:
+        if start is None or end is None or property is None:
             return None
         store = self._store
         if not (start[2] or end[2]) and store.lookup(start[0], property[0], end[0], 1):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from typing import Generic, TypeAlias, TypeVar
 
 from kiprdf.budget import paced
@@ -54,17 +55,20 @@ Resolve: TypeAlias = Callable[[K], Element[K] | str]
 
 
 def upsert(
-    elements: Sequence[Element[K]], resolve: Resolve[K], metadata: Mapping[str, Json] | None = None
+    elements: Sequence[Element[K]],
+    resolve: Resolve[K],
+    metadata: Mapping[str, Json] | None = None,
+    most: int | None = None,
 ) -> ast.Upsert:
     """One UPSERT block that writes elements in their order; no block if there are none.
 
     What a proposition refers to comes before it. ``resolve`` is called for ends that are not
-    among the elements. ``metadata`` is written to all of them.
+    among the elements. ``metadata`` is written to all of them. Only ``most`` of them get a block.
     """
     if not elements:
         return ast.Upsert(())
     handles = _handles(elements)
-    items = tuple(_block(element, handles, resolve) for element in paced(elements))
+    items = tuple(_block(element, handles, resolve) for element in paced(islice(elements, most)))
     return ast.Upsert((ast.UpsertBlock(items, _map(metadata or {})),))
 
 

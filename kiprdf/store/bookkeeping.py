@@ -132,7 +132,7 @@ _OTHER_VALUES = render(
 def texts_of(triples: Iterable[Written]) -> list[Text]:
     """The quads of what the objects of some triples hold."""
     if isinstance(triples, Lines):
-        triples = triples.values
+        triples = [*triples.others, *triples.values]
     # Nearly all values are plain: they are tested here, since a call would cost more than the test.
     return [
         (subject, predicate, item, vocab.TEXTS)

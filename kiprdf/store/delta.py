@@ -25,14 +25,15 @@ class Lines(Sequence[Written]):
 
     ``elements`` are those that are new, ``time`` is their ``_updated_at``, ``values`` are the
     triples with arrays, objects, tagged texts and typed values, ``uses`` are the numbers of triples
-    that ``totals`` counts.
+    that ``totals`` counts. ``others`` are triples of the same commit that are no lines: nothing of
+    them is in the rest.
 
     >>> lines = Lines(["<urn:a> <urn:b> <urn:c> .\\n<urn:a> <urn:b> <urn:d> ."], 2)
     >>> len(lines), lines[1].object
     (2, <NamedNode value=urn:d>)
     """
 
-    __slots__ = ("_number", "elements", "rows", "time", "uses", "values")
+    __slots__ = ("_number", "elements", "others", "rows", "time", "uses", "values")
 
     def __init__(
         self,
@@ -42,16 +43,18 @@ class Lines(Sequence[Written]):
         time: Any = None,
         values: Sequence[Written] = (),
         uses: Mapping[Use, int] = _UNUSED,
+        others: Sequence[Written] = (),
     ) -> None:
-        self._number, self.rows = number, rows
+        self._number, self.rows, self.others = number, rows, others
         self.elements, self.time, self.values, self.uses = elements, time, values, uses
 
     def __len__(self) -> int:
-        return self._number
+        return self._number + len(self.others)
 
-    def __iter__(self) -> Iterator[Triple]:
-        text = "\n".join(self.rows)
-        return (quad.triple for quad in parse(text, RdfFormat.N_TRIPLES, lenient=True))
+    def __iter__(self) -> Iterator[Written]:
+        yield from self.others
+        for quad in parse("\n".join(self.rows), RdfFormat.N_TRIPLES, lenient=True):
+            yield quad.triple
 
     def __getitem__(self, index: Any) -> Any:
         return list(self)[index]

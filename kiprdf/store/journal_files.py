@@ -93,7 +93,7 @@ def encoded(
 def rows_of(triples: Iterable[Written]) -> list[str]:
     """Triples as rows of N-Triples."""
     if isinstance(triples, Lines):
-        return [*triples.rows]
+        return [*rows_of(triples.others), *triples.rows]
     rows: list[str] = []
     last, start = None, ""
     for subject, predicate, value in triples:

@@ -158,7 +158,7 @@ class Totals:
             uses.update(added.uses)
             for node in () if self._recent is None else added.elements:
                 self._note(node.value, added.time, 1)
-            added = ()
+            added = added.others
         for triples, number in ((removed, -1), (added, 1)):
             last, of, reified = None, "", 0
             for subject, predicate, value in triples:

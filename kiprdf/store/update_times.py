@@ -109,6 +109,7 @@ class UpdateTimes:
             self._remove(_times(removed))
             if isinstance(added, Lines) and _is_text(added.time):
                 self._add_later(added.time.value)
+                self._add(_times(added.others))
             else:
                 self._add(_times(added))
             self.commit = commit
@@ -190,7 +191,8 @@ def _by_time(times: Iterable[tuple[str, Any]]) -> dict[Any, set[str]]:
 
 def _times(triples: Iterable[Written]) -> list[tuple[str, Any]]:
     if isinstance(triples, Lines):
-        return [(node.value, triples.time) for node in triples.elements]
+        own = [(node.value, triples.time) for node in triples.elements]
+        return own + _times(triples.others)
     return [
         (subject.value, value) for subject, predicate, value in triples if predicate == UPDATED_AT
     ]

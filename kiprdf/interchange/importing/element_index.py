@@ -41,6 +41,8 @@ class ElementIndex:
     """The ids of propositions of which nothing that earlier imports noted counts."""
     _existence: dict[str, bool] = field(default_factory=dict)
     """Which ids are those of elements, as far as they were looked up."""
+    _unused: dict[tuple[str, str], bool] = field(default_factory=dict)
+    """Which types and predicates no element has, as far as they were looked up."""
 
     def prefetch(self, ids: Iterable[str], facts: Iterable[tuple[str, str, str]] = ()) -> None:
         """Read elements ahead by their ids, and the links of facts by the ids of their parts."""
@@ -56,9 +58,29 @@ class ElementIndex:
         """Whether an id is that of an element."""
         exists = self._existence.get(id)
         if exists is None:
-            node = self.store.iris.from_id(id)
+            node = None if self._is_of_unused(id) else self.store.iris.from_id(id)
             exists = self._existence[id] = node is not None and is_element(node, self.store)
         return exists
+
+    def _is_of_unused(self, id: str) -> bool:
+        """Whether an id is that of an element whose type or predicate no element has.
+
+        Only names that are not defined are looked up: others are used meanwhile by other writers.
+        """
+        is_concept = id.startswith("C:")
+        name = id[2:].partition("/")[0] if is_concept else id.rpartition(":")[2]
+        is_unused = self._unused.get((id[:2], name))
+        if is_unused is None:
+            iris, names = self.store.iris, self.concept_types if is_concept else self.predicates
+            predicate, class_ = iris.predicate(name), None
+            if is_concept:
+                predicate, class_ = vocab.TYPE, iris.type(name)
+            is_unused = self._unused[id[:2], name] = (
+                self.store.abilities.lookups
+                and name not in names
+                and not self.store.lookup(None, predicate, class_, 1)
+            )
+        return is_unused
 
     def attributes(self, id: str) -> dict[str, Json]:
         """The attributes of an element, by its id; none if it does not exist."""

@@ -91,15 +91,22 @@ class ImportPlan:
         return {"created": created, "updated": updated, "unchanged": len(ids) - created - updated}
 
 
-def to_upsert(plan: ImportPlan) -> ast.Upsert:
-    """The plan as one UPSERT: definitions, concepts, propositions, in this order.
+def written(plan: ImportPlan) -> list[Element]:
+    """What a plan writes: definitions, concepts, propositions, in this order."""
+    kept = plan.same if plan.update else plan.same | plan.existing
+    elements: tuple[Element, ...] = (*plan.definitions, *plan.concepts, *plan.propositions)
+    return [one for one in elements if one.key not in kept]
+
+
+def to_upsert(
+    plan: ImportPlan, elements: Sequence[Element] | None = None, most: int | None = None
+) -> ast.Upsert:
+    """The plan as one UPSERT, or that of some of its elements, with the first blocks only.
 
     It runs as any other UPSERT: checked, protected, one transaction. Without anything to write it
     has no block. What is recorded in definitions gets no metadata of the import.
     """
-    elements: tuple[Element, ...] = (*plan.definitions, *plan.concepts, *plan.propositions)
-    kept = plan.same if plan.update else plan.same | plan.existing
-    written = [one for one in elements if one.key not in kept]
-    command = statements.upsert(written, lambda id: id, plan.metadata)
+    elements = written(plan) if elements is None else elements
+    command = statements.upsert(elements, lambda id: id, plan.metadata, most)
     recorded = statements.upsert(plan.recorded, lambda id: id)
     return ast.Upsert((*command.blocks, *recorded.blocks))
