@@ -97,11 +97,11 @@ def test_beside_a_writer_the_last_commit_may_just_be_happening(
     folder, seen = tmp_path / "brain", []
 
     def read_before(write: Callable[..., Any]) -> Callable[..., Any]:
-        def then(self: Any, *arguments: Any) -> Any:
+        def then(self: Any, *arguments: Any, **options: Any) -> Any:
             if not self.read_only:
                 with kiprdf.Nexus.open(folder, read_only=True) as reader:
                     seen.append((reader.execute(NAMES), reader.info()["commit"]))
-            return write(self, *arguments)
+            return write(self, *arguments, **options)
 
         return then
 
