@@ -319,9 +319,15 @@ class Writer:
             store.lookup(None, vocab.metadata(vocab.MERGED_FROM), None, 1)
         )
         catalog = self.catalog() if store is own else read_catalog(store)
-        moment = self.clock()
-        known = {"has_merges": has_merges, "are_new": are_new}
-        return Creations(store, catalog, metadata, moment, actor.label, **known)
+        return Creations(
+            store,
+            catalog,
+            metadata,
+            self.clock(),
+            actor.label,
+            has_merges=has_merges,
+            are_new=are_new,
+        )
 
     def check_rejections(self, draft: Draft, span: Span = NOWHERE) -> None:
         """Raise KIP_3004 if a draft writes what a person has rejected."""

@@ -105,12 +105,12 @@ def test_what_needs_no_draft_is_written_as_by_one(monkeypatch: pytest.MonkeyPatc
     slow, expected = imported(clock=stopped)
     assert reports == expected
     assert [report["concepts"]["created"] for report in reports] == [3, 1, 0]
-    found = []
+    states = []
     for nexus in (fast, slow):
         store = nexus.store
         totals, commits = store.totals(), [*store.journal.from_nothing(store.commit())]
         assert totals is not None
-        found.append(
+        states.append(
             (
                 {quad for quad in store.engine if quad.predicate != vocab.COMMIT},
                 totals.uses(store.commit()),
@@ -121,10 +121,10 @@ def test_what_needs_no_draft_is_written_as_by_one(monkeypatch: pytest.MonkeyPatc
                 nexus.execute('SEARCH CONCEPT "long" LIMIT 3'),
             )
         )
-    for one, other in zip(*found, strict=True):
+    for one, other in zip(*states, strict=True):
         assert one == other
     assert fast.store.rebuild()
-    assert {quad for quad in fast.store.engine if quad.predicate != vocab.COMMIT} == found[1][0]
+    assert {quad for quad in fast.store.engine if quad.predicate != vocab.COMMIT} == states[1][0]
 
 
 def test_a_commit_has_one_time() -> None:
