@@ -220,7 +220,8 @@ class OxigraphReads(OwnStore):
         if self.read_only and "no such file" in str(fault).lower():
             message = "A file of the nexus was removed or replaced meanwhile; open the nexus again."
             return ReplacedError(message)
-        return unreadable(fault)
+        damaged = self._sums.damaged() if self._sums is not None else ()
+        return damaged_file(damaged[0]) if damaged else unreadable(fault)
 
     def read_whole(self, function: Callable[[Engine], T]) -> T:
         try:
