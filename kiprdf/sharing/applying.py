@@ -158,6 +158,8 @@ def _element(
         return draft.concept(*identity) if is_defined else None
     subject, object_ = (_node(end, draft, resolved) for end in (identity.subject, identity.object))
     is_defined = draft.exists(iris.predicate(identity.predicate))
-    if subject is None or object_ is None or subject == object_ or not is_defined:
+    if subject is None or object_ is None or not is_defined:
         return None
+    if subject == object_ and identity.subject != identity.object:
+        return None  # its ends were merged
     return draft.link(subject, identity.predicate, object_)
