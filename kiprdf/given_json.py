@@ -30,7 +30,7 @@ def json_in(value: Any, kind: type) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        given = json.loads(value, object_pairs_hook=_object, parse_constant=_refuse)
+        given = strict_json(value)
     except RecursionError:
         raise KipError("KIP_4002", "The request nests too deeply.", "Flatten it.") from None
     except ValueError:
@@ -38,12 +38,17 @@ def json_in(value: Any, kind: type) -> Any:
     return given if given is None or isinstance(given, kind) else value
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; one with a key twice has two meanings."""
-    given = dict(pairs)
-    if len(given) < len(pairs):
-        raise ValueError("a key comes twice")
-    return given
+def strict_json(text: str) -> Any:
+    """The value of a JSON text; ``ValueError`` for NaN, and for a key that occurs twice."""
+    return json.loads(text, object_pairs_hook=unique, parse_constant=_refuse)
+
+
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The members of a JSON object; ``ValueError`` for a key that occurs twice."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a key occurs twice in an object")
+    return members
 
 
 def _refuse(name: str) -> Any:

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, cast
 from kiprdf.errors import KipError
 from kiprdf.importers import earlier
 from kiprdf.interchange import files
+from kiprdf.interchange.files import LONE_SURROGATE
 from kiprdf.interchange.importing.names import from_label
 from kiprdf.language import limits
 from kiprdf.language.names import META_TYPES, is_key, name_fault, without_outer_blanks
@@ -36,7 +37,6 @@ SHOWN = 200
 _DEEPEST = limits.NESTING - 2
 """Where a nested value becomes a text: pieces of a long one are one level more."""
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _INTEGERS = range(-(2**63), 2**63)
 
 
@@ -341,7 +341,7 @@ class Plan:
 
 def _safe(text: str) -> str:
     """A text without halves of characters, which no literal of RDF can contain."""
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+    return text if text.isascii() else LONE_SURROGATE.sub("\ufffd", text)
 
 
 def _holds(metadata: Mapping[str, Any]) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 from pyoxigraph import Literal, Quad
 
 from kiprdf.errors import KipError, shown
+from kiprdf.given_json import unique
 from kiprdf.interchange.formats import parsing
 from kiprdf.rdf import vocab
 from kiprdf.rdf.directions import written
@@ -43,7 +44,7 @@ def read(text: str) -> tuple[list[str], Any]:
     if len(text) > LARGEST:
         raise Unreadable(f"The document has more than {LARGEST:,} characters, in another layout.")
     try:
-        document = json.loads(text, object_pairs_hook=layout.unique, parse_constant=_constant)
+        document = json.loads(text, object_pairs_hook=unique, parse_constant=_constant)
         if not isinstance(document, dict):
             raise Unreadable("The document is not one object of JSON.")
         if "proof" not in document:

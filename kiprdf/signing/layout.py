@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from kiprdf.errors import KipError, shown
+from kiprdf.given_json import unique
 from kiprdf.interchange.formats.guard import most
 from kiprdf.rdf import vocab
 from kiprdf.signing.canonical import ordered
@@ -244,11 +245,3 @@ def _lines(body: str) -> list[str] | None:
         if room < 0:  # An IRI that is long is repeated with each of its values.
             return None
     return ordered(lines)
-
-
-def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The members of a JSON object; ``ValueError`` for a key that occurs twice."""
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        raise ValueError("a key occurs twice in an object")
-    return members

@@ -28,14 +28,7 @@ AGGREGATE = re.compile(r"\b(COUNT|SUM|AVG|MIN|MAX)\(")
 @given(case=cases(), size=st.integers(1, 3))
 def test_pages_have_each_row_once(case: Case, size: int) -> None:
     nexus = build(case.graph)
-    for query in case.queries:
-        whole = re.sub(r" LIMIT \d+$", "", query)
-        if AGGREGATE.search(whole):
-            continue
-        try:
-            (rows,) = _pages(nexus, whole)
-        except kiprdf.KipError:
-            continue
+    for whole, rows in _answers(nexus, case):
         for number in range(4):
             if number >= 2:
                 # Then the text is new, and has the plan of those that differ in literals only.
@@ -48,14 +41,7 @@ def test_pages_have_each_row_once(case: Case, size: int) -> None:
 @given(case=cases(), most=st.integers(400, 700))
 def test_answers_that_were_cut_have_each_row_once(case: Case, most: int) -> None:
     nexus = build(case.graph)
-    for query in case.queries:
-        whole = re.sub(r" LIMIT \d+$", "", query)
-        if AGGREGATE.search(whole):
-            continue
-        try:
-            (rows,) = _pages(nexus, whole)
-        except kiprdf.KipError:
-            continue
+    for whole, rows in _answers(nexus, case):
         if len(rows) > MOST:
             continue
         cut = list(_pages(nexus, whole, most))
@@ -66,6 +52,19 @@ def test_answers_that_were_cut_have_each_row_once(case: Case, most: int) -> None
         assert not set(shown) - set(rows) - set(long), whole
         if not long:
             assert sorted(shown) == sorted(rows), whole
+
+
+def _answers(nexus: kiprdf.Nexus, case: Case) -> Iterator[tuple[str, list[str]]]:
+    """The queries that are answered with rows, without their LIMIT, and the rows."""
+    for query in case.queries:
+        whole = re.sub(r" LIMIT \d+$", "", query)
+        if AGGREGATE.search(whole):
+            continue
+        try:
+            (rows,) = _pages(nexus, whole)
+        except kiprdf.KipError:
+            continue
+        yield whole, rows
 
 
 def _pages(nexus: kiprdf.Nexus, query: str, most: int | None = None) -> Iterator[list[str]]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from kiprdf.errors import KipError, shown
 from kiprdf.execution import proposals, rejecting
 from kiprdf.execution.proposals import Preview
+from kiprdf.given_json import strict_json
 from kiprdf.kml.rejections import SPELLING_OF
 from kiprdf.kml.trust import RETRACTED, RETRACTED_AT, RETRACTED_BY, STATUS, statuses
 from kiprdf.language.names import is_key
@@ -205,7 +206,7 @@ def _value(on: Subject, given: Given) -> Json:
     try:
         if kind not in ("json", "number"):
             raise ValueError
-        value = json_of(text)
+        value = strict_json(text)
         if kind == "number" and kind_of(value) != kind:
             raise ValueError
     except (ValueError, RecursionError) as fault:
@@ -215,22 +216,6 @@ def _value(on: Subject, given: Given) -> Json:
         message = f"{shown(text)!r} is no {what}{reason}."
         raise KipError("KIP_1001", message, hints[what]) from None
     return value
-
-
-def json_of(text: str) -> Json:
-    """The value of a JSON text; ``ValueError`` for NaN, and for a key that occurs twice."""
-    return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
-
-
-def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        raise ValueError("a key occurs twice in an object")
-    return members
-
-
-def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is not a number of JSON")
 
 
 # Retract, restore -----------------------------------------------------------------------------

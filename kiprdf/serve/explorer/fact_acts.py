@@ -9,6 +9,7 @@ from typing import Any
 from pyoxigraph import NamedNode
 
 from kiprdf.errors import KipError, shown
+from kiprdf.given_json import strict_json
 from kiprdf.kml.draft import version
 from kiprdf.language.names import META_TYPES, is_key
 from kiprdf.pages.page import words
@@ -18,7 +19,7 @@ from kiprdf.rdf.literals import is_same
 from kiprdf.semantics.protected import REJECTION
 from kiprdf.serve.explorer.acting import Act, Field, Given, Plan, Statement, Subject, short
 from kiprdf.serve.explorer.choosing import NEW, PREDICATE, chosen, element_of, search_field
-from kiprdf.serve.explorer.element_acts import is_rejected_value, json_of
+from kiprdf.serve.explorer.element_acts import is_rejected_value
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.page import ExplorerPage, element_path
 from kiprdf.serve.http import HttpError
@@ -177,7 +178,7 @@ def _attributes(given: Given) -> dict[str, Any]:
         return {}
     attributes = None
     with suppress(ValueError, RecursionError):
-        attributes = json_of(text)
+        attributes = strict_json(text)
     if not (isinstance(attributes, dict) and all(is_key(key) for key in attributes)):
         message = f"{shown(text)!r} is no object of attributes."
         raise KipError("KIP_1001", message, 'Write it as {"since": 2020}, or leave it empty.')
