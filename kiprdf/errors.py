@@ -8,9 +8,10 @@ import re
 import traceback
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.source import NOWHERE, Span, excerpt, position
 
 _WORDS = re.compile(r"[^\W_]+")

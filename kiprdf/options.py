@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import TYPE_CHECKING, Any, Self
 
 from kiprdf.arguments import KINDS, check, mapping_of
 from kiprdf.budget import Budget
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError, StoreError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, cast
@@ -25,6 +25,7 @@ from kiprdf.budget import Budget
 from kiprdf.cli import output
 from kiprdf.cli.failures import Failure, PlainHelp
 from kiprdf.cli.options import DEFAULT_NEXUS, Sync, with_entail_value
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError, StoreError
 from kiprdf.nexus import Nexus
 from kiprdf.search import Embedder, embedders

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,6 +14,7 @@ from kiprdf import importers
 from kiprdf.cli import inputs, output
 from kiprdf.cli.imports import report_lines
 from kiprdf.cli.options import Tool
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError
 from kiprdf.importers.tables import Columns, columns_of
 from kiprdf.nexus import Nexus

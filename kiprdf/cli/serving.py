@@ -7,7 +7,6 @@ import signal
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from secrets import token_hex
@@ -26,6 +25,7 @@ from kiprdf.cli.opening import Creates, Place, Reads, place_of
 from kiprdf.cli.options import SERVE, Kind, LogFormat, MemoryOption, ReadOption, WriteOption
 from kiprdf.cli.root import app
 from kiprdf.cli.scopes import opened_view
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import LockedError
 from kiprdf.nexus import Nexus
 from kiprdf.principals import Principal, name_fault

@@ -8,11 +8,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from kiprdf import budget
 from kiprdf.budget import Budget
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError, KipWarning
 from kiprdf.kql import diagnosis
 from kiprdf.kql.clauses import checked_text

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kiprdf.actors import acting_on
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError
 from kiprdf.execution.gate import GATE, VIOLATION, Kept, OnViolation
 from kiprdf.execution.writer import Writer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import field
 from graphlib import TopologicalSorter
 from itertools import chain, islice
 from typing import Any, NamedTuple, cast
@@ -15,6 +15,7 @@ from pyoxigraph import NamedNode
 from kiprdf import collector
 from kiprdf.actors import acting_as, acting_on
 from kiprdf.budget import paced
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError
 from kiprdf.execution.engine import CommandEngine
 from kiprdf.execution.writer import JUDGED

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias, cast
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError
 from kiprdf.kml.draft import Targets
 from kiprdf.kql import holes

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import cast
 
 from pyoxigraph import Literal, NamedNode, Triple
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.forms import iri_of
 from kiprdf.interchange.provenance import time_literal

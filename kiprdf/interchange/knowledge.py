@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast
 
 from pyoxigraph import NamedNode, Triple
 
 from kiprdf.budget import paced
+from kiprdf.dataclasses import dataclass
 from kiprdf.rdf.elements import Concept, Element, Proposition, attribute, read_element
 from kiprdf.rdf.iris import Iris
 

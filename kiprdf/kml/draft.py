@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from itertools import chain
 from typing import NamedTuple, TypeAlias, cast
@@ -12,6 +12,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf import budget
 from kiprdf.actors import OWNER, Actor
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipWarning
 from kiprdf.kql.find import nodes
 from kiprdf.kql.identities import Purpose, exists

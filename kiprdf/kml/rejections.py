@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from itertools import chain, product
 from typing import Any, cast
@@ -18,6 +18,7 @@ from typing import Any, cast
 from pyoxigraph import NamedNode, Triple
 
 from kiprdf.budget import paced
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError, shown
 from kiprdf.kml.draft import Draft, Edit, copied
 from kiprdf.kml.erased import with_links

@@ -7,12 +7,13 @@ chooses. Each element that a proposition in the statement refers to gets a handl
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from itertools import islice
 from typing import Generic, TypeAlias, TypeVar
 
 from kiprdf.budget import paced
+from kiprdf.dataclasses import dataclass
 from kiprdf.language import ast
 from kiprdf.language.parameters import from_json
 from kiprdf.rdf.literals import Json

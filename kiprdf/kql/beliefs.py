@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from pyoxigraph import Literal, NamedNode, Triple, Variable
 
 from kiprdf.budget import without_row_limit
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError
 from kiprdf.kql.comparisons import (
     BELIEVED,

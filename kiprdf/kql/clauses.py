@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, cast
 
 from pyoxigraph import NamedNode, Variable
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.kql.comparisons import FALSE, believed
 from kiprdf.kql.entailment import STANDS_FOR, Rules
 from kiprdf.kql.holes import ElementOf, OpenPlaceholder, concept_term, value_term

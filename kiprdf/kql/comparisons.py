@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Variable
 from pyoxigraph import Store as Engine
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.kql.holes import MOST_EXACT, NumberOf, ValueOf, as_number, value_term
 from kiprdf.language import ast
 from kiprdf.rdf import vocab

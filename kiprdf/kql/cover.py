@@ -11,12 +11,13 @@ where nothing is left: then the engine counts, sorts and cuts the page.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 from typing import NamedTuple, cast
 
 from pyoxigraph import Literal, NamedNode, Variable
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.kql.comparisons import Datatypes, KeyDatatypes, covering
 from kiprdf.kql.evaluate.reads import BatchReads
 from kiprdf.kql.evaluate.steps import LookupPlan, plan_lookup

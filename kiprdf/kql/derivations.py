@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache, cached_property
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias, cast
@@ -16,6 +16,7 @@ from typing import Literal as OneOf
 
 from pyoxigraph import Literal, NamedNode
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.kql.clauses import contains_one
 from kiprdf.kql.entailment import (
     SAME_AS,

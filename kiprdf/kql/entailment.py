@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary
@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 from pyoxigraph import NamedNode, Triple, Variable
 
 from kiprdf import budget
+from kiprdf.dataclasses import dataclass
 from kiprdf.kql.beliefs import BelievedStore, plain, view_of
 from kiprdf.kql.queries import select
 from kiprdf.kql.reader import link_of

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 from pyoxigraph import NamedNode, Variable
 
 from kiprdf.budget import WIDTH, Spending, check, current, without_row_limit
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError
 from kiprdf.kql import cursor, results
 from kiprdf.kql.beliefs import name_of, plain, view_of

@@ -16,6 +16,7 @@ from typing import Literal as OneOf
 
 from pyoxigraph import Literal, NamedNode
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.language import ast, limits
 from kiprdf.language.names import name_fault
 from kiprdf.language.parameters import from_json, to_json
@@ -41,7 +42,7 @@ _COMPARED = ("id", "type", "subject", "object")
 """Fields whose comparison with a string is compiled into a pattern that names an element."""
 
 
-@ast.node
+@dataclass(frozen=True, slots=True)
 class OpenPlaceholder(ast.Placeholder):
     """A placeholder; only the kind of its value is known."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Protocol, cast
 
 from pyoxigraph import NamedNode, Variable
 
 from kiprdf.budget import WIDTH
+from kiprdf.dataclasses import dataclass
 from kiprdf.kql import results
 from kiprdf.kql.clauses import names_only_elements
 from kiprdf.kql.comparisons import Datatypes, KeyDatatypes

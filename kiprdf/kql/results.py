@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import cached_property
 from operator import itemgetter
@@ -16,6 +16,7 @@ from typing import Literal as OneOf
 from pyoxigraph import NamedNode
 
 from kiprdf.budget import paced
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError
 from kiprdf.kql.reader import Reader
 from kiprdf.kql.scopes import NAMESPACES, PREDICATE_NAME

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from pyoxigraph import NamedNode, Variable
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.rdf import vocab
 from kiprdf.sparql.algebra import Hole
 

@@ -8,11 +8,12 @@ that FILTERs read are fetched, is left to the passes in ``kql.optimize``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias, assert_never, cast
 
 from pyoxigraph import Variable
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.kql import clauses, comparisons
 from kiprdf.kql.entailment import STATED, Sight
 from kiprdf.kql.scopes import PREDICATE_NAME, Binding, Namer, NameScope, Scope, Values

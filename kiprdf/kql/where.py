@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 
 from pyoxigraph import NamedNode, Variable
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.kql.evaluate.steps import LookupPlan, plan_lookup
 from kiprdf.kql.optimize import optimize
 from kiprdf.kql.optimize.cardinality import (

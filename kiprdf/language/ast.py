@@ -7,26 +7,17 @@ differ only in layout have equal trees.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal as OneOf
-from typing import TypeAlias, TypeVar, cast, dataclass_transform
+from typing import TypeAlias, cast
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.source import NOWHERE, Span
 
 JsonScalar: TypeAlias = str | int | float | bool | None
-T = TypeVar("T")
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def node(kind: type[T]) -> type[T]:
-    """A dataclass that is frozen for the type checker only.
-
-    Python needs three times as long to make a frozen one, and a command has many nodes.
-    """
-    return dataclass(slots=True, unsafe_hash=True)(kind)
-
-
-@node
+@dataclass(frozen=True, slots=True)
 class Node:
     """The base class of all nodes."""
 
@@ -36,19 +27,19 @@ class Node:
 # Values (KIP 2.7) -----------------------------------------------------------------------------
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Scalar(Node):
     """A string, number, boolean or null."""
 
     value: JsonScalar
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Array(Node):
     items: tuple[Value, ...]
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Entry(Node):
     """One ``key: value`` of an object; the span is that of the key."""
 
@@ -56,12 +47,12 @@ class Entry(Node):
     value: Value
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Object(Node):
     entries: tuple[Entry, ...]
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Placeholder(Node):
     """``:name`` instead of a whole value (KIP 6.1)."""
 
@@ -73,14 +64,14 @@ Value: TypeAlias = Scalar | Array | Object | Placeholder
 # Patterns (KIP 3.4.1, 3.4.2) ------------------------------------------------------------------
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Variable(Node):
     """``?name``: a variable in KQL, a handle in UPSERT."""
 
     name: str
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class ConceptMatcher(Node):
     """``{id: …}``, or ``{type: …, name: …}`` with both, one or none of the two."""
 
@@ -89,14 +80,14 @@ class ConceptMatcher(Node):
     name: Value | None = None
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class PropositionId(Node):
     """``(id: "…")``."""
 
     id: Value
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Hops(Node):
     """``{minimum,maximum}``; no maximum means any number of hops."""
 
@@ -104,7 +95,7 @@ class Hops(Node):
     maximum: int | None
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class PredicateName(Node):
     """``"name"`` or a placeholder, with its hop range, if any."""
 
@@ -117,14 +108,14 @@ class PredicateName(Node):
         return cast(str, cast(Scalar, self.value).value)
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Predicates(Node):
     """One predicate, or several alternatives."""
 
     alternatives: tuple[PredicateName, ...]
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class PropositionMatcher(Node):
     """``(subject, predicate, object)``; a variable as predicate binds the predicate's name."""
 
@@ -133,7 +124,7 @@ class PropositionMatcher(Node):
     object: Endpoint
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class ConceptClause(Node):
     """``?v {…}``; the variable may be missing in an endpoint."""
 
@@ -141,7 +132,7 @@ class ConceptClause(Node):
     matcher: ConceptMatcher
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class PropositionClause(Node):
     """``?v (…)`` or ``(…)``."""
 
@@ -160,7 +151,7 @@ CONCEPT_FIELDS = ("id", "type", "name", "attributes", "metadata")
 PROPOSITION_FIELDS = ("id", "subject", "predicate", "object", "attributes", "metadata")
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Path(Node):
     """``?v.field``, ``?v.attributes.key`` or ``?v.metadata.key``."""
 
@@ -176,14 +167,14 @@ StringFunction: TypeAlias = OneOf["CONTAINS", "STARTS_WITH", "ENDS_WITH", "REGEX
 AggregateFunction: TypeAlias = OneOf["COUNT", "SUM", "AVG", "MIN", "MAX"]
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Comparison(Node):
     operator: ComparisonOperator
     left: Operand
     right: Operand
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Membership(Node):
     """``IN(operand, […])``; the list may be a placeholder, or the array at a path."""
 
@@ -191,7 +182,7 @@ class Membership(Node):
     options: Array | Placeholder | Path
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class NullTest(Node):
     """``IS_NULL(operand)``, negated ``IS_NOT_NULL(operand)``."""
 
@@ -199,31 +190,31 @@ class NullTest(Node):
     negated: bool
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class StringTest(Node):
     function: StringFunction
     operand: Operand
     argument: Operand
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Truth(Node):
     """A single operand: true only if it is the boolean true."""
 
     operand: Operand
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Negation(Node):
     operand: Condition
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Conjunction(Node):
     operands: tuple[Condition, ...]
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Disjunction(Node):
     operands: tuple[Condition, ...]
 
@@ -233,7 +224,7 @@ Condition: TypeAlias = (
 )
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Aggregate(Node):
     """An aggregate, such as ``COUNT(DISTINCT ?v)``."""
 
@@ -247,22 +238,22 @@ Expression: TypeAlias = Variable | Path | Aggregate
 # WHERE (KIP 3.4) ------------------------------------------------------------------------------
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Filter(Node):
     condition: Condition
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Not(Node):
     block: Block
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Optional(Node):
     block: Block
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Union(Node):
     block: Block
 
@@ -270,7 +261,7 @@ class Union(Node):
 Clause: TypeAlias = ConceptClause | PropositionClause | Filter | Not | Optional | Union
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Block(Node):
     """``{ … }``: clauses in written order."""
 
@@ -280,13 +271,13 @@ class Block(Node):
 # KQL (KIP 3) ----------------------------------------------------------------------------------
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class OrderKey(Node):
     expression: Expression
     descending: bool = False
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Find(Node):
     expressions: tuple[Expression, ...]
     where: Block
@@ -298,7 +289,7 @@ class Find(Node):
 # KML (KIP 4) ----------------------------------------------------------------------------------
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class SetProposition(Node):
     """One ``("predicate", target) WITH METADATA {…}`` of SET PROPOSITIONS."""
 
@@ -307,7 +298,7 @@ class SetProposition(Node):
     metadata: Object | Placeholder | None = None
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class ConceptBlock(Node):
     """``CONCEPT ?h { {…} EXPECT VERSION n SET … } WITH METADATA {…}``."""
 
@@ -319,7 +310,7 @@ class ConceptBlock(Node):
     expected_version: Value | None = None
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class PropositionBlock(Node):
     """``PROPOSITION ?h { (…) EXPECT VERSION n SET … } WITH METADATA {…}``."""
 
@@ -330,7 +321,7 @@ class PropositionBlock(Node):
     expected_version: Value | None = None
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class UpsertBlock(Node):
     """One ``UPSERT { … } WITH METADATA { … }``; the scope of its handles."""
 
@@ -338,7 +329,7 @@ class UpsertBlock(Node):
     metadata: Object | Placeholder | None = None
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Upsert(Node):
     """All UPSERT blocks of a text, which are one transaction."""
 
@@ -348,7 +339,7 @@ class Upsert(Node):
 NumberFunction: TypeAlias = OneOf["ADD", "MUL", "CLAMP", "COALESCE"]
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Calculation(Node):
     """A calculation, such as ``ADD(…)``, with numbers and values of the target."""
 
@@ -359,7 +350,7 @@ class Calculation(Node):
 Argument: TypeAlias = Calculation | Path | Value
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Assignment(Node):
     """One ``key: value`` of an UPDATE; the span is that of the key."""
 
@@ -367,14 +358,14 @@ class Assignment(Node):
     value: Calculation | Value
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Assignments(Node):
     """The entries of SET ATTRIBUTES or SET METADATA in an UPDATE."""
 
     entries: tuple[Assignment, ...]
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Update(Node):
     """``UPDATE ?v SET ATTRIBUTES {…} SET METADATA {…} WHERE {…} LIMIT n``."""
 
@@ -385,7 +376,7 @@ class Update(Node):
     limit: Value | None = None
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class MergeConcept(Node):
     """``MERGE CONCEPT ?source INTO ?target WHERE {…}``."""
 
@@ -394,34 +385,34 @@ class MergeConcept(Node):
     where: Block
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Key(Node):
     """An attribute or metadata key in the list of a DELETE."""
 
     name: str
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class DeleteAttributes(Node):
     keys: tuple[Key, ...]
     target: Variable
     where: Block
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class DeleteMetadata(Node):
     keys: tuple[Key, ...]
     target: Variable
     where: Block
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class DeletePropositions(Node):
     target: Variable
     where: Block
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class DeleteConcept(Node):
     """``DELETE CONCEPT ?v DETACH WHERE {…}``."""
 
@@ -438,18 +429,18 @@ Targeted: TypeAlias = Update | Delete
 Kind: TypeAlias = OneOf["CONCEPT", "PROPOSITION"]
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class DescribePrimer(Node):
     pass
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class DescribeDomains(Node):
     limit: Value | None = None
     cursor: Value | None = None
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class DescribeTypes(Node):
     """``DESCRIBE CONCEPT TYPES`` or ``DESCRIBE PROPOSITION TYPES``."""
 
@@ -458,7 +449,7 @@ class DescribeTypes(Node):
     cursor: Value | None = None
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class DescribeType(Node):
     """``DESCRIBE CONCEPT TYPE "…"`` or ``DESCRIBE PROPOSITION TYPE "…"``."""
 
@@ -466,7 +457,7 @@ class DescribeType(Node):
     name: Value
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Search(Node):
     kind: Kind
     term: Value
@@ -477,7 +468,7 @@ class Search(Node):
     cursor: Value | None = None
 
 
-@node
+@dataclass(frozen=True, slots=True)
 class Export(Node):
     """``EXPORT ?v WHERE {…} LIMIT n CURSOR "…"``."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.memory.extraction import tools
 from kiprdf.memory.graph import Graph
 from kiprdf.memory.items import USER_ID, Entity, comparable, normalized

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.memory.items import Edge, Entity, comparable
 
 

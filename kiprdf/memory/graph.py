@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, TypeAlias, TypeVar, cast
 
 from pyoxigraph import NamedNode
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.execution.support import MENTIONS, STATES
 from kiprdf.execution.transaction import Transaction
 from kiprdf.kql.beliefs import NOT_VALID, SUPERSEDED, View

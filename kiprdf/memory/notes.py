@@ -9,9 +9,10 @@ import unicodedata
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.memory.extraction import check_text
 from kiprdf.memory.items import Extraction, Item, is_name
 from kiprdf.memory.texts import Clock, iso_time

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from functools import cached_property, lru_cache
 from typing import Any
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.memory.items import Edge, Hit, Item
 from kiprdf.prompt import quoted
 from kiprdf.search import matches

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
@@ -17,6 +17,7 @@ from pyoxigraph import NamedNode, Variable
 
 from kiprdf import budget
 from kiprdf.budget import paced
+from kiprdf.dataclasses import dataclass
 from kiprdf.kql import find as kql
 from kiprdf.kql import results
 from kiprdf.kql.entailment import closure

@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import copy_context
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from pyoxigraph import NamedNode
 
 from kiprdf.budget import Budget, current, spend_half, spend_part
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError, KipWarning
 from kiprdf.kql.reader import Reader
 from kiprdf.language import ast

@@ -23,7 +23,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
@@ -31,6 +31,7 @@ from urllib.parse import quote
 
 from pyoxigraph import NamedNode
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.interchange.knowledge import Knowledge
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.loading import load

@@ -12,13 +12,14 @@ import secrets
 import shutil
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pyoxigraph import NamedNode, RdfFormat, Triple, serialize
 
 from kiprdf.budget import paced
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError, StoreError, shown
 from kiprdf.interchange import description, provenance
 from kiprdf.interchange.description import About, Counts, Dump

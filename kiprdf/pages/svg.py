@@ -10,13 +10,13 @@ import hashlib
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
 from pyoxigraph import NamedNode
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError
 from kiprdf.kql.reader import Reader, links_at
 from kiprdf.pages.drawing import columns_of, cut

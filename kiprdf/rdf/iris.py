@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from json.encoder import encode_basestring
 from typing import NamedTuple
 
 from pyoxigraph import NamedNode
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.rdf import vocab
 
 _PROPOSITION = "$proposition/"

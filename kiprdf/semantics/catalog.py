@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError, nearest, shown
 from kiprdf.language.names import META_TYPES, is_identifier
 from kiprdf.source import NOWHERE, Span

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import parse_qs
@@ -15,6 +14,7 @@ from starlette.responses import Response
 
 from kiprdf import protocol
 from kiprdf.async_nexus import AsyncNexus
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import ERROR_CODES, KipError
 
 T = TypeVar("T")

@@ -8,7 +8,6 @@ import logging
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kiprdf.actors import Actor
+from kiprdf.dataclasses import dataclass
 from kiprdf.principals import Principal
 
 LOGGER = logging.getLogger("kiprdf.serve")

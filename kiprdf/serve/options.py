@@ -7,10 +7,11 @@ import os
 import re
 import socket
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from secrets import token_urlsafe
 from urllib.parse import urlsplit
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.principals import Principal, PrincipalsFile, with_token
 from kiprdf.protocol import LEAST_CHARS, MAX_CHARS
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from threading import Lock
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.nexus import Nexus
 from kiprdf.store.journal import Journal
 from kiprdf.store.timeline import Timeline

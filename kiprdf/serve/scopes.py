@@ -12,7 +12,6 @@ import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -26,6 +25,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kiprdf.async_nexus import pool
 from kiprdf.brains import MOST_OPEN, Brains, View, require_free
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError, LockedError, StoreError, without_folder
 from kiprdf.maintenance import full_disk
 from kiprdf.nexus import Nexus

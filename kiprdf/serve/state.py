@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, partial
 from secrets import token_bytes, token_hex
 from typing import Any, TypeAlias, TypeVar
@@ -20,6 +20,7 @@ from starlette.types import Scope
 
 from kiprdf.actors import Access
 from kiprdf.async_nexus import THREADS, AsyncNexus, pool
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError, StoreError
 from kiprdf.execution.versions import Versions
 from kiprdf.nexus import Nexus

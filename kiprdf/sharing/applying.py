@@ -6,13 +6,14 @@ What the nexus has erased or rejected is left out; for the rest the rules of any
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NamedTuple
 
 from pyoxigraph import NamedNode
 
 from kiprdf.actors import acting_on
 from kiprdf.budget import paced
+from kiprdf.dataclasses import dataclass
 from kiprdf.execution.replacing import is_trusted, is_usual
 from kiprdf.execution.writer import Writer
 from kiprdf.interchange.differences.difference import Fact, Identity, Part, rank

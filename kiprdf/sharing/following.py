@@ -12,13 +12,14 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, cast
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from kiprdf.budget import paced
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError
 from kiprdf.execution.bootstrap import bundled_ids
 from kiprdf.execution.writer import FOLLOW, FOLLOWED, Writer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from threading import RLock
@@ -15,6 +15,7 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from kiprdf import collector
 from kiprdf.actors import acting_on
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError
 from kiprdf.errors import shown as shown_text
 from kiprdf.execution.engine import CommandEngine

@@ -11,12 +11,13 @@ import re
 from base64 import urlsafe_b64encode
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError
 from kiprdf.interchange.mapping.datatypes import fits
 from kiprdf.interchange.vocabularies.standards import Namespace

@@ -7,11 +7,12 @@ What changed on one side is that of this side; what both changed differently is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal as OneOf
 from typing import NamedTuple, TypeAlias, cast
 
 from kiprdf.budget import paced
+from kiprdf.dataclasses import dataclass
 from kiprdf.execution.authors import AUTHOR
 from kiprdf.interchange.differences.difference import (
     PARTS,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from kiprdf.dataclasses import dataclass
 
 Links: TypeAlias = Literal["rdf11", "rdf12"]
 """How a store keeps a link: as an ``rdf:Statement``, or as a reifier of a triple term."""

@@ -9,12 +9,13 @@ meant and not how it is computed; the passes of ``kql.optimize`` replace them.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal as Literal_
 from typing import TypeAlias, TypeGuard
 
 from pyoxigraph import Literal, NamedNode, Variable
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.trees import parts, walk
 
 # Terms ----------------------------------------------------------------------------------------

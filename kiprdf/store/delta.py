@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple, TypeAlias
 
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple, parse
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.language import ast
 from kiprdf.rdf.elements import Element
 

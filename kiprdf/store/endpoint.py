@@ -7,7 +7,6 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 from urllib.parse import quote, urlencode, urljoin
@@ -24,6 +23,7 @@ from pyoxigraph import (
 )
 
 from kiprdf import budget
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError, StoreError
 from kiprdf.sparql import requests
 from kiprdf.store.base import SIMPLE, Request, Row, Solutions

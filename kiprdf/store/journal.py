@@ -27,7 +27,7 @@ from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Literal, NamedTuple
@@ -35,6 +35,7 @@ from typing import IO, Literal, NamedTuple
 from pyoxigraph import Quad
 
 from kiprdf.checksums import NOTE, drop_note, is_as_noted, note
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import ReplacedError, StoreError
 from kiprdf.rdf.iris import Iris
 from kiprdf.store.bookkeeping import commit_note, rewritten_note

@@ -16,12 +16,13 @@ import zlib
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyoxigraph as ox
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.store.delta import Delta, Lines, Origin, Written
 
 BLOCK = 256

@@ -8,13 +8,14 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, cast
 
 from pyoxigraph import Literal, NamedNode
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris
 from kiprdf.store.delta import Lines, Use, Written

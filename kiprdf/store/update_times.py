@@ -6,11 +6,12 @@ import threading
 from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 from pyoxigraph import Literal
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.rdf import vocab
 from kiprdf.store.delta import Lines, Written
 

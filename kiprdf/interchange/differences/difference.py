@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias, assert_never
 from typing import Literal as OneOf
@@ -17,6 +17,7 @@ from typing import Literal as OneOf
 from pyoxigraph import NamedNode, Triple
 
 from kiprdf.budget import paced
+from kiprdf.dataclasses import dataclass
 from kiprdf.interchange.knowledge import Knowledge
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab

@@ -13,13 +13,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, cast
 
 from pyoxigraph import Literal, NamedNode
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError
 from kiprdf.interchange import n_triples
 from kiprdf.interchange.formats.ordering import (

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple
 from pyoxigraph import parse as parse_rdf
 
 from kiprdf.budget import paced
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.files import LONE_SURROGATE
 from kiprdf.interchange.formats import Format, guard

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from kiprdf import budget
+from kiprdf.dataclasses import dataclass
 
 _KEYWORDS = (
     "@type",

@@ -10,12 +10,12 @@ from __future__ import annotations
 import hashlib
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from pyoxigraph import BlankNode, NamedNode
 
 from kiprdf.budget import paced
+from kiprdf.dataclasses import dataclass
 from kiprdf.interchange.importing.external import ExternalTriple, Items, Node, Object, text_of
 from kiprdf.rdf import vocab
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 from pyoxigraph import Literal, NamedNode, Triple
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.kml.merged_origins import NO_LONGER_IN, STATED_BY
 from kiprdf.kql.identities import exists as is_element
 from kiprdf.kql.reader import link_of, read_catalog

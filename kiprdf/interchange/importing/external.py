@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from kiprdf.budget import check, paced
+from kiprdf.dataclasses import dataclass
 from kiprdf.interchange.vocabularies.standards import dcterms, owl, prov, rdfs, sh
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris

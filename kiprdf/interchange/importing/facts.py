@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from graphlib import TopologicalSorter
 from itertools import count
 from typing import Any, TypeAlias, cast
@@ -14,6 +14,7 @@ from pyoxigraph import BlankNode, NamedNode
 
 from kiprdf.budget import paced
 from kiprdf.collector import cached
+from kiprdf.dataclasses import dataclass
 from kiprdf.interchange.forms import listed
 from kiprdf.interchange.importing.blank_nodes import is_blank
 from kiprdf.interchange.importing.element_index import SAME_AS

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from pyoxigraph import NamedNode
 
 from kiprdf.collector import cached
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import shown
 from kiprdf.interchange.forms import listed
 from kiprdf.interchange.importing.blank_nodes import is_blank

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple, TypeAlias
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.interchange.formats.lenient import BadLine
 from kiprdf.interchange.importing.external import Skipped
 from kiprdf.kml import statements

@@ -8,12 +8,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.interchange.forms import form
 from kiprdf.interchange.importing.external import DEFAULT, ExternalTriple, Items, Object
 from kiprdf.interchange.mapping.contexts import Term

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any, Literal
 
 from pyoxigraph import NamedNode
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.mapping.reader import (
     Context,

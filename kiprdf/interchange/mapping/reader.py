@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Container, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from pyoxigraph import NamedNode
 
 from kiprdf import budget, resources
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError, nearest, shown
 from kiprdf.interchange.formats import json_text
 from kiprdf.interchange.formats.given_contexts import fetched

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import NamedTuple, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.budget import paced
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.forms import iri_of, listed, term_of, usual_value
 from kiprdf.interchange.importing.element_index import SAME_AS

@@ -14,12 +14,13 @@ import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from kiprdf.budget import check
+from kiprdf.dataclasses import dataclass
 from kiprdf.interchange.forms import UNCHANGED
 from kiprdf.interchange.importing.element_index import ElementIndex
 from kiprdf.interchange.importing.external import Node

@@ -15,12 +15,12 @@ import functools
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from kiprdf.budget import check, paced
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError
 from kiprdf.interchange.forms import iri_of
 from kiprdf.interchange.importing.element_index import SAME_AS

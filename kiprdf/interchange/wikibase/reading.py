@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from kiprdf.budget import paced
+from kiprdf.dataclasses import dataclass
 from kiprdf.interchange.importing.element_index import ElementIndex
 from kiprdf.interchange.importing.external import Node, Skipped
 from kiprdf.interchange.wikibase.elements import (

@@ -6,10 +6,11 @@ import bisect
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from kiprdf.budget import spend_half
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError, shown
 from kiprdf.kql.clauses import checked_text
 from kiprdf.kql.entailment import closure, entailed, rules_of

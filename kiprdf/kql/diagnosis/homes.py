@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.kql import comparisons
 from kiprdf.kql.clauses import checked_text
 from kiprdf.kql.find import nodes, run

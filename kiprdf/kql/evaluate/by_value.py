@@ -9,12 +9,12 @@ in the range, or a search grows too large, the engine tests all elements.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Variable
 
 from kiprdf.budget import check
+from kiprdf.dataclasses import dataclass
 from kiprdf.kql import results
 from kiprdf.kql.evaluate.reads import Fallback, Reads
 from kiprdf.kql.evaluate.steps import LookupPlan, Solution

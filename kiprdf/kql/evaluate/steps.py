@@ -8,12 +8,13 @@ triple. A lookup that grows too large ends, and the query runs as SPARQL.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import itemgetter
 from typing import Any, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Triple, Variable
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.kql.clauses import contains_one
 from kiprdf.kql.comparisons import FALSE, FUNCTIONS, MOST_OPTIONS, OPERATORS, TESTS, TRUE
 from kiprdf.kql.evaluate.reads import Fallback, Reads

@@ -9,11 +9,12 @@ triples go together, every other part is isolated, and each comes when what it l
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 from pyoxigraph import Variable
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.kql.optimize.hops import expand_hops
 from kiprdf.kql.scopes import Namer, Value, Values
 from kiprdf.kql.translate import lateral

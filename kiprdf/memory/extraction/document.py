@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.memory.extraction import files, private, speakers
 from kiprdf.memory.extraction.private import PRIVATE
 from kiprdf.memory.extraction.words import listed, word_set

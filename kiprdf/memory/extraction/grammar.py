@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.memory.extraction import phrases
 from kiprdf.memory.extraction.document import Document, Sentence
 from kiprdf.memory.extraction.patterns import BULLET, OPENERS, PATTERNS, TAIL, Pattern

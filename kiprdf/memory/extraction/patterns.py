@@ -6,9 +6,9 @@ A clause with a word that its form does not have states nothing.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.memory.extraction.words import TOOL_MARK, compiled, entries, lazily
 
 _WE = "<WE>"

@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 from kiprdf.actors import Access
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError
 from kiprdf.execution import proposals
 from kiprdf.execution.proposals import Preview

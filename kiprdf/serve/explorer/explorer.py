@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kiprdf.actors import Actor
+from kiprdf.dataclasses import dataclass
 from kiprdf.interchange.knowledge import Knowledge
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.kql.reader import read_catalog

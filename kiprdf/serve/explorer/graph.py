@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias, cast
 from urllib.parse import urlencode
 
 from pyoxigraph import NamedNode, Triple
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.kql.reader import link_of
 from kiprdf.pages import drawing
 from kiprdf.pages.page import View, count, name, render, words

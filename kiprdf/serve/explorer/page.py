@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping as Fields
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, TypeAlias
 from urllib.parse import quote, urlencode
 
 from pyoxigraph import NamedNode
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.pages.page import ASSETS as FILES
 from kiprdf.pages.page import Page, Site, View
 from kiprdf.rdf.elements import Concept

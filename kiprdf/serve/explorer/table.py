@@ -12,12 +12,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 from urllib.parse import urlencode
 
 from pyoxigraph import NamedNode, Variable
 
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError
 from kiprdf.kql.reader import Reader
 from kiprdf.kql.results import identity
