@@ -18,7 +18,7 @@ from kiprdf.budget import paced
 from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError
 from kiprdf.execution.engine import CommandEngine
-from kiprdf.execution.writer import JUDGED
+from kiprdf.execution.writer import is_judged
 from kiprdf.interchange import tables
 from kiprdf.interchange.tables import ConceptRow, End, PropositionRow, Row, located
 from kiprdf.kml.creations import Creations
@@ -273,11 +273,11 @@ class _Loading:
 
         None where a statement must judge all of the batch.
         """
-        store = self.engine.store
+        store, actor = self.engine.store, acting_on(self.engine.writer)
         left: dict[str, Row] = {}
         created, unchanged = [0, 0], [0, 0]
         for id, row in paced(batch.rows.items()):
-            if row.metadata and not JUDGED.isdisjoint(row.metadata):
+            if row.metadata and is_judged(row.metadata, actor):
                 return None
             is_link = isinstance(row, PropositionRow)
             if isinstance(row, PropositionRow):

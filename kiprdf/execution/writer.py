@@ -30,7 +30,7 @@ from kiprdf.kml.protection import check_protection
 from kiprdf.kml.rejections import Rejected, check_rejections
 from kiprdf.kml.says import with_own
 from kiprdf.kml.schema import check_schema
-from kiprdf.kml.trust import MARKS, STATUS, check_status, with_unreviewed
+from kiprdf.kml.trust import ACTIVE, DRAFT, MARKS, STATUS, check_status, with_unreviewed
 from kiprdf.kml.update import update
 from kiprdf.kml.upsert import upsert
 from kiprdf.kql.entailment import Entail
@@ -63,10 +63,24 @@ FOLLOWED = "follow/"
 """What the keys of the records begin with that say up to where others were followed."""
 RESTORED = "restored"
 """The record of a dataset that a snapshot replaced."""
-JUDGED = frozenset((AUTHOR, STATUS, *MARKS))
-"""The metadata of which not everybody may write every value."""
 STRICT_SCHEMA = "strict_schema"
 """The record of whether instance schemas are enforced; "false" where it is absent."""
+
+
+JUDGED = frozenset((AUTHOR, STATUS, *MARKS))
+"""The metadata of which not everybody may write every value."""
+
+
+def is_judged(metadata: Mapping[str, Json], actor: Actor) -> bool:
+    """Whether not everybody may write such metadata of a new element."""
+    judged = JUDGED.intersection(metadata)
+    if not judged:
+        return False
+    # The owner may name any author, and everybody may write a status that no person gave.
+    allowed = {AUTHOR} if actor.author is None else set()
+    if metadata.get(STATUS) in (ACTIVE, DRAFT):
+        allowed.add(STATUS)
+    return not judged <= allowed
 
 
 _seen_through: ContextVar[tuple[object, Any]] = ContextVar("view", default=(None, None))
@@ -311,7 +325,7 @@ class Writer:
             or self.strict_schema
             or self.gate.kept() is not None
             or self.has_rejections(store)
-            or not JUDGED.isdisjoint(metadata)
+            or is_judged(metadata, actor)
         ):
             return None
         # Who merged, or restored what others merged, has links with the ids of other facts.

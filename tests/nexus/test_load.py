@@ -290,7 +290,8 @@ DEFINITIONS = [("$ConceptType", "Plant"), ("$PropositionType", "contains")]
 
 def everything() -> tuple[list[Any], list[Any]]:
     """Rows of each kind, twice, since those of the second half are there or change."""
-    concepts = [*DEFINITIONS, *[("Drug", name, VALUES, {"confidence": 0.5}) for name in NAMES]]
+    sure = {"confidence": 0.5, "author": "Ada", "status": "active"}
+    concepts = [*DEFINITIONS, *[("Drug", name, VALUES, sure) for name in NAMES]]
     concepts += [("Plant", name) for name in NAMES]
     plants = [(("Plant", name), "contains", ("Drug", name), VALUES) for name in NAMES]
     stated = [(("Drug", "Aspirin"), "stated", link[:3], None, VALUES) for link in plants]
@@ -309,7 +310,10 @@ def test_what_needs_no_statement_is_written_as_by_one(monkeypatch: pytest.Monkey
             concepts, links = everything()
             nexus.load(concepts, links, metadata={"source": "list", "tags": ["x"]})
             reports.append(nexus.load(concepts, links, metadata={"source": "list", "tags": ["x"]}))
-            changed = [("Drug", "Aspirin", {"number": 8}), ("Drug", "New", {}, {"status": "draft"})]
+            changed = [
+                ("Drug", "Aspirin", {"number": 8}),
+                ("Drug", "New", {}, {"status": "retracted"}),
+            ]
             reports.append(nexus.load([*concepts[3:], *changed[:1], ("Plant", "New")], links))
             reports.append(nexus.load(changed, [(*links[-3][:3], {"number": 9})]))
             nexus.load((), [(("Drug", "New"), "valid_during", ("Period", "2019-01-01/.."))])
@@ -393,3 +397,14 @@ def test_a_fact_whose_id_another_one_has_since_a_merge_gets_its_own(nexus: Nexus
     assert ({name for name, _ in links}, len(set(links))) == ({"Acid", "Aspirin"}, 2)
     assert counts(nexus.load(DRUGS, [TREATS])) == [0, 0, 2, 0, 0, 1]
     assert nexus.check()["faults"] == []
+
+
+def test_only_people_load_what_is_reviewed(nexus: Nexus) -> None:
+    nexus.execute(SCHEMA)
+    row = ("Drug", "Aspirin", {}, {"status": "reviewed", "author": "Ada"})
+    with nexus.acting(author="helper", kind="model"), pytest.raises(KipError, match="KIP_3004"):
+        nexus.load([row])
+    nexus.load([row])
+    assert nexus.find('FIND(?d.metadata.status) WHERE { ?d {type: "Drug"} }').tuples() == (
+        ("reviewed",),
+    )
