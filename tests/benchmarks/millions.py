@@ -52,15 +52,15 @@ def propositions_of(propositions: int) -> Iterator[tuple[Any, ...]]:
     for number in range(1, symptoms):
         yield ("Symptom", f"S{number}"), "broader", ("Symptom", f"S{(number - 1) // 3}")
     for number, chance in _drugs(drugs):
-        drug, said = ("Drug", f"D{number}"), _metadata(number, authors)
+        drug, given = ("Drug", f"D{number}"), _metadata(number, authors)
         treated = [("Symptom", f"S{other}") for other in chance.sample(range(symptoms), 4)]
         others = chance.sample(range(number), min(number, 4))
         for other in treated:
-            yield drug, "treats", other, None, said
+            yield drug, "treats", other, None, given
         for other_drug in others:
-            yield drug, "interacts_with", ("Drug", f"D{other_drug}"), None, said
+            yield drug, "interacts_with", ("Drug", f"D{other_drug}"), None, given
         for other in treated[:2] if number % 8 == 0 else ():
-            yield ("Author", said["author"]), "stated", (drug, "treats", other)
+            yield ("Author", given["author"]), "stated", (drug, "treats", other)
 
 
 def _drugs(drugs: int) -> Iterator[tuple[int, random.Random]]:
