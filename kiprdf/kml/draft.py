@@ -292,7 +292,7 @@ class Draft:
         while True:
             digits = proposition_digits(self.id(subject), predicate, self.id(object_), salt)
             node = iris.proposition(digits, predicate)
-            if node not in self.edits and not exists(node, self.store):
+            if node not in self.edits and not self.store.lookup(node, vocab.REIFIES, None, 1):
                 self._ids[node] = PropositionName(digits, predicate).id
                 return node
             salt += 1

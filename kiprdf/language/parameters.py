@@ -116,7 +116,7 @@ class Template(Generic[C]):
                 attributes=_assignments(bound.attributes, "SET ATTRIBUTES"),
                 metadata=_assignments(bound.metadata, "SET METADATA"),
             )
-        if not (self._is_sound and all(map(_is_encodable, filled))):
+        if not (self._is_sound and values.is_encodable("\n".join(map(_text, filled)))):
             # Finds the faulty string; the error depends on its place.
             _check_characters(bound)
         budget.check()
@@ -141,10 +141,11 @@ def _survey(node: ast.Node | tuple[ast.Node, ...]) -> tuple[str, set[str]]:
     return "\n".join(texts), names
 
 
-def _is_encodable(value: ast.Value) -> bool:
+def _text(value: ast.Value) -> str:
+    """All strings of a value, joined by newlines."""
     if isinstance(value, ast.Scalar):
-        return not isinstance(value.value, str) or values.is_encodable(value.value)
-    return values.is_encodable(_survey(value)[0])
+        return value.value if isinstance(value.value, str) else ""
+    return _survey(value)[0]
 
 
 def _assignments(value: Any, section: str) -> ast.Assignments | None:
@@ -267,7 +268,7 @@ def check_json(value: Any) -> None:
     """Raise what ``bind`` raises for a parameter: KIP_1001 if not JSON, KIP_4002 if too large."""
     Sizes("The value").add(value)
     node = from_json(value)
-    if not _is_encodable(node):
+    if not values.is_encodable(_text(node)):
         _check_characters(node)
 
 
@@ -281,7 +282,8 @@ def from_json(value: Any, span: Span = NOWHERE, depth: int = 0) -> ast.Value:
         message = f"A value nests deeper than {limits.NESTING} levels."
         raise KipError("KIP_4002", message, "Flatten the value.", span)
     if isinstance(value, str):
-        values.check_length(value, span)
+        if len(value) > limits.STRING_BYTES // 4:
+            values.check_length(value, span)
         return ast.Scalar(str(value), span=span)
     if value is None or isinstance(value, bool):
         return ast.Scalar(value, span=span)
