@@ -7,11 +7,12 @@ and a module may remain locked. Signal handlers raise in the main thread, so ano
 
 from __future__ import annotations
 
+import re
 import sys
 from _thread import start_new_thread
 from importlib import import_module
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, cast
 
 _loaded: set[str] = set()
 
@@ -54,3 +55,25 @@ class Lazy:
     def __getattr__(self, name: str) -> Any:
         load(self._name)
         return getattr(sys.modules[self._name], name)
+
+
+class _LazyPattern:
+    def __init__(self, text: str, flags: int) -> None:
+        self._text = text
+        self._flags = flags
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(re.compile(self._text, self._flags), name)
+        setattr(self, name, method)
+        return method
+
+
+def lazy_pattern(text: str, flags: int = 0) -> re.Pattern[str]:
+    """A regular expression that is compiled when it is first used.
+
+    Some take milliseconds: those with ranges of characters, or with many alternatives.
+
+    >>> bool(lazy_pattern("[a-z]+").fullmatch("abc"))
+    True
+    """
+    return cast("re.Pattern[str]", _LazyPattern(text, flags))

@@ -15,36 +15,16 @@ from kiprdf.arguments import check, check_opening, check_sync, mapping_of
 from kiprdf.arguments import check as check_arguments
 from kiprdf.budget import Budget
 from kiprdf.errors import DamagedGraphError, KipError, StoreError, clear_frames
-from kiprdf.execution import bootstrap, summary
-from kiprdf.execution.empty_answers import Diagnosis
+from kiprdf.execution import bootstrap
 from kiprdf.execution.engine import Answer, CommandEngine
 from kiprdf.execution.find_options import refuse_entail
-from kiprdf.execution.forgetting import apply_erasures, forget
-from kiprdf.execution.histories import changes, history
-from kiprdf.execution.history import compact_history
-from kiprdf.execution.naming import id_of
-from kiprdf.execution.rejecting import lift, reject, rejections
-from kiprdf.execution.requests import respond
-from kiprdf.execution.transaction import Transaction, transact
-from kiprdf.execution.undo import undo
-from kiprdf.execution.validity import validity
-from kiprdf.interchange import files, formats
-from kiprdf.kml.draft import Clock
 from kiprdf.kql.beliefs import Beliefs, marked, refuse_marked
 from kiprdf.kql.entailment import Entail
 from kiprdf.language.parameters import refuse_misspelt_options
 from kiprdf.loading import Lazy, load
-from kiprdf.meta.export import export_of
-from kiprdf.meta.indexing import Indexer
 from kiprdf.rows import Rows
-from kiprdf.search.embedders import Embedder
 from kiprdf.store import NexusStore, OxigraphStore, is_store
-from kiprdf.store.chain import verified
-from kiprdf.store.erasures import as_text as erasures_as_text
-from kiprdf.store.erasures import read as read_erasures
 from kiprdf.store.folder import absolute
-from kiprdf.store.past import PastStore, open_nearest, open_past
-from kiprdf.store.rebuilding import rebuild
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,17 +35,29 @@ if TYPE_CHECKING:
     from kiprdf import maintenance, options
     from kiprdf.arguments import MappingSources
     from kiprdf.execution import (
+        forgetting,
         gating,
+        histories,
         imports,
         loading,
+        naming,
         proposals,
         receipts,
+        rejecting,
         replacing,
         signed_capsules,
+        summary,
+        transaction,
     )
+    from kiprdf.execution import history as recorded
+    from kiprdf.execution import requests as answering
+    from kiprdf.execution import undo as undoing
+    from kiprdf.execution import validity as valid_times
+    from kiprdf.execution.empty_answers import Diagnosis
     from kiprdf.execution.gate import OnViolation
+    from kiprdf.execution.transaction import Transaction
     from kiprdf.execution.why import Explained
-    from kiprdf.interchange import documents, rdflib_store, snapshots
+    from kiprdf.interchange import documents, files, formats, rdflib_store, snapshots
     from kiprdf.interchange.differences import patch_log
     from kiprdf.interchange.differences.difference import Difference
     from kiprdf.interchange.differences.patch import Patch
@@ -75,43 +67,66 @@ if TYPE_CHECKING:
     from kiprdf.interchange.importing.names import Names
     from kiprdf.interchange.importing.plan import JsonMap
     from kiprdf.interchange.mapping.contexts import Loader
+    from kiprdf.kml.draft import Clock
+    from kiprdf.meta import export as exporting
+    from kiprdf.meta.indexing import Indexer
     from kiprdf.pages import publish as publishing
     from kiprdf.pages import svg
     from kiprdf.pages.publish import Facts, Published
     from kiprdf.pages.svg import Drawing
+    from kiprdf.search.embedders import Embedder
     from kiprdf.sharing import branching, following, merging, nanopublications
     from kiprdf.sharing import conflicts as noted_conflicts
     from kiprdf.sharing.merging import Merged
     from kiprdf.signing import documents as signed_documents
     from kiprdf.signing import keys
-    from kiprdf.store import connecting
+    from kiprdf.store import chain, connecting, rebuilding
+    from kiprdf.store import erasures as erasure_lists
+    from kiprdf.store import past as past_states
     from kiprdf.store.journal import Sync
+    from kiprdf.store.past import PastStore
 else:
-    documents = Lazy("kiprdf.interchange.documents")
-    following = Lazy("kiprdf.sharing.following")
+    answering = Lazy("kiprdf.execution.requests")
     branching = Lazy("kiprdf.sharing.branching")
-    merging = Lazy("kiprdf.sharing.merging")
-    noted_conflicts = Lazy("kiprdf.sharing.conflicts")
+    chain = Lazy("kiprdf.store.chain")
     connecting = Lazy("kiprdf.store.connecting")
+    documents = Lazy("kiprdf.interchange.documents")
+    erasure_lists = Lazy("kiprdf.store.erasures")
+    exporting = Lazy("kiprdf.meta.export")
+    files = Lazy("kiprdf.interchange.files")
+    following = Lazy("kiprdf.sharing.following")
+    forgetting = Lazy("kiprdf.execution.forgetting")
     gating = Lazy("kiprdf.execution.gating")
     graphs = Lazy("kiprdf.interchange.formats.graphs")
+    histories = Lazy("kiprdf.execution.histories")
     imports = Lazy("kiprdf.execution.imports")
+    keys = Lazy("kiprdf.signing.keys")
     loading = Lazy("kiprdf.execution.loading")
     maintenance = Lazy("kiprdf.maintenance")
+    merging = Lazy("kiprdf.sharing.merging")
+    naming = Lazy("kiprdf.execution.naming")
     nanopublications = Lazy("kiprdf.sharing.nanopublications")
+    noted_conflicts = Lazy("kiprdf.sharing.conflicts")
     options = Lazy("kiprdf.options")
+    past_states = Lazy("kiprdf.store.past")
     patch_log = Lazy("kiprdf.interchange.differences.patch_log")
     profiles = Lazy("kiprdf.interchange.formats.profiles")
     proposals = Lazy("kiprdf.execution.proposals")
     publishing = Lazy("kiprdf.pages.publish")
-    keys = Lazy("kiprdf.signing.keys")
     rdflib_store = Lazy("kiprdf.interchange.rdflib_store")
+    rebuilding = Lazy("kiprdf.store.rebuilding")
     receipts = Lazy("kiprdf.execution.receipts")
+    recorded = Lazy("kiprdf.execution.history")
+    rejecting = Lazy("kiprdf.execution.rejecting")
     replacing = Lazy("kiprdf.execution.replacing")
     signed_capsules = Lazy("kiprdf.execution.signed_capsules")
     signed_documents = Lazy("kiprdf.signing.documents")
     snapshots = Lazy("kiprdf.interchange.snapshots")
+    summary = Lazy("kiprdf.execution.summary")
     svg = Lazy("kiprdf.pages.svg")
+    transaction = Lazy("kiprdf.execution.transaction")
+    undoing = Lazy("kiprdf.execution.undo")
+    valid_times = Lazy("kiprdf.execution.validity")
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -235,7 +250,7 @@ class Nexus:
         check_sync(sync, history)
         check_opening(strict_schema, embedder, entail)
         given = locals()
-        listed = None if erasures is None else read_erasures(files.text(erasures))
+        listed = None if erasures is None else erasure_lists.read(files.text(erasures))
 
         def opened() -> Nexus:
             store = OxigraphStore.open(folder, base_iri, read_only, history, sync)
@@ -245,7 +260,7 @@ class Nexus:
             return opened()
         except DamagedGraphError as fault:
             clear_frames(fault)
-            if read_only or not rebuild(absolute(folder)):
+            if read_only or not rebuilding.rebuild(absolute(folder)):
                 raise
             return opened()
 
@@ -344,7 +359,7 @@ class Nexus:
         kiprdf.errors.StoreError: There is no nexus in .../nowhere whose history has all of it.
         """
         path = absolute(folder)
-        if not rebuild(path, even_if_sound=True):
+        if not rebuilding.rebuild(path, even_if_sound=True):
             raise StoreError(f"There is no nexus in {path} whose history has all of it.")
 
     @staticmethod
@@ -375,7 +390,7 @@ class Nexus:
         >>> report["commit"], report["fault"], report["last"]
         (None, None, 2)
         """
-        report = verified(absolute(folder))._asdict()
+        report = chain.verified(absolute(folder))._asdict()
         if receipt is not None:
             report["receipt"] = receipts.compared(absolute(folder), report, receipt, trusted)
         return report
@@ -485,7 +500,9 @@ class Nexus:
         return self._respond(request, readonly=True)
 
     def _respond(self, request: Mapping[str, Any], readonly: bool) -> dict[str, Any]:
-        return self._engine.request(lambda: respond(self._engine, request, readonly=readonly))
+        return self._engine.request(
+            lambda: answering.respond(self._engine, request, readonly=readonly)
+        )
 
     def answer(
         self,
@@ -597,7 +614,7 @@ class Nexus:
         >>> nexus.transaction(count), nexus.transaction(count, dry_run=True)
         (1, 2)
         """
-        return transact(self._engine, function, dry_run)
+        return transaction.transact(self._engine, function, dry_run)
 
     @timed_write
     def load(
@@ -853,7 +870,7 @@ class Nexus:
         """
         check(selection=selection)
         private = keys.key_of(key).private  # before a large dataset is read
-        export = None if selection is None else export_of(selection)
+        export = None if selection is None else exporting.export_of(selection)
         chosen = options.SnapshotOptions(select=export)
         select = self._engine.select_nodes
         lines = self._run_on_files(
@@ -1273,15 +1290,15 @@ class Nexus:
         ...     past.execute('FIND(?p.name) WHERE { ?p {type: "Person"} } ORDER BY ?p.name')
         ['$self', '$system']
         """
-        return self._as_of(lambda: open_past(self.store, when))
+        return self._as_of(lambda: past_states.open_past(self.store, when))
 
     def _nearest(
         self, number: int, kept: Iterable[Nexus], size: Callable[[int, int], int]
     ) -> Nexus:
         """As ``at``, from what is nearest; see ``open_nearest``."""
         store = cast(OxigraphStore, self.store)
-        pasts = [cast(PastStore, past.store) for past in kept]
-        return self._as_of(lambda: open_nearest(store, number, pasts, size))
+        pasts = [cast("PastStore", past.store) for past in kept]
+        return self._as_of(lambda: past_states.open_nearest(store, number, pasts, size))
 
     def _as_of(self, open: Callable[[], OxigraphStore]) -> Nexus:
         engine = self._engine
@@ -1339,7 +1356,7 @@ class Nexus:
         ``entries``, ``next_cursor`` and ``earliest_seq``. The entries of a view are those of its
         members in the order of time, each with its ``scope``, and ``earliest_seq`` is None.
         """
-        read = functools.partial(history, self.store, id, key, limit, cursor)
+        read = functools.partial(histories.history, self.store, id, key, limit, cursor)
         return self._engine.boundary.run(read)
 
     def id_of(self, element: str) -> str:
@@ -1351,7 +1368,7 @@ class Nexus:
         >>> Nexus.memory().id_of("Domain:System")
         'C:Domain/System'
         """
-        return id_of(element, functools.partial(self.find, entail=False), self.store)
+        return naming.id_of(element, functools.partial(self.find, entail=False), self.store)
 
     @timed
     def changes(
@@ -1375,7 +1392,9 @@ class Nexus:
         """
         check(author=author, session=session)
         selection = {"type": type, "author": author, "session": session, "source": source}
-        read = functools.partial(changes, self.store, since, until, limit=limit, cursor=cursor)
+        read = functools.partial(
+            histories.changes, self.store, since, until, limit=limit, cursor=cursor
+        )
         return self._engine.boundary.run(lambda: read(**selection))
 
     @timed
@@ -1416,7 +1435,7 @@ class Nexus:
         """
         self._engine.writer.require_one_nexus("Undo")
         chosen = {"seq": seq, "seqs": seqs, "session": session, "source": source}
-        run = functools.partial(undo, self._engine.writer, conflicts, dry_run, **chosen)
+        run = functools.partial(undoing.undo, self._engine.writer, conflicts, dry_run, **chosen)
         return self._engine.boundary.run(run)
 
     @timed_write
@@ -1436,7 +1455,9 @@ class Nexus:
         Traceback (most recent call last):
         kiprdf.errors.KipError: KIP_3004 1:20 attributes.home of C:Person/Ada was rejected by ...
         """
-        return self._engine.boundary.run(lambda: reject(self._engine.writer, what, reason))
+        return self._engine.boundary.run(
+            lambda: rejecting.reject(self._engine.writer, what, reason)
+        )
 
     @timed_write
     def lift(self, name: str) -> None:
@@ -1444,7 +1465,7 @@ class Nexus:
 
         Only a person lifts it. Raises KIP_3002 for a name that no rejection has.
         """
-        self._engine.boundary.run(lambda: lift(self._engine.writer, name))
+        self._engine.boundary.run(lambda: rejecting.lift(self._engine.writer, name))
 
     def rejections(self) -> list[dict[str, Any]]:
         """All rejections, the oldest first: ``name``, ``by``, ``at`` and ``reason`` of each.
@@ -1454,7 +1475,7 @@ class Nexus:
         >>> [(each["name"] == name, each["by"]) for each in nexus.rejections()]
         [(True, 'human/owner')]
         """
-        return self._engine.boundary.run(lambda: rejections(self.store))
+        return self._engine.boundary.run(lambda: rejecting.rejections(self.store))
 
     def refusals(
         self, *, author: str | None = None, session: str | None = None, limit: int = 100
@@ -1495,7 +1516,7 @@ class Nexus:
         >>> nexus.validity(id)
         [{'from': '2019-01-01', 'until': None}]
         """
-        return self._engine.boundary.run(lambda: validity(self.store, id))
+        return self._engine.boundary.run(lambda: valid_times.validity(self.store, id))
 
     @timed_write
     def forget(
@@ -1530,7 +1551,7 @@ class Nexus:
         source = command if isinstance(command, str) else None
         select = functools.partial(self._engine.select_nodes, command, parameters)
         return self._engine.boundary.run(
-            lambda: forget(self._engine.writer, select, derived, dry_run), source
+            lambda: forgetting.forget(self._engine.writer, select, derived, dry_run), source
         )
 
     def erasures(self, target: files.Target | None = None) -> str:
@@ -1547,7 +1568,7 @@ class Nexus:
         b436f4c24655cfaf3fee085edb1b39f4eb85deac37ed1ed50912bbe7a62d90ff
         """
         check(target=target)
-        return self._written(target, lambda: erasures_as_text(self._engine.writer.erasures))
+        return self._written(target, lambda: erasure_lists.as_text(self._engine.writer.erasures))
 
     @timed_write
     def apply_erasures(self, source: files.Source, *, dry_run: bool = False) -> dict[str, Any]:
@@ -1560,10 +1581,10 @@ class Nexus:
         """
         check(dry_run=dry_run)
         self._engine.writer.require_one_nexus("An erasure list")
-        return self._forget_listed(read_erasures(files.text(source)), dry_run)
+        return self._forget_listed(erasure_lists.read(files.text(source)), dry_run)
 
     def _forget_listed(self, listed: frozenset[str], dry_run: bool) -> dict[str, Any]:
-        forget = functools.partial(apply_erasures, self._engine.writer, listed, dry_run)
+        forget = functools.partial(forgetting.apply_erasures, self._engine.writer, listed, dry_run)
         return self._engine.boundary.run(forget)
 
     @timed_write
@@ -1574,7 +1595,9 @@ class Nexus:
         its number as ``earliest_seq``, and how many ``commits`` left the history.
         """
         self._engine.writer.require_one_nexus("Compacting a history")
-        return self._engine.boundary.run(lambda: compact_history(self._engine.writer, before))
+        return self._engine.boundary.run(
+            lambda: recorded.compact_history(self._engine.writer, before)
+        )
 
     # Review -----------------------------------------------------------------------------------
 

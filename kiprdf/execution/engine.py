@@ -20,11 +20,8 @@ from kiprdf.budget import Budget, Budgets
 from kiprdf.errors import KipError, KipWarning
 from kiprdf.execution import bootstrap
 from kiprdf.execution.catalog_cache import CatalogCache
-from kiprdf.execution.empty_answers import Diagnosis, diagnose, is_empty, reasons
 from kiprdf.execution.error_boundary import ErrorBoundary
 from kiprdf.execution.find_options import FindOptions, default_of_view
-from kiprdf.execution.naming import node_of
-from kiprdf.execution.scoped_writer import ScopedWriter
 from kiprdf.execution.statements import Statements, Write
 from kiprdf.execution.writer import Writer, keyword
 from kiprdf.kml.draft import Clock, now
@@ -39,12 +36,7 @@ from kiprdf.kql.results import Lack
 from kiprdf.kql.valid_at import with_moment
 from kiprdf.language import Template, ast
 from kiprdf.loading import Lazy
-from kiprdf.meta.counts import total
-from kiprdf.meta.describe import describe, names_in_use
-from kiprdf.meta.export import capsule, export
 from kiprdf.meta.indexing import Indexer
-from kiprdf.meta.search import all_elements
-from kiprdf.protocol import response_of, warning_object
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json
 from kiprdf.rows import Rows
@@ -52,16 +44,31 @@ from kiprdf.search import INDEX_FILE
 from kiprdf.search.embedders import Embedder, require_numpy
 from kiprdf.semantics import check
 from kiprdf.store import NexusStore, Solutions
-from kiprdf.store.guard import check_query
-from kiprdf.store.past import open_past
 from kiprdf.store.refusals import Refusals, writes
 from kiprdf.store.sparql_worker import SparqlAnswer, Table
 
 if TYPE_CHECKING:
-    from kiprdf.execution import proposals, why
+    from kiprdf import protocol
+    from kiprdf.execution import empty_answers, naming, proposals, scoped_writer, why
+    from kiprdf.execution.empty_answers import Diagnosis
     from kiprdf.execution.why import Explained
+    from kiprdf.meta import counts, describe
+    from kiprdf.meta import export as exporting
+    from kiprdf.meta import search as searching
+    from kiprdf.store import guard
+    from kiprdf.store import past as past_states
 else:
+    counts = Lazy("kiprdf.meta.counts")
+    describe = Lazy("kiprdf.meta.describe")
+    empty_answers = Lazy("kiprdf.execution.empty_answers")
+    exporting = Lazy("kiprdf.meta.export")
+    guard = Lazy("kiprdf.store.guard")
+    naming = Lazy("kiprdf.execution.naming")
+    past_states = Lazy("kiprdf.store.past")
     proposals = Lazy("kiprdf.execution.proposals")
+    protocol = Lazy("kiprdf.protocol")
+    scoped_writer = Lazy("kiprdf.execution.scoped_writer")
+    searching = Lazy("kiprdf.meta.search")
     why = Lazy("kiprdf.execution.why")
 
 T = TypeVar("T")
@@ -122,7 +129,7 @@ class CommandEngine:
 
     def write_to(self, member: CommandEngine) -> None:
         """Write to a member of the view that this engine reads."""
-        self.writer = ScopedWriter(self.store, self.catalogs, member.writer)
+        self.writer = scoped_writer.ScopedWriter(self.store, self.catalogs, member.writer)
         self.refusals = member.refusals
 
     def close(self) -> None:
@@ -141,7 +148,7 @@ class CommandEngine:
 
     def copy(self) -> CommandEngine:
         """An engine on a copy of the dataset in memory, for trying commands out."""
-        if isinstance(self.writer, ScopedWriter):
+        if isinstance(self.writer, scoped_writer.ScopedWriter):
             view, written = self.writer.copied()
             copy = CommandEngine(view, clock=self.clock, embedder=self.embedder)
             copy.write_to(CommandEngine(written, clock=self.clock))
@@ -150,7 +157,7 @@ class CommandEngine:
 
     def past(self, when: int | str | datetime) -> CommandEngine:
         """An engine on the dataset as of a commit or a time, to read; close it."""
-        store = self.boundary.run(lambda: open_past(self.store, when))
+        store = self.boundary.run(lambda: past_states.open_past(self.store, when))
         past = CommandEngine(store, clock=self.clock, embedder=self.embedder)
         past.inherited_entail = self.entail
         return past
@@ -288,7 +295,7 @@ class CommandEngine:
         if isinstance(command, ast.Search) and not self.store.is_shared:
             self.indexer.current()  # it may take long, and other commits may come
         answer = self.store.read(lambda: self._run_meta(command))
-        if not bare and is_empty(command, answer.result):
+        if not bare and empty_answers.is_empty(command, answer.result):
             reasons = self._reasons(command, text, commit)
             return answer._replace(warnings=(*answer.warnings, *reasons))
         return answer
@@ -307,8 +314,8 @@ class CommandEngine:
                 raise
             return Answer(proposals.propose(self, text, parameters))
         if bare and warnings:
-            return Answer({**receipt, "warnings": [*map(warning_object, warnings)]})
-        if bare or not is_empty(write.command, receipt):
+            return Answer({**receipt, "warnings": [*map(protocol.warning_object, warnings)]})
+        if bare or not empty_answers.is_empty(write.command, receipt):
             return Answer(receipt, warnings=warnings)
         command = write.command if write.has_places else self._bound(text, parameters)
         return Answer(receipt, warnings=self._reasons(command, text, commit))
@@ -322,7 +329,7 @@ class CommandEngine:
         options: FindOptions | None = None,
     ) -> tuple[KipWarning, ...]:
         store = self.store.read(lambda: self._seen(options))
-        return reasons(command, text, commit, store, self.indexer, lacks)
+        return empty_answers.reasons(command, text, commit, store, self.indexer, lacks)
 
     def _run_meta(self, command: ast.Meta) -> Answer:
         catalog = self.catalogs.catalog()
@@ -333,9 +340,9 @@ class CommandEngine:
             hits = self.indexer.search(command)
             return Answer(hits.elements[start:], warnings=hits.warnings)
         if isinstance(command, ast.Export):
-            return Answer(*export(command, self.store, bootstrap.is_bundled(self.store)))
+            return Answer(*exporting.export(command, self.store, bootstrap.is_bundled(self.store)))
         return Answer(
-            *describe(
+            *describe.describe(
                 command,
                 self.store,
                 catalog,
@@ -365,7 +372,7 @@ class CommandEngine:
         """The result and the cursor of the first elements of a bound EXPORT."""
         page = replace(command, limit=ast.Scalar(limit))
         answer = self.boundary.run(lambda: self._run(page, text, {}, bare=True), text)
-        return response_of(*answer)
+        return protocol.response_of(*answer)
 
     # FIND -------------------------------------------------------------------------------------
 
@@ -462,7 +469,7 @@ class CommandEngine:
                 check(command, self.catalogs.catalog())
                 # A write matches what is stated, also where the nexus has a default.
                 seen = options if isinstance(command, ast.Find) else None
-                return diagnose(command, text, self._seen(seen))
+                return empty_answers.diagnose(command, text, self._seen(seen))
 
             return self.store.read(read)
 
@@ -507,8 +514,8 @@ class CommandEngine:
         """The capsule of an EXPORT, or of everything."""
 
         def export_all() -> str:
-            elements = all_elements(self.store)
-            return capsule(elements, self.store, bootstrap.is_bundled(self.store))
+            elements = searching.all_elements(self.store)
+            return exporting.capsule(elements, self.store, bootstrap.is_bundled(self.store))
 
         def run() -> str:
             if text is None:
@@ -528,7 +535,7 @@ class CommandEngine:
     ) -> list[NamedNode]:
         """The elements that a FIND shows, an EXPORT selects or ids name."""
         if not isinstance(text, str):
-            return [node_of(id, self.store.iris) for id in dict.fromkeys(text)]
+            return [naming.node_of(id, self.store.iris) for id in dict.fromkeys(text)]
         command = self.prepare(text, parameters)
         expressions = command.expressions if isinstance(command, ast.Find) else ()
         targets = [variable for variable in expressions if isinstance(variable, ast.Variable)]
@@ -565,7 +572,7 @@ class CommandEngine:
         """What a function reads from the answer of the store."""
 
         def run() -> T:
-            text = check_query(query)
+            text = guard.check_query(query)
             try:
                 answer = self.store.query(text)
             except SyntaxError as fault:
@@ -606,8 +613,8 @@ class CommandEngine:
                 "commit": store.commit(),
                 "history": self._history(),
                 **self._sync(),
-                "concepts": total(store, vocab.TYPE),
-                "propositions": total(store, vocab.REIFIES),
+                "concepts": counts.total(store, vocab.TYPE),
+                "propositions": counts.total(store, vocab.REIFIES),
                 "concept_types": len(catalog.concept_types),
                 "proposition_types": len(catalog.predicates),
                 "vectors": self.indexer.embedded(),
@@ -636,5 +643,7 @@ class CommandEngine:
     def names(self) -> dict[str, list[str]]:
         """The types, the predicates, and keys in use."""
         return self.boundary.run(
-            lambda: self.store.read(lambda: names_in_use(self.store, self.catalogs.catalog()))
+            lambda: self.store.read(
+                lambda: describe.names_in_use(self.store, self.catalogs.catalog())
+            )
         )

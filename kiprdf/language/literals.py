@@ -21,6 +21,7 @@ from kiprdf.language.parameters import Frame, bind, framed
 from kiprdf.language.parser import parse
 from kiprdf.language.printer import OUTLINED, outline
 from kiprdf.language.values import SPACE
+from kiprdf.loading import lazy_pattern
 
 MOST_SHAPES = 256
 MOST_CHARACTERS = 8 * 1024
@@ -33,7 +34,7 @@ _PLACEHOLDER = "literal_"
 # A string without escapes, or what begins like a number. A string before a colon is a key; it and
 # every other string are passed over as a whole, with an empty second group. The set it begins with
 # lets the search skip all other characters.
-_WRITTEN = re.compile(
+_WRITTEN = lazy_pattern(
     r"""
     (["\-0-9](?:
         (?<=")[^"\\\x00-\x1f\ud800-\udfff]*"(?!\s*:)
@@ -49,14 +50,14 @@ _VALUE = (
 )
 # A name, an id or an operand, as far as neither escapes nor digits need a closer look; what IN
 # compares a key or a name with; or another string, which is passed over as a whole.
-_OPERAND = re.compile(
+_OPERAND = lazy_pattern(
     rf"""((?:\b(?:name|id)\s*:|[=<>])\s*) ({_VALUE})
     | (\bIN\s*\(\s*\?\w+\.(?:name|attributes\.\w+|metadata\.\w+)\s*,\s*)
       (?:\[\s*({_VALUE}(?:\s*,\s*{_VALUE})*)\s*\]|:([A-Za-z_]\w*))(?=\s*\))
     | "(?:[^"\\]|\\.)*" """,
     re.VERBOSE,
 )
-_ITEM = re.compile(_VALUE)
+_ITEM = lazy_pattern(_VALUE)
 _HEAD = re.compile(rf"{SPACE}UPSERT{SPACE}\{{{SPACE}")
 _BLOCK = re.compile(r"((?:CONCEPT|PROPOSITION)\b)")
 

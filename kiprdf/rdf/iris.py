@@ -20,6 +20,7 @@ from typing import NamedTuple
 from pyoxigraph import NamedNode
 
 from kiprdf.dataclasses import dataclass
+from kiprdf.loading import lazy_pattern
 from kiprdf.rdf import vocab
 
 _PROPOSITION = "$proposition/"
@@ -31,7 +32,7 @@ _LINK_PATH = re.compile(r"([0-9a-f]{16})/([a-zA-Z_][a-zA-Z0-9_]*)")
 # Kept in IRIs: RFC 3987 unreserved characters and `$`, without spaces, invisible formatting
 # characters and specials. The ranges are written out, since an IRI must not change with the
 # Unicode version of a Python.
-_ENCODED = re.compile(
+_ENCODED = lazy_pattern(
     "[^A-Za-z0-9._~$"
     "\u00a1-\u167f\u1681-\u1fff\u2010-\u2027\u2030-\u205e\u2070-\u2fff\u3001-\ud7ff"
     "\uf900-\ufdcf\ufdf0-\ufefe\uff00-\uffef"
@@ -40,6 +41,7 @@ _ENCODED = re.compile(
     "\U00090000-\U0009fffd\U000a0000-\U000afffd\U000b0000-\U000bfffd\U000c0000-\U000cfffd"
     "\U000d0000-\U000dfffd\U000e1000-\U000efffd-]"
 )
+_ENCODED_IN_ASCII = re.compile("[^A-Za-z0-9._~$-]")
 
 
 _ESCAPED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
@@ -51,7 +53,8 @@ def encode(text: str) -> str:
     >>> encode("Vitamin C/阿司匹林")
     'Vitamin%20C%2F阿司匹林'
     """
-    return _ENCODED.sub(_escaped, text)
+    encoded = _ENCODED_IN_ASCII if text.isascii() else _ENCODED
+    return encoded.sub(_escaped, text)
 
 
 def decode(segment: str) -> str:

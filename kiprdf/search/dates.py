@@ -13,6 +13,7 @@ from datetime import date, datetime, timedelta
 from typing import NamedTuple
 from unicodedata import normalize
 
+from kiprdf.loading import lazy_pattern
 from kiprdf.search.segment import segment_term
 from kiprdf.search.words import WORDS, sections, words_of
 
@@ -52,17 +53,17 @@ _OPEN = _numbered(
     "since after before until|till|by|through", "seit nach vor bis", "depuis|desde après avant"
 )
 _SINCE, _AFTER, _BEFORE, _UNTIL = range(1, 5)
-_GAP = re.compile(r"(?:[^\S\n]|[.,'’-]){0,3}")
+_GAP = lazy_pattern(r"(?:[^\S\n]|[.,'’-]){0,3}")
 _WORD, _TOKEN = re.compile(r"[^\W\d_]+"), re.compile(r"\d+|[^\W\d_]+")
 _NUMBER, _YEAR = re.compile(r"\d+"), re.compile("[12][0-9]{3}")
-_NUMERIC = re.compile(
+_NUMERIC = lazy_pattern(
     r"(?<![\w.-])(?:(?P<y1>[12]\d{3})([-/.])(?P<m1>\d\d?)\2(?P<d1>\d\d?)(?!\d|[-.]\d)"
     r"|(?P<y2>[12]\d{3})-(?P<m2>\d\d)(?![\w-])"
     r"|(?P<d3>0?[1-9]|[12]\d|3[01])(?P<sign>[./-])(?P<m3>\d\d?)(?P=sign)(?P<y3>[12]\d{3})"
     r"(?!\w|[./-]\d))"
     r"|(?:(?P<y4>[12]\d{3})[年년]\s?)?(?P<m4>\d\d?)[月월](?:\s?(?P<d4>\d\d?)[日号일])?"
 )
-_CJK_WEEKDAY = re.compile("(?:星期|礼拜|[周週])([一二三四五六日天])|([月火水木金土日])曜")
+_CJK_WEEKDAY = lazy_pattern("(?:星期|礼拜|[周週])([一二三四五六日天])|([月火水木金土日])曜")
 _SPACES = str.maketrans(dict.fromkeys([*map(chr, range(65)), *"[\\]^_`{|}~’“”–—«»"], " "))
 """Blanks in the place of ASCII characters that are no letters, and of some others."""
 
@@ -201,7 +202,7 @@ _PHRASE: dict[str, tuple[str, int]] = {
 _COUNTS = _numbered("a|an|one two three four five six seven eight nine ten")
 _COUNT = rf"(?:(\d{{1,3}}|{'|'.join(_COUNTS)}) )"
 _DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
-_RELATIVE = re.compile(
+_RELATIVE = lazy_pattern(
     "|".join(
         (
             # Chinese, Japanese and Korean have no boundaries of words.
@@ -224,13 +225,13 @@ _RELATIVE_WORDS = {
     *(max(text.split(), key=len) for text in _PHRASE if text < "\u1100"),
 }
 """Without one of these and without a year, an ASCII text does not match."""
-_WEEKDAY_BY_CLOCK = re.compile(rf"\b(?:last|next) (?:{'|'.join(_WEEKDAYS)})\b", re.IGNORECASE)
+_WEEKDAY_BY_CLOCK = lazy_pattern(rf"\b(?:last|next) (?:{'|'.join(_WEEKDAYS)})\b", re.IGNORECASE)
 _ASKING = _numbered(
     "anything do done event events everything go going happen happened happening happens know list",
     "memories memory new note notes remember said say show something thing things went",
 )
 """Words of a question about a time that ask for no other word."""
-_RANGE = re.compile(r"\b(?:between|from|zwischen|von|entre|tra|tussen)\b")
+_RANGE = lazy_pattern(r"\b(?:between|from|zwischen|von|entre|tra|tussen)\b")
 LONGEST_QUERY = 2000  # characters of a query in which a period is looked for
 _PEOPLE = (4, 5, 6, 8)  # April, May, June and August are names, too
 

@@ -5,7 +5,6 @@ part of the token, and the length of a row a part of its id.
 """
 
 import math
-import re
 import sqlite3
 import sys
 from array import array
@@ -16,6 +15,7 @@ from operator import eq
 from typing import Any, NamedTuple
 
 from kiprdf.budget import check
+from kiprdf.loading import lazy_pattern
 from kiprdf.search.dates import date_tokens
 from kiprdf.search.fusion import add_scores
 from kiprdf.search.rows import KINDS, Hit, Kind
@@ -59,7 +59,7 @@ _SIZE_OF_WORD = 30  # what is kept for a word, in rows
 _KEYS_AT_ONCE = 500
 _SAMPLED = 16
 """One of so many scores is looked at to guess the least of the best."""
-_HANGUL = re.compile("[\uac00-\ud7a3]{2}")
+_HANGUL = lazy_pattern("[\uac00-\ud7a3]{2}")
 _ALPHABETS = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщъыьэюя")
 
 

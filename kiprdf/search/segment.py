@@ -14,6 +14,8 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from kiprdf.loading import lazy_pattern
+
 # Stored in the index. The number increases with every change of this file that changes a token;
 # the character tables change with Python.
 SEGMENTER_VERSION = f"2, Unicode {unicodedata.unidata_version}"
@@ -160,15 +162,17 @@ _UNSPACED = (
     "\u3105-\u312f\u31a0-\u31bf"  # Bopomofo
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"  # Han
 )
-_UNSPACED_START = re.compile(f"[{_UNSPACED}]")
+_UNSPACED_START = lazy_pattern(f"[{_UNSPACED}]")
 # Soft hyphen, joiners, direction marks and variation selectors are invisible inside words.
-_INVISIBLE = re.compile("[\u00ad\u034f\u200c-\u200f\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]")
+_INVISIBLE = lazy_pattern(
+    "[\u00ad\u034f\u200c-\u200f\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]"
+)
 _ASCII_RUN = re.compile(r"[a-z0-9_]+")
 # Without accents these three alphabets are all the capitals that matter: sideEffect, HTTPServer.
 _CAPITAL = "A-Z\u0391-\u03a9\u0410-\u042f"
 _SMALL = "a-z\u03b1-\u03c9\u0430-\u044f"
 # The capital is first, since a search for a set of characters is fast.
-_HUMP = re.compile(rf"[{_CAPITAL}](?:(?<=[{_SMALL}0-9].)|(?<=[{_CAPITAL}].)(?=[{_SMALL}]))")
+_HUMP = lazy_pattern(rf"[{_CAPITAL}](?:(?<=[{_SMALL}0-9].)|(?<=[{_CAPITAL}].)(?=[{_SMALL}]))")
 # Letters that Unicode does not decompose, though readers see an accent or a ligature.
 _STROKED_LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe"}

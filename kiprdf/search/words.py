@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kiprdf.loading import load
+from kiprdf.loading import lazy_pattern, load
 from kiprdf.search.segment import folded_name, plain_words, segment, segment_term
 
 _ALGORITHMS = {
@@ -45,13 +45,13 @@ _ALPHABETS = {
     "nl": frozenset("áèéëïóöü"),
 }
 _ANY_LETTER = frozenset("").union(*_ALPHABETS.values())
-_LETTER = re.compile("[ß-öø-ɏ]")
-_INFLECTED = re.compile("[\u3400-\u9fff][\u3041-\u3096]")
+_LETTER = lazy_pattern("[ß-öø-ɏ]")
+_INFLECTED = lazy_pattern("[\u3400-\u9fff][\u3041-\u3096]")
 """What follows a Japanese verb's or noun's last character is an ending or a particle."""
-_ACRONYM = re.compile(r"\b[A-ZА-Я]{2,}\b")
+_ACRONYM = lazy_pattern(r"\b[A-ZА-Я]{2,}\b")
 _RUSSIAN, _OTHER_CYRILLIC = re.compile("[а-яё]"), re.compile("[іїєґўјљњћђџѓќѕә-ӿ]")
 _STEMMED, _STEMMED_RUSSIAN = re.compile("[a-zß-öø-ſ]{3,40}"), re.compile("[а-яё]{3,40}")
-_NAME = re.compile(
+_NAME = lazy_pattern(
     # A capital inside a sentence, or an acronym.
     r"[A-ZÀ-ÖØ-ÞА-Я](?:(?<=[^\W_A-ZА-Я] .|[,;:] .)\w*|[A-ZА-Я]+\b)"
 )

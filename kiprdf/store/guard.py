@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from kiprdf.errors import KipError
+from kiprdf.loading import lazy_pattern
 from kiprdf.source import Span
 
 QUERY_BYTES = 64 * 1024
@@ -23,12 +24,12 @@ JOINS = 100
 LISTED_TERMS = 64
 """Adjacent terms in one pair of parentheses, as in an RDF collection."""
 
-_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
+_ESCAPE = lazy_pattern(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 # A comparison with a string, or an IRI with an apostrophe: two ways to read what follows.
 _IRI = r"[^\x00-\x20<>\"{}|^`\\]"
-_AMBIGUOUS = re.compile(rf"<{_IRI}*'")
+_AMBIGUOUS = lazy_pattern(rf"<{_IRI}*'")
 _NAME = r"[\w\u00b7\u0300-\u036f\u203f\u2040]"
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     r"(?P<space>\s+)"
     r"|(?P<comment>\#[^\r\n]*)"
     r'|(?P<string>"""(?:"{0,2}(?:[^"\\]|\\.))*"""'
