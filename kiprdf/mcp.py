@@ -106,7 +106,7 @@ class NexusServer:
         async def serve() -> None:
             async with stdio_server() as (read, write):
                 options = self.protocol.create_initialization_options()
-                indexing = asyncio.ensure_future(self._threads.build_index())
+                indexing = asyncio.ensure_future(self._threads.build_index(propositions=False))
                 try:
                     await self.protocol.run(read, write, options)
                 finally:

@@ -1723,10 +1723,12 @@ class Nexus:
         self,
         advance: Callable[[int], object] = lambda missing: None,
         *,
+        propositions: bool = True,
         only_after_much: bool = False,
     ) -> None:
         """Complete the text index of SEARCH, which a SEARCH does within its time.
 
+        Without ``propositions``, these are in it only if a SEARCH has asked for them before.
         ``advance`` is called with the number of elements that are still missing. What is done is
         kept in the folder after an interrupt, too; a nexus that was opened read-only writes it
         there if no other program has the folder open for writing. ``only_after_much`` does nothing
@@ -1735,7 +1737,9 @@ class Nexus:
         >>> Nexus.memory().build_index()
         """
         self._engine.boundary.run(
-            lambda: self._engine.indexer.complete(advance, only_after_much=only_after_much)
+            lambda: self._engine.indexer.complete(
+                advance, propositions=propositions, only_after_much=only_after_much
+            )
         )
 
     @timed

@@ -120,7 +120,7 @@ def run(
         with opened as target, target.limited(**limits):
             if isinstance(parsed, ast.Search):
                 with output.index_progress() as advance:
-                    target.build_index(advance)
+                    target.build_index(advance, propositions=parsed.kind == "PROPOSITION")
             if as_json:
                 answers.show_response(target, parsed, text, parameters, dry_run, entail)
             else:

@@ -264,7 +264,7 @@ def _index_much(nexus: Nexus) -> None:
     """Complete the text index after a large write, which is done even if this fails."""
     try:
         with output.index_progress() as advance:
-            nexus.build_index(advance, only_after_much=True)
+            nexus.build_index(advance, propositions=False, only_after_much=True)
     except (KeyboardInterrupt, KipError, StoreError) as fault:
         reason = f" ({fault})" if str(fault) else ""
         output.note(f"The text index is not complete{reason}; the next SEARCH completes it.")

@@ -293,7 +293,8 @@ class CommandEngine:
             return self._write(write, text, parameters, dry_run, bare)
         commit = self.store.commit()
         if isinstance(command, ast.Search) and not self.store.is_shared:
-            self.indexer.current()  # it may take long, and other commits may come
+            # It may take long, and other commits may come.
+            self.indexer.current(kinds=(searching.kind_of(command),))
         answer = self.store.read(lambda: self._run_meta(command))
         if not bare and empty_answers.is_empty(command, answer.result):
             reasons = self._reasons(command, text, commit)

@@ -32,6 +32,7 @@ from kiprdf.meta.search import (
     Semantic,
     all_elements,
     index_rows,
+    kind_of,
     rankings,
     search,
 )
@@ -46,7 +47,7 @@ from kiprdf.search.index import (
     keep_vectors,
     overtaken,
 )
-from kiprdf.search.rows import KINDS
+from kiprdf.search.rows import KINDS, Kind
 from kiprdf.semantics.arguments import Mode
 from kiprdf.store import Delta, NexusStore
 from kiprdf.store.folder import VECTORS, is_written
@@ -69,6 +70,7 @@ _log = logging.getLogger(__name__)
 class Indexer:
     """Writes note what they touched; the next SEARCH brings the index up to date.
 
+    The index has a kind of elements from the first SEARCH for it on (docs/decisions/253).
     An index that misses more than was noted, is damaged, or has another version is rebuilt. More
     than some hundred rows are written step by step, by a thread which goes on when the time of a
     SEARCH is over; the keys that are still missing are in the index. ``close`` adds what is quick,
@@ -89,6 +91,8 @@ class Indexer:
         self._index: TextIndex | None = None
         self._commits = Commits[NamedNode]()
         """The elements that commits touched."""
+        self._asked = set[Kind]()
+        """The kinds that were searched."""
         self._behind = 0.0
         """How many elements commits have touched that are not in the index."""
         self._own_lock = FairLock()
@@ -130,7 +134,7 @@ class Indexer:
         """Empty an index with lost commits, since new commits will get their numbers."""
         try:
             index = self._opened()
-            index.begin((), -1, index.state())
+            index.begin({}, -1, index.state())
         except sqlite3.Error as fault:
             self._give_up(fault)
 
@@ -155,23 +159,28 @@ class Indexer:
         self._behind = math.inf
         self._commits = Commits()
 
-    def current(self, advance: Callable[[int], object] | None = None) -> TextIndex:
-        """The index as of the store's last commit.
+    def current(
+        self, advance: Callable[[int], object] | None = None, kinds: Collection[Kind] = KINDS
+    ) -> TextIndex:
+        """The index, which has some kinds as of the store's last commit; without, those it had.
 
         Raises KIP_4001 when the time of the request is over; what was done is kept, and a thread
         goes on. ``advance`` is called with the number of elements that are missing.
         """
+        self._asked.update(kinds or ("concept",))
         while True:
             index = self._index
             is_noted = self._behind or self._rebuilt_at is not None
-            if index is not None and not is_noted and index.commit == self._store.commit():
+            if index is not None and kinds and not is_noted and self._has(index, kinds):
                 return index
             try:
                 with self._lock():
                     index = self._opened()
-                    if self._catch_up(index):
+                    kinds = kinds or ("concept", *index.kinds)
+                    self._catch_up(index)
+                    if self._rebuilt_at is None and self._has(index, kinds):
                         return index
-                self._build(index, advance)
+                self._build(index, advance, kinds)
             except sqlite3.Error as fault:
                 if self._is_closed:
                     raise ClosedError from None
@@ -179,17 +188,28 @@ class Indexer:
                 self._give_up(fault)
                 self._path = None
 
-    def complete(self, advance: Callable[[int], object], *, only_after_much: bool = False) -> None:
+    def _has(self, index: TextIndex, kinds: Iterable[Kind]) -> bool:
+        commit = self._store.commit()
+        return all(index.reached(kind) == commit for kind in kinds)
+
+    def complete(
+        self,
+        advance: Callable[[int], object],
+        *,
+        propositions: bool = True,
+        only_after_much: bool = False,
+    ) -> None:
         """Bring the index up to date, and keep it in its file, which no SEARCH of a reader writes.
 
-        ``only_after_much`` does so only if ``close`` would leave what this process has written.
+        Without ``propositions`` it has these only if it had them. ``only_after_much`` does so only
+        if ``close`` would leave what this process has written.
         """
         if only_after_much and not (self._path and self._behind > INDEXED_AT_CLOSE):
             return
         if not self._keeps_file:
             self._keeps_file = True
             self._index = None  # it may be in memory
-        self._store.read(lambda: self.current(advance))
+        self._store.read(lambda: self.current(advance, KINDS if propositions else ()))
 
     def is_sound(self) -> bool:
         """Whether the file is as it was written, and the index agrees with the graph."""
@@ -197,8 +217,9 @@ class Indexer:
             if self._path is not None and not is_sound(self._path):
                 return False
             try:
-                index = budget.without_limit(self.current)
-                return index.holds(index_rows(self._store, all_elements(self._store)))
+                index = budget.without_limit(lambda: self.current(kinds=()))
+                nodes = all_elements(self._store, index.kinds)
+                return index.holds(index_rows(self._store, nodes))
             except sqlite3.Error as fault:
                 self._give_up(fault)
                 return False
@@ -212,7 +233,7 @@ class Indexer:
                 self._index = None
                 remove(self._path)
             self._empty()
-            budget.without_limit(self.current)
+            budget.without_limit(lambda: self.current(kinds=()))
 
     def has_sound_vectors(self, repair: bool) -> bool:
         """Whether the file of the vectors is as it was written; ``repair`` removes it if not."""
@@ -248,7 +269,9 @@ class Indexer:
 
     def search(self, command: ast.Search) -> Hits:
         """Answer a SEARCH."""
-        return self._ask(lambda index, meaning: search(command, self._store, index, meaning))
+        return self._ask(
+            lambda index, meaning: search(command, self._store, index, meaning), kind_of(command)
+        )
 
     def rankings(self, question: Question, embedder: Embedder | None = None) -> Rankings:
         """The rankings of a mode apart, without a limit of all rows that match; reads no element.
@@ -257,21 +280,24 @@ class Indexer:
         one. Raises ``NoWordError`` for a term without a word.
         """
         if not self._store.is_shared:
-            self.current()  # it may take long, and other commits may come
+            self.current(kinds=(question.kind,))  # it may take long, and other commits may come
 
         def ask(index: TextIndex, meaning: Meaning | None) -> Rankings:
             return rankings(question, index, meaning)
 
-        return self._store.read(lambda: self._ask(ask, embedder))
+        return self._store.read(lambda: self._ask(ask, question.kind, embedder))
 
     def _ask(
-        self, ask: Callable[[TextIndex, Meaning | None], T], embedder: Embedder | None = None
+        self,
+        ask: Callable[[TextIndex, Meaning | None], T],
+        kind: Kind,
+        embedder: Embedder | None = None,
     ) -> T:
         """Call a function with the index; one that turns out to be damaged is rebuilt once."""
         used = self._embedder or embedder
 
         def answer() -> T:
-            index = self.current()
+            index = self.current(kinds=(kind,))
             return ask(index, None if used is None else lambda: self._semantic(index, used))
 
         try:
@@ -376,7 +402,8 @@ class Indexer:
             return
         some = list(islice(all_elements(self._store), INDEXED_AT_CLOSE + 1))
         if len(some) <= INDEXED_AT_CLOSE:
-            index.begin((node.value for node in some), self._store.commit(), index.state())
+            keys = self._keys(some, {"concept", *self._asked})
+            index.begin(keys, self._store.commit(), index.state())
             while index.fill(self._rows):
                 pass
 
@@ -401,7 +428,8 @@ class Indexer:
         with suppress(sqlite3.Error):
             index = TextIndex(self._path, read_only=True)
             state = index.state()
-            if state.commit == self._store.commit() and not (state.missing and self._keeps_file):
+            is_whole = not self._keeps_file or self._has(index, self._asked)
+            if state.commit == self._store.commit() and is_whole:
                 return index
             index.close()
         self._is_in_file = self._keeps_file and self._is_free()
@@ -412,33 +440,32 @@ class Indexer:
         folder = self._store.folder
         return self._path is not None and folder is not None and not is_written(folder)
 
-    def _catch_up(self, index: TextIndex, most_characters: float = math.inf) -> bool:
-        """Bring the index to the last commit, at most some rows; whether none are missing.
-
-        Called under the lock.
-        """
+    def _catch_up(self, index: TextIndex, most_characters: float = math.inf) -> None:
+        """Bring the index to the last commit, at most some rows; called under the lock."""
         (reached, missing), commit = index.state(), self._store.commit()
         touched = self.changed_since(reached)
         if touched is None:
             if self._rebuilt_at is None or self.changed_since(self._rebuilt_at) is None:
                 # What is committed from now on is noted.
                 self._rebuilt_at = commit
-            return False
-        is_complete = not missing and len(touched) <= INDEXED_AT_CLOSE
+            return
         if reached != commit:
-            rows = _rows_of(self._store, touched) if is_complete else []
-            is_complete = is_complete and characters(rows) <= most_characters
-            if is_complete:
-                index.update(rows, (node.value for node in touched), commit)
+            keys = self._keys(touched, index.kinds)
+            nodes = [*map(NamedNode, chain.from_iterable(keys.values()))]
+            is_little = not missing and len(nodes) <= INDEXED_AT_CLOSE
+            rows = _rows_of(self._store, nodes) if is_little else []
+            if is_little and characters(rows) <= most_characters:
+                index.update(rows, (node.value for node in nodes), commit)
             else:
-                index.postpone((node.value for node in touched), commit)
+                index.postpone(keys, commit)
         self._behind = 0
         self._commits.trim()
-        return is_complete
 
     # Building ---------------------------------------------------------------------------------
 
-    def _build(self, index: TextIndex, advance: Callable[[int], object] | None) -> None:
+    def _build(
+        self, index: TextIndex, advance: Callable[[int], object] | None, kinds: Iterable[Kind]
+    ) -> None:
         """Let a thread write the missing rows, and wait while the request has time."""
         if self._is_closed:
             raise ClosedError
@@ -455,7 +482,7 @@ class Indexer:
             missing = index.state().missing
             if advance is not None:
                 advance(missing)
-            if self._rebuilt_at is None and not missing:
+            if self._rebuilt_at is None and all(index.reached(kind) >= 0 for kind in kinds):
                 return
             left = math.inf if spending is None else spending.seconds_left()
             if spending is not None and not left:
@@ -479,7 +506,8 @@ class Indexer:
         index, at = self._index, self._rebuilt_at
         if index is None:
             return False
-        if at is None:
+        kinds = self._asked.copy() if at is not None else self._asked.difference(index.kinds)
+        if at is None and not kinds:
             # A reader of files stays at its commit; a view, which has none, does not.
             is_still = self._is_reader and self._path is not None
             return index.fill(self._rows, self._store.commit() if is_still else None) or (
@@ -487,19 +515,36 @@ class Indexer:
             )
         state = index.state()
         is_shared = self._store.is_shared
-        keys = self._store.read(lambda: list(self._keys())) if is_shared else self._keys()
+
+        def listed() -> dict[Kind, list[str]]:
+            return self._keys(self._all(kinds), kinds)
+
+        keys = self._store.read(listed) if is_shared else listed()
         if self._is_in_file and not self._is_free():
             raise overtaken()
-        index.begin(keys, at, state)
+        if at is None:
+            index.extend(keys, state)
+        else:
+            index.begin(keys, at, state)
         if self._rebuilt_at == at:
             self._rebuilt_at = None
         return True
 
-    def _keys(self) -> Iterator[str]:
-        for node in all_elements(self._store):
+    def _all(self, kinds: Iterable[Kind]) -> Iterator[NamedNode]:
+        for node in all_elements(self._store, kinds):
             if self._is_closed:
                 raise ClosedError
-            yield node.value
+            yield node
+
+    def _keys(self, nodes: Iterable[NamedNode], kinds: Iterable[Kind]) -> dict[Kind, list[str]]:
+        """The keys of the nodes that are of some kinds, or may be elements of these."""
+        keys: dict[Kind, list[str]] = {kind: [] for kind in KINDS if kind in kinds}
+        beginning = self._store.iris.propositions
+        for node in nodes:
+            kind: Kind = "proposition" if node.value.startswith(beginning) else "concept"
+            if kind in keys:
+                keys[kind].append(node.value)
+        return keys
 
     def _rows(self, keys: list[str]) -> dict[str, IndexRow]:
         nodes = list(map(NamedNode, keys))

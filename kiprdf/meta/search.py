@@ -32,6 +32,7 @@ from kiprdf.search.embedders import INSTALL, EmbeddingError
 from kiprdf.search.fusion import fuse
 from kiprdf.search.index import is_exact
 from kiprdf.search.ranking import LONGEST_TERM, RankedRows
+from kiprdf.search.rows import KINDS
 from kiprdf.semantics.arguments import Mode, page_size, search_mode, text_of, threshold
 from kiprdf.semantics.protected import is_rejection
 from kiprdf.store import Store
@@ -99,9 +100,8 @@ def search(
     term = text_of(command.term, "The term of SEARCH")
     type = None if command.type is None else text_of(command.type, "The type of SEARCH")
     limit = min(page_size(command.limit) or MOST_HITS, MOST_HITS)
-    kind: Kind = "concept" if command.kind == "CONCEPT" else "proposition"
     try:
-        hits, warnings = rank(Question(kind, term, type, mode, limit), index, meaning)
+        hits, warnings = rank(Question(kind_of(command), term, type, mode, limit), index, meaning)
     except NoWordError:
         message = "The term of SEARCH contains no word, and is no name."
         hint = "Search for a name, an alias or a word of a description."
@@ -261,11 +261,17 @@ def index_rows(store: Store, nodes: Iterable[NamedNode]) -> Iterator[IndexRow]:
                 yield rows.of(element)
 
 
-def all_elements(store: Store) -> Iterator[NamedNode]:
+def all_elements(store: Store, kinds: Iterable[Kind] = KINDS) -> Iterator[NamedNode]:
     """Every concept and every proposition of a store."""
-    for predicate in vocab.IDENTITY:
+    for kind in kinds:
+        predicate = vocab.TYPE if kind == "concept" else vocab.REIFIES
         for triple in store.match(None, predicate, None):
             yield cast(NamedNode, triple.subject)
+
+
+def kind_of(command: ast.Search) -> Kind:
+    """The kind of elements that a SEARCH finds."""
+    return "concept" if command.kind == "CONCEPT" else "proposition"
 
 
 class _Rows:

@@ -39,7 +39,7 @@ from kiprdf.search.words import is_of_stop_words, languages_of, stem_token, stem
 # Increased with every change of the schema below or of the tokens of a row.
 INDEX_FILE = "search.sqlite3"
 """The name of the file of an index in its folder."""
-INDEX_VERSION = f"10, segmenter {SEGMENTER_VERSION}"
+INDEX_VERSION = f"11, segmenter {SEGMENTER_VERSION}"
 
 T = TypeVar("T")
 
@@ -56,15 +56,18 @@ CACHED_LINE = 40  # characters of a line whose dates are cached: most are a date
 # Keys and types are BLOBs because they may hold what SQLite's TEXT cannot, a lone surrogate.
 _SCHEMA = (
     "CREATE TABLE about (version TEXT NOT NULL, store_commit INTEGER NOT NULL)",
-    # Keys whose rows are absent or outdated, some hundreds in each row.
-    "CREATE TABLE missing (id INTEGER PRIMARY KEY, number INTEGER NOT NULL, keys BLOB NOT NULL)",
+    # Keys whose rows are absent or outdated, some hundreds of a kind in each row.
+    "CREATE TABLE missing (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, number INTEGER NOT NULL,"
+    " keys BLOB NOT NULL)",
     "CREATE TABLE element (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, kind TEXT NOT NULL,"
     " type BLOB NOT NULL, digest BLOB NOT NULL)",
-    "CREATE TABLE total (kind TEXT PRIMARY KEY, rows INTEGER NOT NULL, length INTEGER NOT NULL)",
+    # The missing keys of a kind are NULL where it is not in the index.
+    "CREATE TABLE total (kind TEXT PRIMARY KEY, rows INTEGER NOT NULL, length INTEGER NOT NULL,"
+    " missing INTEGER)",
     "CREATE TABLE language (code TEXT PRIMARY KEY)",
     *chain.from_iterable(
         (
-            f"INSERT INTO total VALUES ('{kind}', 0, 0)",
+            f"INSERT INTO total VALUES ('{kind}', 0, 0, 0)",
             f"CREATE VIRTUAL TABLE {kind} USING fts5(tokens, detail = none, columnsize = 0, "
             f"tokenize = \"ascii tokenchars '_{COUNT}'\")",
             f"CREATE VIRTUAL TABLE {kind}_token USING fts5vocab({kind}, instance)",
@@ -172,11 +175,27 @@ class TextIndex:
         """The commit that the index reflects, and the number of its missing keys."""
         return self._file.use(_state)
 
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of elements that the index has."""
+
+        def read(connection: sqlite3.Connection) -> set[bytes]:
+            condition = "store_commit >= 0 AND missing IS NOT NULL"
+            statement = f"SELECT kind FROM about, total WHERE {condition}"
+            return {kind for (kind,) in connection.execute(statement)}
+
+        stored = self._file.use(read)
+        return tuple(kind for kind in KINDS if kind.encode() in stored)
+
+    def reached(self, kind: Kind) -> int:
+        """The commit that the rows of a kind reflect; -1 if unknown or some of them are missing."""
+        return self._file.use(lambda connection: _reached(connection, kind))
+
     def update(self, rows: Iterable[IndexRow], removed: Iterable[str], commit: int) -> None:
         """Delete the `removed` keys and replace the rows of other keys, in one transaction."""
 
         def updated(connection: sqlite3.Connection) -> tuple[int, int, set[str]]:
-            before, keys = _commit(connection), set(removed)
+            before, keys = _state(connection).commit, set(removed)
             self._delete(connection, keys)
             for batch in batches(rows):
                 self._put(connection, batch)
@@ -187,8 +206,8 @@ class TextIndex:
         self._commits.note(*self._file.change(updated))
         self._commits.trim()
 
-    def begin(self, keys: Iterable[str], commit: int, state: State) -> None:
-        """Empty the index, whose rows are all missing then; `fill` writes them.
+    def begin(self, keys: Mapping[Kind, Iterable[str]], commit: int, state: State) -> None:
+        """Let the index have some kinds, whose rows are all missing; `fill` writes them.
 
         Nothing is done if another program has changed the `state` of the index.
         """
@@ -202,6 +221,8 @@ class TextIndex:
             for table in ("about", "missing", "element", "total", "language", *of_kinds):
                 connection.execute(f"DROP TABLE {table}")
             _create(connection)
+            absent = [(kind,) for kind in KINDS if kind not in keys]
+            connection.executemany("UPDATE total SET missing = NULL WHERE kind = ?", absent)
             _miss(connection, batches, commit)
 
         self._file.change(begun)
@@ -209,7 +230,19 @@ class TextIndex:
         for postings in self._postings.values():
             postings.forget()
 
-    def postpone(self, keys: Iterable[str], commit: int) -> None:
+    def extend(self, keys: Mapping[Kind, Iterable[str]], state: State) -> None:
+        """Let the index also have other kinds, unless another program has changed its `state`."""
+        batches = list(_joined(keys))
+
+        def extended(connection: sqlite3.Connection) -> None:
+            if _state(connection) == state:
+                added = [(kind,) for kind in keys]
+                connection.executemany("UPDATE total SET missing = 0 WHERE kind = ?", added)
+                _miss(connection, batches, state.commit)
+
+        self._file.change(extended)
+
+    def postpone(self, keys: Mapping[Kind, Iterable[str]], commit: int) -> None:
         """Let the index reflect a commit, but for the rows of some keys."""
         self._file.change(lambda connection: _miss(connection, _joined(keys), commit))
 
@@ -218,22 +251,25 @@ class TextIndex:
     ) -> bool:
         """Write some hundreds of missing rows, in one transaction; False if none are missing.
 
-        `rows_of` returns the first of `batches` of their rows, of the index's commit or a later
-        one, whose keys will be updated. Rows that can only be of one `commit` are refused if the
-        index has another.
+        Those of concepts are written first. `rows_of` returns the first of `batches` of their rows,
+        of the index's commit or a later one, whose keys will be updated. Rows that can only be of
+        one `commit` are refused if the index has another.
         """
 
-        def first(connection: sqlite3.Connection) -> tuple[int, int, bytes] | None:
-            statement = "SELECT store_commit, id, keys FROM about, missing ORDER BY id LIMIT 1"
-            chunk: tuple[int, int, bytes] | None = connection.execute(statement).fetchone()
+        def first(connection: sqlite3.Connection) -> tuple[int, int, bytes, bytes] | None:
+            columns = "store_commit, id, kind, keys"
+            one = "SELECT id FROM missing ORDER BY kind, id LIMIT 1"
+            statement = f"SELECT {columns} FROM about, missing WHERE id = ({one})"
+            chunk: tuple[int, int, bytes, bytes] | None = connection.execute(statement).fetchone()
             return chunk
 
         chunk = self._file.use(first)
         if chunk is None:
             return False
-        if commit not in (None, chunk[0]):
+        reached, id, kind, joined = chunk
+        if commit not in (None, reached):
             raise overtaken()
-        keys = _text(chunk[2]).split("\n")
+        keys = _text(joined).split("\n")
         batch = rows_of(keys)
         # A batch of long texts ends before the last key; elements that are gone have no row.
         is_whole = len(batch) < AT_ONCE and characters(batch.values()) <= AT_ONCE_CHARACTERS
@@ -243,8 +279,9 @@ class TextIndex:
             if first(connection) == chunk:
                 self._delete(connection, keys[:done])
                 self._put(connection, batch)
-                connection.execute("DELETE FROM missing WHERE id = ?", (chunk[1],))
-                _miss(connection, _joined(keys[done:]), chunk[0])
+                connection.execute("DELETE FROM missing WHERE id = ?", (id,))
+                left = {of: keys[done:] for of in KINDS if of.encode() == kind}
+                _miss(connection, _joined(left), reached)
 
         self._file.change(filled)
         return True
@@ -323,7 +360,7 @@ class TextIndex:
         statement = "SELECT key, type, digest FROM element WHERE kind = ?"
 
         def read(connection: sqlite3.Connection) -> Changes:
-            commit = _commit(connection)
+            commit = _reached(connection, kind)
             keys = self._commits.since(since, commit)
             if keys is None:
                 selected = connection.execute(statement, (kind,)).fetchall()
@@ -472,21 +509,32 @@ def _commit(connection: sqlite3.Connection) -> int:
 
 
 def _state(connection: sqlite3.Connection) -> State:
-    statement = "SELECT store_commit, (SELECT coalesce(sum(number), 0) FROM missing) FROM about"
+    statement = "SELECT store_commit, (SELECT coalesce(sum(missing), 0) FROM total) FROM about"
     return State(*map(int, connection.execute(statement).fetchone()))
 
 
-def _joined(keys: Iterable[str]) -> Iterator[tuple[int, bytes]]:
-    """Keys in batches, each with their number and as one text: no IRI has a line end."""
-    remaining = iter(keys)
-    while batch := list(islice(remaining, AT_ONCE)):
-        yield len(batch), _blob("\n".join(batch))
+def _reached(connection: sqlite3.Connection, kind: Kind) -> int:
+    statement = "SELECT store_commit FROM about, total WHERE kind = ? AND missing = 0"
+    (commit,) = connection.execute(statement, (kind,)).fetchone() or (-1,)
+    return int(commit)
+
+
+def _joined(keys: Mapping[Kind, Iterable[str]]) -> Iterator[tuple[Kind, int, bytes]]:
+    """Keys in batches, each with their kind and number, and as one text: no IRI has a line end."""
+    for kind, of_kind in keys.items():
+        remaining = iter(of_kind)
+        while batch := list(islice(remaining, AT_ONCE)):
+            yield kind, len(batch), _blob("\n".join(batch))
 
 
 def _miss(
-    connection: sqlite3.Connection, batches: Iterable[tuple[int, bytes]], commit: int
+    connection: sqlite3.Connection, batches: Iterable[tuple[Kind, int, bytes]], commit: int
 ) -> None:
-    connection.executemany("INSERT INTO missing (number, keys) VALUES (?, ?)", batches)
+    connection.executemany("INSERT INTO missing (kind, number, keys) VALUES (?, ?, ?)", batches)
+    connection.execute(
+        "UPDATE total SET missing = (SELECT coalesce(sum(number), 0) FROM missing AS listed"
+        " WHERE listed.kind = total.kind) WHERE missing IS NOT NULL"
+    )
     connection.execute("UPDATE about SET store_commit = ?", (commit,))
 
 

@@ -139,7 +139,7 @@ class Server:
                 LOGGER.info("The text index is being built: %s elements are missing.", missing)
 
         try:
-            await self.threads.build_index(log)
+            await self.threads.build_index(log, propositions=False)
         except (KipError, StoreError) as fault:
             LOGGER.warning("The text index is not complete: %s", fault)
 

@@ -23,7 +23,7 @@ from tests.serve.running import running
 INDEX = "search.sqlite3"
 CONCEPTS = 800
 STEPS = 9
-"""The steps in which they, and what each nexus has, are indexed."""
+"""The steps in which they, and the concepts that each nexus has, are indexed."""
 NEW = 'UPSERT { CONCEPT { {type: "Star", name: :name} } }'
 
 
@@ -166,7 +166,8 @@ def test_closing_ends_the_building_and_the_next_opening_continues(
     assert 0 < state(folder).missing < CONCEPTS
     with kiprdf.Nexus.open(folder) as nexus:
         assert names(nexus, "nova") == ["nova"]
-        assert len(slow_steps) <= STEPS + 1  # a step that had begun is not kept
+        # One more has propositions, and a step that had begun is not kept.
+        assert len(slow_steps) <= STEPS + 2
         assert nexus.check()["index"] == "sound"
 
 
@@ -375,3 +376,45 @@ def test_a_server_builds_the_index_from_its_start(folder: Path) -> None:
         assert answer.json()["result"][0]["name"] == "star123"
         assert "The text index is being built" in server.errors.read_text()
     assert state(folder).missing == 0
+
+
+def test_propositions_are_indexed_when_a_search_asks_for_them(tmp_path: Path) -> None:
+    folder = tmp_path / "kb"
+    with kiprdf.Nexus.open(folder) as nexus:
+        nexus.execute(
+            'UPSERT { CONCEPT { {type: "$ConceptType", name: "Star"} }'
+            ' CONCEPT { {type: "$PropositionType", name: "orbits"} } }'
+        )
+        assert names(nexus, "star") == ["Star"]
+        nexus.apply_capsule(
+            'UPSERT { CONCEPT { {type: "Star", name: "Proxima"}'
+            ' SET PROPOSITIONS { ("orbits", {type: "Star", name: "Proxima"}) } } }'
+        )
+        assert names(nexus, "proxima") == ["Proxima"]
+        assert nexus.check()["index"] == "sound"
+    assert kinds(folder) == ("concept",)
+    search = 'SEARCH PROPOSITION "orbits" LIMIT 1'
+    with kiprdf.Nexus.open(folder, read_only=True) as reader:
+        assert reader.execute(search)[0]["predicate"] == "orbits"
+    assert kinds(folder) == ("concept",)
+    with kiprdf.Nexus.open(folder) as nexus:
+        assert nexus.execute(search)[0]["predicate"] == "orbits"
+        nexus.execute(NEW, name="nova")
+        nexus.execute(
+            'UPSERT { PROPOSITION { ({type: "Star", name: "nova"}, "orbits",'
+            ' {type: "Star", name: "Proxima"}) } }'
+        )
+        assert nexus.execute('SEARCH PROPOSITION "nova"')[0]["subject"] == "C:Star/nova"
+        assert nexus.check()["index"] == "sound"
+    assert kinds(folder) == ("concept", "proposition")
+    with kiprdf.Nexus.open(folder, read_only=True) as reader:
+        assert reader.execute('SEARCH PROPOSITION "nova"')[0]["subject"] == "C:Star/nova"
+
+
+def kinds(folder: Path) -> tuple[str, ...]:
+    """The kinds of elements in the index of a folder."""
+    opened = TextIndex(folder / INDEX, read_only=True)
+    try:
+        return opened.kinds
+    finally:
+        opened.close()

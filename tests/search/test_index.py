@@ -498,7 +498,7 @@ def test_a_failed_change_changes_nothing() -> None:
     with pytest.raises(sqlite3.OperationalError, match="cannot be read"):
         index.update(failing_rows(), ["a"], commit=2)
     with pytest.raises(sqlite3.OperationalError, match="cannot be read"):
-        index.begin((row.key for row in failing_rows()), 2, index.state())
+        index.begin({"concept": (row.key for row in failing_rows())}, 2, index.state())
     assert keys(index, "tea") == ["a"]
     assert index.commit == 1
 

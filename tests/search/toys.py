@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from kiprdf.search import IndexRow, TextIndex
 from kiprdf.search.index import batches
+from kiprdf.search.rows import KINDS
 
 # Words of one line mean the same.
 MEANINGS = (
@@ -54,6 +55,7 @@ class Counting:
 def rebuild(index: TextIndex, rows: Iterable[IndexRow], commit: int) -> None:
     """Let an index contain these rows alone; of equal keys the last one."""
     by_key = {row.key: row for row in rows}
-    index.begin(by_key, commit, index.state())
+    keys = {kind: [key for key in by_key if by_key[key].kind == kind] for kind in KINDS}
+    index.begin(keys, commit, index.state())
     while index.fill(lambda keys: next(batches(by_key[key] for key in keys), {})):
         pass

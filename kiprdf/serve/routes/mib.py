@@ -137,7 +137,7 @@ class _Run:
         return {"items": items, "truncated": truncated}
 
     def maintain(self, body: dict[str, Any]) -> dict[str, Any]:
-        self._nexus.build_index()
+        self._nexus.build_index(propositions=False)
         return {"accepted": True}
 
     def session_boundary(self, body: dict[str, Any]) -> dict[str, Any]:
