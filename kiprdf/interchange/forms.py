@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import lru_cache
 from typing import cast
 
 from pyoxigraph import Literal, NamedNode
@@ -132,10 +133,20 @@ def _fits(value: Json, datatype: str) -> bool:
     if datatype == "@id":
         return isinstance(value, str) and iri_of(value) is not None
     text = value if isinstance(value, str) else canonical_json(value)
+    return (_has_form if len(text) > _SHORT else _short_has_form)(text, datatype)
+
+
+_SHORT = 64
+
+
+def _has_form(text: str, datatype: str) -> bool:
     try:
         return fits(text, NamedNode(datatype))
     except ValueError:  # changed by hand
         return False
+
+
+_short_has_form = lru_cache(maxsize=4_096)(_has_form)
 
 
 def iri_of(value: Json) -> str | None:

@@ -146,6 +146,8 @@ class RdfDocument(Document):
 
     @cached_property
     def _parsed(self) -> tuple[list[Quad], list[str]]:
+        if not self._joined:
+            return self._parse_part()
         parts = [one._parse_part() for one in (self, *self._joined)]
         quads = dict.fromkeys(quad for part, _ in parts for quad in part)
         return list(quads), list(dict.fromkeys(line for _, lines in parts for line in lines))

@@ -88,6 +88,12 @@ class Creations:
         engine = {vocab.VERSION: 1, vocab.UPDATED_AT: self._at, vocab.CREATED_AT: self._at}
         own: dict[str, Json] = engine if actor is None else {**engine, vocab.ACTOR: actor}
         self._engine = [f" {vocab.metadata(key)} {to_term(own[key])}" for key in own]
+        shared: list[str] = []
+        self._describe(vocab.NONE, vocab.METADATA, metadata, shared)
+        self._shared = None if self._values else shared + self._engine
+        """What follows the attributes of an element without metadata of its own, if that is the
+        same for all of them."""
+        self._values.clear()
 
     def added_to(self, delta: Delta, command: ast.Manipulation) -> Delta:
         """What is new, with the rest of the commit, which has a draft; ``command`` is for the
@@ -216,11 +222,12 @@ class Creations:
         parts = [identity]
         if attributes:
             self._describe(node, vocab.ATTRIBUTE, attributes, parts)
-        if self._metadata:
+        if metadata or self._shared is None:
             metadata = {**self._metadata, **metadata}
-        if metadata:
             self._describe(node, vocab.METADATA, metadata, parts)
-        parts += self._engine
+            parts += self._engine
+        else:
+            parts += self._shared
         self._rows.append(f"{first}{text}" + f" .\n{text}".join(parts) + " .")
         self._count += len(parts) + 1
 

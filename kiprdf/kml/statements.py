@@ -27,9 +27,10 @@ Nested, a tower of shared parts would double with each level.
 """
 
 
-@dataclass(frozen=True, slots=True)
+# Frozen, each would take three times as long to make, and an import makes very many.
+@dataclass(slots=True)
 class Concept(Generic[K]):
-    """A concept to write, or to refer to by type and name."""
+    """A concept to write, or to refer to by type and name; not to be changed."""
 
     key: K
     type: str
@@ -38,7 +39,7 @@ class Concept(Generic[K]):
     metadata: Mapping[str, Json] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Proposition(Generic[K]):
     """A proposition to write, or to refer to by what it states; its ends are keys."""
 

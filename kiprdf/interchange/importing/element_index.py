@@ -68,15 +68,15 @@ class ElementIndex:
 
         Only names that are not defined are looked up: others are used meanwhile by other writers.
         """
-        is_concept = id.startswith("C:")
-        name = id[2:].partition("/")[0] if is_concept else id.rpartition(":")[2]
-        is_unused = self._unused.get((id[:2], name))
+        kind, is_concept = id[0], id[0] == "C"
+        name = id[2 : id.find("/")] if is_concept else id[id.rfind(":") + 1 :]
+        is_unused = self._unused.get((kind, name))
         if is_unused is None:
             iris, names = self.store.iris, self.concept_types if is_concept else self.predicates
             predicate, class_ = iris.predicate(name), None
             if is_concept:
                 predicate, class_ = vocab.TYPE, iris.type(name)
-            is_unused = self._unused[id[:2], name] = (
+            is_unused = self._unused[kind, name] = (
                 self.store.abilities.lookups
                 and name not in names
                 and not self.store.lookup(None, predicate, class_, 1)
@@ -211,6 +211,8 @@ def renewing(index: ElementIndex, source: str) -> ElementIndex:
 
 def meta_type(id: str) -> str:
     """The meta-type of a definition's id, "" for other ids."""
+    if not id.startswith("C:$"):
+        return ""
     return next((meta for meta in META_TYPES if id.startswith(f"C:{meta}/")), "")
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import field
+from functools import cache, cached_property
 from graphlib import TopologicalSorter
 from itertools import count
 from typing import Any, TypeAlias, cast
@@ -53,6 +54,8 @@ Awaited: TypeAlias = ExternalTriple | str
 """What must become a proposition first: a statement, or the proposition of an id."""
 Ends: TypeAlias = tuple[NamedNode, NamedNode]
 
+NATIVE = "native"
+"""Of a predicate of kiprdf: each statement of it is a link, or none of the data."""
 _DEFINITIONS = tuple(f"C:{meta_type}/" for meta_type in META_TYPES)
 
 
@@ -64,8 +67,8 @@ class Fact:
     subject: str
     predicate: str
     object: str
-    properties: set[str] = field(default_factory=set)
-    asserted: set[str] = field(default_factory=set)
+    properties: frozenset[str] = frozenset()
+    asserted: frozenset[str] = frozenset()
     """The properties that state it as a triple, and not only by a list."""
     lists: tuple[list[Json], ...] = ()
     """Its places in lists of elements: the property, the number of the list, the positions.
@@ -79,7 +82,7 @@ class Fact:
         default_factory=list
     )
     """The triples and lists that state it, each with its reifiers and its places in lists."""
-    graphs: set[str] = field(default_factory=set)
+    graphs: frozenset[str] = frozenset()
 
 
 class Facts:
@@ -88,8 +91,11 @@ class Facts:
     def __init__(self, context: Context) -> None:
         self._external, self._naming, self._index = context.external, context.naming, context.index
         self._resources, self._originals = context.identities.resources, context.originals
-        self.asserted = frozenset(self._external.statements)
+        self._only_listed: set[ExternalTriple] = set()
+        """What no triple states, but an item of a list."""
         self._new_ids = {identity.id for identity in context.identities.names}
+        self._noted: set[str] = set()
+        self._frozen: Callable[[tuple[str, ...]], frozenset[str]] = cache(frozenset)
         self._reified = self._by_reifier_iri()
         self._ids: dict[Awaited, str] = {}
         self._facts: dict[tuple[str, str, str], Fact] = {}
@@ -98,10 +104,12 @@ class Facts:
         """Links of two nodes that MERGE joined, which the nexus has kept as they were."""
         self._places: dict[ExternalTriple, list[tuple[int | str, ...]]] = defaultdict(list)
         self.ends: set[Object] = set()
-        """The nodes of the data that are ends of facts."""
+        """The nodes of the data that are ends of facts, if there are reifiers."""
         # Most nodes are ends of several statements.
         self._awaited = cached(Facts._awaited_of, self)
         self._element = cached(Facts._element_of, self)
+        self._known = cached(Facts._known_of, self)
+        self._may_link = cached(Facts._is_of_links, self)
         self.is_other = cached(Facts._is_other_node, self)
         self._lists: Counter[tuple[Node, NamedNode]] = Counter()
 
@@ -111,6 +119,8 @@ class Facts:
         Of several statements that claim an IRI, the first has it.
         """
         reified = self._external.reified
+        if not reified:
+            return {}
         by_iri = {node.value: statement for node, statement in reified.items()}
         for statement in paced(self._external.statements):
             fact = reified.get(statement.subject)
@@ -126,15 +136,21 @@ class Facts:
 
     def is_fact(self, statement: ExternalTriple) -> bool:
         """Whether a statement links two elements: then it is not a value, even under a key."""
-        property = statement.predicate.value
-        if not isinstance(statement.object, NamedNode) or self._naming.is_claim(property):
+        end, may_link = statement.object, self._may_link(statement.predicate)
+        if not may_link or not isinstance(end, NamedNode):
+            return False
+        if may_link is NATIVE or self._known(end) is not None:
+            return True
+        return self._awaited(end) is not None
+
+    def _is_of_links(self, predicate: NamedNode) -> bool | str:
+        """Whether statements of a property may be links; ``NATIVE`` if all of IRIs are."""
+        property = predicate.value
+        if self._naming.is_claim(property):
             return False
         if property.startswith((vocab.ATTRIBUTE, vocab.METADATA)):
             return False
-        if self._naming.is_native_predicate(property):
-            return True
-        end = statement.object
-        return self._awaited(end) is not None or self._element(end) is not None
+        return NATIVE if self._naming.is_native_predicate(property) else True
 
     def of_list(self, statement: ExternalTriple) -> tuple[list[ExternalTriple], bool]:
         """The links of a list to the elements in it, and whether all of its items are elements.
@@ -166,6 +182,7 @@ class Facts:
         for place, link in linked:
             if link not in graphs:
                 links.append(link)
+                self._only_listed.add(link)
                 graphs[link] = graphs[statement]
             self._places[link].append((number, *place))
         return links, is_whole
@@ -203,6 +220,11 @@ class Facts:
             return id
         return id if not id.startswith(_DEFINITIONS) and self._index.exists(id) else None
 
+    def _known_of(self, node: Object) -> str | None:
+        """The id of an end that need not become a proposition first."""
+        assert isinstance(node, NamedNode)
+        return None if self._awaited(node) is not None else self._element(node)
+
     # Propositions -----------------------------------------------------------------------------
 
     def place(self, statements: Iterable[ExternalTriple]) -> list[ExternalTriple]:
@@ -218,7 +240,11 @@ class Facts:
         waiting: dict[Awaited, list[ExternalTriple]] = defaultdict(list)
         ready: list[ExternalTriple] = []
         for statement in paced(statements):
-            ends = self._awaited(statement.subject), self._awaited(statement.object)
+            subject, _, object_ = statement
+            if self._known(subject) is not None and self._known(object_) is not None:
+                ready.append(statement)
+                continue
+            ends = self._awaited(subject), self._awaited(object_)
             if ends[0] is None and ends[1] is None:
                 ready.append(statement)
                 continue
@@ -232,8 +258,8 @@ class Facts:
                 fact = self._place_one(statement, reifiers[statement] if reifiers else [])
                 if fact is None:
                     continue
-                for end in (statement, fact.id):
-                    self._ids[end] = fact.id
+                self._ids[statement] = self._ids[fact.id] = fact.id
+                for end in (statement, fact.id) if waiting else ():
                     for other in waiting.pop(end, ()):
                         open_ends[other].discard(end)
                         if not open_ends[other]:
@@ -265,8 +291,9 @@ class Facts:
 
     def _place_one(self, statement: ExternalTriple, reifiers: list[Node]) -> Fact | None:
         """The fact that a statement becomes; None for a statement that is skipped."""
-        subject, object_ = self._end(statement.subject), self._end(statement.object)
-        predicate = self._naming.predicate(statement.predicate.value)
+        start, property, end = statement
+        subject, object_ = self._end(start), self._end(end)
+        predicate = self._naming.predicate(property.value)
         if predicate is None:
             self._external.skip(statement, "its predicate cannot be made an identifier")
         elif subject is None or object_ is None:
@@ -313,36 +340,45 @@ class Facts:
     def _add(
         self, statement: ExternalTriple, ends: tuple[str, str, str], reifiers: list[Node]
     ) -> Fact:
-        property, is_asserted = statement.predicate.value, statement in self.asserted
+        property = statement.predicate.value
+        is_asserted = self.is_asserted(statement)
+        own = self._frozen((property,))
         fact = self._facts.get(ends)
         if fact is None:
-            fact = self._facts[ends] = Fact(self._id(*ends), *ends)
-        elif is_asserted and not self._is_apart(statement, fact):
-            self._external.skip(statement, _repeats(fact, property))
-        fact.properties.add(property)
-        if is_asserted:
-            fact.asserted.add(property)
+            asserted = own if is_asserted else frozenset[str]()
+            fact = self._facts[ends] = Fact(self._id(*ends), *ends, own, asserted)
+        else:
+            if is_asserted and not self._is_apart(statement, fact):
+                self._external.skip(statement, _repeats(fact, property))
+            fact.properties |= own
+            fact.asserted |= own if is_asserted else frozenset()
         lists: list[list[Json]] = []
-        for number, *place in self._places.get(statement, ()):
+        for number, *place in self._places.get(statement, ()) if self._places else ():
             fact.positions = (*fact.positions, place[0] if len(place) == 1 else place)
             if number:
                 lists.append([property, number, *place])
-        fact.lists = (*fact.lists, *lists)
+        if lists:
+            fact.lists = (*fact.lists, *lists)
         if is_asserted or lists:
             fact.statements.append((statement, reifiers, lists))
-            self.ends.add(statement.subject)
-            self.ends.add(statement.object)
-        self._naming.note("predicate", fact.predicate, property)
-        fact.graphs.update(self._external.graphs[statement])
+            if self._external.reified:
+                self.ends.update((statement.subject, statement.object))
+        if property not in self._noted:
+            self._noted.add(property)
+            self._naming.note("predicate", fact.predicate, property)
+        graphs = self._frozen(self._external.graphs[statement])
+        fact.graphs = fact.graphs | graphs if fact.graphs else graphs
         if reifiers:
             fact.reifiers = (*fact.reifiers, *reifiers)
             self.by_reifier.update(dict.fromkeys(reifiers, fact))
         return fact
 
     def _end(self, node: Object) -> str | None:
-        assert isinstance(node, NamedNode)
+        known = self._known(node)
+        if known is not None:
+            return known
         awaited = self._awaited(node)
-        return self._element(node) if awaited is None else self._ids[awaited]
+        return None if awaited is None else self._ids[awaited]
 
     def _id(self, subject: str, predicate: str, object_: str) -> str:
         """The id that a fact has in the nexus, or will have."""
@@ -353,7 +389,7 @@ class Facts:
                 return existing
         for salt in count():
             digits = proposition_digits(subject, predicate, object_, salt)
-            id = PropositionName(digits, predicate).id
+            id = f"P:{digits}:{predicate}"
             # After a merge an id may be that of another fact.
             if not self._index.exists(id):
                 break
@@ -376,6 +412,11 @@ class Facts:
             return False
         return self._index.originals.get(resource.identity.id, (node.value,))[0] != node.value
 
+    @cached_property
+    def has_others(self) -> bool:
+        """Whether there is any such node."""
+        return any(map(self.is_other, paced({*self._resources, *self.by_reifier})))
+
     def sorted(self) -> list[Fact]:
         """All facts by height, the number of levels of other facts below them, then by ends."""
         ids = {fact.id for fact in self._facts.values()}
@@ -389,6 +430,10 @@ class Facts:
             heights[id] = 1 + max((heights[end] for end in below.get(id, ())), default=-1)
         order = sorted((heights.get(fact.id, 0), ends) for ends, fact in self._facts.items())
         return [self._facts[ends] for _, ends in order]
+
+    def is_asserted(self, statement: ExternalTriple) -> bool:
+        """Whether a triple states a link, and not only a list."""
+        return statement not in self._only_listed
 
     def is_placed(self, statement: ExternalTriple) -> bool:
         return statement in self._ids
@@ -431,7 +476,7 @@ def several(
     for statement, reifiers, lists in fact.statements if properties else ():
         noted: JsonMap = {"predicate": [statement.predicate.value]} if len(properties) > 1 else {}
         if lists:
-            noted = {"lists": lists} if statement in facts.asserted else _only_in(lists)
+            noted = {"lists": lists} if facts.is_asserted(statement) else _only_in(lists)
         for key, node in (("subject", statement.subject), ("object", statement.object)):
             if isinstance(node, NamedNode | BlankNode) and facts.is_other(node):
                 noted[key] = node.value
@@ -472,9 +517,13 @@ def _places(reifier: Node, fact: ExternalTriple, context: Context) -> dict[str, 
 
 def _is_bare(fact: Fact, context: Context, facts: Facts) -> bool:
     """Whether one triple states a fact, and nothing distinguishes it; so are most."""
-    record = context.originals.get(fact.id)
-    if fact.reifiers or fact.lists or (isinstance(record, dict) and STATEMENTS in record):
+    if fact.reifiers or fact.lists:
         return False
+    record = context.originals.get(fact.id) if context.originals else None
+    if isinstance(record, dict) and STATEMENTS in record:
+        return False
+    if not facts.has_others:
+        return True
     ((statement, _, _),) = fact.statements
     ends = statement.subject, cast(Node, statement.object)
     return not any(map(facts.is_other, ends))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
 from typing import TypeAlias
@@ -182,12 +182,15 @@ class Identifier:
     default_type: str | None
     language: str | None
     names: Names | None
+    has_claims: bool
+    """Whether a property of the data has the IRIs of its subjects."""
     identities: Identities = field(default_factory=Identities)
 
     def __post_init__(self) -> None:
         # Data have few classes.
         self._rank = cached(Identifier._rank_of, self)
         self._is_of_things = cached(Identifier._is_class_of_things, self)
+        self._type_of = cached(Identifier._type_of_classes, self)
 
     def identify(self, stubs: Iterable[Node]) -> Identities:
         """The identities of subjects, and of nodes without statements.
@@ -208,7 +211,7 @@ class Identifier:
             if identity is None:
                 new.append(node)
             else:
-                self._add(node, identity)
+                self._add(node, identity, _classes(self._statements(node)))
         for node in new:
             try:
                 self._name(node)
@@ -233,7 +236,7 @@ class Identifier:
             for node, resource in self.identities.resources.items()
         }
         claims: dict[str, set[str]] = defaultdict(set)
-        while pending:
+        while pending and self.has_claims:
             node = pending.popleft()
             identity = self.identities.resources[node].identity
             for iri in sorted(_claims(self._statements(node), identity, self.naming)):
@@ -244,7 +247,7 @@ class Identifier:
                 if iri in refused and not meta_type(identity.id):
                     part = refused.pop(iri)
                     del self.identities.refused[part]
-                    self._add(part, identity)
+                    self._add(part, identity, _classes(self._statements(part)))
                     pending.append(part)
         for id in {**originals, **claims}:
             self.identities.originals[id] = [*originals[id], *sorted(claims[id])]
@@ -252,9 +255,14 @@ class Identifier:
     def _statements(self, node: Node) -> list[ExternalTriple]:
         return self.by_subject.get(node, [])
 
-    def _add(self, node: Node, identity: ConceptName, class_iri: str | None = None) -> None:
-        classes = _classes(self._statements(node))
-        others = (iri for iri in classes if iri != class_iri)
+    def _add(
+        self,
+        node: Node,
+        identity: ConceptName,
+        classes: Sequence[str],
+        class_iri: str | None = None,
+    ) -> None:
+        others = [iri for iri in classes if iri != class_iri]
         other_types = [iri for iri in others if self.naming.type(iri) != identity.type]
         self.identities.resources[node] = Resource(identity, other_types, class_iri)
         self.identities.names.add(identity)
@@ -285,7 +293,7 @@ class Identifier:
         if not by_iri_alone or self.naming.index.originals[stub.id] != (node.value,):
             return False
         try:
-            type_name, class_iri = self._type(node)
+            type_name, class_iri = self._type(node, _classes(self._statements(node)))
         except ValueError:
             return False
         if class_iri is None or type_name == stub.type:
@@ -300,17 +308,19 @@ class Identifier:
 
     def _name(self, node: Node) -> None:
         """Give a subject a new identity. Raises ValueError if it has no type or no name."""
-        type_name, class_iri = self._type(node)
         statements = self._statements(node)
+        classes = _classes(statements)
+        type_name, class_iri = self._type(node, classes)
         ranks = ranks_of(self.naming.labels(type_name))
         labels = labels_of(statements, ranks, self.language)
         candidates = name_candidates(node.value, labels, self.names)
-        name = next(filter(None, map(concept_name, candidates)), None)
+        name = concept_name(labels[0]) if labels and self.names != "local" else None
+        name = name or next(filter(None, map(concept_name, candidates)), None)
         if name is None:
             raise ValueError("neither its labels nor its IRI can be the name of a concept")
         name = unique_name(name, node.value, lambda text: self._is_free(type_name, text))
         identity = ConceptName(type_name, name)
-        self._add(node, identity, class_iri)
+        self._add(node, identity, classes, class_iri)
 
     def _warn_of_existing(self, new: Iterable[Node]) -> None:
         """Warn of the new subjects whose names are those of concepts."""
@@ -330,15 +340,12 @@ class Identifier:
             return False
         return identity.id not in self.naming.index.originals
 
-    def _type(self, node: Node) -> tuple[str, str | None]:
+    def _type(self, node: Node, classes: list[str]) -> tuple[str, str | None]:
         """The type of a resource, and the class it comes from. Raises ValueError for none."""
-        classes = _classes(self._statements(node))
-        ranked = sorted(classes, key=self._rank) if len(classes) > 1 else classes
-        things = [iri for iri in ranked if self._is_of_things(iri)]
-        for iri in things:
-            name = self.naming.type(iri)
-            if name is not None and is_key(name):
-                return name, iri
+        typed = self._type_of(tuple(classes))
+        if typed is not None:
+            return typed
+        things = any(map(self._is_of_things, classes))
         if ONTOLOGY.value in classes:
             raise ValueError(
                 "the head of an ontology; import it as one, or define its type to keep it as data"
@@ -351,6 +358,14 @@ class Identifier:
             return self.default_type, None
         what = "has no type that is an identifier" if classes else "has no type"
         raise ValueError(f"its subject {what}, and no default type is given")
+
+    def _type_of_classes(self, classes: tuple[str, ...]) -> tuple[str, str] | None:
+        """The type of what has some classes, and the class it comes from."""
+        for iri in filter(self._is_of_things, sorted(classes, key=self._rank)):
+            name = self.naming.type(iri)
+            if name is not None and is_key(name):
+                return name, iri
+        return None
 
     def _is_class_of_things(self, iri: str) -> bool:
         if iri == ONTOLOGY.value:
@@ -368,7 +383,7 @@ class Identifier:
 
 def _classes(statements: list[ExternalTriple]) -> list[str]:
     """The IRIs of the classes of a subject, sorted."""
-    classes = (s.object for s in statements if s.predicate == vocab.TYPE)
+    classes = [s.object for s in statements if s.predicate == vocab.TYPE]
     return sorted({c.value for c in classes if isinstance(c, NamedNode) and not is_blank(c)})
 
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from pyoxigraph import NamedNode, Quad
+from pyoxigraph import Literal, NamedNode, Quad
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
@@ -37,6 +37,7 @@ from kiprdf.interchange.importing.external import (
     gather_containers,
     gather_lists,
     in_order,
+    is_flat,
     recorded_and_inner,
     replaced_in,
     separate_reifiers,
@@ -129,7 +130,11 @@ def plan(
     undescribed = set()
     if default_type:
         undescribed = stubs(external, subjects, naming, options.every_link)
-    identifier = Identifier(subjects, naming, define, default_type, language, options.names)
+    properties = {one.predicate for one in paced(external.statements)}
+    has_claims = any(naming.is_claim(one.value) for one in properties)
+    identifier = Identifier(
+        subjects, naming, define, default_type, language, options.names, has_claims
+    )
     identities = identifier.identify(undescribed)
     index = naming.index.without(identities.superseded).claiming(identities.originals)
     context = Context(external, naming, index, identities, provenance, index.metadata(ORIGINAL))
@@ -146,7 +151,8 @@ def plan(
         for fact in paced(placed)
     ]
     _skip_unused_reifiers(context, facts, values)
-    _skip_claims(context, facts, propositions)
+    if has_claims:
+        _skip_claims(context, facts, propositions)
     concepts = _concepts(context, values, merged_values)
     missing = _missing(context, placed, values)
     _add_shared(missing, others, naming)
@@ -198,6 +204,8 @@ def read_external(
     has recorded of the ontologies that ``is_recorded`` knows is not among them.
     """
     collected, skipped = collect(quads)
+    if is_flat(collected):
+        return ExternalData(in_order(collected), collected, {}, skipped), len(collected)
     recorded, inner = recorded_and_inner(collected, is_recorded)
     axioms: set[ExternalTriple] = set()
     data: Collection[ExternalTriple] = collected
@@ -257,15 +265,18 @@ def _add(context: Context, facts: Facts, values: ValueReader) -> Iterator[Extern
 
     Statements about one subject follow each other.
     """
-    identities, subject = context.identities, None
+    identities, last = context.identities, None
     for statement in paced(context.external.statements):
-        if statement.subject != subject:
-            subject = statement.subject
+        subject, predicate, object_ = statement
+        if subject != last:
+            last = subject
             reason, resource = identities.refused.get(subject), identities.resources.get(subject)
         if reason is not None:
             context.external.skip(statement, reason)
-        elif statement.predicate == vocab.TYPE:
+        elif predicate == vocab.TYPE:
             values.add_type(statement, resource)
+        elif isinstance(object_, Literal):
+            values.add(statement, resource)
         elif facts.is_fact(statement):
             yield statement
         else:
@@ -323,8 +334,6 @@ def _skip_claims(context: Context, facts: Facts, links: Iterable[Proposition]) -
     """Skip the claims to IRIs that another element has."""
     is_claim, statements = context.naming.is_claim, context.external.statements
     claims = [one for one in paced(statements) if is_claim(one.predicate.value)]
-    if not claims:
-        return
     originals = {id: list(iris) for id, iris in context.index.originals.items()}
     originals |= {link.key: listed(link.attributes.get(SAME_AS)) for link in links}
     for statement in claims:
@@ -357,7 +366,7 @@ def _proposition(
 ) -> Proposition:
     ends = (fact.subject, fact.predicate, fact.object)
     before = context.index.originals.get(fact.id, ())
-    if not (parts or before or fact.reifiers or fact.positions or fact.graphs - {DEFAULT}):
+    if not (parts or before or fact.reifiers or fact.positions) and fact.graphs <= _ONLY_DEFAULT:
         merged_values[fact.id] = _NO_VALUES
         return statements.Proposition(fact.id, *ends, {}, {})
     merged = merged_values[fact.id] = NodeValues()
@@ -368,7 +377,7 @@ def _proposition(
         has_iri = not is_blank(reifier) or values.by_node[reifier].same_as
         if has_iri and not context.naming.is_below_base(reifier.value):
             own.append(reifier.value)
-    merged.graphs = fact.graphs
+    merged.graphs = set(fact.graphs)
     merged.places.add(tuple(sorted(fact.graphs)))
     more = (iri for iri in (*own, *sorted(merged.same_as)) if facts.is_free(iri, fact.id))
     # An import that names no reifier does not state the IRI that another one gave the fact.
@@ -399,7 +408,9 @@ def _concepts(context: Context, values: ValueReader, merged_values: MergedValues
     order = sorted(nodes, key=lambda name: (rank.get(name.type, len(rank)), name))
     concepts = []
     for identity in paced(order):
-        stated = [n for n in nodes[identity] if not is_merged(n, identity, values, context)]
+        stated = nodes[identity]
+        if context.originals:
+            stated = [n for n in stated if not is_merged(n, identity, values, context)]
         merged = values.by_node[stated[0]] if len(stated) == 1 else NodeValues()
         if stated:
             merged_values[identity.id] = merged
@@ -450,34 +461,30 @@ def _imported(
         values = merged_values.get(element.key)
         if values is None:
             continue
-        fact, own = None, [element]
-        if isinstance(element, statements.Proposition):
-            if element.subject not in external:
+        own = [element]
+        if isinstance(element, statements.Concept):
+            if element.type in META_TYPES or element.key not in external:
                 continue
-            external.add(element.key)
-            definition = ConceptName(META_TYPES[1], element.predicate)
-            fact = by_id[element.key]
-            if values is _NO_VALUES and not fact.lists and element.key not in context.originals:
-                same = element.predicate, frozenset(fact.asserted), frozenset(fact.properties)
-                if same in alike:
-                    alike[same].append(element)
-                    continue
-                own = alike[same] = [element]
-            iris = [p for p in fact.asserted if not context.naming.is_below_base(p)]
-        elif element.type in META_TYPES or element.key not in external:
+            definition, iris = ConceptName(META_TYPES[0], element.type), tuple(values.classes)
+            if len(iris) > 1:
+                iris = tuple(sorted({*iris}))
+            yield Imported(own, definition, values, iris, [], (), [])
             continue
-        else:
-            definition = ConceptName(META_TYPES[0], element.type)
-            iris = values.classes
-        yield Imported(
-            own,
-            definition,
-            values,
-            tuple(sorted({*iris})),
-            [] if fact is None else [*fact.lists],
-            () if fact is None else tuple(sorted(fact.properties)),
-            parts.get(element.key, []),
-        )
+        if element.subject not in external:
+            continue
+        external.add(element.key)
+        fact = by_id[element.key]
+        if values is _NO_VALUES and not fact.lists and element.key not in context.originals:
+            same = element.predicate, fact.asserted, fact.properties
+            if same in alike:
+                alike[same].append(element)
+                continue
+            alike[same] = own
+        definition = ConceptName(META_TYPES[1], element.predicate)
+        asserted = {p for p in fact.asserted if not context.naming.is_below_base(p)}
+        properties = tuple(sorted(fact.properties))
+        places, some = [*fact.lists], parts.get(element.key, [])
+        yield Imported(own, definition, values, tuple(sorted(asserted)), places, properties, some)
 
 
 # The rest of the plan -------------------------------------------------------------------------

@@ -220,11 +220,12 @@ def names_by_label(
 
     A label that is the name of two terms names neither.
     """
-    terms: set[str] = set()
-    for about in paced(subjects.values()):
-        terms.update(s.predicate.value for s in about)
-        types = (s.object for s in about if s.predicate == vocab.TYPE)
-        terms.update(one.value for one in types if isinstance(one, NamedNode))
+    predicates = {s.predicate for about in paced(subjects.values()) for s in about}
+    terms = {one.value for one in predicates}
+    if vocab.TYPE in predicates:
+        statements = (s for about in paced(subjects.values()) for s in about)
+        classes = {s.object for s in statements if s.predicate == vocab.TYPE}
+        terms.update(one.value for one in classes if isinstance(one, NamedNode))
     labels = {iri: label_of(subjects.get(NamedNode(iri), [])) for iri in terms}
     names = {iri: term_name(iri, label, choice) for iri, label in labels.items()}
     uses = Counter(names.values())
@@ -307,10 +308,16 @@ def label_rank(literal: Literal, language: str | None) -> tuple[int, str, str]:
     ``language`` is a tag or several with commas, the preferred one first; an empty one is that of
     texts without a language.
     """
-    tag, preferred = literal.language or "", (language or "").lower().replace(" ", "").split(",")
+    tag = literal.language or ""
+    return _rank_of_tag(tag, language), tag, literal.value
+
+
+@lru_cache(maxsize=1_024)
+def _rank_of_tag(tag: str, language: str | None) -> int:
+    preferred = (language or "").lower().replace(" ", "").split(",")
     ranks = ((tag == one, tag.startswith(one + "-")) for one in preferred)
     choices = [fits for pair in ranks for fits in pair] + [not tag]
-    return (choices.index(True) if True in choices else len(choices)), tag, literal.value
+    return choices.index(True) if True in choices else len(choices)
 
 
 def unique_name(name: str, iri: str, is_free: Callable[[str], bool]) -> str:
@@ -319,13 +326,15 @@ def unique_name(name: str, iri: str, is_free: Callable[[str], bool]) -> str:
     >>> unique_name("Paris", "http://www.wikidata.org/entity/Q90", lambda text: text != "Paris")
     'Paris (Q90)'
     """
+    if name_fault(name) is None and is_free(name):
+        return name  # nearly always
     names = (text for text in _possible_names(name, iri) if name_fault(text) is None)
     chosen = next(filter(is_free, names), None)
     return chosen or _qualified(name, hashlib.sha256(iri.encode()).hexdigest()[:32])
 
 
 def _possible_names(name: str, iri: str) -> Iterator[str]:
-    yield name  # nearly always the one
+    yield name
     yield _qualified(name, blank_name(iri) if iri.startswith(SKOLEM) else local_name(iri))
     yield _qualified(name, iri)
 

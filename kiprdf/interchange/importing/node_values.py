@@ -15,7 +15,15 @@ from kiprdf.interchange.importing.element_index import SAME_AS
 from kiprdf.interchange.importing.external import ExternalTriple, Items, Node, Object
 from kiprdf.interchange.importing.identities import Context, Resource
 from kiprdf.interchange.importing.names import OTHER_TYPES, Key
-from kiprdf.interchange.importing.values import NodeValues, Origin, examples, is_number, to_value
+from kiprdf.interchange.importing.origins import usage_of
+from kiprdf.interchange.importing.values import (
+    NodeValues,
+    Origin,
+    Use,
+    examples,
+    is_number,
+    to_value,
+)
 from kiprdf.kml.merged_origins import ORIGINAL, merged_name
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json
@@ -29,18 +37,26 @@ _OWN_METADATA = RESERVED_METADATA | {GRAPH, GRAPH_VALUES, ORIGINAL}
 """What an engine or an import writes by itself, which is not metadata of other data."""
 TYPES, NAMES = "@type", "@name"
 """The keys of ``graph_values`` for classes, and for properties that state the name alone."""
+_PLAIN = {vocab.STRING.value: str, vocab.INTEGER.value: int}
 
 
-class _Entry(NamedTuple):
-    """A value, and where it is written."""
+class _Place(NamedTuple):
+    """Where the values of a property are written, and why they are not."""
 
-    key: Key
+    key: Key | None
     is_metadata: bool
-    value: Json
+    fault: str | None
+    is_own: bool = False
+    """Whether each engine writes it by itself."""
+    conflict: str | None = None
+    """Why it does not go beside what the import itself writes."""
 
 
 class ValueReader:
-    """Collects the values of each subject; ``resource`` is None for the reifier of a fact."""
+    """Collects the values of each subject; ``resource`` is None for the reifier of a fact.
+
+    Statements about one subject follow each other: what is the same for them is found once.
+    """
 
     def __init__(self, context: Context) -> None:
         self._external, self._naming = context.external, context.naming
@@ -51,6 +67,21 @@ class ValueReader:
         """The classes that each type comes from."""
         self.warnings = Warnings()
         self._keys = cached(ValueReader._key, self)
+        self._places = cached(ValueReader._place, self)
+        self._is_named_by = cached(ValueReader._is_named_by_property, self)
+        self._uses: dict[tuple[bool, str, str, str], Use] = {}
+        places = {*context.external.graphs.values()}
+        self._only = next(iter(places)) if len(places) == 1 else None
+        """The graphs of all statements, if they have the same."""
+        self._subject: Node | None = None
+        self._values: NodeValues | None = None
+        self._is_ours = False
+        self._name: Literal | None = None
+
+    def _begin(self, subject: Node) -> None:
+        """Go on with another subject."""
+        self._subject, self._values, self._name = subject, None, None
+        self._is_ours = self._naming.is_below_base(subject.value)
 
     def add_type(self, statement: ExternalTriple, resource: Resource | None) -> None:
         """The type of a concept is in its identity, other classes go to an attribute."""
@@ -59,63 +90,62 @@ class ValueReader:
             return
         node_values = self._values_of(statement)
         iri = statement.object.value
-        node_values.note_graphs(self._external.graphs[statement], TYPES, iri)
+        self._note_graphs(statement, node_values, TYPES, iri)
         if resource is None or iri in resource.types:
             node_values.attributes.add(OTHER_TYPES, iri, always_array=True)
         else:
             self.classes[resource.identity.type].add(iri)
-            if not self._naming.is_below_base(iri):
+            if not self._is_ours:
                 node_values.classes.append(iri)
             if resource.class_iri is not None:
                 self._naming.note("concept type", resource.identity.type, iri)
 
     def add(self, statement: ExternalTriple, resource: Resource | None) -> None:
         """Add a value under its key, or skip it with a reason; a name is in the identity."""
-        if resource is not None and self._is_name(statement, resource):
+        subject, predicate, object_ = statement
+        if subject != self._subject:
+            self._begin(subject)
+        property, type_name = predicate.value, None if resource is None else resource.identity.type
+        if (
+            resource is not None
+            and self._is_named_by(property, type_name, self._is_ours)
+            and object_ == self._name_of(resource)
+        ):
             self._add_label(statement)
             return
-        entry = self._entry(statement, resource)
-        if isinstance(entry, str):
-            self._external.skip(statement, entry)
-        elif entry is not None:
-            self._add_entry(statement, entry)
+        if self._naming.has_several_keys(property, type_name):
+            place = self._place(property, type_name, self._is_ours, object_)
+        else:
+            place = self._places(property, type_name, self._is_ours)
+        fault = place.fault or self._fault(object_)
+        if fault is not None:
+            self._external.skip(statement, fault)
+        elif place.key is not None and not place.is_own:
+            try:
+                value = to_value(object_, place.key.term)
+            except ValueError as error:
+                self._external.skip(statement, str(error))
+                return
+            if place.conflict is not None:
+                self._external.skip(statement, place.conflict)
+            else:
+                self._add_value(statement, property, place.key, place.is_metadata, value)
 
     def _add_label(self, statement: ExternalTriple) -> None:
         """Note which property states the name of a concept."""
-        if not self._naming.is_below_base(statement.subject.value):
+        if not self._is_ours:
             node_values = self._values_of(statement)
             node_values.label = statement.predicate.value
-            node_values.note_graphs(self._external.graphs[statement], NAMES, node_values.label)
+            self._note_graphs(statement, node_values, NAMES, node_values.label)
 
-    def _entry(self, statement: ExternalTriple, resource: Resource | None) -> _Entry | str | None:
-        """The key, place and value of a statement, or why it has none.
-
-        None for what each engine writes by itself.
-        """
-        key, is_metadata = self.key(statement, resource)
-        fault = self._fault(statement, key)
-        if key is None or fault is not None:
-            return fault
-        if is_metadata and key.name in RESERVED_METADATA:
-            return None
-        try:
-            value = to_value(statement.object, key.term)
-        except ValueError as error:
-            return str(error)
-        if is_metadata and key.name in self._metadata:
-            if key.is_native or self._naming.is_below_base(statement.subject.value):
-                return f"the metadata key '{key.name}' is set by the import itself"
-            is_metadata = False
-        return _Entry(key, is_metadata, value)
-
-    def _add_entry(self, statement: ExternalTriple, entry: _Entry) -> None:
-        (key, is_metadata, value), property = entry, statement.predicate.value
-        node_values, graphs = self._values_of(statement), self._external.graphs[statement]
-        origin = None
+    def _add_value(
+        self, statement: ExternalTriple, property: str, key: Key, is_metadata: bool, value: Json
+    ) -> None:
+        term, node_values, origin = statement.object, self._values_of(statement), None
         if not key.is_native:
-            origin = Origin(is_metadata, key.name, property, statement.object, value)
+            origin = Origin(self._use(is_metadata, key.name, property, term), term, value)
             node_values.origins.append(origin)
-        node_values.note_graphs(graphs, key.name, value, origin)
+        self._note_graphs(statement, node_values, key.name, value, origin)
         if key.name == SAME_AS and not is_metadata:
             items = value if isinstance(value, list) else [value]
             iris = [item for item in items if isinstance(item, str)]
@@ -126,11 +156,26 @@ class ValueReader:
         values = node_values.metadata if is_metadata else node_values.attributes
         always_array = key.term is not None and key.term.container is not None
         values.add(key.name, value, always_array, key.is_native)
-        if not key.is_native:
-            self._naming.note("metadata key" if is_metadata else "attribute", key.name, property)
-        self.warnings.note_numbers(key.name, statement.object, value)
-        if isinstance(statement.object, NamedNode) and not is_metadata:
-            self.warnings.note_text(property, key.name, statement.object.value)
+        if isinstance(value, dict | list):
+            self.warnings.note_numbers(key.name, term, value)
+        if isinstance(term, NamedNode) and not is_metadata:
+            self.warnings.note_text(property, key.name, term.value)
+
+    def _use(self, is_metadata: bool, key: str, property: str, term: Object) -> Use:
+        """What a value says about its key. Data have few uses, and each in very many triples."""
+        kind = "" if isinstance(term, Items) else "@id"
+        if isinstance(term, Literal):
+            kind = term.datatype.value
+            if term.language is not None:
+                kind = f"@{term.language}--{term.direction}"
+        use = self._uses.get((is_metadata, key, property, kind))
+        if use is None:
+            use = Use(is_metadata, key, property, usage_of(property, term), _PLAIN.get(kind))
+            if kind:  # lists are of all kinds
+                self._uses[is_metadata, key, property, kind] = use
+            if is_metadata or key != SAME_AS:
+                self._naming.note("metadata key" if is_metadata else "attribute", key, property)
+        return use
 
     def key(self, statement: ExternalTriple, resource: Resource | None) -> tuple[Key | None, bool]:
         """The key of a value, and whether it is metadata.
@@ -167,42 +212,70 @@ class ValueReader:
             return metadata, type_name is None or is_ours
         return self._naming.attribute(property, type_name, value), False
 
+    def _place(
+        self, property: str, type_name: str | None, is_ours: bool, value: Object | None = None
+    ) -> _Place:
+        """Where the values of a property of elements of a type go; without a type, of reifiers."""
+        key, is_metadata = self._key(property, type_name, is_ours, value)
+        if key is None:
+            return _Place(None, is_metadata, "its predicate cannot be made an identifier")
+        fault = conflict = None
+        if key.name == SAME_AS and not self._naming.is_claim(property):
+            fault = "same_as holds original IRIs; a mapping can give this property another name"
+        elif key.name == OTHER_TYPES and not key.is_native:
+            fault = "other_types holds classes; a mapping can give this property another name"
+        is_own = is_metadata and key.name in RESERVED_METADATA
+        if is_metadata and key.name in self._metadata:
+            if key.is_native or is_ours:
+                conflict = f"the metadata key '{key.name}' is set by the import itself"
+            is_metadata = False
+        return _Place(key, is_metadata, fault, is_own, conflict)
+
     def _values_of(self, statement: ExternalTriple) -> NodeValues:
         """The values of the subject, to which the graphs of the statement are added."""
-        node_values = self.by_node[statement.subject]
-        node_values.graphs.update(self._external.graphs[statement])
-        return node_values
+        if statement.subject != self._subject:
+            self._begin(statement.subject)
+        if self._values is None:
+            self._values = self.by_node[statement.subject]
+            self._values.graphs.update(self._only or ())
+        if self._only is None:
+            self._values.graphs.update(self._external.graphs[statement])
+        return self._values
 
-    def _is_name(self, statement: ExternalTriple, resource: Resource) -> bool:
-        """Whether a statement only repeats the name of a concept."""
-        property, type_name = statement.predicate.value, resource.identity.type
+    def _note_graphs(
+        self,
+        statement: ExternalTriple,
+        values: NodeValues,
+        key: str,
+        value: Json,
+        origin: Origin | None = None,
+    ) -> None:
+        if self._only is None:
+            values.note_graphs(self._external.graphs[statement], key, value, origin)
+
+    def _is_named_by_property(self, property: str, type_name: str | None, is_ours: bool) -> bool:
+        """Whether a property may only repeat the name of a concept."""
         if property == vocab.LABEL.value:
-            if self._naming.is_mapped_attribute(property, type_name):
-                return False
+            return not self._naming.is_mapped_attribute(property, type_name)
         # Under a mapping kiprdf writes the name twice.
-        elif (
-            not self._naming.is_below_base(statement.subject.value)
-            or property != self._naming.labels(type_name)[0]
-        ):
-            return False
-        record = self._originals.get(resource.identity.id)
-        name = merged_name(record, statement.subject.value) or resource.identity.name
-        return statement.object == Literal(name)
+        return is_ours and property == self._naming.labels(type_name)[0]
 
-    def _fault(self, statement: ExternalTriple, key: Key | None) -> str | None:
-        """Why a statement cannot become a value; None if it can."""
-        if key is None:
-            return "its predicate cannot be made an identifier"
-        if key.name == SAME_AS and not self._naming.is_claim(statement.predicate.value):
-            return "same_as holds original IRIs; a mapping can give this property another name"
-        if key.name == OTHER_TYPES and not key.is_native:
-            return "other_types holds classes; a mapping can give this property another name"
-        object_ = statement.object
-        if not isinstance(object_, NamedNode) or not is_blank(object_):
+    def _name_of(self, resource: Resource) -> Literal:
+        """The name of the subject, as data state it."""
+        if self._name is None:
+            assert self._subject is not None
+            record = self._originals.get(resource.identity.id) if self._originals else None
+            merged = merged_name(record, self._subject.value)
+            self._name = Literal(merged or resource.identity.name)
+        return self._name
+
+    def _fault(self, term: Object) -> str | None:
+        """Why a term cannot become a value; None if it can."""
+        if not isinstance(term, NamedNode) or not is_blank(term):
             return None
-        if object_ in self._identities.refused:
+        if term in self._identities.refused:
             return "its object is a blank node that is not a concept"
-        is_described = object_ in self._identities.resources or object_ in self._external.reified
+        is_described = term in self._identities.resources or term in self._external.reified
         return None if is_described else "its object is a blank node without statements"
 
 

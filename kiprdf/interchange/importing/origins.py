@@ -13,11 +13,12 @@ from typing import Any, NamedTuple, TypeAlias
 from pyoxigraph import Literal, NamedNode
 
 from kiprdf.budget import paced
+from kiprdf.collector import cached
 from kiprdf.interchange.forms import UNCHANGED, form, is_usual, listed, usual_value
 from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
 from kiprdf.interchange.importing.external import Items, Object
 from kiprdf.interchange.importing.plan import Concept, Element, JsonMap, concept
-from kiprdf.interchange.importing.values import NodeValues, Origin, to_value
+from kiprdf.interchange.importing.values import NodeValues, Origin, Usage, Use, to_value
 from kiprdf.kml.merged_origins import OF_MERGES, ORIGINAL, STATEMENTS
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf.iris import ConceptName
@@ -42,8 +43,6 @@ TERM = (IRI, "datatype", "language", "direction", "container")
 
 Rule: TypeAlias = dict[str, str]
 """``iri``, ``datatype``, ``language``, ``direction`` and ``container`` of a key."""
-Usage: TypeAlias = tuple[tuple[str, str], ...]
-"""The items of a rule."""
 RuleKey: TypeAlias = tuple[ConceptName, bool, str]
 """A definition, whether the key is one of metadata, and the key."""
 
@@ -105,33 +104,61 @@ class _Definitions:
     def __init__(self, elements: list[Imported], index: ElementIndex) -> None:
         iris: dict[ConceptName, Counter[str]] = defaultdict(Counter)
         names: dict[ConceptName, Counter[str]] = defaultdict(Counter)
-        rules: dict[RuleKey, Counter[Usage]] = defaultdict(Counter)
+        uses_of: dict[ConceptName, Counter[Use]] = defaultdict(Counter)
         for one in paced(elements):
             uses = iris[one.definition]
             for iri in (one.iris or one.properties)[:1]:
                 uses[iri] += len(one.elements)
             if one.values.label:
                 names[one.definition][one.values.label] += 1
-            for origin in one.values.origins:
-                place = (one.definition, origin.is_metadata, origin.key)
-                rules[place][_usage(origin)] += 1
+            if one.values.origins:
+                uses_of[one.definition].update([use for use, _, _ in one.values.origins])
+        rules: dict[RuleKey, Counter[Usage]] = defaultdict(Counter)
+        for definition, counts in uses_of.items():
+            for use, number in counts.items():
+                rules[definition, use.is_metadata, use.key][use.usage] += number
         self._index = index
         self._before = {name: index.attributes(name.id) for name in iris}
         self._new: dict[ConceptName, JsonMap] = {name: {} for name in iris}
         for name in iris:
             self._add(name, IRI, iris[name])
             self._add(name, NAME_IRI, names[name])
+        self.usual = cached(_Definitions._usual_iris_of, self)
         self.rules: dict[RuleKey, Rule] = {}
         for place in sorted(rules):
             self._add_rule(place, dict(_most_common(rules[place])))
+        self._usual = {
+            definition: {use for use in counts if self._is_plain(definition, use)}
+            for definition, counts in uses_of.items()
+        }
 
-    def usual(self, definition: ConceptName, key: str) -> str | None:
-        """The IRI of the instances of a definition, or of their names."""
-        value = self._before[definition].get(key) or self._new[definition].get(key)
-        return value if isinstance(value, str) else None
+    def _usual_iris_of(self, definition: ConceptName) -> tuple[str, str]:
+        """The IRIs of the instances of a definition, and of their names; "" for none."""
+        before, new = self._before[definition], self._new[definition]
+        values = [before.get(key) or new.get(key) for key in (IRI, NAME_IRI)]
+        iri, name = (one if isinstance(one, str) else "" for one in values)
+        return iri, name
 
-    def is_usual(self, definition: ConceptName, origin: Origin) -> bool:
-        """Whether a value is simple and has its usual form; most are."""
+    def _is_plain(self, definition: ConceptName, use: Use) -> bool:
+        """Whether a string or an integer of a use has its usual form if it is its own text."""
+        rule = self.rules.get((definition, use.is_metadata, use.key), {})
+        if use.plain is None or use.key == SAME_AS or rule.get(IRI) != use.property:
+            return False
+        return {"container", "language", "datatype"}.isdisjoint(rule)
+
+    def are_usual(self, definition: ConceptName, origins: list[Origin]) -> bool:
+        """Whether some values are simple and have their usual form; most have."""
+        usual = self._usual.get(definition, ())
+        for origin in origins:
+            use, term, value = origin
+            is_plain = use in usual and type(value) is use.plain
+            if is_plain and (use.plain is str or term.value == str(value)):  # type: ignore[union-attr]
+                continue
+            if not self._is_usual(definition, origin):
+                return False
+        return True
+
+    def _is_usual(self, definition: ConceptName, origin: Origin) -> bool:
         rule = self.rules.get((definition, origin.is_metadata, origin.key), {})
         if origin.property != rule.get(IRI) or origin.key == SAME_AS:
             return False
@@ -164,10 +191,9 @@ def _most_common(counter: Counter[Any]) -> Any:
     return min(counter, key=lambda value: (-counter[value], value))
 
 
-def _usage(origin: Origin) -> Usage:
+def usage_of(property: str, term: Object | None) -> Usage:
     """What a value says about its key, as the items of a rule."""
-    term: Object | None = origin.term
-    usage: Usage = ((IRI, origin.property),)
+    usage: Usage = ((IRI, property),)
     if isinstance(term, Items):
         usage = (*usage, ("container", "@list"))
         term = next(iter(term.terms), None)
@@ -186,14 +212,14 @@ def _usage(origin: Origin) -> Usage:
 def _note_differences(one: Imported, definitions: _Definitions, before: Json) -> None:
     """Put ``original`` into the metadata of an element that differs from its definition."""
     difference: JsonMap = {}
-    usual = definitions.usual(one.definition, IRI)
+    usual, name = definitions.usual(one.definition)
     if one.iris != ((usual,) if usual else ()):
         key = "@type" if one.definition.type == META_TYPES[0] else "predicate"
         difference[key] = sorted(one.iris)
     if one.lists:
         difference[LISTS] = one.lists
     is_concept = one.definition.type == META_TYPES[0]
-    if is_concept and (definitions.usual(one.definition, NAME_IRI) or "") != one.values.label:
+    if is_concept and name != one.values.label:
         difference["name"] = [one.values.label] if one.values.label else []
     own = next(iter(listed(one.elements[0].attributes.get(SAME_AS))), None)
     difference |= _unusual_values(one, definitions, own)
@@ -214,7 +240,7 @@ def _unusual_values(one: Imported, definitions: _Definitions, own: Json) -> Json
 
     ``own`` is the IRI that the values are written under: a triple that states it is reflexive.
     """
-    if all(definitions.is_usual(one.definition, origin) for origin in one.values.origins):
+    if definitions.are_usual(one.definition, one.values.origins):
         return {}
     places = ((False, "attributes"), (True, "metadata"))
     forms = {what: _unusual(one, is_metadata, definitions, own) for is_metadata, what in places}

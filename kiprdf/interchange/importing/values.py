@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import field
 from decimal import Decimal, InvalidOperation
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from pyoxigraph import BlankNode, Literal, NamedNode
+from pyoxigraph import Literal
 
 from kiprdf.dataclasses import dataclass
 from kiprdf.interchange.forms import form
@@ -58,15 +58,14 @@ def to_value(term: Object, mapped: Term | None = None) -> Json:
     >>> to_value(Literal("Kopfschmerz", language="de"))
     {'@value': 'Kopfschmerz', '@language': 'de'}
     """
+    if isinstance(term, Literal):
+        is_text = mapped is not None and _is_brought_back(term, mapped)
+        return _plain(term, _checked(term.value) if is_text else None)
     if isinstance(term, Items):
         return [to_value(item, mapped) for item in term.terms]
     if isinstance(term, ExternalTriple):
         raise ValueError("a triple term is not a value")
-    if isinstance(term, NamedNode | BlankNode):
-        return None if term == vocab.NULL else _checked(term.value)
-    if mapped is not None and _is_brought_back(term, mapped):
-        return _plain(term, _checked(term.value))
-    return _plain(term, None)
+    return None if term == vocab.NULL else _checked(term.value)
 
 
 def is_number(literal: Literal) -> bool:
@@ -94,10 +93,10 @@ def _is_brought_back(literal: Literal, mapped: Term) -> bool:
 def _plain(literal: Literal, text: str | None) -> Json:
     """A literal by its datatype; ``text`` if no JSON value fits."""
     datatype, value = literal.datatype.value, _checked(literal.value)
-    if literal.language is not None:
-        return to_json(literal) if text is None else text
     if datatype == _STRING or datatype in _TIMES:
         return value
+    if literal.language is not None:
+        return to_json(literal) if text is None else text
     other = {"@value": value, "@type": datatype} if text is None else text
     if datatype in INTEGER_TYPES:
         return _integer(value, other)
@@ -231,14 +230,40 @@ class Values:
         }
 
 
-class Origin(NamedTuple):
-    """A value of a key, and the property and the term that it comes from."""
+Usage: TypeAlias = tuple[tuple[str, str], ...]
+"""What a value says about its key: the property, and the datatype, language or container."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Use:
+    """A key, the property that it comes from, and what its values are; many values share one."""
 
     is_metadata: bool
     key: str
     property: str
+    usage: Usage
+    plain: type | None
+    """What a value of it is without a datatype: a string or an integer; None for other values."""
+
+
+class Origin(NamedTuple):
+    """A value, and the use of its key and the term that it comes from."""
+
+    use: Use
     term: Object
     value: Json
+
+    @property
+    def is_metadata(self) -> bool:
+        return self.use.is_metadata
+
+    @property
+    def key(self) -> str:
+        return self.use.key
+
+    @property
+    def property(self) -> str:
+        return self.use.property
 
     def written(self) -> dict[str, Json]:
         """The term with its property: no other value of the key has both."""
