@@ -174,9 +174,9 @@ def _create(
                 rest.append(one)
                 continue
             values = one.attributes, one.metadata
-            for each, known, is_metadata in zip(values, keys, (False, True), strict=True):
+            for each, checked, is_metadata in zip(values, keys, (False, True), strict=True):
                 if each:
-                    _check_values(each, known, is_metadata=is_metadata)
+                    _check_values(each, checked, is_metadata=is_metadata)
             if isinstance(one, statements.Concept):
                 is_new = creations.concept(one.key, one.type, one.name, *values)
             else:

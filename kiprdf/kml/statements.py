@@ -27,10 +27,9 @@ Nested, a tower of shared parts would double with each level.
 """
 
 
-# Frozen, each would take three times as long to make, and an import makes very many.
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Concept(Generic[K]):
-    """A concept to write, or to refer to by type and name; not to be changed."""
+    """A concept to write, or to refer to by type and name."""
 
     key: K
     type: str
@@ -39,7 +38,7 @@ class Concept(Generic[K]):
     metadata: Mapping[str, Json] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Proposition(Generic[K]):
     """A proposition to write, or to refer to by what it states; its ends are keys."""
 

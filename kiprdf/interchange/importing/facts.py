@@ -108,7 +108,7 @@ class Facts:
         # Most nodes are ends of several statements.
         self._awaited = cached(Facts._awaited_of, self)
         self._element = cached(Facts._element_of, self)
-        self._known = cached(Facts._known_of, self)
+        self._direct = cached(Facts._direct_of, self)
         self._may_link = cached(Facts._is_of_links, self)
         self.is_other = cached(Facts._is_other_node, self)
         self._lists: Counter[tuple[Node, NamedNode]] = Counter()
@@ -139,7 +139,7 @@ class Facts:
         end, may_link = statement.object, self._may_link(statement.predicate)
         if not may_link or not isinstance(end, NamedNode):
             return False
-        if may_link is NATIVE or self._known(end) is not None:
+        if may_link is NATIVE or self._direct(end) is not None:
             return True
         return self._awaited(end) is not None
 
@@ -220,7 +220,7 @@ class Facts:
             return id
         return id if not id.startswith(_DEFINITIONS) and self._index.exists(id) else None
 
-    def _known_of(self, node: Object) -> str | None:
+    def _direct_of(self, node: Object) -> str | None:
         """The id of an end that need not become a proposition first."""
         assert isinstance(node, NamedNode)
         return None if self._awaited(node) is not None else self._element(node)
@@ -241,7 +241,7 @@ class Facts:
         ready: list[ExternalTriple] = []
         for statement in paced(statements):
             subject, _, object_ = statement
-            if self._known(subject) is not None and self._known(object_) is not None:
+            if self._direct(subject) is not None and self._direct(object_) is not None:
                 ready.append(statement)
                 continue
             ends = self._awaited(subject), self._awaited(object_)
@@ -374,9 +374,9 @@ class Facts:
         return fact
 
     def _end(self, node: Object) -> str | None:
-        known = self._known(node)
-        if known is not None:
-            return known
+        id = self._direct(node)
+        if id is not None:
+            return id
         awaited = self._awaited(node)
         return None if awaited is None else self._ids[awaited]
 
