@@ -91,8 +91,8 @@ class Creations:
         shared: list[str] = []
         self._describe(vocab.NONE, vocab.METADATA, metadata, shared)
         self._shared = None if self._values else shared + self._engine
-        """What follows the attributes of an element without metadata of its own, if that is the
-        same for all of them."""
+        """What follows the attributes of each element to which no other metadata are given; None
+        where elements differ in it."""
         self._values.clear()
 
     def added_to(self, delta: Delta, command: ast.Manipulation) -> Delta:
