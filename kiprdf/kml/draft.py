@@ -34,6 +34,8 @@ Term: TypeAlias = Literal | NamedNode
 Fact: TypeAlias = tuple[NamedNode, str, NamedNode]
 """Subject, predicate and object of a proposition."""
 _FIRST = to_term(1)
+_MAINTAINED = (vocab.VERSION, vocab.CREATED_AT, vocab.UPDATED_AT, vocab.ACTOR)
+"""The metadata that the engine writes, or another nexus did."""
 
 
 def now() -> datetime:
@@ -50,12 +52,16 @@ class Edit:
 
     @property
     def changed(self) -> bool:
+        return self.before is None or any(self.keys) or self.repointed
+
+    @property
+    def keys(self) -> tuple[list[str], list[str]]:
+        """The attributes and the metadata that differ; none of an element that is new."""
         before, after = self.before, self.after
-        return before is None or bool(
-            changed_keys(before.metadata, after.metadata)
-            or changed_keys(before.attributes, after.attributes)
-            or self.repointed
-        )
+        if before is None:
+            return [], []
+        attributes = changed_keys(before.attributes, after.attributes)
+        return attributes, changed_keys(before.metadata, after.metadata)
 
     @property
     def repointed(self) -> bool:
@@ -349,9 +355,12 @@ class Draft:
         time = timestamp(self.clock())
         moment = to_term(time)
         label = None if self.actor.label is None else to_term(self.actor.label)
-        for edit in self.changes():
+        for node, edit in budget.paced(self.edits.items()):
             before, after = edit.before, edit.after
-            node = after.node
+            attributes, own = edit.keys
+            is_changed = before is None or attributes or own or edit.repointed
+            if not is_changed or node in self.deleted:
+                continue
             metadata = after.metadata
             if not (before is None and node in self.stubs):
                 metadata = metadata | self._engine_metadata(edit, moment)
@@ -367,11 +376,13 @@ class Draft:
                 added += [(node, vocab.metadata(k), v) for k, v in metadata.items()]
                 added += self._identity(after)
             else:
-                for predicate, old, new in (
-                    (vocab.attribute, before.attributes, after.attributes),
-                    (vocab.metadata, before.metadata, metadata),
+                was = before.metadata
+                own = [key for key in own if key not in _MAINTAINED]
+                own += [key for key in _MAINTAINED if was.get(key) != metadata.get(key)]
+                for predicate, keys, old, new in (
+                    (vocab.attribute, attributes, before.attributes, after.attributes),
+                    (vocab.metadata, own, was, metadata),
                 ):
-                    keys = changed_keys(old, new)
                     removed += [(node, predicate(k), normal(old[k])) for k in keys if k in old]
                     added += [(node, predicate(k), normal(new[k])) for k in keys if k in new]
             if before is not None and edit.repointed:
@@ -432,12 +443,14 @@ def changed_keys(old: Terms, new: Terms) -> list[str]:
     """The keys whose terms differ between two maps of an element."""
     if old == new:
         return []  # most maps of an element are as they were
-    return [
+    keys = [
         key
-        for key in {**old, **new}
+        for key, before in old.items()
         # What was copied is the same object, and need not be compared.
-        if (before := old.get(key)) is not (after := new.get(key)) and not is_same(before, after)
+        if (after := new.get(key)) is not before and not is_same(before, after)
     ]
+    keys += [key for key in new if key not in old]
+    return keys
 
 
 def _ends(element: Proposition) -> Fact:

@@ -139,7 +139,11 @@ def is_same(term: Literal | NamedNode | None, other: Literal | NamedNode | None)
     True
     """
     return term == other or (
-        term is not None and other is not None and normal(term) == normal(other)
+        isinstance(term, Literal)
+        and isinstance(other, Literal)
+        and term.datatype in _USUAL  # the others have one spelling only
+        and term.datatype == other.datatype
+        and normal(term) == normal(other)
     )
 
 
