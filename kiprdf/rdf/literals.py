@@ -138,13 +138,16 @@ def is_same(term: Literal | NamedNode | None, other: Literal | NamedNode | None)
     >>> is_same(Literal("1", datatype=vocab.DOUBLE), Literal("1.0", datatype=vocab.DOUBLE))
     True
     """
-    return term == other or (
-        isinstance(term, Literal)
-        and isinstance(other, Literal)
-        and term.datatype in _USUAL  # the others have one spelling only
-        and term.datatype == other.datatype
-        and normal(term) == normal(other)
-    )
+    if term == other:
+        return True
+    if not (isinstance(term, Literal) and isinstance(other, Literal)):
+        return False
+    datatype = term.datatype
+    is_usual = _USUAL.get(datatype)
+    # Most pairs end here: a value that has one spelling only, or two of the common ones.
+    if is_usual is None or (is_usual(term.value) and is_usual(other.value)):
+        return False
+    return datatype == other.datatype and normal(term) == normal(other)
 
 
 def _is_usual(term: Literal) -> bool:
