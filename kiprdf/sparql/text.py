@@ -475,16 +475,15 @@ def data(statements: Iterable[Written]) -> str:
     last: object = None
     for statement in statements:
         subject, predicate, object_, *graph = statement
-        if isinstance(object_, Triple):
-            value = f"{predicate} <<( {object_.subject} {object_.predicate} {object_.object} )>>"
-        else:
-            value = f"{predicate} {object_}"
+        # Without !s the format takes longer.
+        value = f"<<( {object_!s} )>>" if type(object_) is Triple else str(object_)
         if graph and isinstance(graph[0], NamedNode):
-            named.setdefault(graph[0], []).append(f"{subject} {value} .\n")
-        elif subject == last:
-            pieces.append(f" ;\n  {value}")
+            named.setdefault(graph[0], []).append(f"{subject!s} {predicate!s} {value} .\n")
+        elif subject is last or subject == last:
+            pieces.append(f" ;\n  {predicate!s} {value}")
         else:
-            pieces.append(f" .\n{subject} {value}" if pieces else f"{subject} {value}")
+            start = " .\n" if pieces else ""
+            pieces.append(f"{start}{subject!s} {predicate!s} {value}")
             last = subject
     if pieces:
         pieces.append(" .\n")
