@@ -415,6 +415,12 @@ def explain(find: ast.Find, store: Store) -> str:
     query = Select((), UNIT, distinct=False) if query is None else query
     note = "# The hops are walked over facts that are believed.\n" if plan.where.is_walked else ""
     note = "# It is walked over what is the same as one element.\n" if sight.merges else note
+    if (
+        not note
+        and plan.by_value is not None
+        and plan.by_value.rows(store, NO_BINDINGS) is not None
+    ):
+        note = "# It is answered by values or counts that are kept, without a query.\n"
     return note + render(
         as_kept(query, plan.abilities), query_prefixes(store.iris.base), store.abilities
     )

@@ -61,11 +61,12 @@ class Where:
         counts: tuple[Count, ...],
         given: tuple[Variable, ...] = (),
         is_complete: bool = False,
+        pattern: Pattern | None = None,
     ) -> LookupPlan | None:
-        """See ``plan_lookup``."""
+        """See ``plan_lookup``; of a part of the pattern, where it is given."""
         distinct, values = self.carriers(self.names), self.translation.values
         chosen = columns, distinct, counts, values, self.iris, given
-        return plan_lookup(self.pushed, *chosen, is_complete=is_complete)
+        return plan_lookup(pattern or self.pushed, *chosen, is_complete=is_complete)
 
     @cached_property
     def choices(self) -> list[Choice]:

@@ -23,7 +23,7 @@ from kiprdf import budget
 from kiprdf.derived_file import DerivedFile, is_sound, remove, uri_to_read
 from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
-from kiprdf.rdf.literals import to_json
+from kiprdf.rdf.literals import to_json, to_term
 from kiprdf.rdf.readings import PLAIN, compared_keys, sort_key
 from kiprdf.store.delta import Written
 
@@ -78,11 +78,14 @@ class Scope(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """Values of one kind, from one to another, both included; None for no bound."""
+    """The values of one kind that compare so with some others.
+
+    Where it ``is_exact``, they are those for which a FILTER holds, if it finds nothing in arrays.
+    """
 
     kind: int
-    low: Any = None
-    high: Any = None
+    tests: tuple[tuple[str, Any], ...] = ()
+    is_exact: bool = True
 
 
 class SortedValues:
@@ -103,16 +106,55 @@ class SortedValues:
         Of texts longer than ``KEPT_CHARACTERS`` only the beginning is compared.
         """
         where, values = _within(bounds)
-        rows = self._rows(
-            f"use & {_COMPARED} AND {where} ORDER BY value, iri LIMIT {most + 1}", values
-        )
+        where = f"use & {_COMPARED} AND {where} ORDER BY value, iri LIMIT {most + 1}"
+        rows = self._rows(where, values, "iri")
         if rows is None or len(rows) > most:
             return None
-        return list(dict.fromkeys(iri.decode() for _, _, iri in rows))
+        return list(dict.fromkeys([iri.decode() for (iri,) in rows]))
+
+    # Of a key under which are only booleans, numbers and texts ---------------------------------
 
     def has_others(self) -> bool:
         """Whether some values are no booleans, numbers or texts."""
         return self._rows("kind = 3 LIMIT 1", ()) != []
+
+    def number(self, bounds: Bounds | None = None) -> int | None:
+        """How many elements have a value, or one in a range; None after a later commit."""
+        rows = self._rows(*_all_or(bounds), "COUNT(*)")
+        return None if rows is None else cast(int, rows[0][0])
+
+    def tally(self, bounds: Bounds | None) -> list[tuple[Literal, int]] | None:
+        """The different values, and how many elements have each; None where some are not whole."""
+        where, values = _all_or(bounds)
+        what = "kind, value, COUNT(*), SUM(typeof(value) = 'real')"
+        rows = self._rows(f"{where} GROUP BY kind, value", values, what)
+        if rows is None or not all(_is_whole(row[:2]) for row in rows):
+            return None
+        # 3 and 3.0 are equal.
+        spelled = (
+            (_term(kind, number(value) if kind == 1 else value), count)
+            for kind, value, every, doubles in rows
+            for number, count in ((int, every - doubles), (float, doubles))
+            if count
+        )
+        return list(spelled)
+
+    def valued(self, bounds: Bounds, most: int) -> list[tuple[str, Literal]] | None:
+        """The elements with a value in a range, with it; None where some are not whole, or for
+        more than ``most``."""
+        where, values = _within(bounds)
+        rows = self._rows(f"{where} LIMIT {most + 1}", values)
+        if rows is None or len(rows) > most:
+            return None
+        # Equal numbers are one key, but 3 and 3.0 are not shown alike.
+        terms: dict[tuple[int, Any, Any], Literal] = {}
+        for kind, value, _ in rows:
+            key = kind, value, type(value)
+            if key not in terms:
+                if not _is_whole((kind, value)):
+                    return None
+                terms[key] = _term(kind, value)
+        return [(iri.decode(), terms[kind, value, type(value)]) for kind, value, iri in rows]
 
     def walk(
         self, descending: bool, bounds: Bounds | None
@@ -121,7 +163,7 @@ class SortedValues:
 
         The elements of one value may come in several lists.
         """
-        within, fixed = ("1", ()) if bounds is None else _within(bounds)
+        within, fixed = _all_or(bounds)
         sign, way = ("<", "DESC") if descending else (">", "ASC")
         order = f"ORDER BY kind {way}, value {way}, iri {way} LIMIT {CHUNK}"
         after, place = "1", cast(tuple[Any, ...], ())
@@ -153,14 +195,16 @@ class SortedValues:
             yield tie, _is_whole(tie), [iri.decode() for _, _, iri in rows]
             iri = rows[-1][2]
 
-    def _rows(self, where: str, values: Sequence[Any]) -> list[Any] | None:
+    def _rows(
+        self, where: str, values: Sequence[Any], what: str = "kind, value, iri"
+    ) -> list[Any] | None:
         """Rows of the index; None after a later commit, or where the file cannot be read."""
         part = self._part
 
         def rows(connection: sqlite3.Connection) -> list[Any] | None:
             if part.commit != self._commit:
                 return None
-            query = f"SELECT kind, value, iri FROM sorted WHERE {where}"
+            query = f"SELECT {what} FROM sorted WHERE {where}"
             # Texts are read as bytes, and compared as they are read.
             texts = [value.decode() if isinstance(value, bytes) else value for value in values]
             return connection.execute(query, texts).fetchall()
@@ -173,12 +217,19 @@ class SortedValues:
 
 
 def _within(bounds: Bounds) -> tuple[str, tuple[Any, ...]]:
-    where, values = "kind = ?", [bounds.kind]
-    for sign, bound in ((">=", bounds.low), ("<=", bounds.high)):
-        if bound is not None:
-            where += f" AND value {sign} ?"
-            values.append(bound)
-    return where, tuple(values)
+    where = "".join(f" AND value {sign} ?" for sign, _ in bounds.tests)
+    return f"kind = ?{where}", (bounds.kind, *[value for _, value in bounds.tests])
+
+
+def _all_or(bounds: Bounds | None) -> tuple[str, tuple[Any, ...]]:
+    return ("1", ()) if bounds is None else _within(bounds)
+
+
+def _term(kind: int, value: Any) -> Literal:
+    """A value that is whole, as a literal."""
+    if kind == 2:
+        return Literal(value.decode())
+    return cast(Literal, to_term(value if kind else bool(value)))
 
 
 def _is_whole(tie: tuple[int, Any]) -> bool:
@@ -189,20 +240,18 @@ def _is_whole(tie: tuple[int, Any]) -> bool:
     return not isinstance(value, float) or abs(value) < 2**63
 
 
-def prefixed(text: str) -> Bounds:
-    """The texts that begin with one."""
-    text = text[:KEPT_CHARACTERS]
-    return Bounds(2, text, text + _LAST * KEPT_CHARACTERS)
-
-
 def bounded(symbol: str, value: Any) -> Bounds:
-    """The values that may be less than one, or greater, or equal."""
+    """The values that may compare so with a boolean, a number or a text."""
     kind, bound = sort_key(value)
+    if kind == 1 and abs(bound) >= 2**53:
+        return Bounds(kind, (), False)  # integers are compared with doubles as doubles
+    is_exact = kind != 2 or len(bound) < KEPT_CHARACTERS
     if kind == 2:
         bound = bound[:KEPT_CHARACTERS]
-    elif kind == 1 and abs(bound) >= 2**53:
-        bound = None  # integers are compared with doubles as doubles
-    return Bounds(kind, bound, None) if symbol.startswith(">") else Bounds(kind, None, bound)
+    if symbol == "STARTS_WITH":
+        return Bounds(kind, ((">=", bound), ("<=", bound + _LAST * KEPT_CHARACTERS)), is_exact)
+    sign = symbol if is_exact else f"{symbol[0]}="
+    return Bounds(kind, ((sign, bound),), is_exact)
 
 
 def _create(connection: sqlite3.Connection) -> None:
@@ -230,6 +279,8 @@ def _rows_of(iri: str, term: Any) -> Iterable[tuple[int, Any, str, int]]:
     """
     if isinstance(term, Literal) and term.datatype == vocab.STRING:
         return ((2, term.value[:KEPT_CHARACTERS], iri, _SORTED | _COMPARED),)
+    if isinstance(term, NamedNode) and term != vocab.NULL:  # of a type, or a fact
+        return ((3, term.value, iri, _SORTED),)
     value = to_json(term)
     if value is None:
         return ()
@@ -246,8 +297,8 @@ def _indexed(key: tuple[int, Any]) -> tuple[int, Any]:
     kind, value = key
     if isinstance(value, str):
         return kind, value[:KEPT_CHARACTERS]
-    if value != value:
-        raise ValueError("a number without an order.")
+    if value != value or (value == 0 and math.copysign(1, value) < 0):
+        raise ValueError("a number without an order, or -0.0, which SQLite would keep as 0.0.")
     is_long = isinstance(value, int) and not -(2**63) <= value < 2**63
     return kind, float(value) if is_long else value
 

@@ -104,6 +104,17 @@ class Totals:
             self._add_pending()
             return +self._uses if self._commit == commit else None
 
+    def number(self, commit: int, predicate: str, of: str | None) -> int | None:
+        """The number of triples with a predicate, of one kind of subjects if it is given; None
+        where it is not known as of a commit."""
+        with self._lock:
+            self._is_wanted = True
+            self._add_pending()
+            if self._commit != commit:
+                return None
+            uses = self._uses.items()
+            return sum([n for (kind, p, _), n in uses if p == predicate and of in (None, kind)])
+
     def recent(self, commit: int, are_links: bool) -> tuple[list[str], bool] | None:
         """The last changed concepts, or links that do not file a concept, and whether these are
         all; equal times in the order of IRIs."""

@@ -36,6 +36,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
     monkeypatch.setattr(sorted_values, "WORTH_SECONDS", 0)
     monkeypatch.setattr(sorted_values, "LEAST_SECONDS", 60)
     monkeypatch.setattr(by_value, "LEAST_SHARE", 1)
+    monkeypatch.setattr(by_value, "LEAST_SHARE_OF_PLAIN", 1)
     return count_calls(monkeypatch, ByValue)
 
 
@@ -145,6 +146,53 @@ def test_the_page_of_many_equal_elements_is_read_in_order(
     for turn in range(2):
         assert nexus.execute(query) == ["D89", "D88"]
         assert (calls.others, calls.indexed) == (1, turn)
+
+
+KEPT = "# It is answered by values or counts that are kept, without a query."
+GRADES = f"FIND(?d.attributes.grade, COUNT(?d), SUM(?d.attributes.grade)) WHERE {{ {DRUGS} }}"
+EQUAL = f"FIND(?d.name, ?d.attributes.grade) WHERE {{ {DRUGS} FILTER(?d.attributes.grade == 3) }}"
+
+
+def is_kept(nexus: kiprdf.Nexus, query: str) -> bool:
+    return nexus.explain(query).startswith(KEPT)
+
+
+def test_values_and_counts_answer_by_themselves(nexus: kiprdf.Nexus, calls: Calls) -> None:
+    """3 and 3.0 are one group, but are shown and added as they are."""
+    links = 'FIND(COUNT(?l)) WHERE { ?l (?d, "treats", ?s) }'
+    for number, grade in ((11, 3), (12, 3.0), (13, 3.0), (14, "a"), (15, None), (16, True)):
+        add(nexus, number, grade=grade)
+    for _ in range(2):
+        rows = zip(*nexus.execute(GRADES), strict=True)
+        assert sorted(rows, key=str) == [("a", 1, 0), (3, 3, 9.0), (None, 11, 0), (True, 1, 0)]
+        names, grades = nexus.execute(EQUAL)
+        shown = sorted(zip(names, map(repr, grades), strict=True))
+        assert shown == [("D11", "3"), ("D12", "3.0"), ("D13", "3.0")]
+        assert nexus.execute(f"FIND(COUNT(?d)) WHERE {{ {DRUGS} }}") == 16
+        assert nexus.execute(links) == 16
+    assert [is_kept(nexus, query) for query in (GRADES, links)] == [True, True]
+    nexus.execute(f"DELETE CONCEPT ?d DETACH WHERE {{ {DRUGS} FILTER(?d.attributes.grade == 3) }}")
+    assert sorted(nexus.execute(GRADES)[1]) == [1, 1, 11]
+    assert nexus.execute(f"FIND(COUNT(?d)) WHERE {{ {DRUGS} }}") == nexus.execute(links) == 13
+
+
+@pytest.mark.parametrize(
+    "grade", [[3, 4], {"@value": "a", "@language": "de"}, "a" * 100, 1e300, -0.0]
+)
+def test_what_values_do_not_say_is_left_to_the_engine(
+    nexus: kiprdf.Nexus, calls: Calls, grade: Any
+) -> None:
+    counted = f"FIND(?d.attributes.grade, COUNT(?d)) WHERE {{ {DRUGS} }}"
+    add(nexus, 11, grade=3)
+    assert [sorted(nexus.execute(counted)[1]) for _ in range(2)] == [[1, 10], [1, 10]]
+    assert is_kept(nexus, counted)
+    add(nexus, 12, grade=grade)
+    for _ in range(2):
+        values, numbers = nexus.execute(counted)
+        assert sorted(zip(map(repr, values), numbers, strict=True)) == sorted(
+            [("3", 1), (repr(grade), 1), ("None", 10)]
+        )
+    assert not is_kept(nexus, counted)
 
 
 def test_a_named_element_is_where_the_engine_begins(nexus: kiprdf.Nexus, calls: Calls) -> None:

@@ -33,7 +33,13 @@ WHERES = (
     '(?x, "likes", ?y)',
     '?y (?x {type: "U"}, ?p, ?z)',
 )
-SHOWN = ("?x.id", "?x.attributes.a, ?x.id", "?x.metadata.m, ?x.attributes.b", "COUNT(?x)")
+SHOWN = ("?x.id", "?x.attributes.a, ?x.id", "?x.metadata.m, ?x.attributes.b")
+COUNTED = (
+    "COUNT(?x)",
+    "?x.attributes.a, COUNT(?x)",
+    "COUNT(?x.attributes.a), MIN(?x.attributes.a)",
+    "SUM(?x.metadata.m), ?x.attributes.a",
+)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -46,6 +52,7 @@ def always() -> Iterator[None]:
         patch.setattr(sorted_values, "CHUNK", 2)
         patch.setattr(sorted_values, "KEPT_TRIPLES", 8)
         patch.setattr(by_value, "LEAST_SHARE", 1)
+        patch.setattr(by_value, "LEAST_SHARE_OF_PLAIN", 1)
         yield
 
 
@@ -69,11 +76,11 @@ def test_any_query(case: Case) -> None:
 
 @st.composite
 def ordered(draw: Any) -> str:
-    """A FIND with ranges and an order."""
+    """A FIND with ranges, and an order or aggregates."""
     keys = st.sampled_from(("attributes.a", "attributes.b", "metadata.m"))
     where = draw(st.sampled_from(WHERES))
     for _ in range(draw(st.integers(0, 2))):
-        operator = draw(st.sampled_from(("<", "<=", ">", ">=", "STARTS_WITH")))
+        operator = draw(st.sampled_from(("<", "<=", ">", ">=", "==", "STARTS_WITH")))
         path = f"?x.{draw(keys)}"
         constant = json.dumps(draw(values), ensure_ascii=False)
         if operator == "STARTS_WITH":
@@ -81,9 +88,9 @@ def ordered(draw: Any) -> str:
             where += f" FILTER(STARTS_WITH({path}, {constant}))"
         else:
             where += f" FILTER({path} {operator} {constant})"
-    shown = draw(st.sampled_from(SHOWN))
+    shown = draw(st.sampled_from((*SHOWN, *COUNTED)))
     text = f"FIND({shown}) WHERE {{ {where} }}"
-    if not shown.startswith("COUNT") and draw(st.integers(0, 3)):
+    if shown in SHOWN and draw(st.integers(0, 3)):
         text += f" ORDER BY ?x.{draw(keys)}{draw(st.sampled_from(('', ' DESC', ', ?x.id DESC')))}"
         text += f" LIMIT {draw(st.integers(1, 3))}"
     return text

@@ -8,7 +8,8 @@ in the range, or a search grows too large, the engine tests all elements.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Variable
@@ -22,7 +23,7 @@ from kiprdf.kql.results import Cells
 from kiprdf.kql.where import Where
 from kiprdf.language import ast
 from kiprdf.rdf import vocab
-from kiprdf.rdf.iris import Iris
+from kiprdf.rdf.iris import ConceptName, Iris
 from kiprdf.rdf.readings import read
 from kiprdf.sparql import algebra
 from kiprdf.sparql.algebra import (
@@ -43,11 +44,14 @@ from kiprdf.sparql.algebra import (
 )
 from kiprdf.store import Store
 from kiprdf.store.base import Row
-from kiprdf.store.sorted_values import Bounds, Scope, bounded, prefixed
+from kiprdf.store.sorted_values import Bounds, Scope, SortedValues, bounded
 from kiprdf.store.update_times import Range
 
 LEAST_SHARE = 16
 """One of so many elements is looked up in the time in which the engine tests them all."""
+LEAST_SHARE_OF_PLAIN = 4
+"""The same where the values need not be read."""
+MOST_LISTED = 10_000_000
 READ_SHARE = 8
 """One read for so many elements may end without a page: half of what the engine takes."""
 MOST_UNSORTED = 1_000
@@ -57,63 +61,133 @@ MOST_READS = 10_000
 row."""
 AT_ONCE = 256
 _LAST = "\U0010ffff"
-Test: TypeAlias = tuple[str, Literal | Hole]
-"""A condition on a value: the operator and the constant."""
 InOrder: TypeAlias = Iterable[tuple[object, bool, list[str]]]
 """Values in their order, whether elements that have one are tied, and their IRIs, sorted."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Sorted:
-    """An element with a value under a key, which is in the first slot of its ``lookup``.
-
-    ``kind`` is the triple that narrows what it can be.
-    """
+class _Keyed:
+    """An element with a value under a key; ``kind`` is the triple that narrows what it can be."""
 
     element: Variable
     key: NamedNode
     kind: TriplePattern | None
-    lookup: LookupPlan
 
     def scope(self, iris: Iris, bindings: Bindings) -> Scope:
         return Scope(self.key, *_span(self.kind, iris, bindings))
 
 
 @dataclass(frozen=True, slots=True)
-class RangePlan(_Sorted):
+class _Tested(_Keyed):
     """An element that conditions on its value narrow."""
 
-    tests: tuple[Test, ...]
+    tests: tuple[Condition, ...]
 
-    def bounds(self, bindings: Bindings) -> Bounds | None:
-        """Values among which are all for which the tests hold; None where that is unknown."""
+    def bounds(self, bindings: Bindings, is_plain: bool) -> Bounds | None:
+        """Values among which are all for which the tests hold; None where that is unknown.
+
+        With ``is_plain``, no values are arrays, or texts with a language.
+        """
         constants = [
-            (name, read(cast(Literal, bindings[term] if isinstance(term, Hole) else term)))
-            for name, term in self.tests
+            (test.name, read(cast(Literal, bindings[term] if isinstance(term, Hole) else term)))
+            for test in self.tests
+            for term in test.operands[1:]
         ]
-        ranges = [
-            bounded(name, value)
+        every = [
+            (name, bounded(name, value))
             for name, value in constants
-            if name != "STARTS_WITH" and isinstance(value, bool | int | float | str)
+            if isinstance(value, str if name == "STARTS_WITH" else bool | int | float | str)
         ]
-        # No array is in a range, but different items may begin with different texts.
-        if not ranges:
-            texts = [value for name, value in constants if name == "STARTS_WITH"]
-            return prefixed(texts[0]) if texts and isinstance(texts[0], str) else None
-        ranges = [bounds for bounds in ranges if bounds.kind == ranges[0].kind]
-        lows = [bounds.low for bounds in ranges if bounds.low is not None]
-        highs = [bounds.high for bounds in ranges if bounds.high is not None]
-        return Bounds(ranges[0].kind, max(lows, default=None), min(highs, default=None))
+        if not is_plain:
+            # No array is in a range, but different items may begin with different texts.
+            compared = [each for each in every if each[0] not in ("==", "STARTS_WITH")]
+            every = compared or [each for each in every if each[0] == "STARTS_WITH"][:1]
+        if not every:
+            return None
+        own = [bounds for _, bounds in every if bounds.kind == every[0][1].kind]
+        is_exact = is_plain and len(own) == len(self.tests) and all(b.is_exact for b in own)
+        return Bounds(own[0].kind, tuple(test for b in own for test in b.tests), is_exact)
 
 
 @dataclass(frozen=True, slots=True)
-class PagePlan(_Sorted):
-    """The first rows of a WHERE whose order begins with a value of an element.
+class RangePlan(_Tested):
+    """An element in the first slot of its ``lookup``; ``rest`` is what of it plain values leave."""
 
-    ``shown`` are the cells of the projected variables, ``needed`` the number of rows that differ
-    in them. Where ``is_ordered``, elements of one value are in the order of the rows.
+    lookup: LookupPlan
+    rest: LookupPlan
+
+
+@dataclass(frozen=True, slots=True)
+class ValuesPlan(_Tested):
+    """A WHERE of which the values of a key are all that must be read.
+
+    A row has the value where a cell ``is_value``, or else the element. Rows that ``are_counted``
+    have a value, or nothing, and the number of elements.
     """
 
+    is_value: tuple[bool, ...]
+    are_counted: bool
+
+    def rows(self, store: Store, bindings: Bindings, most: int) -> list[Row] | None:
+        """The rows; None for more than ``most``, and where the engine must answer."""
+        values = store.sorted_values(self.scope(store.iris, bindings))
+        bounds = self.bounds(bindings, is_plain=True)
+        is_exact = not self.tests or (bounds is not None and bounds.is_exact)
+        if values is None or not is_exact or values.has_others():
+            return None
+        if self.are_counted:
+            return self._counted(values, bounds, store, bindings)
+        if bounds is None:
+            return None
+        if not any(self.is_value):
+            iris = values.between(bounds, most)
+            return None if iris is None else [(NamedNode(iri),) for iri in iris]
+        pairs = values.valued(bounds, most)
+        if pairs is None:
+            return None
+        return [tuple([v if it else NamedNode(iri) for it in self.is_value]) for iri, v in pairs]
+
+    def _counted(
+        self, values: SortedValues, bounds: Bounds | None, store: Store, bindings: Bindings
+    ) -> list[Row] | None:
+        if not self.is_value:
+            number = values.number(bounds)
+            return None if number is None else [(Literal(number),)]
+        tally = values.tally(bounds)
+        if tally is None:
+            return None
+        rows: list[Row] = [(value, Literal(number)) for value, number in tally]
+        if bounds is None:
+            number = number_of(cast(TriplePattern, self.kind), store, bindings)
+            if number is None:
+                return None
+            others = number - sum(number for _, number in tally)
+            rows += [(None, Literal(others))] if others else []
+        return rows
+
+
+@dataclass(frozen=True, slots=True)
+class NumberPlan:
+    """A WHERE that asks for the number of the elements of a type, or of the facts of a predicate;
+    ``kind`` is the triple that each of them has."""
+
+    kind: TriplePattern
+
+    def rows(self, store: Store, bindings: Bindings) -> list[Row] | None:
+        number = number_of(self.kind, store, bindings)
+        return None if number is None else [(Literal(number),)]
+
+
+@dataclass(frozen=True, slots=True)
+class PagePlan(_Keyed):
+    """The first rows of a WHERE whose order begins with a value of an element.
+
+    That is in the first slot of the ``lookup``. ``shown`` are the cells of the projected variables,
+    ``needed`` the number of rows that differ in them. Where ``is_ordered``, elements of one value
+    are in the order of the rows.
+    """
+
+    lookup: LookupPlan
     descending: bool
     shown: tuple[int, ...]
     needed: int
@@ -184,20 +258,27 @@ class NewestPlan:
 class ByValue:
     """How the rows of a WHERE are chosen by sorted values.
 
-    At most ``limit`` elements of a range are looked up.
+    At most ``limit`` elements of a range are looked up. ``whole`` needs nothing but the values.
     """
 
+    whole: ValuesPlan | NumberPlan | None
     ranges: tuple[RangePlan, ...]
     page: PagePlan | None
     limit: int | None
 
     def rows(self, store: Store, bindings: Bindings) -> list[Row] | None:
         """Rows that are enough to answer; None where the engine must."""
+        if isinstance(self.whole, NumberPlan):
+            return self.whole.rows(store, bindings)
+        if self.whole is not None and self.page is None:
+            rows = self.whole.rows(store, bindings, self.limit or MOST_LISTED)
+            if rows is not None:
+                return rows
         chosen = self._in_range(store, bindings)
         if chosen is None:
             return self._first(store, bindings)
-        plan, iris, most = chosen
-        _, *others = plan.lookup.filled(bindings)
+        lookup, iris, most = chosen
+        _, *others = lookup.filled(bindings)
         reads = Reads(store, most)
         solved: dict[Row, tuple[Solution, Row]] = {}
         try:
@@ -206,30 +287,33 @@ class ByValue:
                 starts: list[Solution] = [
                     [NamedNode(iri), *others] for iri in iris[at : at + AT_ONCE]
                 ]
-                for key, solution in plan.lookup.solve(starts, reads).items():
+                for key, solution in lookup.solve(starts, reads).items():
                     solved.setdefault(key, solution)
         except Fallback:
             return None
-        return plan.lookup.result(solved)
+        return lookup.result(solved)
 
     def _in_range(
         self, store: Store, bindings: Bindings
-    ) -> tuple[RangePlan, list[str], int] | None:
-        """The range with the fewest elements, these, and the most that may be read of them."""
-        best: tuple[RangePlan, list[str], int] | None = None
+    ) -> tuple[LookupPlan, list[str], int] | None:
+        """The lookup of the range with the fewest elements, these, and the most that it reads."""
+        best: tuple[LookupPlan, list[str], int] | None = None
         for plan in self.ranges:
-            bounds = plan.bounds(bindings)
             values = store.sorted_values(plan.scope(store.iris, bindings))
-            if values is None or bounds is None:
+            if values is None:
                 continue
-            most = values.size // LEAST_SHARE + 1
+            bounds = plan.bounds(bindings, is_plain=not values.has_others())
+            if bounds is None:
+                continue
+            most = values.size // (LEAST_SHARE_OF_PLAIN if bounds.is_exact else LEAST_SHARE) + 1
             if self.page is not None:
                 most = min(most, MOST_UNSORTED)
             if self.limit is not None:
                 most = min(most, self.limit)
             iris = values.between(bounds, most if best is None else min(most, len(best[1])))
             if iris is not None:
-                best = plan, iris, max(values.size, 4 * MOST_UNSORTED)
+                lookup = plan.rest if bounds.is_exact else plan.lookup
+                best = lookup, iris, max(values.size, 4 * MOST_UNSORTED)
         return best
 
     def _first(self, store: Store, bindings: Bindings) -> list[Row] | None:
@@ -241,9 +325,10 @@ class ByValue:
             return None
         own = (self.page.element, self.page.key)
         same = next((plan for plan in self.ranges if (plan.element, plan.key) == own), None)
-        bounds = None if same is None else same.bounds(bindings)
-        if bounds is not None and values.has_others():
-            bounds = None  # they are not sorted by what they are compared by
+        bounds = None
+        if same is not None and not values.has_others():
+            # Others are not sorted by what they are compared by.
+            bounds = same.bounds(bindings, is_plain=True)
         walk = values.walk(self.page.descending, bounds)
         most = min(max(values.size // READ_SHARE, MOST_UNSORTED), MOST_READS)
         is_all = same is not None
@@ -251,8 +336,16 @@ class ByValue:
 
     def spend(self, store: Store, bindings: Bindings, seconds: float) -> None:
         """Note what the engine took to answer without the sorted values."""
-        plans = (*self.ranges, *([self.page] if self.page else ()))
-        for scope in dict.fromkeys(plan.scope(store.iris, bindings) for plan in plans):
+        plans: list[_Keyed] = [*self.ranges, *([self.page] if self.page else ())]
+        scopes = [plan.scope(store.iris, bindings) for plan in plans]
+        whole = self.whole
+        if isinstance(whole, ValuesPlan):
+            scopes.append(whole.scope(store.iris, bindings))
+        if whole is not None and whole.kind is not None:
+            needs_number = isinstance(whole, NumberPlan) or (whole.are_counted and not whole.tests)
+            if needs_number and number_of(whole.kind, store, bindings) is None:
+                scopes.append(_members(whole.kind, store.iris, bindings))
+        for scope in dict.fromkeys(scopes):
             store.sorted_values(scope, seconds)
 
 
@@ -285,21 +378,114 @@ def plan_by_value(
     if group is None or any(map(_names_element, group.parts)):
         return None
     constants = {variable for variable, _ in group.constants}
-    tests: dict[tuple[Variable, NamedNode], list[Test]] = {}
-    for name, variable, constant in _tests(where.pushed):
-        value = values.get(variable)
+    tests: dict[tuple[Variable, NamedNode], list[Condition]] = {}
+    for test in _tests(where.pushed):
+        value = values.get(cast(Variable, test.operands[0]))
         key = None if value is None else value.predicate
         if value is not None and key is not None and value.node not in constants:
-            tests.setdefault((value.node, key), []).append((name, constant))
+            tests.setdefault((value.node, key), []).append(test)
     ranges: list[RangePlan] = []
     for (element, key), own in tests.items():
+        if all(test.name == "==" for test in own):
+            continue  # the engine finds these
         kind, lookup = _plan_element(element, where, columns, counts)
         if lookup is not None:
-            ranges.append(RangePlan(element, key, kind, lookup, tuple(own)))
+            pattern = _without(where.pushed, kind, own)
+            rest = where.lookup(columns, counts, given=(element,), pattern=pattern)
+            ranges.append(RangePlan(element, key, kind, tuple(own), lookup, rest or lookup))
     page = None
     if find is not None and needed is not None:
         page = _plan_page(find, where, columns, cells, needed)
-    return ByValue(tuple(ranges), page, limit) if ranges or page else None
+    whole = _plan_whole(where, columns, counts, tests)
+    return ByValue(whole, tuple(ranges), page, limit) if whole or ranges or page else None
+
+
+def _plan_whole(
+    where: Where,
+    columns: tuple[Variable, ...],
+    counts: tuple[Count, ...],
+    tests: Mapping[tuple[Variable, NamedNode], list[Condition]],
+) -> ValuesPlan | NumberPlan | None:
+    """The plan of a WHERE that says only what an element is, and how a value of it compares."""
+    group = where.pushed
+    if not isinstance(group, Group) or group.before != UNIT or group.constants or len(tests) > 1:
+        return None
+    kind = _only_kind(group, where.iris)
+    is_number = len(counts) == 1 and counts[0].variable is None
+    if kind is None or (counts and not is_number):
+        return None
+    if not (columns or group.conditions):
+        return NumberPlan(kind)
+    element, values = cast(Variable, kind.subject), where.translation.values
+    is_value = tuple([column != element for column in columns])
+    read = [values.get(c) for c, it in zip(columns, is_value, strict=True) if it]
+    keys = {(value.node, value.predicate) for value in read if value}.union(tests)
+    if None in read or len(keys) != 1 or kind.predicate not in vocab.IDENTITY:
+        return None
+    ((of, key),) = keys
+    own = next(iter(tests.values()), [])
+    if of != element or key is None or len(own) < len(list(_conjuncts(group.conditions))):
+        return None
+    if not (all(is_value) if counts else own):
+        return None
+    return ValuesPlan(element, key, kind, tuple(own), is_value, bool(counts))
+
+
+def _only_kind(group: Group, iris: Iris) -> TriplePattern | None:
+    """The triple that shows what an element is, where a group says nothing else."""
+    triples = set(_triples(group))
+    links = [triple for triple in triples if isinstance(triple.object, TripleTerm)]
+    facts = {cast(TripleTerm, link.object).asserted for link in links} or triples
+    if (
+        len(facts) != 1
+        or len(links) > 1
+        or not all(isinstance(p, algebra.BGP) for p in group.parts)
+    ):
+        return None
+    (fact,) = facts
+    if fact.predicate == vocab.TYPE:
+        return fact if isinstance(fact.subject, Variable) and is_iri(fact.object) else None
+    (kind,) = links or [fact]
+    is_named = isinstance(fact.predicate, NamedNode) and fact.predicate.value.startswith(
+        iris.predicates
+    )
+    is_open = len(kind.names) == 2 + len(links)
+    return kind if is_named and is_open and triples <= {fact, kind} else None
+
+
+def _triples(group: Group) -> Iterator[TriplePattern]:
+    for part in group.parts:
+        if isinstance(part, algebra.BGP):
+            yield from part.triples
+
+
+def _without(
+    pattern: Pattern, kind: TriplePattern | None, conditions: Collection[Expression]
+) -> Pattern:
+    """A WHERE without the type of an element, and some conditions, in its first group."""
+    match pattern:
+        case Group() if pattern.before == UNIT:
+            parts = pattern.parts
+            if kind is not None and kind.predicate == vocab.TYPE:
+                parts = tuple(
+                    algebra.BGP(tuple([triple for triple in part.triples if triple != kind]))
+                    if isinstance(part, algebra.BGP)
+                    else part
+                    for part in parts
+                )
+            return replace(
+                pattern,
+                parts=parts,
+                conditions=tuple([c for c in pattern.conditions if c not in conditions]),
+                starts=tuple([s for s in pattern.starts if s.condition not in conditions]),
+            )
+        case Group():
+            return replace(pattern, before=_without(pattern.before, kind, conditions))
+        case algebra.Lateral() | algebra.AntiJoin():
+            return replace(pattern, left=_without(pattern.left, kind, conditions))
+        case algebra.Filter() | algebra.Extend():
+            return replace(pattern, pattern=_without(pattern.pattern, kind, conditions))
+    return pattern
 
 
 def _plan_page(
@@ -350,6 +536,28 @@ def _span(kind: TriplePattern | None, iris: Iris, bindings: Bindings) -> tuple[s
     return f"{iris.base}{definition.value.removeprefix(iris.concept_types)}/", ""
 
 
+def number_of(kind: TriplePattern, store: Store, bindings: Bindings) -> int | None:
+    """How many elements have the triple that shows their kind; None where that is not kept."""
+    scope, totals = _members(kind, store.iris, bindings), store.totals()
+    if totals is not None:
+        of = None
+        if scope.start:
+            of, _ = cast(ConceptName, store.iris.name(f"{scope.start}_"))
+        number = totals.number(store.commit(), scope.key.value, of)
+        if number is not None:
+            return number
+    values = store.sorted_values(scope)
+    return None if values is None else values.number()
+
+
+def _members(kind: TriplePattern, iris: Iris, bindings: Bindings) -> Scope:
+    """A scope in which each element of a kind is once: those of a type, or facts by their ends."""
+    if kind.predicate == vocab.TYPE:
+        return Scope(vocab.TYPE, *_span(kind, iris, bindings))
+    fact = kind.object.asserted if isinstance(kind.object, TripleTerm) else kind
+    return Scope(cast(NamedNode, fact.predicate))
+
+
 def _first_group(pattern: Pattern) -> Group | None:
     """The group that is evaluated first, whose solutions all others extend or drop."""
     match pattern:
@@ -364,9 +572,7 @@ def _first_group(pattern: Pattern) -> Group | None:
 
 def _kind_of(group: Group, element: Term) -> TriplePattern | None:
     """A triple of a group that shows whether an element is a concept, of a type, or a link."""
-    triples = (
-        triple for part in group.parts if isinstance(part, algebra.BGP) for triple in part.triples
-    )
+    triples = _triples(group)
     own = [t for t in triples if t.subject == element and t.predicate in vocab.IDENTITY]
     return min(own, key=lambda triple: isinstance(triple.object, Variable), default=None)
 
@@ -388,16 +594,16 @@ def _names_element(part: Pattern) -> bool:
     return False
 
 
-_TESTS = ("<", "<=", ">", ">=", "STARTS_WITH")
+_TESTS = ("==", "<", "<=", ">", ">=", "STARTS_WITH")
 
 
-def _tests(pattern: Pattern) -> Iterator[tuple[str, Variable, Literal | Hole]]:
+def _tests(pattern: Pattern) -> Iterator[Condition]:
     """The comparisons of a value with a constant that hold for all solutions."""
     for condition in _conjuncts(_conditions(pattern)):
         match condition:
-            case Condition(operands=(Variable() as value, Literal() | Hole() as constant)):
+            case Condition(operands=(Variable(), Literal() | Hole())):
                 if condition.name in _TESTS:
-                    yield condition.name, value, constant
+                    yield condition
 
 
 def _conditions(pattern: Pattern) -> Iterator[Expression]:
