@@ -131,13 +131,12 @@ class SortedValues:
         if rows is None or not all(_is_whole(row[:2]) for row in rows):
             return None
         # 3 and 3.0 are equal.
-        spelled = (
+        return [
             (_term(kind, number(value) if kind == 1 else value), count)
             for kind, value, every, doubles in rows
             for number, count in ((int, every - doubles), (float, doubles))
             if count
-        )
-        return list(spelled)
+        ]
 
     def valued(self, bounds: Bounds, most: int) -> list[tuple[str, Literal]] | None:
         """The elements with a value in a range, with it; None where some are not whole, or for
