@@ -14,6 +14,7 @@ import pyoxigraph
 from tests.benchmarks import (
     carrying,
     chunks,
+    embedded,
     growth,
     importing,
     loading,
@@ -48,6 +49,7 @@ PARTS: dict[str, Callable[[int], Iterator[Ratio]]] = {
     "growth": growth.measured,
     "chunks": chunks.measured,
     "peers": peers.measured,
+    "embedded": embedded.measured,
 }
 """What is measured, each part by a function of the number of propositions."""
 
