@@ -198,7 +198,7 @@ QUESTIONS = {
         "UPDATE fact SET metadata = json_set(metadata, '$.confidence', :sure) "
         "WHERE predicate = 'member_of'",
         "MATCH ()-[f:member_of]->() SET f.confidence = $sure",
-        lambda turn: {"sure": 0.1 + turn % 500 / 1000},
+        lambda turn: {"sure": (100 + turn % 500) / 1000},
     ),
 }
 UPDATED = Question(
@@ -291,7 +291,7 @@ def _timed(function: Callable[[], object]) -> float:
 
 
 def _on_disk(store: type[Peer], prepared: Path, loads: int, measures: Table) -> None:
-    """What needs a folder, or a process of its own."""
+    """What needs a folder, or another process."""
     name, folder = store.name, prepared / store.name
     rows()
     seconds = []

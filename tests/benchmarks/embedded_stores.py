@@ -103,7 +103,7 @@ def _ends(number: int) -> Iterable[tuple[str, str, str]]:
 
 
 def person(turn: int) -> Values:
-    """Somebody of whom a fact is stated."""
+    """A person of whom a fact is stated."""
     number = turn * 391 % 2_300 * 3
     company = f"K{number * 7 % COMPANIES}"
     return {"name": f"P{number}", "company": company, "id": f"C:Person/P{number}"}
