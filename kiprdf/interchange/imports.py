@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -13,7 +14,7 @@ from pyoxigraph import DefaultGraph, NamedNode, Quad
 
 from kiprdf.errors import KipError
 from kiprdf.interchange import files, formats
-from kiprdf.interchange.formats import graphs
+from kiprdf.interchange.formats import graphs, lenient
 from kiprdf.interchange.formats.lenient import BadParts
 from kiprdf.interchange.formats.reading import base_of
 from kiprdf.interchange.importing import importer
@@ -71,6 +72,7 @@ class Document:
         self._mapping = options.vocabulary  # read here, since it may be a file that is missing
         self._name = files.name_of(source)
         self._bad = BadParts() if options.lenient else None
+        self._lost: Counter[str] = Counter()
         named = {} if self._name is None else {"source": self._name}
         self._provenance = {**named, IMPORTED_AT: imported_at, **(options.metadata or {})}
 
@@ -94,11 +96,18 @@ class Document:
         if self._options.context is not None:
             loader = given_contexts.GivenContexts(self._options.context, loader)
         return parsing.parse_foreign(
-            self._content, self._format, base_iri=self._base_iri, loader=loader, bad=self._bad
+            self._content,
+            self._format,
+            base_iri=self._base_iri,
+            loader=loader,
+            bad=self._bad,
+            lost=self._lost,
         )
 
     def _with_bad(self, plan: ImportPlan) -> ImportPlan:
-        """A plan whose report says what of the document is bad."""
+        """A plan whose report says what of the document is bad, or left out."""
+        lost = [Skipped(*one) for one in lenient.left_out(self._lost)]
+        plan = replace(plan, skipped=[*lost, *plan.skipped]) if lost else plan
         bad = self._bad
         if bad is None:
             return plan
@@ -142,7 +151,7 @@ class RdfDocument(Document):
             _named(self._options.metadata or {})
         self._is_part = bool(others)
         for other in others:
-            other._bad, other._is_part = self._bad, True
+            other._bad, other._lost, other._is_part = self._bad, self._lost, True
 
     @cached_property
     def _parsed(self) -> tuple[list[Quad], list[str]]:

@@ -162,3 +162,37 @@ def test_lines_are_judged_as_if_each_were_alone() -> None:
         noted = BadParts()
         assert list(parsing.quads("\n".join(lines), "ntriples", bad=noted)) == expected, lines
         assert [one.line for one in noted.first] == bad, lines
+
+
+def test_a_bad_iri_of_json_ld_is_refused_at_its_place_unless_lenient() -> None:
+    for bad in ("urn:boat 2", "urn:boat<2"):
+        boat = {"@id": "urn:boat:1", "@type": "urn:v:Boat", "urn:v:mast": "tall"}
+        for node in ({"@id": bad, "urn:v:mast": "x"}, {"@id": "urn:boat:1", bad: "x"}):
+            text = json.dumps([boat, node], indent=0)
+            line = text[: text.index(bad)].count("\n") + 1
+            nexus = kiprdf.Nexus.memory()
+            with pytest.raises(kiprdf.KipError, match=rf"KIP_1001 {line}:.*{bad} is not .*lenient"):
+                nexus.import_rdf(text, format="jsonld", define=True)
+            report = nexus.import_rdf(text, format="jsonld", define=True, lenient=True)
+            assert [one["line"] for one in report["skipped"]] == [line]
+            assert attributes(nexus) == {"mast": "tall", "same_as": "urn:boat:1"}
+
+
+def test_what_json_ld_leaves_out_is_reported_once_with_its_number() -> None:
+    context = {"mast": "urn:v:mast", "owner": {"@id": "urn:v:owner", "@type": "@id"}, "note": None}
+    boat = {
+        "@id": "urn:boat:1", "@type": ["urn:v:Boat", "Ship"], "mast": "tall", "owner": "ann",
+        "note": {"@id": "urn:x", "mast": "y"}, "size": [{"width": 1}], "_:b": 1,
+    }  # fmt: skip
+    text = json.dumps({"@graph": [{"@context": context, **boat}, {"@id": "ann", "mast": "z"}]})
+    nexus = kiprdf.Nexus.memory()
+    report = nexus.import_rdf([text], format="jsonld", define=True, source="s", replace=True)
+    (report,) = report["documents"]
+    lost = {one["triple"]: one["reason"].split(",")[0] for one in report["skipped"]}
+    once = dict.fromkeys(("Ship", "ann", "mast", "note", "size", "_:b"), "left out once")
+    assert lost == {**once}
+    assert attributes(nexus) == {"mast": "tall", "same_as": "urn:boat:1"}
+    text = json.dumps({"@context": {**context, "@base": "urn:x:y"}, **boat, "size": 1})
+    twice = nexus.import_rdf(f"[{text}, {text}]", format="jsonld", define=True, lenient=True)
+    lost = {one["triple"]: one["reason"].split(",")[0] for one in twice["skipped"]}
+    assert lost["size"] == lost["note"] == "left out 2 times"

@@ -47,10 +47,12 @@ def checked(
     loader: Loader | None,
     base_iri: str | None = None,
     correct_tag: Callable[[str], str | None] | None = None,
+    lost: Counter[str] | None = None,
 ) -> str:
     """Return a document that its parser reads safely, with its remote contexts inserted.
 
-    ``correct_tag`` returns a language tag that is well-formed, None if there is none.
+    ``correct_tag`` returns a language tag that is well-formed, None if there is none. In ``lost``
+    keys without a meaning are counted.
 
     Raises KIP_1001 with line and column for a text that is not JSON or has a key twice, and for a
     context that is named by its URL, unless a loader is given or it is bundled; KIP_4002 for a
@@ -66,7 +68,7 @@ def checked(
         _check_length(document, contexts, text)
         has_tags = correct_tag is not None and contexts.has_tags()
         is_misread = has_tags or contexts.may_be_misread()
-        read = plain(document, correct_tag or str) if is_misread else document
+        read = plain(document, correct_tag or str, lost) if is_misread else document
         is_changed = contexts.fetched or initial or read != document
         return json.dumps(read) if is_changed else text
     except RecursionError:

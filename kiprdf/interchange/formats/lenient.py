@@ -7,8 +7,10 @@ what the parser cannot read at all stays an error.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import field
+from functools import partial
 from typing import Any, NamedTuple
 
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Triple
@@ -19,6 +21,7 @@ from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError, shown
 from kiprdf.interchange.files import LONE_SURROGATE
 from kiprdf.interchange.formats import Format, guard
+from kiprdf.source import NOWHERE, Span
 
 LINES = ("ntriples", "nquads")
 """The formats in which each statement is a line."""
@@ -27,6 +30,7 @@ LISTED = 1000
 _BLOCK = 500
 """The lines that are parsed at once, until one of them is bad."""
 _LENGTH = 200
+_RELATIVE = "No scheme found in an absolute IRI"
 _END = re.compile("\r\n|\n|\r")
 
 
@@ -106,6 +110,45 @@ def parsed(
     else:
         yield from _sound(
             parse_rdf(read, format=parser, base_iri=base_iri, lenient=True), text, bad
+        )
+
+
+def whole(
+    quads: Iterable[Quad], text: str, read: str, base_iri: str | None, lost: Counter[str]
+) -> Iterator[Quad]:
+    """The quads of JSON-LD; what its parser leaves out is an error, or counted.
+
+    Raises KIP_1001 for an IRI that is not well-formed; what JSON-LD says to drop, relative IRIs and
+    predicates that are blank nodes, is counted in ``lost``. The lenient parser reads all of them.
+    """
+    count = 0
+    for quad in quads:
+        count += 1
+        yield quad
+    again = partial(parse_rdf, read, RdfFormat.JSON_LD, base_iri=base_iri, lenient=True)
+    if count == sum(1 for _ in paced(again())):
+        return
+    good: set[str] = set()
+    for quad in paced(again()):
+        for value, reason in filter(None, (_bad_value(term, good) for term in quad)):
+            if reason.endswith(_RELATIVE) or value.startswith("_:"):
+                lost[value] += 1
+                break
+            place = text.find(value)
+            span = NOWHERE if place < 0 else Span(place, place + len(value))
+            message = f"The text is not valid JSON-LD: {shown(value)} is not {reason}."
+            hint = "Correct it, or import the file without its triples: lenient=True (--lenient)."
+            raise KipError("KIP_1001", message, hint, span, text)
+
+
+def left_out(lost: Counter[str]) -> Iterator[tuple[str, str]]:
+    """Each key or relative IRI that JSON-LD leaves out, and why, with the number of times."""
+    for value, count in sorted(lost.items()):
+        times = "once" if count == 1 else f"{count} times"
+        yield (
+            shown(value, _LENGTH),
+            f"left out {times}, as JSON-LD says: it is a key without a meaning in the contexts, or"
+            " a relative IRI without a base",
         )
 
 

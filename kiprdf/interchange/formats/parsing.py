@@ -11,7 +11,7 @@ import hashlib
 import io
 import operator
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
 from itertools import chain
@@ -66,15 +66,18 @@ def parse_foreign(
     base_iri: str | None = None,
     loader: Loader | None = None,
     bad: BadParts | None = None,
+    lost: Counter[str] | None = None,
 ) -> tuple[list[Quad], list[str]]:
     """The quads of a document as ``parse`` returns them, and a sentence for each repaired tag.
 
-    With ``bad`` what is bad is noted there, and is not an error.
+    With ``bad`` what is bad is noted there, and is not an error. In ``lost`` the keys and relative
+    IRIs are counted that JSON-LD leaves out; then a bad IRI is an error as in other formats.
     """
     check_format(format)
     tags: dict[str, str | None] = {}
     text = repaired(decoded(content, format, bad), format, tags.__setitem__)
-    every = quads(text, format, base_iri=base_iri, loader=loader, bad=bad, note=tags.__setitem__)
+    note = tags.__setitem__
+    every = quads(text, format, base_iri=base_iri, loader=loader, bad=bad, note=note, lost=lost)
     if _NO_TAG in text:
         every = (Quad(*map(_without_placeholder, quad)) for quad in paced(every))
     return list(dict.fromkeys(every)), [_sentence(tag, tags[tag]) for tag in tags]
@@ -206,10 +209,11 @@ def quads(
     loader: Loader | None = None,
     bad: BadParts | None = None,
     note: Note | None = None,
+    lost: Counter[str] | None = None,
 ) -> Iterator[Quad]:
     """The quads of a document in its order, possibly with duplicates; see ``parse``.
 
-    With ``note`` the language tags of JSON-LD are repaired.
+    With ``note`` the language tags of JSON-LD are repaired; ``lost`` is that of ``parse_foreign``.
     """
     check_format(format)
     _check_base(base_iri)
@@ -217,12 +221,17 @@ def quads(
     if bad is not None and format in lenient.LINES:
         read = lenient.within_bounds(text, format, bad)
     else:
-        read = checked(text, format, loader, base_iri, note)
-    return chain.from_iterable(_parsed(text, read, format, base_iri, bad))
+        read = checked(text, format, loader, base_iri, note, lost)
+    return chain.from_iterable(_parsed(text, read, format, base_iri, bad, lost))
 
 
 def _parsed(
-    text: str, read: str, format: Format, base_iri: str | None, bad: BadParts | None
+    text: str,
+    read: str,
+    format: Format,
+    base_iri: str | None,
+    bad: BadParts | None,
+    lost: Counter[str] | None,
 ) -> Iterator[Iterable[Quad]]:
     """The quads of a checked text, in portions."""
     labels, parser = _Labels(text), OXIGRAPH_FORMATS[format]
@@ -230,6 +239,8 @@ def _parsed(
         parsed: Iterable[Quad]
         if bad is None:
             parsed = parse_rdf(read, format=parser, base_iri=base_iri)
+            if lost is not None and format == "jsonld":
+                parsed = lenient.whole(parsed, text, read, base_iri, lost)
         else:
             parsed = lenient.parsed(text, read, format, parser, base_iri, bad)
         for some, written in guard.bounded(parsed, read, NAMES[format]):
@@ -245,7 +256,12 @@ def _parsed(
 
 
 def checked(
-    text: str, format: Format, loader: Loader | None, base_iri: str | None, note: Note | None = None
+    text: str,
+    format: Format,
+    loader: Loader | None,
+    base_iri: str | None,
+    note: Note | None = None,
+    lost: Counter[str] | None = None,
 ) -> str:
     """Return a text that its parser reads safely, without crashing or taking minutes.
 
@@ -258,7 +274,7 @@ def checked(
     if format != "jsonld":
         return text
     correct = None if note is None else partial(_correct, note=note)
-    read = guard_jsonld.checked(text, loader, base_iri, correct)
+    read = guard_jsonld.checked(text, loader, base_iri, correct, lost)
     if read is not text:
         guard.check_tokens(read, format)
     return read

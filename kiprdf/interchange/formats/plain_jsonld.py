@@ -10,7 +10,7 @@ a URL were inserted before.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
 from typing import Any
@@ -46,6 +46,8 @@ class _Scope:
     """What was asked of ``keyword``: each key is in many nodes."""
     correct_tag: Callable[[str], str | None] = str
     """A well-formed language tag for one; None if there is none."""
+    lost: Counter[str] = field(default_factory=Counter)
+    """The keys without a meaning, with the number of their values."""
 
     def within(self, context: Any, propagates: bool = True) -> _Scope:
         """The scope with the terms of a context; without ``propagates`` for one node only."""
@@ -56,10 +58,10 @@ class _Scope:
             propagates = context.get("@propagate", propagates)
         for one in listed(context):
             if one is None:
-                scope = _Scope(correct_tag=self.correct_tag)
+                scope = replace(self, terms={}, previous=None, keywords={})
             elif isinstance(one, dict):
                 terms = {**scope.terms, **one}
-                scope = _Scope(terms, scope.previous, correct_tag=self.correct_tag)
+                scope = replace(scope, terms=terms, keywords={})
         return scope if propagates else replace(scope, previous=self.previous or self)
 
     def of_node(
@@ -134,12 +136,17 @@ class _Scope:
         return {**definition, **own}
 
 
-def plain(document: Any, correct_tag: Callable[[str], str | None] = str) -> Any:
+def plain(
+    document: Any, correct_tag: Callable[[str], str | None], lost: Counter[str] | None = None
+) -> Any:
     """A document that the parser reads as it is meant.
 
-    Texts with a language tag for which ``correct_tag`` returns None have none.
+    Texts with a language tag for which ``correct_tag`` returns None have none. In ``lost`` keys
+    without a meaning are counted.
     """
-    return _value(document, _Scope(correct_tag=correct_tag), [])
+    return _value(
+        document, _Scope(correct_tag=correct_tag, lost=Counter() if lost is None else lost), []
+    )
 
 
 def _value(value: Any, scope: _Scope, context: Any, from_map: bool = False) -> Any:
@@ -167,6 +174,8 @@ def _members(value: dict[str, Any], scope: _Scope) -> dict[str, Any]:
     replaced: dict[str, Any] = {}
     for key, item in value.items():
         keyword = scope.keyword(key)
+        if not keyword:
+            scope.lost[key] += 1
         if keyword in ("", "@context"):
             continue
         if keyword == "@language" and isinstance(item, str):
