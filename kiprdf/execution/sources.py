@@ -8,6 +8,7 @@ document has not; what others state or wrote stays (docs/decisions/231).
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Collection, Iterable
 from functools import cached_property
 from typing import Any, TypeAlias, cast
@@ -25,11 +26,23 @@ from kiprdf.interchange.importing.element_index import (
     read_element_index,
 )
 from kiprdf.interchange.importing.names import OTHER_TYPES
-from kiprdf.interchange.importing.origins import LISTS
+from kiprdf.interchange.importing.origins import IRI, LISTS
 from kiprdf.interchange.importing.plan import Element as Planned
 from kiprdf.interchange.importing.plan import ImportPlan
+from kiprdf.interchange.importing.values import together
 from kiprdf.kml.draft import Draft
-from kiprdf.kml.merged_origins import NO_LONGER_IN, ORIGINAL, PARTS, POSITION, STATED_BY, STATEMENTS
+from kiprdf.kml.merged_origins import (
+    NO_LONGER_IN,
+    ORIGINAL,
+    PARTS,
+    POSITION,
+    STATED_BY,
+    STATEMENTS,
+    items,
+    statement_identity,
+    statements_of,
+    write_statements,
+)
 from kiprdf.kml.trust import MARKS, STATUS
 from kiprdf.language.names import META_TYPES
 from kiprdf.rdf import vocab
@@ -38,6 +51,9 @@ from kiprdf.rdf.literals import Json, canonical_json, to_json, to_term
 from kiprdf.semantics.arguments import RESERVED_METADATA
 from kiprdf.semantics.periods import VALID_FROM, VALID_UNTIL
 
+CLASSES, MADE_BY = "@type", "@statements"
+"""The keys of a note with the classes that a source gives a concept, if they are not those of its
+type, and with the digests of the statements of a fact that it makes, where there are several."""
 SUPERSEDED, SUPERSEDED_AT = "superseded", "superseded_at"
 _OF_METADATA = "metadata."
 _NOTED_WITH = {POSITION: LISTS, STATEMENTS: STATEMENTS}
@@ -155,12 +171,14 @@ class Replacement:
             stated = {}
         else:
             was = stated.get(self._source, {})
+        others = {name: values for name, values in stated.items() if name != self._source}
+        marks = self._marks(element, before, others, stated.get(self._source), keys is None)
+        was = {key: digest for key, digest in was.items() if key not in (CLASSES, MADE_BY)}
         if keys is None:
             now = was
         else:
             terms = ((key, _terms(element, key)[1]) for key in keys if _is_of_source(key, element))
             now = {key: _digest(term) for key, term in terms if term is not None}
-        others = {name: values for name, values in stated.items() if name != self._source}
         if before is not None:
             if self._plan.replaces and not _is_merged(element):
                 _keep_edited(element, before, {k: v for k, v in was.items() if now.get(k) == v})
@@ -169,7 +187,7 @@ class Replacement:
             self._remove(element, {k: v for k, v in was.items() if k not in now}, others)
         else:
             now = {**was, **now}
-        _write(element.metadata, {**others, self._source: now})
+        _write(element.metadata, {**others, self._source: {**now, **marks}})
         last = None if before is None else metadata(before, SOURCE)
         if isinstance(last, str) and last in others and self._source in stated:
             element.metadata[SOURCE] = to_term(last)  # two harvests do not take turns
@@ -177,6 +195,102 @@ class Replacement:
             for key in (SUPERSEDED, SUPERSEDED_AT, NO_LONGER_IN):
                 element.metadata.pop(key, None)
             self.restored.append(self._draft.id(element.node))
+
+    # Classes and statements, of which several sources may each have their own -----------------
+
+    def _marks(
+        self,
+        element: Element,
+        before: Element | None,
+        others: Stated,
+        was: Values | None,
+        is_same: bool,
+    ) -> Values:
+        """The classes and statements of the source, where others state the element, too.
+
+        Notes those of the others that have no mark, and drops the statements that nobody makes.
+        """
+        if before is None or not others or _is_merged(element):
+            return {}
+        if isinstance(element, Proposition):
+            return self._made(element, cast(Proposition, before), others, was)
+        own = (was or {}).get(CLASSES) if is_same else _noted_classes(element)
+        if len(others) == 1 and was is None:
+            classes = _noted_classes(before)
+            if classes is None and IMPORTED_AT not in before.metadata:
+                classes = ""  # a person gave it its type
+            if classes is not None:
+                next(iter(others.values())).setdefault(CLASSES, classes)
+        earlier = [] if self._plan.replaces or was is None else [was.get(CLASSES)]
+        noted = [own, *earlier, *(values.get(CLASSES) for values in others.values())]
+        if any(one is not None for one in noted):
+            self._write_classes(element, noted)
+        own = own if earlier in ([], [own]) else " ".join(self._united(element, [own, *earlier]))
+        return {} if own is None else {CLASSES: own}
+
+    def _write_classes(self, concept: Concept, noted: Iterable[Json]) -> None:
+        """Record the classes that sources give a concept; None stands for those of its type."""
+        united, usual = self._united(concept, noted), self._united(concept, [None])
+        record = metadata(concept, ORIGINAL)
+        before = record if isinstance(record, dict) else {}
+        after = {key: one for key, one in before.items() if key != CLASSES}
+        after |= {} if united == usual else {CLASSES: united}
+        if after != before:
+            concept.metadata[ORIGINAL] = to_term(after)
+
+    def _united(self, concept: Concept, noted: Iterable[Json]) -> list[Json]:
+        id = self._iris.from_id(f"C:{META_TYPES[0]}/{concept.type}")
+        definition = self._draft.element(cast(NamedNode, id))
+        usual = None if definition is None else attribute(definition, IRI)
+        texts = (usual or "" if one is None else one for one in noted)
+        return sorted({iri for one in texts for iri in str(one).split()})
+
+    def _made(
+        self, link: Proposition, before: Proposition, others: Stated, was: Values | None
+    ) -> Values:
+        """The statements of a fact that the source makes, if there are several."""
+        if len(statements_of(link)) < 2:
+            return {}
+        earlier = " ".join(_identity(*one) for one in statements_of(before))
+        for values in others.values():
+            values.setdefault(MADE_BY, earlier)
+        own = set() if was is None else {*str(was.get(MADE_BY, earlier)).split()}
+        now = self._plan.statements.get(self._draft.id(link.node))
+        if now is not None:
+            own = {*map(_digest_of, now)} | (set() if self._plan.replaces else own)
+        marks: Values = {MADE_BY: " ".join(sorted(own))}
+        if self._plan.replaces:
+            self._drop_statements(link, {**others, self._source: marks})
+        return marks
+
+    def _drop_statements(self, link: Proposition, stated: Stated) -> set[str]:
+        """Drop the statements that no source makes; the keys whose values are others then."""
+        if not stated or not all(MADE_BY in values for values in stated.values()):
+            return set()
+        every = statements_of(link)
+        made = {one for values in stated.values() for one in str(values[MADE_BY]).split()}
+        left = [one for one in every if _identity(*one) in made]
+        if len(left) == len(every):
+            return set()
+        changed = {STATEMENTS}
+        was, now = _values_of(every), _values_of(left)
+        write_statements(link, left)
+        for key, values in was.items():
+            terms, place = (link.attributes, key) if key in link.attributes else (link.metadata, "")
+            if key in terms and together(items(terms[key])) == together(values):
+                changed.add(place or _OF_METADATA + key)
+                terms[key] = to_term(together(now.get(key, [])))
+                if key not in now:
+                    del terms[key]
+        for noted in stated.values():
+            for key in changed & noted.keys():
+                term = _terms(link, key)[1]
+                noted[key] = None if term is None else _digest(term)
+                if term is None:
+                    del noted[key]
+            if len(left) < 2:
+                del noted[MADE_BY]
+        return changed
 
     def _stated(self, element: Element) -> Stated:
         """What each source has stated of an element of the store.
@@ -290,9 +404,14 @@ class Replacement:
         """Take off an element what only the source states."""
         was = self._stated(element).get(self._source, {})
         if not _is_merged(element):
+            if isinstance(element, Proposition):
+                changed = self._drop_statements(element, others)
+                was = {key: digest for key, digest in was.items() if key not in changed}
             self._remove(element, was, others)
-            if others and OTHER_TYPES in was:
-                _forget_types(element.metadata)
+            noted = [values.get(CLASSES) for values in others.values()]
+            has_marks = CLASSES in was or any(one is not None for one in noted)
+            if isinstance(element, Concept) and others and (OTHER_TYPES in was or has_marks):
+                self._write_classes(element, noted)
         _write(element.metadata, others)
         names = [name for name in others if name]
         if names and metadata(element, SOURCE) == self._source:
@@ -406,11 +525,28 @@ def _forget_form(terms: Terms, key: str) -> None:
     terms[ORIGINAL] = to_term({**record, place: kept} if kept else record)
 
 
-def _forget_types(terms: Terms) -> None:
-    """Take out of the record that the resource has only other types than that of its concept."""
-    record = to_json(cast(Literal, terms[ORIGINAL])) if ORIGINAL in terms else None
-    if isinstance(record, dict) and record.get("@type") == []:
-        terms[ORIGINAL] = to_term({key: one for key, one in record.items() if key != "@type"})
+def _noted_classes(concept: Element) -> str | None:
+    """The classes in the record of a concept; None if they are those of its type."""
+    record = metadata(concept, ORIGINAL)
+    classes = record.get(CLASSES) if isinstance(record, dict) else None
+    return " ".join(map(str, classes)) if isinstance(classes, list) else None
+
+
+def _identity(noted: dict[str, Json], shown: dict[str, Json]) -> str:
+    return _digest_of(statement_identity(noted, shown))
+
+
+def _values_of(
+    statements: Iterable[tuple[dict[str, Json], dict[str, Json]]],
+) -> dict[str, list[Json]]:
+    """What several statements make the values of their fact."""
+    values: dict[str, list[Json]] = defaultdict(list)
+    for noted, shown in statements:
+        own = {key: one for key, one in shown.items() if key not in ("id", "metadata")}
+        own |= {SAME_AS: [noted["id"], *listed(noted.get(SAME_AS))]} if "id" in noted else {}
+        for key, one in own.items():
+            values[key] += listed(one)
+    return values
 
 
 def _sorted(nodes: Iterable[NamedNode]) -> list[NamedNode]:

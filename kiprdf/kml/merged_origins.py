@@ -195,23 +195,32 @@ def join_statements(link: Proposition, survivor: Element) -> None:
     elif len(both) > 1 and "graph_values" not in survivor.metadata:
         survivor.metadata[GRAPH] = to_term(sorted(each_once([*graphs[0], *graphs[1]]), key=str))
     both.sort(key=lambda one: statement_order(*one))
-    record = _record(survivor)
-    if len(both) > 1:
-        if any(shown for _, shown in both):
-            survivor.attributes[STATEMENTS] = to_term([shown for _, shown in both])
-        # Each statement has its own now.
-        record.pop("predicate", None)
-        record[STATEMENTS] = [noted for noted, _ in both]
-    elif both:
-        ((noted, _),) = both
-        ends = {key: noted[key] for key in ("subject", "object") if key in noted}
-        record = {key: noted[key] for key in _FORMS if key in noted}
-        record |= {STATEMENTS: [ends]} if ends else {}
-    survivor.metadata[ORIGINAL] = to_term(record)
+    if both:
+        write_statements(survivor, both)
     places = [*items(survivor.attributes.get(POSITION)), *items(link.attributes.get(POSITION))]
     if places:
         places = sorted(each_once(places), key=_by_number)
         survivor.attributes[POSITION] = to_term(places[0] if len(places) == 1 else places)
+
+
+def write_statements(
+    link: Proposition, statements: list[tuple[dict[str, Json], dict[str, Json]]]
+) -> None:
+    """Note what a link states, as ``statements_of`` returns it; its values stay."""
+    record = _record(link)
+    if len(statements) > 1:
+        if any(shown for _, shown in statements):
+            link.attributes[STATEMENTS] = to_term([shown for _, shown in statements])
+        # Each statement has its own now.
+        record.pop("predicate", None)
+        record[STATEMENTS] = [noted for noted, _ in statements]
+    else:
+        noted = statements[0][0] if statements else {}
+        ends = {key: noted[key] for key in ("subject", "object") if key in noted}
+        record = {key: noted[key] for key in _FORMS if key in noted}
+        record |= {STATEMENTS: [ends]} if ends else {}
+        link.attributes.pop(STATEMENTS, None)
+    link.metadata[ORIGINAL] = to_term(record)
 
 
 def _by_number(place: Json) -> tuple[int, str]:
@@ -241,6 +250,13 @@ def statements_of(link: Proposition) -> list[tuple[dict[str, Json], dict[str, Js
     values |= {k: v for k, v in attributes.items() if k not in (SAME_AS, STATEMENTS, POSITION)}
     forms = {key: record[key] for key in _FORMS if key in record}
     return [({GRAPH: graph, **own, **forms, **noted[0]}, {**own, **values})]
+
+
+def statement_identity(noted: dict[str, Json], shown: dict[str, Json]) -> list[Json]:
+    """What makes one of several statements another one: its reifier, else its ends and values."""
+    if "id" in noted:
+        return [noted["id"]]
+    return [noted.get("subject"), noted.get("object"), shown]
 
 
 def statement_order(noted: dict[str, Json], shown: dict[str, Json]) -> str:

@@ -12,6 +12,7 @@ from rdflib import Graph
 from rdflib.compare import isomorphic
 
 import kiprdf
+from tests.cases import each_case
 from tests.long_runs import SEED, amount
 
 PREFIXES = """@prefix dcterms: <http://purl.org/dc/terms/> .
@@ -308,6 +309,50 @@ def test_an_ontology_and_its_data_are_taken_in_one_call() -> None:
     assert nexus.import_rdf(text, ontology=True)["concepts"]["unchanged"] == 1
     with pytest.raises(kiprdf.KipError, match="KIP_1001 1:"):
         kiprdf.Nexus.memory().import_rdf("<relative> a <urn:T> .", ontology=True)
+
+
+LINK = ":levels a :Dataset . :office a :Office . :levels :publisher :office ."
+
+
+def said(number: int) -> str:
+    """A reifier of the link, with a value."""
+    fact = "rdf:subject :levels ; rdf:predicate :publisher ; rdf:object :office"
+    return f":s{number} a rdf:Statement ; {fact} ; :since {number} ."
+
+
+@each_case(
+    "first, second",
+    [
+        (":levels a :Dataset ; :k 1 .", ":levels a :Series ; :k 1 ."),
+        (":levels a :Dataset, :Series .", ":levels a :Series ."),
+        (LINK + said(1), LINK + said(2)),
+        (LINK + said(1) + said(2), LINK + said(2) + said(3)),
+        (LINK + said(1) + said(2), LINK),
+    ],
+)
+def test_types_and_reifiers_of_one_source_end_with_it(
+    first: str, second: str, tmp_path: Path
+) -> None:
+    files = {name: tmp_path / f"{name}.ttl" for name in "ab"}
+    for one, two in (("a", first), ("b", second)), (("b", second), ("a", first)):
+        texts = dict([one, two])
+        nexus = kiprdf.Nexus.memory()
+        for _ in range(2):
+            for name, text in texts.items():
+                files[name].write_text(PREFIXES + text)
+                replaced = harvest(nexus, str(files[name]), name)
+        assert replaced["elements"] == []
+        assert is_home(nexus, PREFIXES, *texts.values())
+        before = nexus.snapshot()
+        assert harvest(nexus, str(files["a"]), "a")["elements"] == []
+        assert nexus.snapshot() == before
+        files["a"].write_text(PREFIXES)
+        for _ in range(2):
+            harvest(nexus, str(files["a"]), "a")
+            assert is_home(nexus, PREFIXES, texts["b"])
+        harvest(nexus, PREFIXES + texts["a"].replace(said(1), said(4)), "a")
+        harvest(nexus, PREFIXES + texts["a"].replace(said(1), said(5)), "a")
+        assert is_home(nexus, PREFIXES, texts["a"].replace(said(1), said(5)), texts["b"])
 
 
 # Any documents --------------------------------------------------------------------------------

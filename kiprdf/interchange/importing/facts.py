@@ -544,6 +544,10 @@ def _with_earlier(parts: list[Part], fact: Fact, context: Context) -> list[Part]
     ]
     if not kept:
         return parts
+    new_graphs = {tuple(sorted(context.external.graphs[one])) for one, _, _ in fact.statements}
+    if new_graphs == {tuple(cast(list[str], part.noted[GRAPH])) for part in kept}:
+        # So the order of the imports makes no difference.
+        kept = [p._replace(noted={k: v for k, v in p.noted.items() if k != GRAPH}) for p in kept]
     return kept + [p for p in parts if p.noted.keys() - _USUAL or _has_values(p.values)]
 
 

@@ -75,10 +75,11 @@ from kiprdf.interchange.importing.plan import (
 from kiprdf.interchange.importing.values import NodeValues, examples, one_or_all, together
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.kml import statements
-from kiprdf.kml.merged_origins import ORIGINAL, STATEMENTS, merged_parts
+from kiprdf.kml.merged_origins import ORIGINAL, STATEMENTS, merged_parts, statement_identity
 from kiprdf.language.names import META_TYPES, is_key
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris, base_fault
+from kiprdf.rdf.literals import Json
 
 if TYPE_CHECKING:
     from kiprdf.options import ImportOptions
@@ -181,7 +182,17 @@ def plan(
         count,
         recorded=recorded,
         same=frozenset((*unstated, *unchanged_links(propositions, context))),
+        statements={
+            one.key: _stated(one, parts[one.key]) for one in propositions if one.key in parts
+        },
     )
+
+
+def _stated(link: Proposition, parts: list[Part]) -> list[list[Json]]:
+    """The identities of the statements of a fact that are in the document."""
+    shown = cast("list[JsonMap]", link.attributes.get(STATEMENTS) or [{}] * len(parts))
+    both = zip(parts, shown, strict=True)
+    return [statement_identity(part.noted, one) for part, one in both if part.shown is None]
 
 
 def _check(source_base: str | None, default_type: str | None) -> None:

@@ -46,6 +46,8 @@ class ImportPlan:
     ``superseded`` maps ids of concepts to those that replace them. Without ``update`` only new
     elements are written. ``same`` are the ids of those that state nothing new.
     What a ``source`` states is noted; if the plan ``replaces``, what it no longer states ends.
+    ``statements`` are the identities of the statements that make the same fact, by its id, where
+    the nexus has others of it or there are several.
     """
 
     definitions: Sequence[Concept] = ()
@@ -63,6 +65,7 @@ class ImportPlan:
     same: frozenset[str] = frozenset()
     source: str | None = None
     replaces: bool = False
+    statements: Mapping[str, list[list[Json]]] = field(default_factory=dict)
 
     def report(self, changed: Collection[str] = (), erased: Collection[str] = ()) -> dict[str, Any]:
         """Counts, created definitions, and everything skipped with its reason, as JSON.
