@@ -7,9 +7,9 @@ maker; these shapes are those of exports from 2023 to 2026::
     ChatGPT  [{"title", "create_time", "update_time", "conversation_id", "current_node", "mapping":
                {id: {"parent", "children", "message": {"id", "author": {"role", "name"},
                      "create_time", "content": {"content_type", …}, "metadata"} | null}}}]
-    Claude   [{"uuid", "name", "created_at", "updated_at", "chat_messages":
-               [{"uuid", "sender", "text", "content": [block, …], "created_at",
-                 "attachments", "files"}]}]
+    Claude   [{"uuid", "name", "created_at", "updated_at", "current_leaf_message_uuid"?,
+               "chat_messages": [{"uuid", "parent_message_uuid"?, "sender", "text",
+                 "content": [block, …], "created_at", "attachments", "files"}]}]
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ from kiprdf.memory.texts import PIECE
 
 CONVERSATION = "Conversation"
 _FILES = "conversations*.json"
+_PARENT = "parent_message_uuid"
+"""The key of a message of Claude with the message before it; older exports do not have it."""
 _OTHER = "only conversations are read of the archive"
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError)
 _HINT = "Give an export of ChatGPT or Claude: its archive (.zip), folder, or conversations.json."
@@ -47,9 +49,11 @@ Json = dict[str, Any]
 def chat(path: str | os.PathLike[str], *, source: str | None = None) -> Plan:
     """A plan of an export of ChatGPT or Claude: ``conversations.json``, or its archive or folder.
 
-    What ChatGPT does not show (messages that were edited, answers that were replaced) is kept in
-    sessions of their own. Raises ``KipError``: KIP_1001 for another file, and for one that is cut;
-    KIP_4002 for an archive that expands to very much.
+    What is not shown (messages that were edited, answers that were replaced) is kept in sessions of
+    their own; in an export of Claude only where its messages name their parents.
+
+    Raises ``KipError``: KIP_1001 for another file, and for one that is cut; KIP_4002 for an archive
+    that expands to very much.
 
     >>> _ = Path("conversations.json").write_text(
     ...     '[{"uuid": "c1", "name": "Tea", "created_at": "2026-01-01T00:00:00Z", "chat_messages":'
@@ -169,21 +173,28 @@ def _of_chatgpt(given: Json, plan: Plan) -> _Conversation:
     last = rest.pop("current_node", None)
     if not isinstance(last, str) or last not in nodes:
         last = _newest_leaf(nodes)
-    shown: dict[str, Json] = {}
-    while last in nodes and last not in shown:
-        shown[last] = nodes[last]
-        last = str(nodes[last].get("parent"))
-    if last in shown:
-        plan.warn(f"The messages of the conversation {id} are in a circle: it is read once.")
+    parents = {key: str(node.get("parent")) for key, node in nodes.items()}
+    shown = _branch(parents, last, id, plan)
     others = (node for key, node in nodes.items() if key not in shown)
     return _Conversation(
         id,
         title,
         created,
         {key: value for key, value in rest.items() if value not in (None, [], {})},
-        [*_messages(reversed(shown.values()))],
+        [*_messages(nodes[key] for key in reversed(shown))],
         [*_messages(others)],
     )
+
+
+def _branch(parents: dict[str, str], last: str | None, id: str, plan: Plan) -> dict[str, None]:
+    """The ids of the last message of a branch and of those before it, the last one first."""
+    shown: dict[str, None] = {}
+    while last in parents and last not in shown:
+        shown[last] = None
+        last = parents[last]
+    if last in shown:
+        plan.warn(f"The messages of the conversation {id} are in a circle: it is read once.")
+    return shown
 
 
 def _newest_leaf(nodes: dict[str, Json]) -> str | None:
@@ -268,14 +279,24 @@ def _of_claude(given: Json, plan: Plan) -> _Conversation:
     listed = rest.pop("chat_messages")
     id, title = _id(rest, "uuid", "id"), _string(rest, "name")
     created = _time(rest, "created_at")
-    messages = []
+    messages: list[_Message] = []
+    parents: dict[str, str] = {}
     for number, message in enumerate(listed, 1):
-        if isinstance(message, dict):
-            messages.append(_message(message, number))
-        else:
+        if not isinstance(message, dict):
             plan.skip(message, f"message {number} of {id} is no object")
+            continue
+        messages.append(_message(message, number))
+        if isinstance(message.get(_PARENT), str):
+            parents[messages[-1].id] = message[_PARENT]
+    leaf = _string(rest, "current_leaf_message_uuid")
     kept = {key: value for key, value in rest.items() if value not in (None, "", [], {})}
-    return _Conversation(id, title, created, kept, messages)
+    by_id = {message.id: message for message in messages}
+    if len(by_id) < len(messages) or not parents.keys() >= {*[*by_id][1:]} or not parents:
+        return _Conversation(id, title, created, kept, messages)
+    parents.setdefault(messages[0].id, "")
+    shown = _branch(parents, leaf if leaf in parents else messages[-1].id, id, plan)
+    others = [message for message in messages if message.id not in shown]
+    return _Conversation(id, title, created, kept, [by_id[one] for one in reversed(shown)], others)
 
 
 def _message(given: Json, number: int) -> _Message:

@@ -275,6 +275,35 @@ def test_a_conversation_of_claude_is_a_session(tmp_path: Path) -> None:
     ]
 
 
+def test_the_last_branch_of_claude_is_shown(tmp_path: Path) -> None:
+    root = "00000000-0000-4000-8000-000000000000"
+    said = [
+        ("m1", root, "tea"), ("m2", "m1", "green"), ("m3", "m1", "black"), ("m4", "m2", "thanks"),
+        ("m5", "m3", "good"),
+    ]  # fmt: skip
+    messages = [
+        {"uuid": id, "parent_message_uuid": parent, "sender": "human", "text": text}
+        for id, parent, text in said
+    ]
+    export = {"uuid": "c1", "name": "Tea", "created_at": "2026-01-01T00:00:00Z"}
+    without = [{k: v for k, v in one.items() if k != "parent_message_uuid"} for one in messages]
+    for given, leaf, shown in (
+        (messages, None, ["m1", "m3", "m5"]),
+        (messages, "m4", ["m1", "m2", "m4"]),
+        (without, None, ["m1", "m2", "m3", "m4", "m5"]),
+        ([*messages, messages[-1]], None, ["m1", "m2", "m3", "m4", "m5", "m5"]),
+    ):
+        more = {} if leaf is None else {"current_leaf_message_uuid": leaf}
+        plan = planned("chat", tmp_path, [{**export, **more, "chat_messages": given}])
+        texts = {id: text for id, _, text in said}
+        assert [note[3] for note in notes_of(plan) if note[0] == "c1"] == [texts[m] for m in shown]
+        hidden = len(given) - len(shown)
+        assert plan.report()["warnings"] == [
+            f"'Tea' has {hidden} messages in branches that are not shown: see the session"
+            " 'c1 not shown'."
+        ] * (hidden > 0)  # fmt: skip
+
+
 def test_messages_are_recalled_and_state_nothing_unless_asked(tmp_path: Path) -> None:
     export = [CHATGPT, CLAUDE]
     with Nexus.memory() as nexus:
