@@ -277,13 +277,13 @@ def test_a_conversation_of_claude_is_a_session(tmp_path: Path) -> None:
 
 def test_the_last_branch_of_claude_is_shown(tmp_path: Path) -> None:
     root = "00000000-0000-4000-8000-000000000000"
-    said = [
+    turns = [
         ("m1", root, "tea"), ("m2", "m1", "green"), ("m3", "m1", "black"), ("m4", "m2", "thanks"),
         ("m5", "m3", "good"),
     ]  # fmt: skip
     messages = [
         {"uuid": id, "parent_message_uuid": parent, "sender": "human", "text": text}
-        for id, parent, text in said
+        for id, parent, text in turns
     ]
     export = {"uuid": "c1", "name": "Tea", "created_at": "2026-01-01T00:00:00Z"}
     without = [{k: v for k, v in one.items() if k != "parent_message_uuid"} for one in messages]
@@ -295,7 +295,7 @@ def test_the_last_branch_of_claude_is_shown(tmp_path: Path) -> None:
     ):
         more = {} if leaf is None else {"current_leaf_message_uuid": leaf}
         plan = planned("chat", tmp_path, [{**export, **more, "chat_messages": given}])
-        texts = {id: text for id, _, text in said}
+        texts = {id: text for id, _, text in turns}
         assert [note[3] for note in notes_of(plan) if note[0] == "c1"] == [texts[m] for m in shown]
         hidden = len(given) - len(shown)
         assert plan.report()["warnings"] == [

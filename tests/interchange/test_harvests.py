@@ -314,7 +314,7 @@ def test_an_ontology_and_its_data_are_taken_in_one_call() -> None:
 LINK = ":levels a :Dataset . :office a :Office . :levels :publisher :office ."
 
 
-def said(number: int) -> str:
+def reified(number: int) -> str:
     """A reifier of the link, with a value."""
     fact = "rdf:subject :levels ; rdf:predicate :publisher ; rdf:object :office"
     return f":s{number} a rdf:Statement ; {fact} ; :since {number} ."
@@ -325,9 +325,9 @@ def said(number: int) -> str:
     [
         (":levels a :Dataset ; :k 1 .", ":levels a :Series ; :k 1 ."),
         (":levels a :Dataset, :Series .", ":levels a :Series ."),
-        (LINK + said(1), LINK + said(2)),
-        (LINK + said(1) + said(2), LINK + said(2) + said(3)),
-        (LINK + said(1) + said(2), LINK),
+        (LINK + reified(1), LINK + reified(2)),
+        (LINK + reified(1) + reified(2), LINK + reified(2) + reified(3)),
+        (LINK + reified(1) + reified(2), LINK),
     ],
 )
 def test_types_and_reifiers_of_one_source_end_with_it(
@@ -350,9 +350,9 @@ def test_types_and_reifiers_of_one_source_end_with_it(
         for _ in range(2):
             harvest(nexus, str(files["a"]), "a")
             assert is_home(nexus, PREFIXES, texts["b"])
-        harvest(nexus, PREFIXES + texts["a"].replace(said(1), said(4)), "a")
-        harvest(nexus, PREFIXES + texts["a"].replace(said(1), said(5)), "a")
-        assert is_home(nexus, PREFIXES, texts["a"].replace(said(1), said(5)), texts["b"])
+        harvest(nexus, PREFIXES + texts["a"].replace(reified(1), reified(4)), "a")
+        harvest(nexus, PREFIXES + texts["a"].replace(reified(1), reified(5)), "a")
+        assert is_home(nexus, PREFIXES, texts["a"].replace(reified(1), reified(5)), texts["b"])
 
 
 # Any documents --------------------------------------------------------------------------------
