@@ -254,7 +254,7 @@ def index_rows(store: Store, nodes: Iterable[NamedNode]) -> Iterator[IndexRow]:
     while some := list(islice(remaining, READ_AT_ONCE)):
         store.prefetch(some)
         for node in some:
-            element = read_element(store.iris, node, store.describe(node))
+            element = read_element(store.iris, node, store.statements(node), None)
             if isinstance(element, Concept) and is_rejection(element.type, element.name):
                 continue
             if element is not None:

@@ -7,9 +7,10 @@ time linear in the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from typing import NamedTuple
 from unicodedata import normalize
 
@@ -64,6 +65,8 @@ _NUMERIC = lazy_pattern(
     r"|(?:(?P<y4>[12]\d{3})[年년]\s?)?(?P<m4>\d\d?)[月월](?:\s?(?P<d4>\d\d?)[日号일])?"
 )
 _CJK_WEEKDAY = lazy_pattern("(?:星期|礼拜|[周週])([一二三四五六日天])|([月火水木金土日])曜")
+CACHED_LINE = 40
+"""Characters of a line whose dates are cached: most are a date or a name."""
 _SPACES = str.maketrans(dict.fromkeys([*map(chr, range(65)), *"[\\]^_`{|}~’“”–—«»"], " "))
 """Blanks in the place of ASCII characters that are no letters, and of some others."""
 
@@ -100,6 +103,26 @@ def date_tokens(text: str, *, asked: bool = False) -> list[str]:
             weekday = weekday or (date(year, month, day).isoweekday() if day else 0)
         tokens += [*names, f"__w{weekday}"] if weekday else names
     return list(dict.fromkeys(tokens))
+
+
+def tokens_of_lines(text: str) -> Iterable[str]:
+    """The tokens of the dates in the lines of a text.
+
+    >>> list(tokens_of_lines("seen on 8 May\\nwith 2023 others")), list(tokens_of_lines("D2"))
+    (['__d05_08', '__m05'], [])
+    """
+    is_named = not _NAMES.isdisjoint(text.lower().translate(_SPACES).split())
+    if not is_named and text.isascii() and not _YEAR.search(text):
+        return ()
+    tokens: dict[str, None] = {}
+    for line in text.split("\n"):
+        if is_named or not line.isascii() or _YEAR.search(line):
+            is_short = len(line) <= CACHED_LINE
+            tokens |= dict.fromkeys((_cached_tokens if is_short else date_tokens)(line))
+    return tokens
+
+
+_cached_tokens = lru_cache(maxsize=1024)(date_tokens)
 
 
 def _dates(text: str) -> list[_Date]:

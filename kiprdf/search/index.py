@@ -18,7 +18,7 @@ from typing import Generic, NamedTuple, TypeVar
 from kiprdf.checksums import drop_note, note
 from kiprdf.derived_file import DerivedFile, is_sound, remove, uri_to_read
 from kiprdf.language.names import META_TYPES
-from kiprdf.search.dates import date_tokens
+from kiprdf.search.dates import tokens_of_lines
 from kiprdf.search.ranking import (
     COUNT,
     EXACT,
@@ -51,7 +51,6 @@ _TIME = re.compile(r"T(?<=\d{4}-\d\d-\d\dT)\d\d:\d\d(?:[:.\d]*)(?:Z|[+-]\d\d:?\d
 """The time of day after a date: its numbers are in too many texts to find one."""
 CACHED_TEXT = 200  # characters of a text whose tokens are cached
 CACHED_DEFINITION = 4000  # characters of a definition whose tokens are cached
-CACHED_LINE = 40  # characters of a line whose dates are cached: most are a date or a name
 
 # Keys and types are BLOBs because they may hold what SQLite's TEXT cannot, a lone surrogate.
 _SCHEMA = (
@@ -575,23 +574,24 @@ class _Words(NamedTuple):
 
 def _words(row: IndexRow) -> _Words:
     """The tokens of a row: of whole names, of its words with their counts, of their stems."""
-    row = row._replace(key="", text=_TIME.sub("", row.text))
     # Each new nexus, and each one that is checked, has the same definitions.
-    is_repeated = row.type in META_TYPES and characters((row,)) <= CACHED_DEFINITION
-    return (_words_of_definition if is_repeated else _words_of)(row)
+    if row.type in META_TYPES and characters((row,)) <= CACHED_DEFINITION:
+        return _words_of_definition(row._replace(key=""))
+    return _words_of(row)
 
 
 def _words_of(row: IndexRow) -> _Words:
+    text = _TIME.sub("", row.text) if row.text else ""
     # Lines keep two aliases apart: no pair of characters spans them.
     aliases = "\n".join(row.aliases)
-    both = row.description and row.text
-    body = f"{row.description}\n{row.text}" if both else row.description or row.text
+    both = row.description and text
+    body = f"{row.description}\n{text}" if both else row.description or text
     # Names and descriptions of predicates repeat; those of concepts do not.
     is_common = row.kind == "proposition" and len(body) <= CACHED_TEXT
     segments, stems_in = (_segments, _stems) if is_common else (segment, stems)
     length, counts = 0, dict[str, int]()
     count_of = counts.get
-    fields = row.name, aliases, row.description, row.text
+    fields = row.name, aliases, row.description, text
     for field, weight in zip(fields, WEIGHTS.values(), strict=True):
         words = segments(field) if field else ()
         length += len(words)
@@ -612,11 +612,7 @@ def _words_of(row: IndexRow) -> _Words:
             # Most words are their own stems, and are found without another token.
             others = [token for token in others if count_of(token[_ENGLISH:]) != 1]
         tokens += others
-    dates: dict[str, None] = {}
-    for line in f"{row.name}\n{aliases}\n{body}".split("\n"):
-        if line:
-            dates |= dict.fromkeys((_dates if len(line) <= CACHED_LINE else date_tokens)(line))
-    tokens += dates
+    tokens += tokens_of_lines(f"{row.name}\n{aliases}\n{body}")
     return _Words(" ".join(tokens), length, languages)
 
 
@@ -639,7 +635,6 @@ _ENGLISH = len(stem_token("", "en"))
 _words_of_definition = lru_cache(maxsize=128)(_words_of)
 _segments = lru_cache(maxsize=1024)(segment)
 _stems = lru_cache(maxsize=1024)(stems)
-_dates = lru_cache(maxsize=1024)(date_tokens)
 _languages = lru_cache(maxsize=1024)(lambda text: languages_of(text, segment(text)))
 
 
