@@ -173,10 +173,11 @@ def _create(
             if one.key in plan.existing:
                 rest.append(one)
                 continue
+            if one.attributes:
+                _check_values(one.attributes, keys[0], is_metadata=False)
+            if one.metadata:
+                _check_values(one.metadata, keys[1], is_metadata=True)
             values = one.attributes, one.metadata
-            for each, checked, is_metadata in zip(values, keys, (False, True), strict=True):
-                if each:
-                    _check_values(each, checked, is_metadata=is_metadata)
             if isinstance(one, statements.Concept):
                 is_new = creations.concept(one.key, one.type, one.name, *values)
             else:

@@ -59,22 +59,25 @@ class ElementIndex:
         """Whether an id is that of an element."""
         exists = self._existence.get(id)
         if exists is None:
-            node = None if self._is_of_unused(id) else self.store.iris.from_id(id)
+            kind, name = id[0], id[id.rfind(":") + 1 :]
+            if kind == "C":
+                name = id[2 : id.find("/")]
+            if self.is_unused(kind, name):
+                return False
+            node = self.store.iris.from_id(id)
             exists = self._existence[id] = node is not None and is_element(node, self.store)
         return exists
 
-    def _is_of_unused(self, id: str) -> bool:
-        """Whether an id is that of an element whose type or predicate no element has.
+    def is_unused(self, kind: str, name: str) -> bool:
+        """Whether no element has a type (``kind`` is C) or a predicate (P).
 
         Only names that are not defined are looked up: others are used meanwhile by other writers.
         """
-        kind, is_concept = id[0], id[0] == "C"
-        name = id[2 : id.find("/")] if is_concept else id[id.rfind(":") + 1 :]
         is_unused = self._unused.get((kind, name))
         if is_unused is None:
-            iris, names = self.store.iris, self.concept_types if is_concept else self.predicates
+            iris, names = self.store.iris, self.concept_types if kind == "C" else self.predicates
             predicate, class_ = iris.predicate(name), None
-            if is_concept:
+            if kind == "C":
                 predicate, class_ = vocab.TYPE, iris.type(name)
             is_unused = self._unused[kind, name] = (
                 self.store.abilities.lookups

@@ -97,6 +97,14 @@ class Facts:
         self._noted: set[str] = set()
         self._frozen: Callable[[tuple[str, ...]], frozenset[str]] = cache(frozenset)
         self._reified = self._by_reifier_iri()
+        self._ids_of_nodes: dict[Object, str] = {
+            node: resource.identity.id
+            for node, resource in self._resources.items()
+            if node.value not in self._reified and not self._naming.is_below_base(node.value)
+        }
+        """The ids of the nodes of which nothing else is to be found out; so are most."""
+        places = {*self._external.graphs.values()}
+        self._only = frozenset(next(iter(places))) if len(places) == 1 else None
         self._ids: dict[Awaited, str] = {}
         self._facts: dict[tuple[str, str, str], Fact] = {}
         self.by_reifier: dict[Node, Fact] = {}
@@ -139,7 +147,7 @@ class Facts:
         end, may_link = statement.object, self._may_link(statement.predicate)
         if not may_link or not isinstance(end, NamedNode):
             return False
-        if may_link is NATIVE or self._direct(end) is not None:
+        if may_link is NATIVE or end in self._ids_of_nodes or self._direct(end) is not None:
             return True
         return self._awaited(end) is not None
 
@@ -239,9 +247,10 @@ class Facts:
         open_ends: dict[ExternalTriple, set[Awaited]] = {}
         waiting: dict[Awaited, list[ExternalTriple]] = defaultdict(list)
         ready: list[ExternalTriple] = []
+        ids = self._ids_of_nodes
         for statement in paced(statements):
             subject, _, object_ = statement
-            if self._direct(subject) is not None and self._direct(object_) is not None:
+            if subject in ids and object_ in ids:
                 ready.append(statement)
                 continue
             ends = self._awaited(subject), self._awaited(object_)
@@ -258,8 +267,11 @@ class Facts:
                 fact = self._place_one(statement, reifiers[statement] if reifiers else [])
                 if fact is None:
                     continue
-                self._ids[statement] = self._ids[fact.id] = fact.id
-                for end in (statement, fact.id) if waiting else ():
+                self._ids[statement] = fact.id
+                if not open_ends:
+                    continue
+                self._ids[fact.id] = fact.id
+                for end in (statement, fact.id):
                     for other in waiting.pop(end, ()):
                         open_ends[other].discard(end)
                         if not open_ends[other]:
@@ -341,7 +353,7 @@ class Facts:
         self, statement: ExternalTriple, ends: tuple[str, str, str], reifiers: list[Node]
     ) -> Fact:
         property = statement.predicate.value
-        is_asserted = self.is_asserted(statement)
+        is_asserted = not self._only_listed or self.is_asserted(statement)
         own = self._frozen((property,))
         fact = self._facts.get(ends)
         if fact is None:
@@ -366,7 +378,7 @@ class Facts:
         if property not in self._noted:
             self._noted.add(property)
             self._naming.note("predicate", fact.predicate, property)
-        graphs = self._frozen(self._external.graphs[statement])
+        graphs = self._only or self._frozen(self._external.graphs[statement])
         fact.graphs = fact.graphs | graphs if fact.graphs else graphs
         if reifiers:
             fact.reifiers = (*fact.reifiers, *reifiers)
@@ -374,7 +386,7 @@ class Facts:
         return fact
 
     def _end(self, node: Object) -> str | None:
-        id = self._direct(node)
+        id = self._ids_of_nodes.get(node) or self._direct(node)
         if id is not None:
             return id
         awaited = self._awaited(node)
@@ -382,6 +394,8 @@ class Facts:
 
     def _id(self, subject: str, predicate: str, object_: str) -> str:
         """The id that a fact has in the nexus, or will have."""
+        if self._index.is_unused("P", predicate):
+            return f"P:{proposition_digits(subject, predicate, object_)}:{predicate}"
         # A new concept has no propositions.
         if self._index.exists(subject) and self._index.exists(object_):
             existing = self._index.proposition(subject, predicate, object_)
@@ -425,6 +439,8 @@ class Facts:
             for fact in self._facts.values()
             if fact.subject in ids or fact.object in ids
         }
+        if not below:
+            return [self._facts[ends] for ends in sorted(self._facts)]
         heights: dict[str, int] = {}
         for id in TopologicalSorter(below).static_order():
             heights[id] = 1 + max((heights[end] for end in below.get(id, ())), default=-1)

@@ -388,8 +388,8 @@ def _proposition(
         has_iri = not is_blank(reifier) or values.by_node[reifier].same_as
         if has_iri and not context.naming.is_below_base(reifier.value):
             own.append(reifier.value)
-    merged.graphs = set(fact.graphs)
-    merged.places.add(tuple(sorted(fact.graphs)))
+    merged.graphs = fact.graphs
+    merged.places |= {tuple(sorted(fact.graphs))}
     more = (iri for iri in (*own, *sorted(merged.same_as)) if facts.is_free(iri, fact.id))
     # An import that names no reifier does not state the IRI that another one gave the fact.
     states_iri = bool(own or merged.same_as)
@@ -594,7 +594,7 @@ def _replaced_texts(
     for node, one in context.identities.resources.items():
         if one.identity.id in attributes and merged_parts(context.originals.get(one.identity.id)):
             of_parts[one.identity.id].append(values.by_node[node].attributes.json())
-    for statement in paced(links):
+    for statement in paced(links) if attributes else ():
         id, text = _id(statement.subject, context, facts), getattr(statement.object, "value", "")
         if id not in attributes or not facts.is_placed(statement):
             continue

@@ -50,6 +50,10 @@ class _Place(NamedTuple):
     """Whether each engine writes it by itself."""
     conflict: str | None = None
     """Why it does not go beside what the import itself writes."""
+    is_name: bool = False
+    """Whether a value may only repeat the name of a concept."""
+    varies: bool = False
+    """Whether the key depends on the value."""
 
 
 class ValueReader:
@@ -68,10 +72,9 @@ class ValueReader:
         self.warnings = Warnings()
         self._keys = cached(ValueReader._key, self)
         self._places = cached(ValueReader._place, self)
-        self._is_named_by = cached(ValueReader._is_named_by_property, self)
         self._uses: dict[tuple[bool, str, str, str], Use] = {}
         places = {*context.external.graphs.values()}
-        self._only = next(iter(places)) if len(places) == 1 else None
+        self._only = frozenset(next(iter(places))) if len(places) == 1 else None
         """The graphs of all statements, if they have the same."""
         self._subject: Node | None = None
         self._values: NodeValues | None = None
@@ -106,18 +109,15 @@ class ValueReader:
         if subject != self._subject:
             self._begin(subject)
         property, type_name = predicate.value, None if resource is None else resource.identity.type
-        if (
-            resource is not None
-            and self._is_named_by(property, type_name, self._is_ours)
-            and object_ == self._name_of(resource)
-        ):
+        place = self._places(property, type_name, self._is_ours)
+        if place.is_name and resource is not None and object_ == self._name_of(resource):
             self._add_label(statement)
             return
-        if self._naming.has_several_keys(property, type_name):
+        if place.varies:
             place = self._place(property, type_name, self._is_ours, object_)
-        else:
-            place = self._places(property, type_name, self._is_ours)
-        fault = place.fault or self._fault(object_)
+        fault = place.fault
+        if isinstance(object_, NamedNode):
+            fault = fault or self._fault(object_)
         if fault is not None:
             self._external.skip(statement, fault)
         elif place.key is not None and not place.is_own:
@@ -151,7 +151,7 @@ class ValueReader:
             iris = [item for item in items if isinstance(item, str)]
             if len(iris) < len(items):
                 self._external.skip(statement, "the value of same_as must be an IRI")
-            node_values.same_as.update(iris)
+            node_values.same_as |= {*iris}
             return
         values = node_values.metadata if is_metadata else node_values.attributes
         always_array = key.term is not None and key.term.container is not None
@@ -217,19 +217,21 @@ class ValueReader:
     ) -> _Place:
         """Where the values of a property of elements of a type go; without a type, of reifiers."""
         key, is_metadata = self._key(property, type_name, is_ours, value)
-        if key is None:
-            return _Place(None, is_metadata, "its predicate cannot be made an identifier")
+        is_name = type_name is not None and self._is_of_names(property, type_name, is_ours)
+        varies = self._naming.has_several_keys(property, type_name)
         fault = conflict = None
-        if key.name == SAME_AS and not self._naming.is_claim(property):
+        is_own = key is not None and is_metadata and key.name in RESERVED_METADATA
+        if key is None:
+            fault = "its predicate cannot be made an identifier"
+        elif key.name == SAME_AS and not self._naming.is_claim(property):
             fault = "same_as holds original IRIs; a mapping can give this property another name"
         elif key.name == OTHER_TYPES and not key.is_native:
             fault = "other_types holds classes; a mapping can give this property another name"
-        is_own = is_metadata and key.name in RESERVED_METADATA
-        if is_metadata and key.name in self._metadata:
+        elif is_metadata and key.name in self._metadata:
             if key.is_native or is_ours:
                 conflict = f"the metadata key '{key.name}' is set by the import itself"
             is_metadata = False
-        return _Place(key, is_metadata, fault, is_own, conflict)
+        return _Place(key, is_metadata, fault, is_own, conflict, is_name, varies)
 
     def _values_of(self, statement: ExternalTriple) -> NodeValues:
         """The values of the subject, to which the graphs of the statement are added."""
@@ -237,9 +239,9 @@ class ValueReader:
             self._begin(statement.subject)
         if self._values is None:
             self._values = self.by_node[statement.subject]
-            self._values.graphs.update(self._only or ())
+            self._values.graphs |= self._only or frozenset()
         if self._only is None:
-            self._values.graphs.update(self._external.graphs[statement])
+            self._values.graphs |= {*self._external.graphs[statement]}
         return self._values
 
     def _note_graphs(
@@ -253,7 +255,7 @@ class ValueReader:
         if self._only is None:
             values.note_graphs(self._external.graphs[statement], key, value, origin)
 
-    def _is_named_by_property(self, property: str, type_name: str | None, is_ours: bool) -> bool:
+    def _is_of_names(self, property: str, type_name: str, is_ours: bool) -> bool:
         """Whether a property may only repeat the name of a concept."""
         if property == vocab.LABEL.value:
             return not self._naming.is_mapped_attribute(property, type_name)
@@ -269,9 +271,9 @@ class ValueReader:
             self._name = Literal(merged or resource.identity.name)
         return self._name
 
-    def _fault(self, term: Object) -> str | None:
-        """Why a term cannot become a value; None if it can."""
-        if not isinstance(term, NamedNode) or not is_blank(term):
+    def _fault(self, term: NamedNode) -> str | None:
+        """Why a node cannot become a value; None if it can."""
+        if not is_blank(term):
             return None
         if term in self._identities.refused:
             return "its object is a blank node that is not a concept"

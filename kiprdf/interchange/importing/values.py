@@ -199,14 +199,14 @@ class Values:
     external: dict[str, list[Json]] = field(default_factory=dict)
     native: dict[str, list[Json]] = field(default_factory=dict)
     """Values that kiprdf wrote itself; each is the whole value of its key."""
-    arrays: set[str] = field(default_factory=set)
+    arrays: frozenset[str] = frozenset()
 
     def add(
         self, key: str, value: Json, always_array: bool = False, is_native: bool = False
     ) -> None:
         (self.native if is_native else self.external).setdefault(key, []).append(value)
         if always_array:
-            self.arrays.add(key)
+            self.arrays |= {key}
 
     def merge(self, other: Values) -> None:
         for mine, theirs in ((self.external, other.external), (self.native, other.native)):
@@ -215,6 +215,11 @@ class Values:
         self.arrays |= other.arrays
 
     def json(self) -> dict[str, Json]:
+        if not (self.arrays or self.native):
+            return {
+                key: values[0] if len(values) == 1 else together(values)
+                for key, values in self.external.items()
+            }
         return {
             key: together(values, key in self.arrays and key not in self.native)
             for key, values in {**self.external, **self.native}.items()
@@ -279,10 +284,10 @@ class NodeValues:
 
     attributes: Values = field(default_factory=Values)
     metadata: Values = field(default_factory=Values)
-    graphs: set[str] = field(default_factory=set)
-    places: set[tuple[str, ...]] = field(default_factory=set)
+    graphs: frozenset[str] = frozenset()
+    places: frozenset[tuple[str, ...]] = frozenset()
     stated: list[tuple[tuple[str, ...], str, Json, Origin | None]] = field(default_factory=list)
-    same_as: set[str] = field(default_factory=set)
+    same_as: frozenset[str] = frozenset()
     origins: list[Origin] = field(default_factory=list)
     classes: list[str] = field(default_factory=list)
     """The classes that the type comes from."""
@@ -294,7 +299,7 @@ class NodeValues:
     ) -> None:
         """Remember which named graphs state a value."""
         names = tuple(sorted(graphs))
-        self.places.add(names)
+        self.places |= {names}
         self.stated.append((names, key, value, origin))
 
     def graph_values(self) -> dict[str, Json]:
