@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
@@ -13,7 +13,7 @@ from kiprdf import collector
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.execution.engine import CommandEngine
-from kiprdf.execution.sources import Replacement
+from kiprdf.execution.sources import Replacement, ends_nothing, with_note
 from kiprdf.execution.writer import JUDGED, Writer
 from kiprdf.interchange.files import Buffered, Source, name_of
 from kiprdf.interchange.importing.element_index import IMPORTED_AT
@@ -135,12 +135,14 @@ def _change(writer: Writer, document: Document, store: Store) -> tuple[dict[str,
     if not (elements or plan.recorded or plan.replaces):
         return plan.report(), Delta()
     creations = rest = None
-    if plan.source is None and not (plan.replaces or plan.superseded):
+    if not plan.superseded and ends_nothing(plan, store):
         creations = writer.creations(store, plan.metadata, are_new=True)
     if creations is not None:
         rest = _create(elements, plan, creations)
-    command = to_upsert(plan, elements if rest is None else rest)
-    correction = _Correction(plan, writer)
+    left = elements if rest is None else rest
+    created = {one.key for one in elements}.difference(one.key for one in left)
+    command = to_upsert(plan, left)
+    correction = _Correction(plan, writer, created)
     drafted = writer.draft(command, store, is_copy=True, correct=correction.run)[1]
     changed = {drafted.id(edit.after.node) for edit in drafted.changes()}
     report = plan.report(changed, set(map(drafted.id, drafted.erased)))
@@ -177,7 +179,7 @@ def _create(
                 _check_values(one.attributes, keys[0], is_metadata=False)
             if one.metadata:
                 _check_values(one.metadata, keys[1], is_metadata=True)
-            values = one.attributes, one.metadata
+            values = one.attributes, with_note(one, plan)
             if isinstance(one, statements.Concept):
                 is_new = creations.concept(one.key, one.type, one.name, *values)
             else:
@@ -268,12 +270,12 @@ class _Correction:
     """Makes the corrections of a plan in the draft of its UPSERT.
 
     Strings that are links now are removed, and concepts get a better type. What the source states
-    is noted. A plan that replaces leaves out what a person has rejected, and ends what the source
+    is with_note. A plan that replaces leaves out what a person has rejected, and ends what the source
     no longer states.
     """
 
-    def __init__(self, plan: ImportPlan, writer: Writer) -> None:
-        self._plan, self._writer = plan, writer
+    def __init__(self, plan: ImportPlan, writer: Writer, created: Collection[str]) -> None:
+        self._plan, self._writer, self._created = plan, writer, created
         self._rejected: list[tuple[str, str]] = []
         self._replacement: Replacement | None = None
 
@@ -290,7 +292,7 @@ class _Correction:
         for node in left_out:
             draft.spans.pop(cast(NamedNode, node), None)  # the statement does not state it
         replacement = Replacement(plan, draft, timestamp(draft.clock()))
-        replacement.run(left_out)
+        replacement.run(left_out, self._created)
         if plan.replaces:
             self._replacement = replacement
         _keep_import_times(draft)

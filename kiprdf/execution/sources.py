@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from typing import Any, TypeAlias, cast
 
@@ -30,6 +30,7 @@ from kiprdf.interchange.importing.origins import IRI, LISTS
 from kiprdf.interchange.importing.plan import Element as Planned
 from kiprdf.interchange.importing.plan import ImportPlan
 from kiprdf.interchange.importing.values import together
+from kiprdf.kml import statements
 from kiprdf.kml.draft import Draft
 from kiprdf.kml.merged_origins import (
     NO_LONGER_IN,
@@ -50,6 +51,7 @@ from kiprdf.rdf.elements import Concept, Element, Proposition, Term, Terms, attr
 from kiprdf.rdf.literals import Json, canonical_json, to_json, to_term
 from kiprdf.semantics.arguments import RESERVED_METADATA
 from kiprdf.semantics.periods import VALID_FROM, VALID_UNTIL
+from kiprdf.store import Store
 
 CLASSES, MADE_BY = "@type", "@statements"
 """The keys of a note with the classes that a source gives a concept, if they are not those of its
@@ -98,12 +100,14 @@ class Replacement:
     def _index(self) -> ElementIndex:
         return read_element_index(self._draft.store)
 
-    def run(self, left_out: Collection[NamedNode | None] = ()) -> None:
+    def run(self, left_out: Collection[NamedNode | None], created: Collection[str]) -> None:
         """Note what is stated, but of what was ``left_out``, and end the rest.
 
-        An import without a source adds to the notes that there are.
+        An import without a source adds to the notes that there are. What is ``created`` has its
+        note already (``with_note``).
         """
-        every: list[Planned] = [*self._plan.concepts, *self._plan.propositions]
+        planned: list[Planned] = [*self._plan.concepts, *self._plan.propositions]
+        every = [one for one in planned if one.key not in created]
         if self._plan.source is None:
             edits = self._draft.edits.values()
             noted = {edit.after.node for edit in edits if STATED_BY in edit.after.metadata}
@@ -442,6 +446,27 @@ class Replacement:
         marks = {SUPERSEDED: True, SUPERSEDED_AT: self._time, NO_LONGER_IN: self._source}
         element.metadata |= {key: to_term(value) for key, value in marks.items()}
         self.superseded.append(self._draft.id(element.node))
+
+
+def ends_nothing(plan: ImportPlan, store: Store) -> bool:
+    """Whether no earlier import has stated what this one could end."""
+    if not plan.replaces:
+        return True
+    source = to_term(plan.source)
+    of_source = store.lookup(None, vocab.metadata(SOURCE), source, 1)
+    return not (of_source or store.lookup(None, vocab.metadata(STATED_BY), None, 1))
+
+
+def with_note(one: Planned, plan: ImportPlan) -> Mapping[str, Json]:
+    """The metadata of a new element, with what the source of the plan states of it."""
+    if plan.source is None:
+        return one.metadata
+    is_fact = isinstance(one, statements.Proposition)
+    stated = {key: one.attributes[key] for key in one.attributes if is_fact or key != SAME_AS}
+    own = {**plan.metadata, **one.metadata}
+    stated |= {_OF_METADATA + key: own[key] for key in own if key not in _NEVER}
+    digests = {key: _digest(to_term(value)) for key, value in stated.items()}
+    return {**one.metadata, STATED_BY: {plan.source: digests}}
 
 
 def _terms(element: Element, key: str) -> tuple[Terms, Term | None]:
