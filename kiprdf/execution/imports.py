@@ -270,7 +270,7 @@ class _Correction:
     """Makes the corrections of a plan in the draft of its UPSERT.
 
     Strings that are links now are removed, and concepts get a better type. What the source states
-    is with_note. A plan that replaces leaves out what a person has rejected, and ends what the source
+    is noted. A plan that replaces leaves out what a person has rejected, and ends what the source
     no longer states.
     """
 
