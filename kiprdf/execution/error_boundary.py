@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 from kiprdf.budget import Budgets
 from kiprdf.errors import KipError, StoreError, clear_frames, without_folder
 from kiprdf.store import NexusStore
 from kiprdf.store.base import CommitConflict
+from kiprdf.store.journal import synced
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -63,7 +65,7 @@ class ErrorBoundary:
 
     def _run(self, function: Callable[[], T], spend: Callable[[Callable[[], T]], T]) -> T:
         try:
-            return spend(function)
+            return synced(partial(spend, function))
         except BaseException as fault:
             # Here, on the thread that made the iterators in them.
             clear_frames(fault)

@@ -32,7 +32,12 @@ def respond(engine: CommandEngine, arguments: Any, *, readonly: bool) -> dict[st
     except KipError as error:
         return protocol.error_response(error)
     if request.command is None:
-        return _run_batch(engine, request, readonly)
+        # Each command has its own time; what they write is on the disk before the response is sent.
+        batch = partial(_run_batch, engine, request, readonly)
+        try:
+            return engine.boundary.run(batch, spend=lambda run: run())
+        except KipError as error:
+            return protocol.error_response(error)
     asked = _Asked(request.as_of, request.view, request.why, request.entail)
     fit = None if request.max_chars is None else partial(fitted, most=request.max_chars)
     return _run_as(

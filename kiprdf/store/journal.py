@@ -23,14 +23,16 @@ import logging
 import os
 import shutil
 import sys
+import threading
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar, copy_context
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Literal, NamedTuple
+from typing import IO, Literal, NamedTuple, TypeVar
 
 from pyoxigraph import Quad
 
@@ -62,6 +64,7 @@ from kiprdf.store.journal_files import (
     time_of,
 )
 
+T = TypeVar("T")
 Sync = Literal["normal", "full"]
 """When a commit is on the disk: when the system writes it, or before the answer."""
 FOLDER = "history"
@@ -154,6 +157,10 @@ class Journal:
         self._file: io.FileIO | None = None
         """The log, open to be written."""
         self._broken = self._syncs = False
+        self._sync_lock = threading.Lock()
+        """Held while records are synced, and where the file is replaced."""
+        self._appended = self._synced = 0
+        """How many records were appended, and how many of them are on the disk."""
         self._unsealed: Path | None = None
         """The log that could not be sealed, which is said once."""
         self._head: str | None = None
@@ -374,8 +381,14 @@ class Journal:
             self._cut()
             if self._file.write(frame) != len(frame):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            self._appended += 1
             if self._syncs:
-                _sync(self._file)
+                awaited = _awaited.get()
+                if awaited is None:
+                    _sync(self._file)
+                    self._synced = self._appended
+                else:
+                    awaited.add(self)
                 if log.size == 0:
                     sync_folder(self._folder)
             # In the order that `drop` takes back, wherever an interrupt comes.
@@ -404,6 +417,28 @@ class Journal:
             raise StoreError(f"The history cannot be written: {fault.strerror}.") from None
         for folder in (self._folder, *self._folder.absolute().parents[:2]):
             sync_folder(folder)
+
+    def sync_appended(self) -> None:
+        """Put the records that were appended on the disk, if each of them has to be there.
+
+        Threads that come while one does that have theirs put there together. After a failure
+        nothing is appended any more: the graph has what may not be on the disk.
+        """
+        appended = self._appended
+        with self._sync_lock:
+            if self._synced >= appended or not self._syncs:
+                return
+            appended = self._appended
+            try:
+                if self._broken or self._file is None:
+                    raise OSError(errno.EIO, os.strerror(errno.EIO))
+                _sync(self._file)
+            except OSError as fault:
+                self._broken = True
+                error = StoreError(f"The write may not be on the disk: {fault.strerror or fault}.")
+                error.hint = "Open the nexus again to see whether it is there."
+                raise error from None
+            self._synced = appended
 
     def note_statement(self, text: str) -> str | None:
         """Write the outline of a statement, once, and return its digest.
@@ -472,7 +507,9 @@ class Journal:
             frames = frames_of(text)
             seal(sealed, (text[start:end] for start, end in frames.places), previous)
             segment = Sealed(sealed)
-            self._close_log()
+            with self._sync_lock:
+                self._close_log()
+                self._synced = self._appended
             self._files = [*segments, segment], _Log(self._path_after(log), [], [], 0)
         except BaseException as fault:
             # A log beside its sealed file is not read again, and would get further records.
@@ -548,7 +585,9 @@ class Journal:
 
     def adopt(self) -> None:
         """Replace all earlier files by the prepared ones."""
-        self._close_log()
+        with self._sync_lock:
+            self._close_log()
+            self._synced = self._appended
         self._broken = True
         with self.index.replaced():
             adopt(self._folder)
@@ -566,7 +605,11 @@ class Journal:
     def close(self) -> None:
         """Close the files."""
         self._drop_dependents()
-        self._close_log()
+        try:
+            if not self._broken:
+                self.sync_appended()
+        finally:
+            self._close_log()
         if not self._read_only:
             note(self._folder / STATEMENTS)
         self.index.close()
@@ -718,6 +761,29 @@ class Journal:
                 return self.verify()
             sentences.append(f"The file {log.path.name} of the history is damaged.")
         return sentences or list(self.missing)
+
+
+_awaited: ContextVar[set[Journal] | None] = ContextVar("awaited", default=None)
+
+
+def synced(function: Callable[[], T]) -> T:
+    """What a function returns, once all that it has appended to journals is on the disk.
+
+    Within another call, that of the outer one is waited for (docs/decisions/250).
+    """
+    if _awaited.get() is not None:
+        return function()
+    journals: set[Journal] = set()
+    try:
+        return copy_context().run(_collecting, journals, function)
+    finally:
+        for journal in journals:
+            journal.sync_appended()
+
+
+def _collecting(journals: set[Journal], function: Callable[[], T]) -> T:
+    _awaited.set(journals)
+    return function()
 
 
 def _locked(file: io.FileIO) -> io.FileIO:

@@ -579,6 +579,7 @@ class OxigraphStore(OxigraphReads):
 
     def flush(self) -> None:
         """Put all commits into the tables of the graph; the journal may lose them then."""
+        self._sync_records()
         try:
             self.engine.flush()
         except ENGINE_FAULTS as fault:
@@ -587,10 +588,16 @@ class OxigraphStore(OxigraphReads):
             if not self._reopen(fault):
                 raise StoreError(self.failure) from None
 
+    def _sync_records(self) -> None:
+        """Put the records of what the graph has on the disk, before it is there itself."""
+        if self.journal is not None:
+            self.journal.sync_appended()
+
     def _flush_after(self, written: int) -> None:
         """Flush the log into tables after enough writes; a failure does not undo them."""
         self._unflushed += written
         if self._unflushed >= FLUSHED_QUADS:
+            self._sync_records()
             with suppress(*ENGINE_FAULTS):
                 self._engine.flush()
                 self._note_files()
@@ -639,6 +646,7 @@ class OxigraphStore(OxigraphReads):
         """
         if is_large:
             # The files are on the disk at once: what was written before must not come later.
+            self._sync_records()
             self.engine.flush()
         add = self.engine.bulk_load if is_large else self.engine.load
         add("\n".join(rows), RdfFormat.N_QUADS, lenient=True)

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import json
 import os
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +92,7 @@ def test_full_sync_needs_a_history_and_a_known_word(tmp_path: Path) -> None:
     assert not (tmp_path / "brain").exists()
 
 
-def test_a_failed_sync_is_a_failed_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_sync_is_an_error_and_the_last_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with kiprdf.Nexus.open(tmp_path / "brain", sync="full") as nexus:
         nexus.execute(TYPE)
 
@@ -98,10 +101,17 @@ def test_a_failed_sync_is_a_failed_write(tmp_path: Path, monkeypatch: pytest.Mon
 
         with monkeypatch.context() as failing:
             failing.setattr(os, "fdatasync", fail)
-            with pytest.raises(kiprdf.KipError, match="KIP_4003 The history cannot be written: I"):
+            with pytest.raises(
+                kiprdf.KipError, match="KIP_4003 The write may not be on the disk: I"
+            ):
                 nexus.execute(NOTE, name="a", text="b")
+        # The disk may have lost it: nothing is written after it.
+        with pytest.raises(kiprdf.KipError, match=r"KIP_4003 .*; open the nexus again"):
+            nexus.execute(NOTE, name="c", text="d")
+    with kiprdf.Nexus.open(tmp_path / "brain", sync="full") as nexus:
+        assert nexus.execute(NAMES) == ["a"]
         nexus.execute(NOTE, name="c", text="d")
-        assert nexus.execute(NAMES) == ["c"]
+        assert nexus.execute(NAMES) == ["a", "c"]
 
 
 def test_the_command_line_has_the_option(tmp_path: Path) -> None:
@@ -120,3 +130,40 @@ def test_a_server_shows_its_mode(tmp_path: Path) -> None:
         with serving(tmp_path / "brain", *options) as server:
             answer: httpx.Response = server.client.get("/metrics")
             assert f'kiprdf_sync{{mode="{mode}"}} 1' in answer.text.splitlines()
+
+
+def test_a_batch_and_threads_share_a_sync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One for a batch; one for all that came while another one was running."""
+    synced: list[int] = []
+    running, going_on = threading.Event(), threading.Event()
+    original = os.fdatasync
+
+    def sync(number: int) -> None:
+        synced.append(nexus.info()["commit"])
+        running.set()
+        assert going_on.wait(20)
+        original(number)
+
+    with kiprdf.Nexus.open(tmp_path / "brain", sync="full") as nexus:
+        nexus.execute(TYPE)
+        nexus.execute(NOTE, name="first", text="b")
+        first = nexus.info()["commit"]
+        monkeypatch.setattr(os, "fdatasync", sync)
+        going_on.set()
+        commands = [{"command": NOTE, "parameters": {"name": f"{n}", "text": ""}} for n in "abc"]
+        response = nexus.execute_kip({"commands": commands})
+        assert all("result" in one for one in response["result"])
+        assert synced == [first + 3]
+
+        running.clear()
+        going_on.clear()
+        with ThreadPoolExecutor() as pool:
+            written = [pool.submit(nexus.execute, NOTE, name="d", text="")]
+            assert running.wait(20)
+            written += [pool.submit(nexus.execute, NOTE, name=name, text="") for name in "efg"]
+            while nexus.info()["commit"] < first + 7:
+                time.sleep(0.01)
+            assert not any(one.done() for one in written)
+            going_on.set()
+        assert synced == [first + 3, first + 4, first + 7]
+        assert all(one.result() for one in written)
