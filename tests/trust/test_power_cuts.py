@@ -92,7 +92,9 @@ def test_full_sync_needs_a_history_and_a_known_word(tmp_path: Path) -> None:
     assert not (tmp_path / "brain").exists()
 
 
-def test_a_failed_sync_is_an_error_and_the_last_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_sync_is_an_error_and_the_last_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with kiprdf.Nexus.open(tmp_path / "brain", sync="full") as nexus:
         nexus.execute(TYPE)
 
