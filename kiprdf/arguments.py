@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from kiprdf.actors import ACCESSES
 from kiprdf.actors import KINDS as KINDS_OF_ACTORS
 from kiprdf.errors import KipError, shown
-from kiprdf.interchange.files import LONE_SURROGATE
 from kiprdf.interchange.formats import check_format, check_profile
 from kiprdf.language.parameters import check_json
+from kiprdf.language.values import LONE_SURROGATE
 from kiprdf.loading import Lazy
 from kiprdf.search.embedders import Embedder, require_numpy
 

@@ -5,7 +5,6 @@ closed, and the note is removed before it is changed: the file that a killed pro
 (docs/decisions/110).
 """
 
-import logging
 import os
 import sqlite3
 import threading
@@ -16,13 +15,14 @@ from typing import TypeVar
 
 from kiprdf import forks
 from kiprdf.checksums import NOTE, drop_note, is_as_noted, note
+from kiprdf.loading import lazy_logger
 
 T = TypeVar("T")
 
 LOCK_SECONDS = 1.0
 """How long a write waits for another program that has the file locked; the file can wait."""
 
-_log = logging.getLogger(__name__)
+_log = lazy_logger(__name__)
 _DAMAGE = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
-import traceback
 import unicodedata
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kiprdf.dataclasses import dataclass
+from kiprdf.loading import Lazy
 from kiprdf.source import NOWHERE, Span, excerpt, position
+
+if TYPE_CHECKING:
+    import difflib
+    from types import TracebackType
+else:
+    difflib = Lazy("difflib")
 
 _WORDS = re.compile(r"[^\W_]+")
 
@@ -221,8 +228,15 @@ def clear_frames(fault: BaseException) -> None:
         one = remaining.pop()
         if one is not None and id(one) not in seen:
             seen.add(id(one))
-            traceback.clear_frames(one.__traceback__)
+            _clear(one.__traceback__)
             remaining += one.__cause__, one.__context__
+
+
+def _clear(traceback: TracebackType | None) -> None:
+    while traceback is not None:
+        with suppress(RuntimeError):  # a frame that still runs
+            traceback.tb_frame.clear()
+        traceback = traceback.tb_next
 
 
 class StoreError(Exception):

@@ -12,7 +12,10 @@ import sys
 from _thread import start_new_thread
 from importlib import import_module
 from queue import SimpleQueue
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    import logging
 
 _loaded: set[str] = set()
 
@@ -77,3 +80,23 @@ def lazy_pattern(text: str, flags: int = 0) -> re.Pattern[str]:
     True
     """
     return cast("re.Pattern[str]", _LazyPattern(text, flags))
+
+
+class _LazyLogger:
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        load("logging")
+        import logging
+
+        return getattr(logging.getLogger(self._name), name)
+
+
+def lazy_logger(name: str) -> logging.Logger:
+    """A logger that imports ``logging`` when it is first used: most processes log nothing.
+
+    >>> lazy_logger("kiprdf").name
+    'kiprdf'
+    """
+    return cast("logging.Logger", _LazyLogger(name))

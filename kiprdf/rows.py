@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import html
 import reprlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from kiprdf.errors import KipError, KipWarning
-from kiprdf.loading import load
+from kiprdf.loading import Lazy, load
 from kiprdf.rdf import vocab
+
+if TYPE_CHECKING:
+    import html
+else:
+    html = Lazy("html")
+
 
 SHOWN_ROWS = 20
 """The rows that ``repr`` shows."""

@@ -8,7 +8,8 @@ import unicodedata
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache, lru_cache
-from importlib.resources import files
+
+from kiprdf.loading import load
 
 _IGNORABLE = frozenset(
     map(
@@ -183,6 +184,9 @@ def _looks_like() -> dict[int, str | None]:
         if not chr(code).isprintable() and not chr(code).isspace()
     }
     prototypes = set()
+    load("importlib.resources")
+    from importlib.resources import files
+
     rows = files("confusable_homoglyphs").joinpath("confusables.json").read_bytes()
     for character, others in json.loads(rows).items():
         source, prototype = (text.strip("\u200e") for text in (character, others[0]["c"]))

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from kiprdf import Nexus
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -50,6 +52,52 @@ def test_import_kiprdf_leaves_slow_libraries_alone() -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert "kiprdf" in done.stdout.split()
     assert libraries & set(done.stdout.split()) == set()
+
+
+MODULES, DATACLASSES, PATTERNS = 140, 130, 80
+"""The most that an import loads, defines and compiles."""
+UNUSED_BY_AN_IMPORT = """
+    asyncio base64 bz2 difflib fractions html importlib.resources logging lzma pickle secrets shutil
+    tempfile traceback
+"""
+UNUSED_BY_A_FIRST_QUESTION = """
+    kiprdf.advice kiprdf.async_nexus kiprdf.brains kiprdf.chunks kiprdf.cli kiprdf.importers
+    kiprdf.execution.empty_answers kiprdf.execution.forgetting kiprdf.execution.history
+    kiprdf.execution.naming kiprdf.execution.undo kiprdf.interchange.compression
+    kiprdf.interchange.files kiprdf.kml.creations kiprdf.kml.delete kiprdf.kml.says
+    kiprdf.kml.schema kiprdf.kml.update kiprdf.kml.upsert kiprdf.kql.derivations
+    kiprdf.kql.diagnosis kiprdf.memory kiprdf.meta.consequences kiprdf.meta.describe
+    kiprdf.meta.export kiprdf.pages kiprdf.protocol kiprdf.search.dates kiprdf.serve kiprdf.shapes
+    kiprdf.sharing kiprdf.signing pydantic rdflib
+"""
+
+
+def test_a_first_question_loads_and_defines_only_what_it_uses(tmp_path: Path) -> None:
+    asked = 'FIND(?d.name) WHERE { ?d {type: "Domain", name: "System"} }'
+    code = f"""
+import dataclasses, re, sys
+defined, compiled = [], []
+define, compile_pattern = dataclasses._process_class, re._compiler.compile
+dataclasses._process_class = lambda *args: defined.append(args) or define(*args)
+re._compiler.compile = lambda *args: compiled.append(args) or compile_pattern(*args)
+from kiprdf import Nexus
+print(*sys.modules)
+print(sum(name.startswith("kiprdf") for name in sys.modules), len(defined), len(compiled))
+print(*Nexus.open(sys.argv[1]).find({asked!r}).column("?d.name"))
+print(*sys.modules)
+"""
+    with Nexus.open(tmp_path / "nexus"):
+        pass
+    command = [sys.executable, "-c", code, str(tmp_path / "nexus")]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
+    imported, counts, answer, loaded = map(str.split, done.stdout.splitlines())
+    assert answer == ["System"]
+    assert {"kiprdf.kql.find", "kiprdf.kml.draft", "re"} <= {*imported}
+    assert {*UNUSED_BY_AN_IMPORT.split()} & {*imported} == set()
+    assert {"kiprdf.language.commands", "pyparsing"} <= {*loaded}
+    assert {*UNUSED_BY_A_FIRST_QUESTION.split()} & {*loaded} == set()
+    for count, most in zip(map(int, counts), (MODULES, DATACLASSES, PATTERNS), strict=True):
+        assert most * 0.75 < count <= most
 
 
 def test_a_module_that_a_function_imports_is_loaded_where_no_signal_interrupts() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from kiprdf.execution.writer import BOOTSTRAP, RESTORED, read_capsule, run_in
 from kiprdf.kml.draft import Draft, timestamp
 from kiprdf.kql.identities import exists
 from kiprdf.language.printer import outline
+from kiprdf.loading import lazy_logger
 from kiprdf.meta.indexing import Indexer
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
@@ -29,7 +29,7 @@ _CAPSULE = "capsule/"
 _SELF = "20_self.kip"
 LOST_COMMITS = "The graph has lost %s commits, which its text index knows of; restore a backup."
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_log = logging.getLogger(__name__)
+_log = lazy_logger(__name__)
 
 
 def compare_with_index(store: NexusStore, indexer: Indexer) -> int:

@@ -5,7 +5,6 @@ See docs/decisions/053.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator
 from contextvars import copy_context
 from dataclasses import replace
@@ -22,6 +21,7 @@ from kiprdf.kql.diagnosis.names import explain_name
 from kiprdf.kql.identities import TURNED, check_identities, hint_of_write
 from kiprdf.kql.results import Lack
 from kiprdf.language import ast
+from kiprdf.loading import lazy_logger
 from kiprdf.meta.indexing import Indexer
 from kiprdf.store import NexusStore
 from kiprdf.store.cancellation import is_any_abandoned, run_cancellable
@@ -32,7 +32,7 @@ MOST_TYPES = 5
 """How many types a hint lists."""
 _NAME = "UnknownName"
 _NAMES = (_NAME, "UnknownKey")
-_log = logging.getLogger(__name__)
+_log = lazy_logger(__name__)
 
 
 @dataclass(frozen=True, repr=False)

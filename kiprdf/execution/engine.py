@@ -29,7 +29,6 @@ from kiprdf.kql import cursor, results
 from kiprdf.kql import find as kql
 from kiprdf.kql.beliefs import Beliefs, is_marked, name_of, unmarked
 from kiprdf.kql.cursor import Paged
-from kiprdf.kql.diagnosis import Question
 from kiprdf.kql.entailment import Entail, entailed
 from kiprdf.kql.find import FindResult
 from kiprdf.kql.results import Lack
@@ -52,12 +51,14 @@ if TYPE_CHECKING:
     from kiprdf.execution import empty_answers, naming, proposals, scoped_writer, why
     from kiprdf.execution.empty_answers import Diagnosis
     from kiprdf.execution.why import Explained
+    from kiprdf.kql import diagnosis
     from kiprdf.meta import counts, describe
     from kiprdf.meta import export as exporting
     from kiprdf.meta import search as searching
     from kiprdf.store import guard
     from kiprdf.store import past as past_states
 else:
+    diagnosis = Lazy("kiprdf.kql.diagnosis")
     counts = Lazy("kiprdf.meta.counts")
     describe = Lazy("kiprdf.meta.describe")
     empty_answers = Lazy("kiprdf.execution.empty_answers")
@@ -462,7 +463,7 @@ class CommandEngine:
             if options is not None:
                 options.check(template.command, parameters)
             command = template.bind(with_moment(text, parameters))
-            if not isinstance(command, Question):
+            if not isinstance(command, diagnosis.Question):
                 message = "Only a command with a WHERE is diagnosed."
                 raise KipError("KIP_1001", message, "Use execute().", keyword(command))
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
 from kiprdf.budget import Budgets
 from kiprdf.errors import KipError, StoreError, clear_frames, without_folder
+from kiprdf.loading import lazy_logger
 from kiprdf.store import NexusStore
 from kiprdf.store.base import CommitConflict
 from kiprdf.store.journal import synced
 
 T = TypeVar("T")
-_log = logging.getLogger(__name__)
+_log = lazy_logger(__name__)
 
 
 class ErrorBoundary:

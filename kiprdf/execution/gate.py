@@ -12,7 +12,6 @@ from pyoxigraph import NamedNode
 from kiprdf.errors import KipError, KipWarning
 from kiprdf.kml.draft import Draft
 from kiprdf.loading import Lazy
-from kiprdf.meta.consequences import Demands
 from kiprdf.rdf.literals import canonical_json
 from kiprdf.source import NOWHERE, Span
 from kiprdf.store import Delta, NexusStore, Store
@@ -21,6 +20,7 @@ from kiprdf.store.view import ViewStore
 if TYPE_CHECKING:
     from kiprdf import shapes as shacl
     from kiprdf.interchange.mapping import contexts
+    from kiprdf.meta.consequences import Demands
     from kiprdf.shapes import Shapes, Violation
     from kiprdf.shapes import demands as demanding
 else:

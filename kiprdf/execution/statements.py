@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError
 from kiprdf.kml.draft import Targets
 from kiprdf.kql import holes
 from kiprdf.kql.beliefs import refuse_marked
-from kiprdf.kql.derivations import Rewriting
 from kiprdf.kql.entailment import Sight, sight_of
 from kiprdf.kql.find import FindResult, Prepared, prepare
 from kiprdf.kql.holes import PlanKey, Roles
@@ -21,11 +20,17 @@ from kiprdf.language import Template, ast, parse
 from kiprdf.language.literals import MOST_CHARACTERS, Blocks, opened
 from kiprdf.language.parameters import opens_map
 from kiprdf.language.printer import outline
+from kiprdf.loading import Lazy
 from kiprdf.semantics import Catalog, check
 from kiprdf.semantics.patterns import Kinds, check_block
 from kiprdf.source import NOWHERE
 from kiprdf.store import NexusStore, Store
 from kiprdf.store.base import Cell, Row
+
+if TYPE_CHECKING:
+    from kiprdf.kql import derivations
+else:
+    derivations = Lazy("kiprdf.kql.derivations")
 
 MOST_TEXTS = 256
 MOST_PLANS = 16
@@ -59,11 +64,11 @@ class Statement:
         return holes.placeholder_roles(self.template.command)
 
     @cached_property
-    def rewriting(self) -> Rewriting:
+    def rewriting(self) -> derivations.Rewriting:
         """What is asked to explain a FIND."""
         command = self.template.command
         assert isinstance(command, ast.Find)
-        return Rewriting(command)
+        return derivations.Rewriting(command)
 
     @cached_property
     def outline(self) -> str | None:
@@ -115,7 +120,7 @@ class Statements:
         """The parsed command; raises ``KipError``."""
         return self._statement(text).template
 
-    def rewriting(self, text: str) -> Rewriting:
+    def rewriting(self, text: str) -> derivations.Rewriting:
         """What is asked to explain a FIND; raises ``KipError``."""
         return self._statement(text).rewriting
 

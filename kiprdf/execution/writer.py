@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from itertools import chain
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from weakref import ref
 
 from pyoxigraph import Store as Engine
@@ -21,23 +21,16 @@ from kiprdf.execution.find_options import ENTAIL, read_default
 from kiprdf.execution.gate import Gate
 from kiprdf.execution.likely_mistakes import LikelyMistakes
 from kiprdf.execution.statements import FindTargets, Write
-from kiprdf.kml.creations import Creations
-from kiprdf.kml.delete import check_unused, delete
 from kiprdf.kml.draft import Clock, Draft, Targets, timestamp
 from kiprdf.kml.erased import drop_erased, with_erased
-from kiprdf.kml.merge import merge
-from kiprdf.kml.protection import check_protection
 from kiprdf.kml.rejections import Rejected, check_rejections
-from kiprdf.kml.says import with_own
-from kiprdf.kml.schema import check_schema
 from kiprdf.kml.trust import ACTIVE, DRAFT, MARKS, STATUS, check_status, with_unreviewed
-from kiprdf.kml.update import update
-from kiprdf.kml.upsert import upsert
 from kiprdf.kql.entailment import Entail
 from kiprdf.kql.identities import exists
 from kiprdf.kql.reader import read_catalog
 from kiprdf.language import ast, bind, parse
 from kiprdf.language.printer import outline
+from kiprdf.loading import Lazy
 from kiprdf.meta.indexing import Indexer
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json
@@ -52,6 +45,23 @@ from kiprdf.store.past import PastStore
 from kiprdf.store.proposals import Proposals
 from kiprdf.store.questions import Questions
 from kiprdf.store.view import ViewStore
+
+if TYPE_CHECKING:
+    from kiprdf.kml import creations as creating
+    from kiprdf.kml import delete as deleting
+    from kiprdf.kml import merge as merging
+    from kiprdf.kml import protection, says, schema
+    from kiprdf.kml import update as updating
+    from kiprdf.kml import upsert as upserting
+else:
+    creating = Lazy("kiprdf.kml.creations")
+    deleting = Lazy("kiprdf.kml.delete")
+    merging = Lazy("kiprdf.kml.merge")
+    protection = Lazy("kiprdf.kml.protection")
+    says = Lazy("kiprdf.kml.says")
+    schema = Lazy("kiprdf.kml.schema")
+    updating = Lazy("kiprdf.kml.update")
+    upserting = Lazy("kiprdf.kml.upsert")
 
 T = TypeVar("T")
 P = TypeVar("P", bound="Plan")
@@ -299,19 +309,19 @@ class Writer:
         if draft.actor is not OWNER and not (privileged or restores):
             self.names.check(draft, span)
         if not privileged:
-            check_protection(draft, span)
+            protection.check_protection(draft, span)
             self.check_rejections(draft, span)
             check_status(draft, span)
-        check_unused(draft, span, remedy)
+        deleting.check_unused(draft, span, remedy)
         # The bundled capsules must not keep a nexus from opening.
         if self.strict_schema and not privileged:
-            check_schema(draft.shown, span)
+            schema.check_schema(draft.shown, span)
         if gated and not privileged:
             self.gate.check(draft, span)
 
     def creations(
         self, store: Store, metadata: Mapping[str, Json], *, are_new: bool = False
-    ) -> Creations | None:
+    ) -> creating.Creations | None:
         """Where new elements need no draft: no rule of the nexus is about values or identities.
 
         It reads the nexus, a copy, or the nexus with its reads recorded.
@@ -333,7 +343,7 @@ class Writer:
             store.lookup(None, vocab.metadata(vocab.MERGED_FROM), None, 1)
         )
         catalog = self.catalog() if store is own else read_catalog(store)
-        return Creations(
+        return creating.Creations(
             store,
             catalog,
             metadata,
@@ -433,7 +443,7 @@ class Writer:
                 records={**delta.records, **new} if new else delta.records,
             )
             if self.follows and kind != FOLLOW:
-                delta = with_own(self.store, delta)
+                delta = says.with_own(self.store, delta)
             self._invalidate(delta)
             if self.erasures:
                 delta = replace(delta, records={**delta.records, **self._written_again(delta)})
@@ -485,7 +495,7 @@ class Writer:
         records, origin = {**(records or {}), **new}, self.origin(kind)
         if self.follows:
             changes = difference(self.store.match(None, None, None), dataset, records, origin)
-            self.store.apply(with_own(self.store, changes))
+            self.store.apply(says.with_own(self.store, changes))
         else:
             self.store.replace(dataset, records, origin)
             self.follows = self._has_says()
@@ -588,13 +598,13 @@ def run_in(draft: Draft, command: ast.Manipulation) -> dict[str, Any]:
     draft.begin(command)
     match command:
         case ast.Upsert():
-            return upsert(command, draft)
+            return upserting.upsert(command, draft)
         case ast.Update():
-            return dict(update(command, draft))
+            return dict(updating.update(command, draft))
         case ast.MergeConcept():
-            return merge(command, draft)
+            return merging.merge(command, draft)
         case _:
-            return dict(delete(command, draft))
+            return dict(deleting.delete(command, draft))
 
 
 def read_capsule(text: str) -> ast.Upsert:

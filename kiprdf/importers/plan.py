@@ -16,10 +16,10 @@ from typing import Any, TypeAlias, cast
 from kiprdf.errors import KipError
 from kiprdf.importers import earlier
 from kiprdf.interchange import files
-from kiprdf.interchange.files import LONE_SURROGATE
 from kiprdf.interchange.importing.names import from_label
 from kiprdf.language import limits
 from kiprdf.language.names import META_TYPES, is_key, name_fault, without_outer_blanks
+from kiprdf.language.values import LONE_SURROGATE
 from kiprdf.memory import Memory, notes, texts
 from kiprdf.memory.graph import ITEM
 from kiprdf.memory.items import Item

@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 import io
 import os
-import re
-import secrets
 import stat
 from collections.abc import Callable
 from contextlib import suppress
@@ -22,8 +20,6 @@ T = TypeVar("T")
 Target: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
 Source: TypeAlias = Target | bytes
 """A document: its text or bytes, a path to it, or an open file. It may be compressed."""
-LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
-"""Not a character, and in no encoding."""
 
 
 def write_text(target: Target | None, text: str) -> str:
@@ -65,7 +61,7 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], T]) -> T:
     permissions, a symbolic link is followed. Devices and pipes are written directly.
     """
     target = _target(path)
-    partial = target.with_name(f".{secrets.token_hex(8)}.partial")
+    partial = target.with_name(f".{os.urandom(8).hex()}.partial")
     try:
         if target.exists() and not target.is_file():
             with target.open("wb") as output:

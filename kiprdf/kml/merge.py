@@ -8,7 +8,7 @@ to it in turn, until nothing is left to move.
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pyoxigraph import Literal, NamedNode
 
@@ -24,16 +24,22 @@ from kiprdf.kml.merged_origins import (
 )
 from kiprdf.kml.protection import check_merge
 from kiprdf.kql.clauses import checked_text
-from kiprdf.kql.diagnosis import explain
-from kiprdf.kql.diagnosis.names import taken
 from kiprdf.kql.find import bindings
 from kiprdf.kql.identities import hint_of_write, merged_hint
 from kiprdf.language import ast
 from kiprdf.language.names import META_TYPES
+from kiprdf.loading import Lazy
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Element, Proposition, Terms
 from kiprdf.rdf.literals import is_same, to_term
 from kiprdf.semantics.arguments import RESERVED_METADATA
+
+if TYPE_CHECKING:
+    from kiprdf.kql import diagnosis
+    from kiprdf.kql.diagnosis import names
+else:
+    diagnosis = Lazy("kiprdf.kql.diagnosis")
+    names = Lazy("kiprdf.kql.diagnosis.names")
 
 ALIASES = "aliases"
 
@@ -74,7 +80,7 @@ def _pair(command: ast.MergeConcept, draft: Draft) -> tuple[Concept, Concept]:
     targets = (command.source, command.target)
     shown = draft.shown
     rows = bindings(
-        targets, command.where, shown.store, purpose="write", taken=taken(command.where)
+        targets, command.where, shown.store, purpose="write", taken=names.taken(command.where)
     )
     elements = ((shown.element(source), shown.element(target)) for source, target in rows)
     pairs = [pair for pair in elements if all(isinstance(end, Concept) for end in pair)]
@@ -82,7 +88,7 @@ def _pair(command: ast.MergeConcept, draft: Draft) -> tuple[Concept, Concept]:
         both = f"?{command.source.name} and ?{command.target.name}"
         message = f"The WHERE binds no pair of concepts to {both}."
         merged = _merged_already(command, shown)
-        reasons = list(explain(command, None, shown.store))
+        reasons = list(diagnosis.explain(command, None, shown.store))
         # The error is at the place of the one reason whose hint is given.
         reasons.sort(key=lambda reason: reason.hint is None)
         span = reasons[0].span if reasons and not merged else command.span

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import base64
 import binascii
 import hashlib
 import json
 from dataclasses import replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from kiprdf.errors import KipError
 from kiprdf.language import ast, to_text
 from kiprdf.language.parameters import to_json
+from kiprdf.loading import Lazy
 from kiprdf.semantics.arguments import MOST_ROWS
+
+if TYPE_CHECKING:
+    import base64
+else:
+    base64 = Lazy("base64")
+
 
 Paged: TypeAlias = ast.Find | ast.DescribeDomains | ast.DescribeTypes | ast.Search | ast.Export
 _FORMAT = 1

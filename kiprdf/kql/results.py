@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import field
-from fractions import Fraction
 from functools import cached_property
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
@@ -24,6 +23,7 @@ from kiprdf.kql.translate import Path
 from kiprdf.language import ast
 from kiprdf.language.printer import expression_text
 from kiprdf.language.values import is_number
+from kiprdf.loading import load
 from kiprdf.rdf.literals import Json, canonical_json, to_json
 from kiprdf.rdf.readings import sort_key
 from kiprdf.semantics.arguments import page_size
@@ -391,6 +391,9 @@ def _sum(numbers: Sequence[int | float]) -> int | float:
         with suppress(OverflowError):
             # It gives up where a part of the sum is beyond the range.
             return math.fsum(numbers)
+    load("fractions")
+    from fractions import Fraction
+
     return float(sum(map(Fraction, numbers)))
 
 

@@ -37,7 +37,8 @@ _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _PLAIN_STRING = re.compile(PLAIN_STRING)
 _COLON = re.compile(f"{SPACE}:{SPACE}")
 _COMMA = re.compile(f"{SPACE},{SPACE}")
-_LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
+LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
+"""Not a character, and in no encoding."""
 _SHOWN_TOKEN = re.compile(r'[?:$]?[A-Za-z0-9_]+|"[^"\n]{0,30}"?|&&|\|\||[=!<>]=|.')
 _NEAR_VARIABLE = re.compile(r"\?[\w$]+")
 _CONSTANTS: dict[str, ast.JsonScalar] = {"true": True, "false": False, "null": None}
@@ -162,7 +163,7 @@ def is_encodable(text: str) -> bool:
     >>> is_encodable("\\U0001f48a"), is_encodable("\\ud83d")
     (True, False)
     """
-    return _LONE_SURROGATE.search(text) is None
+    return LONE_SURROGATE.search(text) is None
 
 
 def check_characters(value: str, span: Span) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import sqlite3
 import threading
@@ -22,7 +21,7 @@ from kiprdf import budget
 from kiprdf.derived_file import is_sound, remove
 from kiprdf.errors import ClosedError, KipError, StoreError, clear_frames
 from kiprdf.language import ast
-from kiprdf.loading import load
+from kiprdf.loading import lazy_logger, load
 from kiprdf.meta.search import (
     READ_AT_ONCE,
     Hits,
@@ -64,7 +63,7 @@ INDEXED_CHARACTERS_AT_CLOSE = 100_000
 CLOSING_SECONDS = 10.0
 """How long ``close`` waits for the thread that builds; a step of it takes a tenth of a second, and
 longer only on a remote store."""
-_log = logging.getLogger(__name__)
+_log = lazy_logger(__name__)
 
 
 class Indexer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import copy_context
 from itertools import islice
@@ -15,6 +14,7 @@ from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError, KipWarning
 from kiprdf.kql.reader import Reader
 from kiprdf.language import ast
+from kiprdf.loading import lazy_logger
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import (
     Concept,
@@ -55,7 +55,7 @@ _BELOW_EXACT = 1 - 2 / _MICRO
 
 Meaning = Callable[[], "Semantic"]
 """Returns the semantic index, which is opened when it is first needed."""
-_log = logging.getLogger(__name__)
+_log = lazy_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)

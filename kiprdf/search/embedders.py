@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -12,10 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from kiprdf.errors import StoreError
-from kiprdf.loading import load
+from kiprdf.loading import Lazy, load
 
 if TYPE_CHECKING:
+    import logging
+
     from numpy.typing import NDArray
+else:
+    logging = Lazy("logging")
 
 INSTALL = "pip install 'kiprdf[semantic]'"
 _MODEL = "wordllama"

@@ -13,12 +13,12 @@ from contextlib import closing
 from functools import lru_cache
 from itertools import chain, count, islice, takewhile
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from kiprdf.checksums import drop_note, note
 from kiprdf.derived_file import DerivedFile, is_sound, remove, uri_to_read
 from kiprdf.language.names import META_TYPES
-from kiprdf.search.dates import tokens_of_lines
+from kiprdf.loading import Lazy
 from kiprdf.search.ranking import (
     COUNT,
     EXACT,
@@ -35,6 +35,11 @@ from kiprdf.search.ranking import (
 from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind, digest, embedded_text
 from kiprdf.search.segment import SEGMENTER_VERSION, exact_token, folded_name, segment
 from kiprdf.search.words import is_of_stop_words, languages_of, stem_token, stems
+
+if TYPE_CHECKING:
+    from kiprdf.search import dates
+else:
+    dates = Lazy("kiprdf.search.dates")
 
 # Increased with every change of the schema below or of the tokens of a row.
 INDEX_FILE = "search.sqlite3"
@@ -612,7 +617,7 @@ def _words_of(row: IndexRow) -> _Words:
             # Most words are their own stems, and are found without another token.
             others = [token for token in others if count_of(token[_ENGLISH:]) != 1]
         tokens += others
-    tokens += tokens_of_lines(f"{row.name}\n{aliases}\n{body}")
+    tokens += dates.tokens_of_lines(f"{row.name}\n{aliases}\n{body}")
     return _Words(" ".join(tokens), length, languages)
 
 

@@ -12,15 +12,19 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import chain, compress, islice
 from operator import eq
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kiprdf.budget import check
-from kiprdf.loading import lazy_pattern
-from kiprdf.search.dates import date_tokens
+from kiprdf.loading import Lazy, lazy_pattern
 from kiprdf.search.fusion import add_scores
 from kiprdf.search.rows import KINDS, Hit, Kind
 from kiprdf.search.segment import exact_token, folded_name, segment_term
 from kiprdf.search.words import LONGEST_READ, Word, stem_token, word_of, words_of
+
+if TYPE_CHECKING:
+    from kiprdf.search import dates
+else:
+    dates = Lazy("kiprdf.search.dates")
 
 # One occurrence in a column counts like this number of occurrences in other text.
 WEIGHTS = {"name": 40, "aliases": 12, "description": 3, "text": 1}
@@ -107,7 +111,7 @@ def rank(postings: "Postings", term: str, type: str | None, limit: int) -> Ranke
         add_scores(scores, matching)
         if not matching and not longer:
             missing.append(word.token)
-    for token in date_tokens(term[:LONGEST_READ], asked=True):
+    for token in dates.date_tokens(term[:LONGEST_READ], asked=True):
         add_scores(scores, postings.weighted(postings.of_token(token)))
     if scores:  # the other syllables of a Korean word are in a row
         missing = [token for token in missing if not _HANGUL.fullmatch(token)]

@@ -12,14 +12,12 @@ import gc
 import json
 import os
 import re
-import secrets
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple, NotRequired, TypedDict, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict, cast
 from weakref import ref
 
 from pyoxigraph import Literal, Quad
@@ -33,6 +31,7 @@ from kiprdf.errors import (
     LockedError,
     StoreError,
 )
+from kiprdf.loading import Lazy
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import base_fault
 from kiprdf.store.bookkeeping import (
@@ -45,6 +44,12 @@ from kiprdf.store.bookkeeping import (
 from kiprdf.store.journal import FOLDER as HISTORY
 from kiprdf.store.journal import discard_prepared
 from kiprdf.store.journal_files import sync_folder
+
+if TYPE_CHECKING:
+    import shutil
+else:
+    shutil = Lazy("shutil")
+
 
 FORMAT = 3
 """The format of the folder and of the dataset in it; format 1 had no graph of texts, format 2
@@ -466,7 +471,7 @@ def new_folder(target: Path) -> Iterator[Path]:
 
     A failure leaves nothing. Raises ``StoreError``.
     """
-    partial = target.parent / f".{target.name}.{secrets.token_hex(4)}.partial"
+    partial = target.parent / f".{target.name}.{os.urandom(4).hex()}.partial"
     try:
         if target.exists() and not target.is_dir():
             raise StoreError(f"{target} is a file; a backup needs a folder.")

@@ -19,9 +19,7 @@ import hashlib
 import io
 import itertools
 import json
-import logging
 import os
-import shutil
 import sys
 import threading
 from bisect import bisect_left, bisect_right
@@ -32,13 +30,14 @@ from contextvars import ContextVar, copy_context
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Literal, NamedTuple, TypeVar
+from typing import IO, TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from pyoxigraph import Quad
 
 from kiprdf.checksums import NOTE, drop_note, is_as_noted, note
 from kiprdf.dataclasses import dataclass
 from kiprdf.errors import ReplacedError, StoreError
+from kiprdf.loading import Lazy, lazy_logger
 from kiprdf.rdf.iris import Iris
 from kiprdf.store.bookkeeping import commit_note, rewritten_note
 from kiprdf.store.commit_index import CommitIndex, remove_index
@@ -64,6 +63,11 @@ from kiprdf.store.journal_files import (
     time_of,
 )
 
+if TYPE_CHECKING:
+    import shutil
+else:
+    shutil = Lazy("shutil")
+
 T = TypeVar("T")
 Sync = Literal["normal", "full"]
 """When a commit is on the disk: when the system writes it, or before the answer."""
@@ -85,7 +89,7 @@ _TEXTS_LOST = f"The file {STATEMENTS} of the history is damaged: texts of statem
 _REPAIR_TEXTS = (
     "Restore a backup; or show the others without them: kiprdf check --repair --nexus FOLDER"
 )
-_log = logging.getLogger("kiprdf")
+_log = lazy_logger("kiprdf")
 
 
 class Anchor(NamedTuple):

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import os
-import shutil
-import tempfile
 import time
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyoxigraph import (
     Literal,
@@ -30,6 +27,7 @@ from kiprdf.errors import (
     StoreError,
     clear_frames,
 )
+from kiprdf.loading import Lazy, lazy_logger
 from kiprdf.rdf import vocab
 from kiprdf.sparql.text import render_update
 from kiprdf.store import refusals
@@ -86,8 +84,16 @@ from kiprdf.store.proposals import FILE as PROPOSALS
 from kiprdf.store.questions import FILE as QUESTIONS
 from kiprdf.store.rebuilding import GAP, LOST, gap_record, quads_of, rebuild
 
+if TYPE_CHECKING:
+    import shutil
+    import tempfile
+else:
+    shutil = Lazy("shutil")
+    tempfile = Lazy("tempfile")
+
+
 T = TypeVar("T")
-_log = logging.getLogger("kiprdf")
+_log = lazy_logger("kiprdf")
 
 REOPEN_ATTEMPTS = 6
 """A write waits a third of a second for readers that began before a fault."""

@@ -8,8 +8,7 @@ On disk the copy is a checkpoint of the engine, which links its files (docs/deci
 from __future__ import annotations
 
 import itertools
-import secrets
-import shutil
+import os
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,12 +17,13 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyoxigraph import Literal, Quad
 from pyoxigraph import Store as Engine
 
 from kiprdf.errors import KipError, StoreError, clear_frames, shown
+from kiprdf.loading import Lazy
 from kiprdf.rdf.readings import PLAIN
 from kiprdf.store.base import NexusStore
 from kiprdf.store.bookkeeping import (
@@ -51,6 +51,12 @@ from kiprdf.store.journal_files import (
 from kiprdf.store.oxigraph import OxigraphStore
 from kiprdf.store.rebuilding import NormalTriple, normal_triples, noted
 from kiprdf.store.view import ViewStore
+
+if TYPE_CHECKING:
+    import shutil
+else:
+    shutil = Lazy("shutil")
+
 
 MEMORY_BYTES = 24 * 1024**2
 """The most bytes of records that lead to a state in memory where there could be files: such a state
@@ -282,7 +288,7 @@ def _has_files(store: OxigraphStore) -> bool:
 def _checkpoint(store: OxigraphStore) -> Start:
     """A copy of the present graph, which links its files."""
     assert store.folder is not None
-    files = store.folder / FOLDER / f"{PAST}{secrets.token_hex(4)}"
+    files = store.folder / FOLDER / f"{PAST}{os.urandom(4).hex()}"
     with _removed_after_fault(files):
         store.flush()
         store.engine.backup(str(files))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import logging
 import os
-import secrets
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -18,6 +16,7 @@ from pyoxigraph import Store as Engine
 
 from kiprdf.checksums import FileSums
 from kiprdf.errors import DamagedGraphError, StoreError
+from kiprdf.loading import lazy_logger
 from kiprdf.rdf.literals import normal
 from kiprdf.store.bookkeeping import readable, texts_in
 from kiprdf.store.delta import Origin
@@ -38,7 +37,7 @@ _REBUILT = (
     "The graph of the nexus in %s was damaged. It was written again from its history, as of commit "
     "%d; the damaged one is in %s."
 )
-_log = logging.getLogger("kiprdf")
+_log = lazy_logger("kiprdf")
 
 
 def rebuild(path: Path, *, even_if_sound: bool = False) -> bool:
@@ -62,10 +61,9 @@ def rebuild(path: Path, *, even_if_sound: bool = False) -> bool:
         del engine
         with suppress(OSError):
             (path / DAMAGED).mkdir(exist_ok=True)
-            damaged.rename(path / DAMAGED / f"{damaged.name}-{secrets.token_hex(4)}")
-    _log.log(
-        logging.INFO if even_if_sound else logging.WARNING, _REBUILT, path, last, path / DAMAGED
-    )
+            damaged.rename(path / DAMAGED / f"{damaged.name}-{os.urandom(4).hex()}")
+    log = _log.info if even_if_sound else _log.warning
+    log(_REBUILT, path, last, path / DAMAGED)
     return True
 
 

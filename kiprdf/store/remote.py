@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import logging
 import random
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -18,6 +17,7 @@ from pyoxigraph import Store as Engine
 
 from kiprdf import budget
 from kiprdf.errors import KipError, StoreError
+from kiprdf.loading import lazy_logger
 from kiprdf.rdf import vocab
 from kiprdf.store.base import (
     CommitConflict,
@@ -30,7 +30,7 @@ from kiprdf.store.remote_reads import RemoteReads
 from kiprdf.store.remote_session import GoneFault
 
 T = TypeVar("T")
-_log = logging.getLogger("kiprdf")
+_log = lazy_logger("kiprdf")
 
 PAUSE_S = 0.005
 LONGEST_PAUSE_S = 0.2

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import math
-import shutil
 import sqlite3
 import sys
 import threading
@@ -15,17 +13,24 @@ from contextlib import closing, suppress
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode
 
 from kiprdf import budget
 from kiprdf.derived_file import DerivedFile, is_sound, remove, uri_to_read
 from kiprdf.errors import StoreError
+from kiprdf.loading import Lazy, lazy_logger
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import to_json, to_term
 from kiprdf.rdf.readings import PLAIN, compared_keys, sort_key
 from kiprdf.store.delta import Written
+
+if TYPE_CHECKING:
+    import shutil
+else:
+    shutil = Lazy("shutil")
+
 
 FOLDER = "values"
 _ENDING = ".sqlite3"
@@ -55,7 +60,7 @@ FAULTS = (
     StoreError,
 )
 """Of the file, of a value that no command writes, or of the dataset: then nothing is indexed."""
-_log = logging.getLogger("kiprdf")
+_log = lazy_logger("kiprdf")
 _INSERT = "INSERT OR REPLACE INTO sorted VALUES (?, ?, ?, ?)"
 _DELETE = "DELETE FROM sorted WHERE kind = ? AND value = ? AND iri = ? AND use = ?"
 

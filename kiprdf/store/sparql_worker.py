@@ -11,7 +11,6 @@ from __future__ import annotations
 import io
 import math
 import os
-import pickle
 import queue
 import sys
 import threading
@@ -37,18 +36,22 @@ from pyoxigraph import Store as Engine
 
 from kiprdf.budget import WIDTH, Spending, check
 from kiprdf.errors import ClosedError, KipError, StoreError
-from kiprdf.loading import load
+from kiprdf.loading import Lazy, load
 from kiprdf.rdf import vocab
-from kiprdf.store import sparql_child as child
 from kiprdf.store.base import Solutions
 from kiprdf.store.bookkeeping import KEPT_BYTES, KEPT_COMMITS
 from kiprdf.store.delta import Written
 from kiprdf.store.folder import graph_folder
 
 if TYPE_CHECKING:
+    import pickle
     import subprocess
 
+    from kiprdf.store import sparql_child as child
     from kiprdf.store.oxigraph_reads import OxigraphReads
+else:
+    child = Lazy("kiprdf.store.sparql_child")
+    pickle = Lazy("pickle")
 
 QUERY_MEMORY = 1024**3
 """Bytes of memory that a query may use, besides the dataset, in the process that runs it."""

@@ -19,8 +19,8 @@ from pyoxigraph import parse as parse_rdf
 from kiprdf.budget import paced
 from kiprdf.dataclasses import dataclass
 from kiprdf.errors import KipError, shown
-from kiprdf.interchange.files import LONE_SURROGATE
 from kiprdf.interchange.formats import Format, guard
+from kiprdf.language.values import LONE_SURROGATE
 from kiprdf.source import NOWHERE, Span
 
 LINES = ("ntriples", "nquads")

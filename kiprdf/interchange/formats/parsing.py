@@ -22,7 +22,6 @@ from pyoxigraph import parse as parse_rdf
 
 from kiprdf.budget import paced
 from kiprdf.errors import KipError, shown
-from kiprdf.interchange.files import LONE_SURROGATE
 from kiprdf.interchange.formats import (
     NAMES,
     Format,
@@ -36,6 +35,7 @@ from kiprdf.interchange.formats.guard import STRINGS
 from kiprdf.interchange.formats.guard_xml import offset
 from kiprdf.interchange.formats.lenient import BadParts
 from kiprdf.interchange.mapping.reader import Loader
+from kiprdf.language.values import LONE_SURROGATE
 from kiprdf.source import NOWHERE, Span
 
 _TAG = r"(?P<tag>[\w-]+)"
