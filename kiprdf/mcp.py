@@ -19,7 +19,7 @@ from kiprdf.execution.sizes import short
 from kiprdf.memory import functions as memory
 from kiprdf.nexus import Nexus
 from kiprdf.prompt import instructions, quoted
-from kiprdf.protocol import MAX_CHARS, function_schemas
+from kiprdf.protocol import LEAST_CHARS, MAX_CHARS, function_schemas
 
 try:
     import mcp_types as types
@@ -146,6 +146,11 @@ class NexusServer:
         name, arguments = params.name, params.arguments or {}
         most = self._max_chars
         if name in memory.NAMES:
+            # It is no argument of theirs: a relay sends the one of its client.
+            given = arguments.get("max_chars")
+            if type(given) is int and given >= LEAST_CHARS:
+                most = given
+                arguments = {key: one for key, one in arguments.items() if key != "max_chars"}
             response = await self._threads.run(lambda: self._execute(context, name, arguments))
             response = short(response, most)
         else:

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import kiprdf.mcp
 from kiprdf.errors import KipError, LockedError
 from kiprdf.mcp import EXECUTE, ONLY_READING
+from kiprdf.memory import functions as memory
 from kiprdf.nexus import Nexus
 from kiprdf.principals import Principal
 from kiprdf.protocol import error_response
@@ -95,7 +96,7 @@ class Relay:
         """A message, of which a call says how long its answer may be."""
         match message:
             case {"params": {"name": str(name), "arguments": dict(arguments)}}:
-                if name.startswith(EXECUTE) and arguments.get("max_chars") is None:
+                if name.startswith((EXECUTE, *memory.NAMES)) and arguments.get("max_chars") is None:
                     arguments["max_chars"] = self._most
         return message
 

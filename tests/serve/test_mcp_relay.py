@@ -95,6 +95,11 @@ def test_a_second_client_goes_on_where_the_first_is_killed(tmp_path: Path) -> No
             ]
             cut = await ask(second, "DESCRIBE PRIMER")
             assert cut["warnings"][0]["message"].startswith("max_chars is 400")
+            await first.call_tool("remember", {"text": "Ada likes tea. " * 90})
+            for size in ({}, {"max_chars": 9_000}):
+                answer = await second.call_tool("recall", {"query": "tea", **size})
+                text = answer.content[0].text
+                assert (len(text) > 500) is bool(size), text
             process.kill()
             process.join()
             await write(second, "c")
