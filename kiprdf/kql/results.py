@@ -228,6 +228,8 @@ class Rendering:
                 return index, None
             path = name, PREDICATE_NAME, None
         _, field, key = path
+        if field == "name":
+            return index, lambda node, reader: reader.iris.concept_name(node.value)
         return index, lambda node, reader: reader.value(node, field, key)
 
     # Without aggregates -----------------------------------------------------------------------

@@ -129,6 +129,22 @@ def test_solutions_that_need_no_read_are_counted_too() -> None:
     assert nexus.execute(f"FIND(COUNT(?b)) WHERE {{ {where} }}") == 40 * 40
 
 
+def test_three_hops_with_three_neighbours_each_are_looked_up() -> None:
+    nexus = medical()
+    nexus.execute('UPSERT { CONCEPT { {type: "$PropositionType", name: "next"} } }')
+    tree = [f'CONCEPT ?c{n} {{ {{type: "Symptom", name: "R{n}"}} }}' for n in range(40)]
+    tree += [f'PROPOSITION {{ (?c{(n - 1) // 3}, "next", ?c{n}) }}' for n in range(1, 40)]
+    nexus.execute(f"UPSERT {{ {' '.join(tree)} }}")
+    where = '({type: "Symptom", name: "R0"}, "next"{1,3}, ?s)'
+    lookup = query(where, "?s.name").lookup
+    assert lookup is not None
+    assert len(lookup.rows(nexus.store, {}) or ()) == 39
+    with no_lookups():
+        expected = nexus.execute(f"FIND(?s.name) WHERE {{ {where} }}")
+    assert sorted(expected) == sorted(f"R{n}" for n in range(1, 40))
+    assert sorted(nexus.execute(f"FIND(?s.name) WHERE {{ {where} }}")) == sorted(expected)
+
+
 def test_the_pages_of_a_lookup_are_those_of_the_engine(hub: kiprdf.Nexus) -> None:
     command = f'FIND(?s.name) WHERE {{ ({ASPIRIN}, "treats", ?s) }} LIMIT 1'
     first = hub.answer(command)

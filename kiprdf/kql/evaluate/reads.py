@@ -112,6 +112,8 @@ class Reads:
                 facts = [q for q in facts if self.is_believed(q.subject, predicate, q.object)]
             ends = dict.fromkeys(q.object if forward else q.subject for q in facts)
             self._neighbours[node, predicate, forward] = ends
+        else:
+            self.count(len(ends))  # they make solutions too
         return ends
 
     def _along(self, node: Cell, step: tuple[NamedNode, bool], forward: bool) -> dict[Cell, None]:
