@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import field
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple, TypeAlias, cast
 
@@ -378,13 +379,16 @@ class Draft:
             else:
                 was = before.metadata
                 own = [key for key in own if key not in _MAINTAINED]
-                own += [key for key in _MAINTAINED if was.get(key) != metadata.get(key)]
                 for predicate, keys, old, new in (
                     (vocab.attribute, attributes, before.attributes, after.attributes),
                     (vocab.metadata, own, was, metadata),
                 ):
                     removed += [(node, predicate(k), normal(old[k])) for k in keys if k in old]
                     added += [(node, predicate(k), normal(new[k])) for k in keys if k in new]
+                maintained = [key for key in _MAINTAINED if was.get(key) != metadata.get(key)]
+                names = [(key, vocab.metadata(key)) for key in maintained]
+                removed += [(node, name, normal(was[k])) for k, name in names if k in was]
+                added += [(node, name, metadata[k]) for k, name in names if k in metadata]
             if before is not None and edit.repointed:
                 removed += self._identity(before)
                 added += self._identity(after)
@@ -408,7 +412,7 @@ class Draft:
         before = edit.before or (edit.after if vocab.VERSION in edit.after.metadata else None)
         if before is None:
             return {vocab.VERSION: _FIRST, vocab.UPDATED_AT: moment, vocab.CREATED_AT: moment}
-        return {vocab.VERSION: to_term(version(before) + 1), vocab.UPDATED_AT: moment}
+        return {vocab.VERSION: _term(version(before) + 1), vocab.UPDATED_AT: moment}
 
     def _identity(self, element: Element) -> Iterable[Written]:
         """The triples of the identity of an element."""
@@ -478,6 +482,11 @@ def version(element: Element) -> int:
     """The version of an element; one without it counts as 1."""
     stored = element.metadata.get(vocab.VERSION)
     return 1 if stored is None else int(cast(Literal, stored).value)
+
+
+@lru_cache(maxsize=256)
+def _term(version: int) -> Term:
+    return to_term(version)
 
 
 def timestamp(moment: datetime) -> str:
