@@ -48,6 +48,11 @@ _ANY_LETTER = frozenset("").union(*_ALPHABETS.values())
 _LETTER = lazy_pattern("[ß-öø-ɏ]")
 _INFLECTED = lazy_pattern("[\u3400-\u9fff][\u3041-\u3096]")
 """What follows a Japanese verb's or noun's last character is an ending or a particle."""
+_SINGULARS = {"ões": "ão", "ais": "al", "éis": "el", "óis": "ol"}
+"""Endings of Portuguese words that Snowball keeps apart: reuniões, reunião."""
+_PLURAL = lazy_pattern(rf"(?<=\w\w)(?:{'|'.join(_SINGULARS)})\Z")
+_VERB_ENDING = lazy_pattern(r"(?<=\w\w[^\Waeiouyäöüs])t\Z")
+"""A German ending that Snowball keeps: spielt, spielen."""
 _ACRONYM = lazy_pattern(r"\b[A-ZА-Я]{2,}\b")
 _RUSSIAN, _OTHER_CYRILLIC = re.compile("[а-яё]"), re.compile("[іїєґўјљњћђџѓќѕә-ӿ]")
 _STEMMED, _STEMMED_RUSSIAN = re.compile("[a-zß-öø-ſ]{3,40}"), re.compile("[а-яё]{3,40}")
@@ -182,7 +187,15 @@ def _stem(word: str, language: str) -> str:
     script = _STEMMED_RUSSIAN if language == "ru" else _STEMMED
     if not script.fullmatch(word) or language in _languages_of().get(folded_name(word), ()):
         return ""
-    return folded_name(_stemmer(language).stemWord(word))
+    stemmer = _stemmer(language)
+    if language == "pt" and (plural := _PLURAL.search(word)):
+        word = word[: plural.start()] + _SINGULARS[plural[0]]
+    stem = stemmer.stemWord(word)
+    if language == "nl":
+        stem = stemmer.stemWord(stem)  # fietsen, fiets
+    elif language == "de":
+        stem = _VERB_ENDING.sub("", stem)
+    return folded_name(stem)
 
 
 @cache

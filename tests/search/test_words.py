@@ -78,6 +78,24 @@ def test_a_note_is_found_by_another_form_of_a_word(
     assert keys(notes, "elephant") == []
 
 
+@each_case(
+    "text, term, other",
+    [
+        ("Meine Schwester schwimmt jeden Morgen im See.", "schwimmen", "schwitzen"),
+        ("Er hat eine Stadt und die Luft gesehen.", "Städte", "Stab"),
+        ("As reuniões com os aviões foram canceladas.", "a reunião", "renda"),
+        ("Comprei os jornais e os papéis.", "jornal papel", "jornada"),
+        ("We hebben twee oude huizen gekocht.", "huis", "huid"),
+        ("Ik fiets elke dag met mijn vriend.", "fietsen", "fiere"),
+    ],
+)
+def test_forms_that_snowball_keeps_apart_are_found(text: str, term: str, other: str) -> None:
+    index = index_of(note("a", text), note("b", "Tea of the day"))
+    assert index.find("concept", term).near == {}
+    assert keys(index, term) == ["a"]
+    assert keys(index, f"{other} {other}x") == []
+
+
 @pytest.mark.parametrize(
     ("term", "language"),
     [
