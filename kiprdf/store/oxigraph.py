@@ -100,7 +100,7 @@ REOPEN_ATTEMPTS = 6
 FLUSHED_QUADS = 20_000
 """Written quads after which the log is flushed into tables, so that closing, and opening after a
 crash, never take long."""
-BULK_QUADS = 50_000
+BULK_QUADS = 20_000
 """Quads from which on it is faster to write them to files of the graph than to its log."""
 COPIED_QUADS = 500_000
 """The most quads of a graph that a reader copies into memory, to add the commits that it lacks."""

@@ -30,8 +30,8 @@ def measured(propositions: int) -> Iterator[Ratio]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "data.ttl"
         for name, text, target in (
-            ("resources", resources(propositions // 3), 40.0),
-            ("units", units(propositions // 40), 50.0),
+            ("resources", resources(propositions // 3), 20.0),
+            ("units", units(propositions // 40), 30.0),
             ("classes", classes(propositions // 40), 30.0),
         ):
             path.write_text(text)

@@ -1,4 +1,4 @@
-"""What an import does for each triple stays little (docs/decisions/230)."""
+"""What an import does for each triple stays little (docs/decisions/230, 246)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kiprdf.interchange.importing.names import Naming
 from kiprdf.rdf import vocab
 from tests.benchmarks.importing import resources
 
-CALLS = 175
+CALLS = 110
 """The most calls of Python functions, and of C functions, for each triple."""
 
 
@@ -125,6 +125,39 @@ def test_what_needs_no_draft_is_written_as_by_one(monkeypatch: pytest.MonkeyPatc
         assert one == other
     assert fast.store.rebuild()
     assert {quad for quad in fast.store.engine if quad.predicate != vocab.COMMIT} == states[1][0]
+
+
+@pytest.mark.parametrize("options", [{"source": "harvest"}, {"source": "x", "replace": True}])
+def test_a_source_notes_in_lines_what_it_notes_in_a_statement(
+    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+) -> None:
+    def stopped() -> datetime:
+        return datetime(2026, 1, 1, tzinfo=UTC)
+
+    metadata, create = {"license": "CC0", "round": 1.5}, imports._create
+    left: list[int] = []
+
+    def noted(*arguments: Any) -> Any:
+        rest = create(*arguments)
+        left.append(len(arguments[0]) - len(rest))
+        return rest
+
+    monkeypatch.setattr(imports, "_create", noted)
+    fast, reports = imported(clock=stopped, metadata=metadata, **options)
+    assert left[0] > 6
+    assert len(left) == (1 if "replace" in options else 3)
+    monkeypatch.setattr(Writer, "creations", lambda *_, **__: None)
+    slow, expected = imported(clock=stopped, metadata=metadata, **options)
+    assert reports == expected
+    notes = [
+        {
+            (triple.subject.value, triple.object.value)
+            for triple in nexus.store.match(None, vocab.metadata("stated_by"), None)
+        }
+        for nexus in (fast, slow)
+    ]
+    assert notes[0] == notes[1]
+    assert len(notes[0]) > 6
 
 
 def test_a_commit_has_one_time() -> None:
