@@ -401,7 +401,7 @@ def _plain(item: Values) -> Values:
 def markdown(measures: Table) -> Iterator[str]:
     """The table, with what kiprdf may take, and which lines take more."""
     names = list(measures["load, memory"])
-    yield f"| | {' | '.join(names)} | bound | ratio |"
+    yield f"| | {' | '.join(names)} | bound | of the bound |"
     yield f"|---|{'--:|' * len(names)}---|--:|"
     for line, (factor, peer, figure) in BOUNDS.items():
         cells = [_shown(measures[line].get(name), figure) for name in names]

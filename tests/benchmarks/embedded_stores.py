@@ -312,8 +312,9 @@ class Pyoxigraph(Sparql):
         self.store.load(self.triples(number), self.format.N_TRIPLES)
 
     def export(self, path: Path) -> bool:
-        graph = self.module.DefaultGraph()
-        return self.store.dump(str(path), self.format.TURTLE, from_graph=graph) is None
+        graph, prefixes = self.module.DefaultGraph(), dict(re.findall("(\\w+): <(.+)>", _PREFIXES))
+        self.store.dump(str(path), self.format.TURTLE, from_graph=graph, prefixes=prefixes)
+        return True
 
     def close(self) -> None:
         del self.store
