@@ -202,7 +202,7 @@ class Kiprdf(Peer):
         return list(zip(*answer, strict=True)) if isinstance(answer[0], list) else [*zip(answer)]
 
     def index_text(self) -> None:
-        self.nexus.build_index()
+        self.nexus.build_index(propositions=False)  # as the others, of concepts alone
 
     def write(self, number: int) -> None:
         self.nexus.execute(self.UPSERT, **_guest(number))
