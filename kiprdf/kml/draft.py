@@ -210,8 +210,10 @@ class Draft:
 
     def concept(self, type: str, name: str) -> Element:
         """The concept with a type and a name, created if there is none."""
-        node = self.named(type, name)
-        element = self.element(node)
+        node, store = self.named(type, name), self.store
+        # Where a read is no request, one triple is found faster than that there are none.
+        may_be_there = node in self.edits or not store.abilities.lookups or exists(node, store)
+        element = self.element(node) if may_be_there else None
         if element is None:
             ends = periods.attributes(type, name)
             element = Concept(node, type, name, {key: to_term(end) for key, end in ends.items()})

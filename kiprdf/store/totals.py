@@ -181,7 +181,7 @@ class Totals:
                 elif name == _REIFIES:
                     reified += number
                 else:
-                    if subject is not last:
+                    if subject != last:
                         last, of = subject, kind(iris, subject.value)
                     at = kind(iris, value.value) if isinstance(value, NamedNode) else ""
                     if at or of[:1] != "(":
