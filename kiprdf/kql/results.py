@@ -34,6 +34,8 @@ SORTED_AT_ONCE = 4_096
 """How many rows are kept besides those of the page, until they are sorted and cut."""
 Value: TypeAlias = Callable[[Row, Reader], Json]
 """What an expression is in a row, nodes standing for themselves."""
+Column: TypeAlias = Callable[[Iterable[Row], Reader], list[Json]]
+"""What is shown of an expression in some rows."""
 GroupColumn: TypeAlias = "Callable[[Sequence[_Group], Reader], list[Json]]"
 """What an expression is in some groups."""
 Lack: TypeAlias = OneOf["rows", "values", "keys"]
@@ -106,7 +108,7 @@ class Rendering:
         self.limit = page_size(find.limit)
         self._keys = list(map(key_of, find.expressions))
         self._used_keys = list(self._columns_of_keys())
-        self._columns: list[Value] = []
+        self._columns: list[Column] = []
         self._group_columns: list[GroupColumn] = []
         if self._is_grouped:
             self._plain = [e for e in find.expressions if not isinstance(e, ast.Aggregate)]
@@ -161,7 +163,7 @@ class Rendering:
             rows = self._ordered(rows, reader)
         chosen = list(itertools.islice(self._collapsed(rows), offset, end))
         self._prefetch(expressions, chosen, reader)
-        return [[show(row, reader) for row in paced(chosen)] for show in self._columns], len(chosen)
+        return [show(paced(chosen), reader) for show in self._columns], len(chosen)
 
     def keep(self, reader: Reader, number: int) -> Keep:
         """A function that keeps, of many rows of an ordered FIND, those that sort first."""
@@ -198,12 +200,16 @@ class Rendering:
             return False
         return path_of(expression) not in self._cells.values
 
-    def _column(self, expression: ast.Expression) -> Value:
+    def _column(self, expression: ast.Expression) -> Column:
         """What is shown of an expression: nodes as their elements."""
-        if isinstance(expression, ast.Variable) and expression.name not in self._cells.predicates:
-            index = self._cells.names[expression.name]
-            return lambda row, reader: _shown(row[index], reader)
-        return self._value(expression)
+        index, convert = self._cell(expression)
+        show = convert or _shown
+
+        def column(rows: Iterable[Row], reader: Reader) -> list[Json]:
+            cells = [row[index] for row in rows]
+            return [None if cell is None else show(cell, reader) for cell in cells]
+
+        return column
 
     def _value(self, expression: ast.Expression) -> Value:
         index, convert = self._cell(expression)
@@ -313,14 +319,17 @@ class Rendering:
         if counted is not None:
             return lambda groups, _: [sum([count(row[counted]) for row in g.rows]) for g in groups]
         value = self._value(expression.argument)
+        is_repeated = not expression.distinct and expression.function not in ("MIN", "MAX")
         return lambda groups, reader: [
-            _aggregate(expression, self._repeated(value, group.rows, reader))
+            _aggregate(expression, self._values(value, group.rows, reader, is_repeated))
             for group in paced(groups)
         ]
 
-    def _repeated(self, value: Value, rows: Iterable[Row], reader: Reader) -> list[Json]:
-        """A value of all solutions."""
-        if not self._cells.are_counted:
+    def _values(
+        self, value: Value, rows: Iterable[Row], reader: Reader, is_repeated: bool
+    ) -> list[Json]:
+        """A value of all solutions, or of all rows."""
+        if not (is_repeated and self._cells.are_counted):
             return [value(row, reader) for row in rows]
         repeated = (itertools.repeat(value(row, reader), count(row[-1])) for row in rows)
         return list(itertools.chain.from_iterable(repeated))

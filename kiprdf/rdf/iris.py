@@ -188,11 +188,13 @@ class Iris:
 
     def concept_name(self, iri: str) -> str | None:
         """The name of the concept that an IRI identifies, or None when it identifies no concept."""
-        if "%" in iri or not iri.startswith(self.base) or iri.startswith(self.propositions):
-            name = self.name(iri)
-            return name.name if isinstance(name, ConceptName) else None
-        # What has nothing to decode is read faster than remembered.
-        return iri[len(self.base) :].partition("/")[2] or None
+        base = self.base
+        if "%" not in iri and iri.startswith(base):
+            # What has nothing to decode is read faster than remembered.
+            type, _, text = iri[len(base) :].partition("/")
+            return text if text and type != "$proposition" else None
+        name = self.name(iri)
+        return name.name if isinstance(name, ConceptName) else None
 
     def id(self, node: NamedNode) -> str:
         """The KIP id of an element of this nexus."""

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from kiprdf.budget import check
+from kiprdf.budget import check, paced
 from kiprdf.dataclasses import dataclass
 from kiprdf.kql import results
 from kiprdf.kql.evaluate.reads import Fallback, Reads
@@ -60,6 +60,8 @@ MOST_READS = 10_000
 """Elements, triples and reads until the page is full, some 20 ms; sorting all rows takes 20 µs a
 row."""
 AT_ONCE = 256
+_ELEMENT, _VALUE, _SUBJECT, _OBJECT = range(4)
+"""What a cell of a row is: an element, its value, or an end of its fact."""
 _LAST = "\U0010ffff"
 InOrder: TypeAlias = Iterable[tuple[object, bool, list[str]]]
 """Values in their order, whether elements that have one are tied, and their IRIs, sorted."""
@@ -121,11 +123,11 @@ class RangePlan(_Tested):
 class ValuesPlan(_Tested):
     """A WHERE of which the values of a key are all that must be read.
 
-    A row has the value where a cell ``is_value``, or else the element. Rows that ``are_counted``
-    have a value, or nothing, and the number of elements.
+    ``cells`` are what a row has. Rows that ``are_counted`` have a value, or nothing, and the number
+    of its elements.
     """
 
-    is_value: tuple[bool, ...]
+    cells: tuple[int, ...]
     are_counted: bool
 
     def rows(self, store: Store, bindings: Bindings, most: int) -> list[Row] | None:
@@ -139,18 +141,27 @@ class ValuesPlan(_Tested):
             return self._counted(values, bounds, store, bindings)
         if bounds is None:
             return None
-        if not any(self.is_value):
+        if self.cells == (_ELEMENT,):
             iris = values.between(bounds, most)
             return None if iris is None else [(NamedNode(iri),) for iri in iris]
         pairs = values.valued(bounds, most)
         if pairs is None:
             return None
-        return [tuple([v if it else NamedNode(iri) for it in self.is_value]) for iri, v in pairs]
+        cells, ends = self.cells, (None, None)
+        rows: dict[Row, None] = {}  # an end may have several links
+        for iri, value in paced(pairs):
+            node = NamedNode(iri)
+            if max(cells) > _VALUE:
+                fact: Any = store.lookup(node, vocab.REIFIES, None, 1)[0].object
+                ends = fact.subject, fact.object
+            row = node, value, *ends
+            rows[tuple([row[cell] for cell in cells])] = None
+        return list(rows)
 
     def _counted(
         self, values: SortedValues, bounds: Bounds | None, store: Store, bindings: Bindings
     ) -> list[Row] | None:
-        if not self.is_value:
+        if not self.cells:
             number = values.number(bounds)
             return None if number is None else [(Literal(number),)]
         tally = values.tally(bounds)
@@ -417,8 +428,11 @@ def _plan_whole(
     if not (columns or group.conditions):
         return NumberPlan(kind)
     element, values = cast(Variable, kind.subject), where.translation.values
-    is_value = tuple([column != element for column in columns])
-    read = [values.get(c) for c, it in zip(columns, is_value, strict=True) if it]
+    found: dict[Term, int] = {element: _ELEMENT}
+    if isinstance(kind.object, TripleTerm) and not counts:
+        found |= {kind.object.subject: _SUBJECT, kind.object.object: _OBJECT}
+    cells = tuple([found.get(column, _VALUE) for column in columns])
+    read = [values.get(column) for column in columns if column not in found]
     keys = {(value.node, value.predicate) for value in read if value}.union(tests)
     if None in read or len(keys) != 1 or kind.predicate not in vocab.IDENTITY:
         return None
@@ -426,9 +440,9 @@ def _plan_whole(
     own = next(iter(tests.values()), [])
     if of != element or key is None or len(own) < len(list(_conjuncts(group.conditions))):
         return None
-    if not (all(is_value) if counts else own):
+    if _ELEMENT in cells if counts else not own:
         return None
-    return ValuesPlan(element, key, kind, tuple(own), is_value, bool(counts))
+    return ValuesPlan(element, key, kind, tuple(own), cells, bool(counts))
 
 
 def _only_kind(group: Group, iris: Iris) -> TriplePattern | None:
