@@ -283,7 +283,7 @@ class OxigraphReads(OwnStore):
                 return list(islice(match(subject, predicate, object, graph), most))
             # Passing the default graph would take longer than finding a triple.
             quads = match(subject, predicate, object)
-            if not isinstance(object, _NO_LITERALS):
+            if predicate is not vocab.REIFIES and not isinstance(object, _NO_LITERALS):
                 # The other graphs have literals, and one IRI that is no value.
                 quads = (quad for quad in quads if quad.graph_name == _DEFAULT)
             return list(islice(quads, most))

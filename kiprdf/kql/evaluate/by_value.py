@@ -147,14 +147,16 @@ class ValuesPlan(_Tested):
         pairs = values.valued(bounds, most)
         if pairs is None:
             return None
-        cells, ends = self.cells, (None, None)
+        cells = self.cells
+        if max(cells) <= _VALUE:
+            return [
+                tuple([value if cell else NamedNode(iri) for cell in cells]) for iri, value in pairs
+            ]
         rows: dict[Row, None] = {}  # an end may have several links
         for iri, value in paced(pairs):
             node = NamedNode(iri)
-            if max(cells) > _VALUE:
-                fact: Any = store.lookup(node, vocab.REIFIES, None, 1)[0].object
-                ends = fact.subject, fact.object
-            row = node, value, *ends
+            fact: Any = store.lookup(node, vocab.REIFIES, None, 1)[0].object
+            row = node, value, fact.subject, fact.object
             rows[tuple([row[cell] for cell in cells])] = None
         return list(rows)
 
@@ -428,11 +430,11 @@ def _plan_whole(
     if not (columns or group.conditions):
         return NumberPlan(kind)
     element, values = cast(Variable, kind.subject), where.translation.values
-    found: dict[Term, int] = {element: _ELEMENT}
+    places: dict[Term, int] = {element: _ELEMENT}
     if isinstance(kind.object, TripleTerm) and not counts:
-        found |= {kind.object.subject: _SUBJECT, kind.object.object: _OBJECT}
-    cells = tuple([found.get(column, _VALUE) for column in columns])
-    read = [values.get(column) for column in columns if column not in found]
+        places |= {kind.object.subject: _SUBJECT, kind.object.object: _OBJECT}
+    cells = tuple([places.get(column, _VALUE) for column in columns])
+    read = [values.get(column) for column in columns if column not in places]
     keys = {(value.node, value.predicate) for value in read if value}.union(tests)
     if None in read or len(keys) != 1 or kind.predicate not in vocab.IDENTITY:
         return None
