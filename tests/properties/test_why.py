@@ -58,7 +58,7 @@ class RandomQueries(RandomChoices, QueryWriter):
         return self.pick(VALUES if self.one_in(3) or not self._values else self._values)
 
 
-@settings(max_examples=-(-amount("WHY", 400) // QUESTIONS_EACH))
+@settings(max_examples=-(-amount("WHY", 200) // QUESTIONS_EACH))
 @given(graph=graphs(), seed=st.integers(0, 2**32))
 def test_rows_come_from_what_is_cited(graph: Graph, seed: int) -> None:
     with build(graph) as nexus:
@@ -70,7 +70,7 @@ def test_rows_come_from_what_is_cited(graph: Graph, seed: int) -> None:
                 check_solutions(writer.where(), graph, nexus, number % ASKED_AGAIN == 1)
 
 
-@settings(max_examples=-(-amount("WHY", 400) // (20 * ENTAILED_EACH)))
+@settings(max_examples=-(-amount("WHY", 200) // (20 * ENTAILED_EACH)))
 @given(graph=ruled_graphs(), entail=st.sampled_from((True, "same_as")), seed=st.integers(0, 2**32))
 def test_rows_that_follow_come_from_what_is_cited(graph: Graph, entail: Any, seed: int) -> None:
     def entailed(graph: Graph) -> Graph:

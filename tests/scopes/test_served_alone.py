@@ -20,7 +20,7 @@ from tests.scopes.timing import ATTEMPTS, differs
 from tests.scopes.world import World, leaked
 from tests.serve.scoped import ScopedServer, serving_scopes
 
-QUESTIONS = amount("QUESTIONS", 500)
+QUESTIONS = amount("QUESTIONS", 250)
 PER_WORLD = 150
 WRITE = 'UPSERT { CONCEPT { {type: "Zorblaxian", name: :name} } }'
 

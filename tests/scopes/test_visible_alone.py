@@ -21,7 +21,7 @@ from tests.scopes.timing import ATTEMPTS, differs
 from tests.scopes.world import BASES, World, leaked, ticking
 from tests.store.unions import DEFINITIONS, Writing, union
 
-QUESTIONS = amount("QUESTIONS", 500)
+QUESTIONS = amount("QUESTIONS", 250)
 """Three fifths are asked of views, a tenth of earlier states of these, the rest of a server."""
 PER_WORLD = 150
 

@@ -9,7 +9,7 @@ from statistics import median
 
 from tests.long_runs import amount
 
-ROUNDS = amount("QUESTIONS", 500) // 32
+ROUNDS = amount("QUESTIONS", 250) // 32
 ATTEMPTS = range(5)
 """How often is measured: noise makes a difference once in twenty times, and never each time."""
 LEAST = 0.05

@@ -379,7 +379,7 @@ import kiprdf
 from kiprdf.async_nexus import AsyncNexus
 from kiprdf.mcp import NexusServer
 
-async def build_index(self):
+async def build_index(self, **options):
     await self.run(lambda: __import__("time").sleep(0.5))
 
 AsyncNexus.build_index = build_index

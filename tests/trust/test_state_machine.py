@@ -30,7 +30,7 @@ from tests.properties.statement_graphs import mirrored_graphs
 from tests.properties.statements import Statement, calculations, statements
 from tests.properties.upserts import upserts
 
-STEPS = amount("STEPS", 120)
+STEPS = amount("STEPS", 60)
 STEPS_A_HISTORY = 20
 
 BREAKS: tuple[Callable[[str], str], ...] = (
