@@ -26,7 +26,7 @@ from tests.interchange.test_restore import (
 from tests.long_runs import amount
 from tests.nexus.support import facts, restored_from
 
-DAMAGED = amount("DAMAGES", 1) * 80
+DAMAGED = amount("DAMAGES", 1) * 40
 """How often each form of a snapshot is damaged."""
 PROFILES: tuple[Any, ...] = ("rdf11", "rdf12")
 

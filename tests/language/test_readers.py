@@ -138,7 +138,7 @@ def test_a_command_is_read_as_by_pyparsing() -> None:
 
 def test_a_faulty_command_has_the_fault_that_pyparsing_finds() -> None:
     chance = random.Random(38)
-    texts = [mutated(chance.choice(COMMANDS), chance) for _ in range(amount("FUZZ", 1_500))]
+    texts = [mutated(chance.choice(COMMANDS), chance) for _ in range(amount("FUZZ", 3_000))]
     faults = [outcome(by_reader, text) for text in texts]
     differ = [
         text

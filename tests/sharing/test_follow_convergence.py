@@ -26,7 +26,7 @@ from kiprdf.rdf.iris import ConceptName, PropositionName, proposition_digits
 from kiprdf.store.erasures import digest
 from tests.long_runs import SEED, amount
 
-PARTITIONS = amount("PARTITIONS", 12)
+PARTITIONS = amount("PARTITIONS", 6)
 SCHEMA = """UPSERT {
   CONCEPT { {type: "$ConceptType", name: "T"} }
   CONCEPT { {type: "$PropositionType", name: "p"} }
