@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache, lru_cache
 
-from kiprdf.loading import load
+from kiprdf.loading import lazy_pattern, load
 
 _IGNORABLE = frozenset(
     map(
@@ -24,22 +24,22 @@ _IGNORABLE = frozenset(
     )
 )
 """What Unicode says to show as nothing (default-ignorable), and calls no format character."""
-_PARTS = re.compile(r"[^\W\u115f\u1160\u17b4\u17b5\u3164\uffa0]+|.", re.DOTALL)
+_PARTS = lazy_pattern(r"[^\W\u115f\u1160\u17b4\u17b5\u3164\uffa0]+|.", re.DOTALL)
 """Words, without the letters that show as nothing, and single characters."""
 _FILLERS = dict.fromkeys((0x115F, 0x1160, 0x3164, 0xFFA0), " ")
-_NUMBER = re.compile(r"([+-]?)(?=\.?\d)(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,9}))?", re.ASCII)
+_NUMBER = lazy_pattern(r"([+-]?)(?=\.?\d)(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,9}))?", re.ASCII)
 _DIGIT = re.compile(r"\d")
 _FOREIGN_DIGIT = re.compile(r"[^\D0-9]")
 _PLAIN_ZEROS = 40
 """A number with more zeros than these is compared with its exponent."""
-_STYLED = re.compile(
+_STYLED = lazy_pattern(
     "(?:LATIN LETTER SMALL CAPITAL|NEGATIVE (?:CIRCLED|SQUARED) LATIN CAPITAL LETTER"
     "|REGIONAL INDICATOR SYMBOL LETTER) ([A-Z])"
 )
 NAME_BYTES = 255
 """The most bytes of a name, those of a folder on most systems."""
 _MARKS = frozenset("_-.@+ ")
-_RESERVED = re.compile(r"(?i:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.DOTALL)
+_RESERVED = lazy_pattern(r"(?i:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.DOTALL)
 """The names of devices, which are no folders on Windows."""
 _CACHED_CHARACTERS = 256
 _DOTTED = "i\u0307"

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
+from kiprdf.loading import lazy_pattern
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json, canonical_json, to_json, to_term
 
@@ -26,8 +27,8 @@ MOST_NUMBERS = 4
 _VALUE_KEYS = {"@value", "@type", "@language", "@direction"}
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
-_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_NUMERIC = re.compile(
+_NUMBER = lazy_pattern(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_NUMERIC = lazy_pattern(
     re.escape(vocab.XSD)
     + "(decimal|float|double|byte|short|int|long|unsigned(Byte|Short|Int|Long)"
     + "|integer|positiveInteger|negativeInteger|nonPositiveInteger|nonNegativeInteger)"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from kiprdf.loading import lazy_pattern
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName, Iris
 
 # A part of PN_LOCAL that every parser reads; other names are written as whole IRIs.
 _LETTERS = r"A-Za-z0-9_\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fa5\uac00-\ud7a3"
-_LOCAL_NAME = re.compile(rf"[{_LETTERS}][{_LETTERS}-]*")
+_LOCAL_NAME = lazy_pattern(rf"[{_LETTERS}][{_LETTERS}-]*")
 _PREFIX_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
