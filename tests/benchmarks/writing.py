@@ -117,7 +117,13 @@ def upsert(name: str, propositions: int, folder: Path | None) -> Ratio:
             bare.update(upsert_by_hand(shown(next(times)), commit + number, **values))
 
         ratio = side_by_side(name, ours, yardstick, target=3.0)
-        require_equal(name, nexus.store.engine, bare)
+        # In a folder, the note of a commit has the digest of its record.
+        notes = NamedNode(NOTES)
+        written, by_hand = (
+            [quad for quad in store if quad.graph_name != notes]
+            for store in (nexus.store.engine, bare)
+        )
+        require_equal(name, written, by_hand)
     return ratio
 
 
