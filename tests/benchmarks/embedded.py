@@ -35,6 +35,7 @@ from tests.benchmarks.embedded_stores import (
     person,
     rare,
     rows,
+    statements,
 )
 from tests.benchmarks.measure import Ratio
 
@@ -265,8 +266,9 @@ def prepare(folder: Path) -> None:
     peer = Kiprdf(folder)
     peer.load()
     dump = peer.nexus.store.engine.dump
-    for suffix, format in (("nt", RdfFormat.N_TRIPLES), ("ttl", RdfFormat.TURTLE)):
-        dump(str(folder / f"data.{suffix}"), format, from_graph=DefaultGraph())
+    dump(str(folder / "data.nt"), RdfFormat.N_TRIPLES, from_graph=DefaultGraph())
+    text = statements((folder / "data.nt").read_text(encoding="utf-8"))
+    (folder / "statements.ttl").write_text(text, encoding="utf-8")
     peer.close()
     concepts, facts = rows()
     tables: dict[str, list[Iterable[Any]]] = {}

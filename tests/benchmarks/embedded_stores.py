@@ -320,8 +320,15 @@ class Pyoxigraph(Sparql):
         del self.store
 
 
+def statements(text: str) -> str:
+    """Triples, or a question, in which a fact has no term, but parts."""
+    rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+    parts = rf"<{rdf}subject> \1 ; <{rdf}predicate> \2 ; <{rdf}object> \3"
+    return re.sub(r"(?:rdf:|<[^>]*#)reifies>? <<\( (\S+) (\S+) (\S+) \)>>", parts, text)
+
+
 class Fluree(Sparql):
-    """Fluree: RDF with history."""
+    """Fluree: RDF with history. A fact has parts, which it finds faster than a term."""
 
     name, has_text = "fluree", True
 
@@ -333,21 +340,21 @@ class Fluree(Sparql):
     def load(self) -> None:
         if self.folder is None:
             self.ledger = self.connection.create("bench")
-            self.ledger.insert(self.prepared / "data.nt", format="turtle")
+            self.ledger.insert(self.prepared / "statements.ttl")
         else:
-            self.ledger = self.connection.create("bench", source=self.prepared / "data.ttl")
+            self.ledger = self.connection.create("bench", source=self.prepared / "statements.ttl")
 
     def select(self, text: str) -> Any:
-        return list(self.ledger.select(text))
+        return list(self.ledger.select(statements(text)))
 
     def update(self, text: str) -> Any:
-        return self.ledger.update(text)
+        return self.ledger.update(statements(text))
 
     def index_text(self) -> None:
         self.ledger.set_full_text(["urn:kip:attribute/description"])
 
     def write(self, number: int) -> None:
-        self.ledger.insert(self.triples(number), format="turtle")
+        self.ledger.insert(statements(self.triples(number)), format="turtle")
 
     def export(self, path: Path) -> bool:
         return self.ledger.export(path) is None
