@@ -112,6 +112,8 @@ def nexus() -> Iterator[kiprdf.Nexus]:
             'FIND(?d.name) WHERE { ?l (?d, "treats", ?s) } ORDER BY ?l.metadata.at DESC LIMIT 1',
             ["D9"],
         ),
+        ('FIND(COUNT(?d)) WHERE { ?d {} FILTER(?d.metadata.at < "2026-01-12") }', 0),
+        ('FIND(?d.type) WHERE { ?d {} FILTER(?d.attributes.risk > 8) }', ["Drug"]),
         (
             'FIND(?d.name) WHERE { (?d, "treats", ?s) FILTER(?d.attributes.risk > 8) }',
             ["D9"],

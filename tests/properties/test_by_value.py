@@ -27,6 +27,7 @@ from tests.properties.test_engine_equals_oracle import build
 EXAMPLES = amount("EXAMPLES", 5)
 WHERES = (
     '?x {type: "T"}',
+    "?x {}",
     '?x {type: "T"} OPTIONAL { (?x, "likes", ?y) }',
     '?x {type: "T"} NOT { (?y, "likes", ?x) }',
     '?x (?y, "likes", ?z)',

@@ -482,7 +482,8 @@ def _without(
     match pattern:
         case Group() if pattern.before == UNIT:
             parts = pattern.parts
-            if kind is not None and kind.predicate == vocab.TYPE:
+            # Links may have the key, too: only a named type is left out.
+            if kind is not None and kind.predicate == vocab.TYPE and is_iri(kind.object):
                 parts = tuple(
                     algebra.BGP(tuple([triple for triple in part.triples if triple != kind]))
                     if isinstance(part, algebra.BGP)
