@@ -60,6 +60,8 @@ T = TypeVar("T")
 INDEXED_AT_CLOSE = 500
 INDEXED_CHARACTERS_AT_CLOSE = 100_000
 """The most that ``close`` adds to the index, a few hundredths of a second of work."""
+MOST_NOTED = 200_000
+"""The elements that commits have touched, of which as many are kept in memory."""
 CLOSING_SECONDS = 10.0
 """How long ``close`` waits for the thread that builds; a step of it takes a tenth of a second, and
 longer only on a remote store."""
@@ -92,7 +94,7 @@ class Indexer:
         """The elements that commits touched."""
         self._asked = set[Kind]()
         """The kinds that were searched."""
-        self._behind = 0.0
+        self._behind = 0
         """How many elements commits have touched that are not in the index."""
         self._own_lock = FairLock()
         self._rebuilt_at: int | None = None
@@ -147,6 +149,19 @@ class Indexer:
         self._behind += len(delta.touched) or 1
         # An interrupt before this line leaves a gap, which is noticed.
         self._commits.note(commit - 1, commit, delta.touched)
+        if self._behind > MOST_NOTED:
+            try:
+                self._postpone(commit)
+            except sqlite3.Error as fault:
+                self._give_up(fault)
+            self.outdate()  # what follows is noted
+
+    def _postpone(self, commit: int) -> None:
+        """Let an index that has noted all commits before this one list what they touched."""
+        index = self._opened()
+        touched = self._commits.since(index.state().commit, commit)
+        if touched is not None:
+            index.postpone(self._keys(touched, index.kinds), commit)
 
     def changed_since(self, number: int) -> Collection[NamedNode] | None:
         """The elements that the commits after one touched; None where that is not known."""
@@ -154,28 +169,30 @@ class Indexer:
         return self._store.changed_since(number) if touched is None else touched
 
     def outdate(self) -> None:
-        """Note that a commit replaced the dataset; called under the writer's lock."""
-        self._behind = math.inf
+        """Forget what was noted, as of a replaced dataset; called under the writer's lock."""
+        self._behind = INDEXED_AT_CLOSE + 1
         self._commits = Commits()
 
     def current(
         self, advance: Callable[[int], object] | None = None, kinds: Collection[Kind] = KINDS
     ) -> TextIndex:
-        """The index, which has some kinds as of the store's last commit; without, those it had.
+        """The index, which has some kinds as of the store's last commit; without, all of its kinds.
 
         Raises KIP_4001 when the time of the request is over; what was done is kept, and a thread
         goes on. ``advance`` is called with the number of elements that are missing.
         """
-        self._asked.update(kinds or ("concept",))
         while True:
             index = self._index
             is_noted = self._behind or self._rebuilt_at is not None
             if index is not None and kinds and not is_noted and self._has(index, kinds):
+                self._asked.update(kinds)
                 return index
             try:
                 with self._lock():
                     index = self._opened()
-                    kinds = kinds or ("concept", *index.kinds)
+                    # Under the lock, since the thread that builds adds a kind that is asked.
+                    self._asked.update(kinds or ("concept",))
+                    kinds = kinds or (*self._asked, *index.kinds)
                     self._catch_up(index)
                     if self._rebuilt_at is None and self._has(index, kinds):
                         return index
@@ -454,7 +471,7 @@ class Indexer:
             is_little = not missing and len(nodes) <= INDEXED_AT_CLOSE
             rows = _rows_of(self._store, nodes) if is_little else []
             if is_little and characters(rows) <= most_characters:
-                index.update(rows, (node.value for node in nodes), commit)
+                index.update(rows, (node.value for node in nodes), commit, tuple(keys))
             else:
                 index.postpone(keys, commit)
         self._behind = 0
@@ -522,7 +539,12 @@ class Indexer:
         if self._is_in_file and not self._is_free():
             raise overtaken()
         if at is None:
-            index.extend(keys, state)
+            # Without what was written meanwhile, the kind would wait until nobody writes.
+            now = index.state()
+            touched = self._store.read(lambda: self.changed_since(state.commit))
+            for kind, later in self._keys(touched or (), kinds).items():
+                keys[kind] += later
+            index.extend(keys, state if touched is None else now)
         else:
             index.begin(keys, at, state)
         if self._rebuilt_at == at:

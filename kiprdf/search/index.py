@@ -44,7 +44,7 @@ else:
 # Increased with every change of the schema below or of the tokens of a row.
 INDEX_FILE = "search.sqlite3"
 """The name of the file of an index in its folder."""
-INDEX_VERSION = f"12, segmenter {SEGMENTER_VERSION}"
+INDEX_VERSION = f"13, segmenter {SEGMENTER_VERSION}"
 
 T = TypeVar("T")
 
@@ -61,8 +61,8 @@ CACHED_DEFINITION = 4000  # characters of a definition whose tokens are cached
 _SCHEMA = (
     "CREATE TABLE about (version TEXT NOT NULL, store_commit INTEGER NOT NULL)",
     # Keys whose rows are absent or outdated, some hundreds of a kind in each row.
-    "CREATE TABLE missing (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, number INTEGER NOT NULL,"
-    " keys BLOB NOT NULL)",
+    "CREATE TABLE missing (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, keys BLOB NOT NULL)",
+    "CREATE INDEX missing_of ON missing (kind)",
     "CREATE TABLE element (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, kind TEXT NOT NULL,"
     " type BLOB NOT NULL, digest BLOB NOT NULL)",
     # The missing keys of a kind are NULL where it is not in the index.
@@ -183,22 +183,30 @@ class TextIndex:
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds of elements that the index has."""
 
-        def read(connection: sqlite3.Connection) -> set[bytes]:
-            condition = "store_commit >= 0 AND missing IS NOT NULL"
-            statement = f"SELECT kind FROM about, total WHERE {condition}"
-            return {kind for (kind,) in connection.execute(statement)}
+        def read(connection: sqlite3.Connection) -> tuple[Kind, ...]:
+            return _kinds(connection) if _state(connection).commit >= 0 else ()
 
-        stored = self._file.use(read)
-        return tuple(kind for kind in KINDS if kind.encode() in stored)
+        return self._file.use(read)
 
     def reached(self, kind: Kind) -> int:
         """The commit that the rows of a kind reflect; -1 if unknown or some of them are missing."""
         return self._file.use(lambda connection: _reached(connection, kind))
 
-    def update(self, rows: Iterable[IndexRow], removed: Iterable[str], commit: int) -> None:
-        """Delete the `removed` keys and replace the rows of other keys, in one transaction."""
+    def update(
+        self,
+        rows: Iterable[IndexRow],
+        removed: Iterable[str],
+        commit: int,
+        kinds: tuple[Kind, ...] = KINDS,
+    ) -> None:
+        """Delete the `removed` keys and replace the rows of other keys, in one transaction.
 
-        def updated(connection: sqlite3.Connection) -> tuple[int, int, set[str]]:
+        Nothing is done if the index has other kinds than those whose changes are given.
+        """
+
+        def updated(connection: sqlite3.Connection) -> tuple[int, int, set[str]] | None:
+            if _kinds(connection) != kinds:
+                return None
             before, keys = _state(connection).commit, set(removed)
             self._delete(connection, keys)
             for batch in batches(rows):
@@ -207,8 +215,10 @@ class TextIndex:
             connection.execute("UPDATE about SET store_commit = ?", (commit,))
             return before, commit, keys
 
-        self._commits.note(*self._file.change(updated))
-        self._commits.trim()
+        noted = self._file.change(updated)
+        if noted is not None:
+            self._commits.note(*noted)
+            self._commits.trim()
 
     def begin(self, keys: Mapping[Kind, Iterable[str]], commit: int, state: State) -> None:
         """Let the index have some kinds, whose rows are all missing; `fill` writes them.
@@ -247,8 +257,16 @@ class TextIndex:
         self._file.change(extended)
 
     def postpone(self, keys: Mapping[Kind, Iterable[str]], commit: int) -> None:
-        """Let the index reflect a commit, but for the rows of some keys."""
-        self._file.change(lambda connection: _miss(connection, _joined(keys), commit))
+        """Let the index reflect a commit, but for the rows of some keys of its kinds.
+
+        Nothing is done if the index has other kinds.
+        """
+
+        def postponed(connection: sqlite3.Connection) -> None:
+            if _kinds(connection) == tuple(keys):
+                _miss(connection, _joined(keys), commit)
+
+        self._file.change(postponed)
 
     def fill(
         self, rows_of: Callable[[list[str]], dict[str, IndexRow]], commit: int | None = None
@@ -284,6 +302,8 @@ class TextIndex:
                 self._delete(connection, keys[:done])
                 self._put(connection, batch)
                 connection.execute("DELETE FROM missing WHERE id = ?", (id,))
+                fewer = "UPDATE total SET missing = missing - ? WHERE kind = ?"
+                connection.execute(fewer, (len(keys), kind.decode()))
                 left = {of: keys[done:] for of in KINDS if of.encode() == kind}
                 _miss(connection, _joined(left), reached)
 
@@ -517,6 +537,11 @@ def _state(connection: sqlite3.Connection) -> State:
     return State(*map(int, connection.execute(statement).fetchone()))
 
 
+def _kinds(connection: sqlite3.Connection) -> tuple[Kind, ...]:
+    stored = connection.execute("SELECT kind FROM total WHERE missing IS NOT NULL").fetchall()
+    return tuple(kind for kind in KINDS if (kind.encode(),) in stored)
+
+
 def _reached(connection: sqlite3.Connection, kind: Kind) -> int:
     statement = "SELECT store_commit FROM about, total WHERE kind = ? AND missing = 0"
     (commit,) = connection.execute(statement, (kind,)).fetchone() or (-1,)
@@ -534,11 +559,10 @@ def _joined(keys: Mapping[Kind, Iterable[str]]) -> Iterator[tuple[Kind, int, byt
 def _miss(
     connection: sqlite3.Connection, batches: Iterable[tuple[Kind, int, bytes]], commit: int
 ) -> None:
-    connection.executemany("INSERT INTO missing (kind, number, keys) VALUES (?, ?, ?)", batches)
-    connection.execute(
-        "UPDATE total SET missing = (SELECT coalesce(sum(number), 0) FROM missing AS listed"
-        " WHERE listed.kind = total.kind) WHERE missing IS NOT NULL"
-    )
+    for kind, number, keys in batches:
+        connection.execute("INSERT INTO missing (kind, keys) VALUES (?, ?)", (kind, keys))
+        more = "UPDATE total SET missing = missing + ? WHERE kind = ?"
+        connection.execute(more, (number, kind))
     connection.execute("UPDATE about SET store_commit = ?", (commit,))
 
 

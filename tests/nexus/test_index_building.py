@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ import kiprdf
 from kiprdf.meta import indexing
 from kiprdf.search import TextIndex, index
 from kiprdf.search.index import State
+from kiprdf.search.rows import KINDS
 from tests.programs import start
 from tests.serve.running import running
 
@@ -409,6 +411,99 @@ def test_propositions_are_indexed_when_a_search_asks_for_them(tmp_path: Path) ->
     assert kinds(folder) == ("concept", "proposition")
     with kiprdf.Nexus.open(folder, read_only=True) as reader:
         assert reader.execute('SEARCH PROPOSITION "nova"')[0]["subject"] == "C:Star/nova"
+
+
+PAIR = (
+    'UPSERT { CONCEPT { {type: "Star", name: :name}'
+    ' SET PROPOSITIONS { ("orbits", {type: "$ConceptType", name: "Star"}) } } }'
+)
+ORBITS = 'SEARCH PROPOSITION "orbits"'
+
+
+@pytest.fixture
+def listing(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[kiprdf.Nexus, Any, Any]]:
+    """A nexus whose propositions are being listed, when that has begun, and what lets it end."""
+    begun, may_end, read = threading.Event(), threading.Event(), indexing.all_elements
+
+    def listed(store: Any, of: Any = KINDS) -> Iterator[Any]:
+        yield from read(store, of)
+        if threading.current_thread() is not threading.main_thread():
+            begun.set()
+            may_end.wait(30)
+
+    with kiprdf.Nexus.memory() as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Star"} } }')
+        nexus.execute('UPSERT { CONCEPT { {type: "$PropositionType", name: "orbits"} } }')
+        nexus.execute(PAIR, name="nova")
+        assert names(nexus, "nova") == ["nova"]
+        monkeypatch.setattr(indexing, "all_elements", listed)
+        with nexus.limited(timeout_s=0.05), pytest.raises(kiprdf.KipError, match="KIP_4001"):
+            nexus.execute(ORBITS)
+        assert begun.wait(30)
+        yield nexus, begun, may_end
+        may_end.set()
+
+
+def test_a_kind_is_added_while_others_write_and_search(listing: Any) -> None:
+    nexus, begun, may_end = listing
+    nexus.execute(PAIR, name="proxima")
+    assert names(nexus, "proxima") == ["proxima"]  # the index has another commit
+    begun.clear()
+    may_end.set()
+    assert len(nexus.execute(ORBITS)) == 2
+    assert not begun.is_set()  # they were listed once
+    assert nexus.check()["index"] == "sound"
+
+
+def test_an_index_is_sound_while_a_kind_is_added(
+    listing: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nexus, _, may_end = listing
+    holds = TextIndex.holds
+
+    def when_listed(text_index: TextIndex, rows: Any) -> bool:
+        may_end.set()
+        time.sleep(0.3)
+        return holds(text_index, rows)
+
+    monkeypatch.setattr(TextIndex, "holds", when_listed)
+    threading.Timer(0.1, may_end.set).start()
+    assert nexus.check()["index"] == "sound"
+    assert len(nexus.execute(ORBITS)) == 1
+
+
+def test_changes_of_other_kinds_than_the_index_has_are_not_taken() -> None:
+    opened = TextIndex(None)
+    opened.begin({"concept": ["urn:1"]}, 1, opened.state())
+    # The program that read these changes has not seen that another one adds propositions.
+    opened.extend({"proposition": ["urn:2"]}, opened.state())
+    opened.update([], [], 2, ("concept",))
+    opened.postpone({"concept": ["urn:1"]}, 2)
+    assert opened.state() == State(1, 2)
+    opened.postpone({"concept": ["urn:1"], "proposition": []}, 2)
+    assert opened.state() == State(2, 3)
+
+
+@pytest.mark.parametrize("is_indexed", [True, False])
+def test_what_many_commits_touch_is_kept_in_the_index(
+    monkeypatch: pytest.MonkeyPatch, is_indexed: bool
+) -> None:
+    monkeypatch.setattr(indexing, "MOST_NOTED", 50)
+    begun: list[int] = []
+    begin = TextIndex.begin
+    monkeypatch.setattr(TextIndex, "begin", lambda *a: (begun.append(a[2]), begin(*a)))
+    with kiprdf.Nexus.memory() as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "Star"} } }')
+        if is_indexed:
+            assert names(nexus, "star") == ["Star"]
+        for number in range(130):
+            nexus.execute(NEW, name=f"star{number}")
+        assert names(nexus, "star0") == ["star0"]
+        assert names(nexus, "star129") == ["star129"]
+        assert nexus.check()["index"] == "sound"
+        kept = nexus._engine.indexer._commits
+        assert sum(len(commit.keys) for commit in kept._noted) <= 51
+    assert len(begun) == 1
 
 
 def kinds(folder: Path) -> tuple[str, ...]:
