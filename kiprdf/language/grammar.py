@@ -18,7 +18,7 @@ import pyparsing as pp
 from kiprdf.errors import KipError
 from kiprdf.language import ast, values
 from kiprdf.language.names import KEYWORDS
-from kiprdf.language.readers import Built, Scanned
+from kiprdf.language.readers import Built, Scanned, Word
 from kiprdf.source import Span
 
 T = TypeVar("T")
@@ -38,12 +38,12 @@ def _whole(span: Span, node: T) -> T:
 
 def _keyword(word: str) -> pp.ParserElement:
     # Not pp.Keyword: it reports an error in a longer word at the end of the word.
-    return pp.Regex(rf"{word}(?![A-Za-z0-9_])").suppress().set_name(word)
+    return Word(rf"{word}(?![A-Za-z0-9_])").suppress().set_name(word)
 
 
 def _one_of(words: tuple[str, ...], name: str) -> pp.ParserElement:
     pattern = "|".join(sorted(words, key=len, reverse=True))
-    return pp.Regex(rf"(?:{pattern})(?![A-Za-z0-9_])").set_name(name)
+    return Word(rf"(?:{pattern})(?![A-Za-z0-9_])").set_name(name)
 
 
 def _symbol(text: str, name: str | None = None) -> pp.ParserElement:
@@ -279,7 +279,7 @@ call = membership | null_test | string_test
 negation = pp.Forward()
 negatable = call | grouped | negation | Built(operand, _compared)
 negation <<= Built(
-    pp.Regex(r"!(?!=)").suppress() - negatable.set_name("a condition after '!'"),
+    Word(r"!(?!=)").suppress() - negatable.set_name("a condition after '!'"),
     lambda span, negated: ast.Negation(negated, span=span),
 )
 comparison = Built(

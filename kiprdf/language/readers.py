@@ -26,6 +26,12 @@ the next token. Raises ``pp.ParseException`` if another alternative may be tried
 ``pp.ParseSyntaxException`` after a ``-``; the caller then discards the parts appended so far."""
 
 
+class Word(pp.Regex):
+    """A pattern that never matches nothing; pyparsing would compile it to find out."""
+
+    mayReturnEmpty = False  # noqa: N815
+
+
 class Scanned(pp.Token):
     """A token read by the function ``scan`` where the pattern ``start`` matches."""
 
@@ -70,7 +76,7 @@ class Readers:
             if key not in self._readers:
                 self._begun.add(key)
                 try:
-                    self._readers[key] = self._make(element.streamline())
+                    self._readers[key] = self._make(element)
                 finally:
                     # For example after a RecursionError, which depends on the caller.
                     self._begun.discard(key)
@@ -113,7 +119,7 @@ class Readers:
         tentative: list[Reader] = []
         committed: list[Reader] = []
         current = tentative
-        for expression in element.exprs:
+        for expression in _flat(element):
             if isinstance(expression, pp.And._ErrorStop):
                 current = committed
             else:
@@ -133,8 +139,9 @@ class Readers:
 
     def _choice(self, element: pp.MatchFirst) -> Reader:
         """The first alternative that matches; the next token selects where to start."""
-        options, expected = [self.later(option) for option in element.exprs], element.errmsg
-        pattern = re.compile("|".join(f"({_start(option)})" for option in element.exprs))
+        alternatives, expected = _flat(element), element.errmsg or f"Expected {element}"
+        options = [self.later(option) for option in alternatives]
+        pattern = re.compile("|".join(f"({_start(option)})" for option in alternatives))
         assert pattern.groups == len(options)
         starts = pattern.match
 
@@ -209,6 +216,17 @@ class Readers:
 def _inner(element: pp.ParseElementEnhance) -> pp.ParserElement:
     assert element.expr is not None
     return element.expr
+
+
+def _flat(element: pp.And | pp.MatchFirst) -> list[pp.ParserElement]:
+    """The parts of ``(a + b) + c``, which pyparsing nests.
+
+    Its ``streamline`` does the same, but also names each rule below: most of a first command.
+    """
+    parts: list[pp.ParserElement] = []
+    for part in element.exprs:
+        parts += _flat(part) if type(part) is type(element) else [part]
+    return parts
 
 
 def _scanned(element: Scanned) -> Reader:
