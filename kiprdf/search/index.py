@@ -56,6 +56,8 @@ _TIME = re.compile(r"T(?<=\d{4}-\d\d-\d\dT)\d\d:\d\d(?:[:.\d]*)(?:Z|[+-]\d\d:?\d
 """The time of day after a date: its numbers are in too many texts to find one."""
 CACHED_TEXT = 200  # characters of a text whose tokens are cached
 CACHED_DEFINITION = 4000  # characters of a definition whose tokens are cached
+_DEFINING = frozenset((*META_TYPES, "Domain"))
+"""The types of the concepts that every new nexus has, beside those whose names begin with `$`."""
 
 # Keys and types are BLOBs because they may hold what SQLite's TEXT cannot, a lone surrogate.
 _SCHEMA = (
@@ -604,7 +606,8 @@ class _Words(NamedTuple):
 def _words(row: IndexRow) -> _Words:
     """The tokens of a row: of whole names, of its words with their counts, of their stems."""
     # Each new nexus, and each one that is checked, has the same definitions.
-    if row.type in META_TYPES and characters((row,)) <= CACHED_DEFINITION:
+    is_definition = row.type in _DEFINING or row.name.startswith("$")
+    if is_definition and characters((row,)) <= CACHED_DEFINITION:
         return _words_of_definition(row._replace(key=""))
     return _words_of(row)
 
