@@ -179,7 +179,8 @@ def _create(
                 _check_values(one.attributes, keys[0], is_metadata=False)
             if one.metadata:
                 _check_values(one.metadata, keys[1], is_metadata=True)
-            values = one.attributes, with_note(one, plan)
+            noted = one.metadata if plan.source is None else with_note(one, plan)
+            values = one.attributes, noted
             if isinstance(one, statements.Concept):
                 is_new = creations.concept(one.key, one.type, one.name, *values)
             else:

@@ -459,8 +459,6 @@ def ends_nothing(plan: ImportPlan, store: Store) -> bool:
 
 def with_note(one: Planned, plan: ImportPlan) -> Mapping[str, Json]:
     """The metadata of a new element, with what the source of the plan states of it."""
-    if plan.source is None:
-        return one.metadata
     is_fact = isinstance(one, statements.Proposition)
     stated = {key: one.attributes[key] for key in one.attributes if is_fact or key != SAME_AS}
     own = {**plan.metadata, **one.metadata}

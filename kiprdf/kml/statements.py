@@ -68,7 +68,7 @@ def upsert(
     """
     if not elements:
         return ast.Upsert(())
-    handles = _handles(elements)
+    handles = _handles(elements, most)
     items = tuple(_block(element, handles, resolve) for element in paced(islice(elements, most)))
     return ast.Upsert((ast.UpsertBlock(items, _map(metadata or {})),))
 
@@ -111,11 +111,11 @@ def tall_ends(
     return list(tall)
 
 
-def _handles(elements: Iterable[Element[K]]) -> dict[K, ast.Variable]:
-    """``?c1``, ``?p2``, … for the elements that a proposition among them refers to."""
+def _handles(elements: Iterable[Element[K]], most: int | None) -> dict[K, ast.Variable]:
+    """``?c1``, ``?p2``, … for those of the first elements that a proposition refers to."""
     links = [element for element in elements if isinstance(element, Proposition)]
     ends = {end for link in links for end in (link.subject, link.object)}
-    referred = [element for element in elements if element.key in ends]
+    referred = [element for element in islice(elements, most) if element.key in ends]
     return {
         element.key: ast.Variable(f"{'c' if isinstance(element, Concept) else 'p'}{number}")
         for number, element in enumerate(referred, 1)

@@ -11,9 +11,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import field, replace
-from functools import lru_cache
-from operator import itemgetter
-from typing import NamedTuple, TypeAlias
+from functools import lru_cache, partial
+from itertools import groupby
+from operator import attrgetter, itemgetter
+from typing import Any, NamedTuple, TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
@@ -126,11 +127,14 @@ def in_order(statements: Iterable[ExternalTriple]) -> list[ExternalTriple]:
     return [one for about in ordered for one in sorted(about, key=_text_of_rest)]
 
 
+_NESTED = (tuple, Items)
+"""What no RDF term is; to make a union takes longer than to look a term up in it."""
+
+
 def _text_of_rest(statement: ExternalTriple) -> str:
     _, predicate, object_ = statement
-    if isinstance(object_, tuple | Items):
-        return f"{predicate} {text_of(object_)} ."
-    return f"{predicate} {object_} ."
+    is_nested = isinstance(object_, _NESTED)
+    return f"{predicate} {text_of(object_) if is_nested else object_} ."
 
 
 DEFAULT = "@default"
@@ -145,20 +149,23 @@ def collect(quads: Iterable[Quad]) -> tuple[dict[ExternalTriple, Graphs], list[S
     statements: dict[ExternalTriple, Graphs] = {}
     nameless: dict[str, None] = {}
     only: dict[str, Graphs] = {}
-    for quad in paced(quads):
-        # To unpack a quad takes twice as long.
-        graph, name = quad.graph_name, DEFAULT
+    # What C functions do for each quad takes half as long.
+    for graph, some in groupby(paced(quads), attrgetter("graph_name")):
+        name = DEFAULT
         if isinstance(graph, NamedNode):
             name = graph.value
             if name.startswith(vocab.GRAPH):
                 continue
         elif isinstance(graph, BlankNode):
             nameless[str(graph)] = None
-        statement = _statement(quad)
         # Most statements are in the same graph: they share what says so.
-        places = statements.setdefault(statement, only.setdefault(name, (name,)))
-        if name not in places:
-            statements[statement] = (*places, name)
+        own = only.setdefault(name, (name,))
+        for statement in map(_as_statement, map(_parts, some)):
+            if isinstance(statement[2], Triple):
+                statement = statement._replace(object=_statement(statement[2]))
+            places = statements.setdefault(statement, own)
+            if places is not own and name not in places:
+                statements[statement] = (*places, name)
     reason = "the graph has no IRI; its statements are imported without a graph"
     skipped = [Skipped(f"graph {number}", reason) for number in range(1, len(nameless) + 1)]
     return statements, skipped
@@ -183,7 +190,11 @@ def is_flat(statements: Collection[ExternalTriple]) -> bool:
     )
 
 
-def _statement(triple: Triple | Quad) -> ExternalTriple:
+_parts = attrgetter("subject", "predicate", "object")
+_as_statement: Callable[[Any], ExternalTriple] = partial(tuple.__new__, ExternalTriple)
+
+
+def _statement(triple: Triple) -> ExternalTriple:
     """A triple as a statement; triple terms nest as deep as the parser allows."""
     subject, object_ = triple.subject, triple.object
     assert not isinstance(subject, Triple)
@@ -256,8 +267,8 @@ def _mentions(
 
 def by_subject(statements: Iterable[ExternalTriple]) -> dict[Node, list[ExternalTriple]]:
     grouped: dict[Node, list[ExternalTriple]] = defaultdict(list)
-    for statement in paced(statements):
-        grouped[statement.subject].append(statement)
+    for subject, about in groupby(paced(statements), itemgetter(0)):
+        grouped[subject] += about
     return grouped
 
 

@@ -93,12 +93,12 @@ class Facts:
         self._resources, self._originals = context.identities.resources, context.originals
         self._only_listed: set[ExternalTriple] = set()
         """What no triple states, but an item of a list."""
-        self._new_ids = {identity.id for identity in context.identities.names}
+        self._new_ids = {resource.id for resource in self._resources.values()}
         self._noted: set[str] = set()
         self._frozen: Callable[[tuple[str, ...]], frozenset[str]] = cache(frozenset)
         self._reified = self._by_reifier_iri()
         self._ids_of_nodes: dict[Object, str] = {
-            node: resource.identity.id
+            node: resource.id
             for node, resource in self._resources.items()
             if node.value not in self._reified and not self._naming.is_below_base(node.value)
         }
@@ -106,6 +106,8 @@ class Facts:
         places = {*self._external.graphs.values()}
         self._only = frozenset(next(iter(places))) if len(places) == 1 else None
         self._ids: dict[Awaited, str] = {}
+        """The ids of what others wait for, or claim the IRI of."""
+        self._unplaced: set[ExternalTriple] = set()
         self._facts: dict[tuple[str, str, str], Fact] = {}
         self.by_reifier: dict[Node, Fact] = {}
         self.kept: dict[ExternalTriple, dict[str, Any]] = {}
@@ -221,7 +223,7 @@ class Facts:
         strings in the first import and ends of facts in the second.
         """
         if node in self._resources:
-            return self._resources[node].identity.id
+            return self._resources[node].id
         name = self._naming.element(node.value)
         id = self._index.element(node.value) if name is None else name.id
         if id is None or id in self._new_ids:
@@ -266,18 +268,20 @@ class Facts:
             for statement in paced(ready):
                 fact = self._place_one(statement, reifiers[statement] if reifiers else [])
                 if fact is None:
+                    self._unplaced.add(statement)
                     continue
-                self._ids[statement] = fact.id
-                if not open_ends:
+                if not (open_ends or reifiers):
                     continue
-                self._ids[fact.id] = fact.id
+                self._ids[statement] = self._ids[fact.id] = fact.id
                 for end in (statement, fact.id):
                     for other in waiting.pop(end, ()):
                         open_ends[other].discard(end)
                         if not open_ends[other]:
                             following.append(other)
             ready = following
-        return [s for s, ends in open_ends.items() if ends and not self._is_skipped(s)]
+        left = [statement for statement, ends in open_ends.items() if ends]
+        self._unplaced.update(left)
+        return [statement for statement in left if not self._is_skipped(statement)]
 
     def _prefetch(self, statements: Iterable[ExternalTriple]) -> None:
         """Read ahead what some statements become, if it exists, where a read is a request."""
@@ -424,12 +428,12 @@ class Facts:
             return len(fact.reifiers) > 1 or own != node.value
         if resource is None:
             return False
-        return self._index.originals.get(resource.identity.id, (node.value,))[0] != node.value
+        return self._index.originals.get(resource.id, (node.value,))[0] != node.value
 
     @cached_property
     def has_others(self) -> bool:
         """Whether there is any such node."""
-        return any(map(self.is_other, paced({*self._resources, *self.by_reifier})))
+        return any(map(self._is_other_node, paced({*self._resources, *self.by_reifier})))
 
     def sorted(self) -> list[Fact]:
         """All facts by height, the number of levels of other facts below them, then by ends."""
@@ -452,7 +456,8 @@ class Facts:
         return statement not in self._only_listed
 
     def is_placed(self, statement: ExternalTriple) -> bool:
-        return statement in self._ids
+        """Whether a statement that was to be placed has become a fact."""
+        return statement not in self._unplaced
 
     def is_free(self, iri: str, id: str) -> bool:
         """Whether no other element has an IRI that a proposition claims."""

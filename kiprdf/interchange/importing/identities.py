@@ -64,6 +64,8 @@ class Resource:
     """A subject that is a concept; ``types`` are its other classes."""
 
     identity: ConceptName
+    id: str
+    """That of the identity."""
     types: list[str] = field(default_factory=list)
     class_iri: str | None = None
     """The class that its type comes from."""
@@ -230,10 +232,11 @@ class Identifier:
         pending = deque(sorted(self.identities.resources, key=lambda node: node.value))
         for node in pending:
             if not self.naming.is_below_base(node.value):
-                originals[self.identities.resources[node].identity.id].append(node.value)
+                originals[self.identities.resources[node].id].append(node.value)
         owners = {
-            (meta_type(resource.identity.id), node.value): resource.identity
+            (meta_type(resource.id), node.value): resource.identity
             for node, resource in self.identities.resources.items()
+            if self.has_claims
         }
         claims: dict[str, set[str]] = defaultdict(set)
         while pending and self.has_claims:
@@ -249,8 +252,9 @@ class Identifier:
                     del self.identities.refused[part]
                     self._add(part, identity, _classes(self._statements(part)))
                     pending.append(part)
-        for id in {**originals, **claims}:
-            self.identities.originals[id] = [*originals[id], *sorted(claims[id])]
+        for id, iris in claims.items():
+            originals[id] += sorted(iris)
+        self.identities.originals |= originals
 
     def _statements(self, node: Node) -> list[ExternalTriple]:
         return self.by_subject.get(node, [])
@@ -264,7 +268,7 @@ class Identifier:
     ) -> None:
         others = [iri for iri in classes if iri != class_iri]
         other_types = [iri for iri in others if self.naming.type(iri) != identity.type]
-        self.identities.resources[node] = Resource(identity, other_types, class_iri)
+        self.identities.resources[node] = Resource(identity, identity.id, other_types, class_iri)
         self.identities.names.add(identity)
 
     def _identity(self, node: Node) -> ConceptName | None:
@@ -325,7 +329,7 @@ class Identifier:
     def _warn_of_existing(self, new: Iterable[Node]) -> None:
         """Warn of the new subjects whose names are those of concepts."""
         index, resources = self.naming.index, self.identities.resources
-        ids = {node: resources[node].identity.id for node in new if node in resources}
+        ids = {node: resources[node].id for node in new if node in resources}
         index.prefetch(ids.values())
         for node, id in ids.items():
             if index.exists(id):

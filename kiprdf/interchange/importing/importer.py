@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from pyoxigraph import Literal, NamedNode, Quad
@@ -124,14 +125,16 @@ def plan(
     external, count = read_external(quads, lambda iri: iri in recorded_iris())
     with_periods(external, iris)
     bases = [iris] if source_base is None else [iris, Iris(source_base)]
-    subjects = by_subject(s for s in external.statements if s.subject not in external.reified)
+    subjects = by_subject(external.statements)
+    for reifier in external.reified:
+        subjects.pop(reifier, None)
     labels = names_by_label(subjects, options.names)
     claims = claims_by_element(subjects, define, Naming(mapping, index, bases, labels))
     naming = Naming(mapping, index.claiming(claims), bases, labels)
     undescribed = set()
     if default_type:
         undescribed = stubs(external, subjects, naming, options.every_link)
-    properties = {one.predicate for one in paced(external.statements)}
+    properties = {*map(itemgetter(1), external.statements)}
     has_claims = any(naming.is_claim(one.value) for one in properties)
     identifier = Identifier(
         subjects, naming, define, default_type, language, options.names, has_claims
@@ -145,8 +148,13 @@ def plan(
         _add_unlinked(statement, context, values)
     placed = facts.sorted()
     merged_values: MergedValues = {}
-    stated = ((one.id, several(one, context, facts, values.by_node)) for one in paced(placed))
-    parts = {id: some for id, some in stated if some}
+    are_alone = not (facts.has_others or context.originals)
+    parts = {
+        one.id: some
+        for one in paced(placed)
+        if not are_alone or len(one.statements) > 1 or one.reifiers or one.lists
+        if (some := several(one, context, facts, values.by_node))
+    }
     propositions = [
         _proposition(fact, parts.get(fact.id, []), context, facts, values, merged_values)
         for fact in paced(placed)
@@ -159,9 +167,7 @@ def plan(
     _add_shared(missing, others, naming)
     if not define:
         require_defined(missing)
-    superseded = {
-        old: identities.resources[node].identity.id for old, node in identities.superseded.items()
-    }
+    superseded = {old: identities.resources[node].id for old, node in identities.superseded.items()}
     elements: list[Element] = [*concepts, *propositions]
     recorded = record(
         _imported(elements, placed, merged_values, parts, context), index, context.originals
@@ -361,7 +367,7 @@ def _id(subject: Node, context: Context, facts: Facts) -> str | None:
     if subject in facts.by_reifier:
         return facts.by_reifier[subject].id
     resource = context.identities.resources.get(subject)
-    return None if resource is None else resource.identity.id
+    return None if resource is None else resource.id
 
 
 # Elements -------------------------------------------------------------------------------------
@@ -378,7 +384,6 @@ def _proposition(
     ends = (fact.subject, fact.predicate, fact.object)
     before = context.index.originals.get(fact.id, ())
     if not (parts or before or fact.reifiers or fact.positions) and fact.graphs <= _ONLY_DEFAULT:
-        merged_values[fact.id] = _NO_VALUES
         return statements.Proposition(fact.id, *ends, {}, {})
     merged = merged_values[fact.id] = NodeValues()
     own: list[str] = []
@@ -457,34 +462,34 @@ def _imported(
     parts: dict[str, list[Part]],
     context: Context,
 ) -> Iterator[Imported]:
-    """The elements of external data, with what they were made from; definitions are not.
+    """The elements of external data, with what they were made from, such as the facts in the order
+    of their propositions; definitions are not.
 
     What kiprdf wrote itself, in the terms of some mapping, is not external.
     """
-    by_id = {fact.id: fact for fact in facts}
+    remaining = iter(facts)
     external = {
-        resource.identity.id
+        resource.id
         for node, resource in context.identities.resources.items()
         if not context.naming.is_below_base(node.value)
     }
     alike: dict[tuple[str, frozenset[str], frozenset[str]], list[Element]] = {}
     for element in elements:
-        values = merged_values.get(element.key)
-        if values is None:
-            continue
         own = [element]
         if isinstance(element, statements.Concept):
-            if element.type in META_TYPES or element.key not in external:
+            values = merged_values.get(element.key)
+            if values is None or element.type in META_TYPES or element.key not in external:
                 continue
             definition, iris = ConceptName(META_TYPES[0], element.type), tuple(values.classes)
             if len(iris) > 1:
                 iris = tuple(sorted({*iris}))
             yield Imported(own, definition, values, iris, [], (), [])
             continue
+        fact = next(remaining)
         if element.subject not in external:
             continue
         external.add(element.key)
-        fact = by_id[element.key]
+        values = merged_values.get(element.key, _NO_VALUES)
         if values is _NO_VALUES and not fact.lists and element.key not in context.originals:
             same = element.predicate, fact.asserted, fact.properties
             if same in alike:
@@ -506,12 +511,11 @@ def _missing(
 ) -> dict[ConceptName, set[str]]:
     """The names that must be defined, and the IRIs that need them."""
     needed: dict[ConceptName, set[str]] = defaultdict(set)
-    identities = {resource.identity for resource in context.identities.resources.values()}
-    for identity in identities:
-        if identity.type not in META_TYPES:
-            needed[ConceptName(META_TYPES[0], identity.type)] = values.classes[identity.type]
-    for fact in facts:
-        needed[ConceptName(META_TYPES[1], fact.predicate)].update(fact.properties)
+    identities = context.identities.names
+    for type in {identity.type for identity in identities}.difference(META_TYPES):
+        needed[ConceptName(META_TYPES[0], type)] = values.classes[type]
+    for predicate, properties in {(fact.predicate, fact.properties) for fact in facts}:
+        needed[ConceptName(META_TYPES[1], predicate)].update(properties)
     return {
         name: {iri for iri in iris if not context.naming.is_below_base(iri)}
         for name, iris in needed.items()
@@ -540,7 +544,7 @@ def _add_shared(
 
 def _warnings(context: Context, facts: Iterable[Fact], values: ValueReader) -> Iterator[str]:
     naming, identities = context.naming, context.identities
-    properties = {property for fact in facts for property in fact.properties}
+    properties = frozenset[str]().union(*{fact.properties for fact in facts})
     yield from identities.warnings
     yield from naming.warnings()
     yield from values.warnings.sentences(
@@ -554,7 +558,7 @@ def _warnings(context: Context, facts: Iterable[Fact], values: ValueReader) -> I
         yield "The mapping has no term for any type or property of the data."
     yield from replaced(facts, context, values)
     for old, node in identities.superseded.items():
-        new = identities.resources[node].identity.id
+        new = identities.resources[node].id
         yield f"{shown(old)} had only its IRI and becomes {shown(new)}."
     for iri, own in _renamed(context).items():
         yield f"<{iri}> is the same as <{own}>: triples with it are exported with <{own}>."
@@ -592,8 +596,8 @@ def _replaced_texts(
     # What a part of a merged concept states is not in the plan if it is the same as before.
     of_parts: dict[str, list[JsonMap]] = defaultdict(list)
     for node, one in context.identities.resources.items():
-        if one.identity.id in attributes and merged_parts(context.originals.get(one.identity.id)):
-            of_parts[one.identity.id].append(values.by_node[node].attributes.json())
+        if one.id in attributes and merged_parts(context.originals.get(one.id)):
+            of_parts[one.id].append(values.by_node[node].attributes.json())
     for statement in paced(links) if attributes else ():
         id, text = _id(statement.subject, context, facts), getattr(statement.object, "value", "")
         if id not in attributes or not facts.is_placed(statement):
@@ -686,7 +690,7 @@ def replaced(facts: Iterable[Fact], context: Context, values: ValueReader) -> It
 
 def _of_merged(context: Context, values: ValueReader) -> Iterator[str]:
     for node, resource in context.identities.resources.items():
-        id = resource.identity.id
+        id = resource.id
         part = merged_parts(context.originals.get(id)).get(node.value)
         if part is None:
             continue
@@ -735,7 +739,7 @@ def _of_graphs(context: Context, values: ValueReader) -> Iterator[str]:
     before = context.index.metadata(GRAPH)
     moved: dict[tuple[str, str], list[str]] = defaultdict(list)
     for node, resource in context.identities.resources.items() if before else ():
-        id, now = resource.identity.id, values.by_node[node].graphs
+        id, now = resource.id, values.by_node[node].graphs
         earlier = {*map(str, listed(before.get(id)))}
         is_same = now <= earlier if now == {DEFAULT} else now - {DEFAULT} == earlier - {DEFAULT}
         if earlier and now and not is_same and not merged_parts(context.originals.get(id)):
@@ -744,7 +748,7 @@ def _of_graphs(context: Context, values: ValueReader) -> Iterator[str]:
                 kept, lost = sorted(now), kept
             if not lost:
                 continue
-            moved[examples(kept), examples(lost)].append(shown(resource.identity.id))
+            moved[examples(kept), examples(lost)].append(shown(resource.id))
     for (graphs, others), ids in sorted(moved.items()):
         yield (
             f"{examples(ids)}: stated in other graphs by an earlier import; "

@@ -13,7 +13,8 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import count
+from itertools import chain, count
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias, TypeGuard, TypeVar
 from typing import Literal as OneOf
 from urllib.parse import unquote
@@ -220,11 +221,11 @@ def names_by_label(
 
     A label that is the name of two terms names neither.
     """
-    predicates = {s.predicate for about in paced(subjects.values()) for s in about}
+    predicates = {*map(itemgetter(1), chain.from_iterable(subjects.values()))}
     terms = {one.value for one in predicates}
     if vocab.TYPE in predicates:
-        statements = (s for about in paced(subjects.values()) for s in about)
-        classes = {s.object for s in statements if s.predicate == vocab.TYPE}
+        statements = chain.from_iterable(paced(subjects.values()))
+        classes = {value for _, property, value in statements if property == vocab.TYPE}
         terms.update(one.value for one in classes if isinstance(one, NamedNode))
     labels = {iri: label_of(subjects.get(NamedNode(iri), [])) for iri in terms}
     names = {iri: term_name(iri, label, choice) for iri, label in labels.items()}

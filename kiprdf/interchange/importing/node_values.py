@@ -93,7 +93,8 @@ class ValueReader:
             return
         node_values = self._values_of(statement)
         iri = statement.object.value
-        self._note_graphs(statement, node_values, TYPES, iri)
+        if self._only is None:
+            node_values.note_graphs(self._external.graphs[statement], TYPES, iri)
         if resource is None or iri in resource.types:
             node_values.attributes.add(OTHER_TYPES, iri, always_array=True)
         else:
@@ -136,7 +137,9 @@ class ValueReader:
         if not self._is_ours:
             node_values = self._values_of(statement)
             node_values.label = statement.predicate.value
-            self._note_graphs(statement, node_values, NAMES, node_values.label)
+            if self._only is None:
+                graphs = self._external.graphs[statement]
+                node_values.note_graphs(graphs, NAMES, node_values.label)
 
     def _add_value(
         self, statement: ExternalTriple, property: str, key: Key, is_metadata: bool, value: Json
@@ -145,7 +148,9 @@ class ValueReader:
         if not key.is_native:
             origin = Origin(self._use(is_metadata, key.name, property, term), term, value)
             node_values.origins.append(origin)
-        self._note_graphs(statement, node_values, key.name, value, origin)
+        if self._only is None:
+            graphs = self._external.graphs[statement]
+            node_values.note_graphs(graphs, key.name, value, origin)
         if key.name == SAME_AS and not is_metadata:
             items = value if isinstance(value, list) else [value]
             iris = [item for item in items if isinstance(item, str)]
@@ -244,17 +249,6 @@ class ValueReader:
             self._values.graphs |= {*self._external.graphs[statement]}
         return self._values
 
-    def _note_graphs(
-        self,
-        statement: ExternalTriple,
-        values: NodeValues,
-        key: str,
-        value: Json,
-        origin: Origin | None = None,
-    ) -> None:
-        if self._only is None:
-            values.note_graphs(self._external.graphs[statement], key, value, origin)
-
     def _is_of_names(self, property: str, type_name: str, is_ours: bool) -> bool:
         """Whether a property may only repeat the name of a concept."""
         if property == vocab.LABEL.value:
@@ -266,7 +260,7 @@ class ValueReader:
         """The name of the subject, as data state it."""
         if self._name is None:
             assert self._subject is not None
-            record = self._originals.get(resource.identity.id) if self._originals else None
+            record = self._originals.get(resource.id) if self._originals else None
             merged = merged_name(record, self._subject.value)
             self._name = Literal(merged or resource.identity.name)
         return self._name
