@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     import logging
+    from types import ModuleType
 
 _loaded: set[str] = set()
 
@@ -54,10 +55,13 @@ class Lazy:
 
     def __init__(self, name: str) -> None:
         self._name = name
+        self._module: ModuleType | None = None
 
     def __getattr__(self, name: str) -> Any:
-        load(self._name)
-        return getattr(sys.modules[self._name], name)
+        if self._module is None:
+            load(self._name)
+            self._module = sys.modules[self._name]  # which is empty when the interpreter ends
+        return getattr(self._module, name)
 
 
 class _LazyPattern:

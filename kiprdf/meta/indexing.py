@@ -184,10 +184,10 @@ class Indexer:
         while True:
             index = self._index
             is_noted = self._behind or self._rebuilt_at is not None
-            if index is not None and kinds and not is_noted and self._has(index, kinds):
-                self._asked.update(kinds)
-                return index
             try:
+                if index is not None and kinds and not is_noted and self._has(index, kinds):
+                    self._asked.update(kinds)
+                    return index
                 with self._lock():
                     index = self._opened()
                     # Under the lock, since the thread that builds adds a kind that is asked.
@@ -200,6 +200,8 @@ class Indexer:
             except sqlite3.Error as fault:
                 if self._is_closed:
                     raise ClosedError from None
+                if index is not self._index:
+                    continue  # it was closed to be erased
                 # The file cannot be used: the index is in memory.
                 self._give_up(fault)
                 self._path = None

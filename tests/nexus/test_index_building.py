@@ -472,6 +472,23 @@ def test_an_index_is_sound_while_a_kind_is_added(
     assert len(nexus.execute(ORBITS)) == 1
 
 
+def test_a_search_goes_on_when_its_index_is_erased(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slowed(monkeypatch, 0.05)
+    with kiprdf.Nexus.open(folder) as nexus:
+        until_begun(nexus)
+        hits: list[str] = []
+        search = threading.Thread(target=lambda: hits.extend(names(nexus, "star799")))
+        search.start()
+        time.sleep(0.1)
+        nexus.forget(["C:Star/star5"])
+        search.join(30)
+        assert hits == ["star799"]
+        assert names(nexus, "star5") != ["star5"]
+    assert state(folder).missing == 0
+
+
 def test_changes_of_other_kinds_than_the_index_has_are_not_taken() -> None:
     opened = TextIndex(None)
     opened.begin({"concept": ["urn:1"]}, 1, opened.state())
