@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
+from functools import lru_cache
+from itertools import takewhile
 from typing import Any, Literal
 
 from pyoxigraph import NamedNode
@@ -95,18 +96,17 @@ class Mapping:
                 message = "The mapping 'original' cannot be combined with another one."
                 raise KipError("KIP_1001", message, "Give one of them.")
             return cls.original()
-        context = Context()
-        warnings: list[str] = []
-        for number, source in enumerate(sources):
+        bundled = packs()
+        names = (*takewhile(lambda one: isinstance(one, str) and one in bundled, sources),)
+        context, warnings = _packs(names)
+        for source in sources[len(names) :]:
             if isinstance(source, Mapping):
-                upper, warned = source._context, list[str]()
-            elif number == 0 and isinstance(source, str) and source in packs():
-                upper, warned = _pack(source)
+                upper, warned = source._context, tuple[str, ...]()
             else:
                 upper, warned = _read(source, context, loader)
             context = _stacked(context, upper)
             warnings += warned
-        return cls(context, tuple(warnings))
+        return cls(context, warnings)
 
     @classmethod
     def original(cls) -> Mapping:
@@ -255,16 +255,20 @@ def _is_capital(name: str) -> bool:
 # Stacking -------------------------------------------------------------------------------------
 
 
-def _read(source: Any, context: Context, loader: Loader | None) -> tuple[Context, list[str]]:
+def _read(source: Any, context: Context, loader: Loader | None) -> tuple[Context, tuple[str, ...]]:
     """The context of a source that follows another one, and its warnings."""
     reader = ContextReader(loader)
-    return reader.read(context, *read_source(source)), reader.warnings
+    return reader.read(context, *read_source(source)), tuple(reader.warnings)
 
 
-@cache
-def _pack(name: str) -> tuple[Context, list[str]]:
-    """The context of a pack, whose file does not change, and its warnings."""
-    return _read(name, Context(), None)
+@lru_cache(maxsize=64)
+def _packs(names: tuple[Any, ...]) -> tuple[Context, tuple[str, ...]]:
+    """The context of stacked packs, whose files do not change, and its warnings."""
+    if not names:
+        return Context(), ()
+    below, warnings = _packs(names[:-1])
+    upper, warned = _read(names[-1], below, None)
+    return _stacked(below, upper), (*warnings, *warned)
 
 
 def _stacked(lower: Context, upper: Context) -> Context:
