@@ -73,10 +73,14 @@ FOLLOWED = "follow/"
 """What the keys of the records begin with that say up to where others were followed."""
 RESTORED = "restored"
 """The record of a dataset that a snapshot replaced."""
+UNMARKED = "unmarked_merge"
+"""The record of links that may have kept the ids of other facts after the trail of their merge was
+removed, such as by an undo that skips conflicts."""
 STRICT_SCHEMA = "strict_schema"
 """The record of whether instance schemas are enforced; "false" where it is absent."""
 
 
+_MERGED_FROM = vocab.metadata(vocab.MERGED_FROM)
 JUDGED = frozenset((AUTHOR, STATUS, *MARKS))
 """The metadata of which not everybody may write every value."""
 
@@ -339,8 +343,8 @@ class Writer:
         ):
             return None
         # Who merged, or restored what others merged, has links with the ids of other facts.
-        has_merges = RESTORED in own.records() or bool(
-            store.lookup(None, vocab.metadata(vocab.MERGED_FROM), None, 1)
+        has_merges = not own.records().keys().isdisjoint((RESTORED, UNMARKED)) or bool(
+            store.lookup(None, _MERGED_FROM, None, 1)
         )
         catalog = self.catalog() if store is own else read_catalog(store)
         return creating.Creations(
@@ -432,6 +436,7 @@ class Writer:
         if delta:
             actor = acting_on(self)
             new = {} if actor is OWNER else self._require_write(actor)
+            own = {UNMARKED: "true"} if _removes_trail(delta) else {}
             kind = kind or next(map(_kind, delta.commands), "SETTING")
             digest = None
             if self.store.journal is not None and delta.commands:
@@ -440,7 +445,7 @@ class Writer:
             delta = replace(
                 delta,
                 origin=self.origin(kind, delta.origin.at, undoes, digest, actor),
-                records={**delta.records, **new} if new else delta.records,
+                records={**delta.records, **new, **own} if new or own else delta.records,
             )
             if self.follows and kind != FOLLOW:
                 delta = says.with_own(self.store, delta)
@@ -578,6 +583,15 @@ class Writer:
 def keyword(command: ast.Command) -> Span:
     """The place of a command's first keyword; the shortest has four letters."""
     return Span(command.span.start, command.span.start + 4)
+
+
+def _removes_trail(delta: Delta) -> bool:
+    """Whether a concept that stays loses what was merged into it."""
+    lost = {node for node, key, _ in delta.removed if key == _MERGED_FROM}
+    if lost:
+        lost -= {node for node, key, _ in delta.added if key == _MERGED_FROM}
+        lost -= {node for node, key, _ in delta.removed if key == vocab.TYPE}
+    return bool(lost)
 
 
 def _kind(command: ast.Manipulation) -> str:

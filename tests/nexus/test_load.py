@@ -399,6 +399,25 @@ def test_a_fact_whose_id_another_one_has_since_a_merge_gets_its_own(nexus: Nexus
     assert nexus.check()["faults"] == []
 
 
+def test_a_link_keeps_the_id_of_another_fact_after_the_trail_of_its_merge_is_gone() -> None:
+    with Nexus.memory(history=True) as nexus:
+        nexus.execute(SCHEMA)
+        nexus.load([*DRUGS, ("Drug", "Acid")], [TREATS])
+        nexus.execute(
+            'MERGE CONCEPT ?a INTO ?b WHERE { ?a {type: "Drug", name: "Aspirin"} '
+            '?b {type: "Drug", name: "Acid"} }'
+        )
+        merge = nexus.info()["commit"]
+        nexus.load(DRUGS, [TREATS])
+        # The link of Acid stays: the fact that it had is stated by another one.
+        assert len(nexus.undo(seq=merge, conflicts="skip")["conflicts"]) == 1
+        nexus.execute('DELETE PROPOSITIONS ?l WHERE { ?l ({name: "Aspirin"}, "treats", ?o) }')
+        assert counts(nexus.load(DRUGS, [TREATS])) == [0, 0, 2, 1, 0, 0]
+        assert nexus.check()["faults"] == []
+        links = nexus.find('FIND(?d.name, ?l.id) WHERE { ?l (?d, "treats", ?o) }').tuples()
+        assert len({id for _, id in links}) == len(links) == 2
+
+
 def test_only_people_load_what_is_reviewed(nexus: Nexus) -> None:
     nexus.execute(SCHEMA)
     row = ("Drug", "Aspirin", {}, {"status": "reviewed", "author": "Ada"})
