@@ -275,6 +275,12 @@ class DamagedManifestError(StoreError):
     """The manifest of a folder is damaged; ``kiprdf check --repair`` writes it again."""
 
 
+class UnsyncedError(StoreError):
+    """The nexus has what was written, and the disk may not have it."""
+
+    hint = "Open the nexus again to see whether it is there."
+
+
 class ReplacedError(StoreError):
     """Another process has replaced the files that this one reads; opening again shows them."""
 

@@ -16,7 +16,7 @@ from kiprdf import collector
 from kiprdf.actors import acting_as, acting_on
 from kiprdf.budget import paced
 from kiprdf.dataclasses import dataclass
-from kiprdf.errors import KipError
+from kiprdf.errors import KipError, UnsyncedError
 from kiprdf.execution.engine import CommandEngine
 from kiprdf.execution.writer import is_judged
 from kiprdf.interchange import tables
@@ -350,7 +350,7 @@ class _Loading:
 
     def explained(self, error: KipError) -> KipError:
         """The error, with what of the call is written."""
-        if self.dry_run:
+        if self.dry_run or isinstance(error.__cause__, UnsyncedError):
             return error
         if not self.written:
             error.message += " Nothing was written."

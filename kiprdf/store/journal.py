@@ -36,7 +36,7 @@ from pyoxigraph import Quad
 
 from kiprdf.checksums import NOTE, drop_note, is_as_noted, note
 from kiprdf.dataclasses import dataclass
-from kiprdf.errors import ReplacedError, StoreError
+from kiprdf.errors import ReplacedError, StoreError, UnsyncedError
 from kiprdf.loading import Lazy, lazy_logger
 from kiprdf.rdf.iris import Iris
 from kiprdf.store.bookkeeping import commit_note, rewritten_note
@@ -165,6 +165,8 @@ class Journal:
         """Held while records are synced, and where the file is replaced."""
         self._appended = self._synced = 0
         """How many records were appended, and how many of them are on the disk."""
+        self.failure: str | None = None
+        """Why the last sync failed, after which nothing is appended."""
         self._unsealed: Path | None = None
         """The log that could not be sealed, which is said once."""
         self._head: str | None = None
@@ -370,7 +372,9 @@ class Journal:
         # Only what has not happened has its number given again.
         self.drop(commit.first)
         if self._broken or commit.first <= self.last:
-            raise StoreError("The history could not be corrected; open the nexus again.")
+            error = StoreError(self.failure or "The history could not be corrected.")
+            error.hint = "Open the nexus again."
+            raise error
         if self._files[1].size >= SEALED_BYTES:
             self._seal_log()
         log = self._files[1]
@@ -386,15 +390,13 @@ class Journal:
             if self._file.write(frame) != len(frame):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             self._appended += 1
-            if self._syncs:
-                awaited = _awaited.get()
-                if awaited is None:
-                    _sync(self._file)
-                    self._synced = self._appended
-                else:
-                    awaited.add(self)
-                if log.size == 0:
-                    sync_folder(self._folder)
+            if self._syncs and log.size == 0:
+                sync_folder(self._folder)
+            awaited = _awaited.get()
+            if awaited is None:
+                self.sync_appended()
+            elif self._syncs:
+                awaited.add(self)
             # In the order that `drop` takes back, wherever an interrupt comes.
             log.offsets.append(log.size)
             log.numbers.append(commit.number)
@@ -429,20 +431,31 @@ class Journal:
         nothing is appended any more: the graph has what may not be on the disk.
         """
         appended = self._appended
+        if not self._syncs or self._synced >= appended:
+            return
         with self._sync_lock:
-            if self._synced >= appended or not self._syncs:
+            if self._synced >= appended:
                 return
             appended = self._appended
             try:
                 if self._broken or self._file is None:
                     raise OSError(errno.EIO, os.strerror(errno.EIO))
-                _sync(self._file)
+                self._sync_file(self._file)
             except OSError as fault:
                 self._broken = True
-                error = StoreError(f"The write may not be on the disk: {fault.strerror or fault}.")
-                error.hint = "Open the nexus again to see whether it is there."
-                raise error from None
+                reason = fault.strerror or fault
+                raise UnsyncedError(f"The write may not be on the disk: {reason}.") from None
             self._synced = appended
+
+    def _sync_file(self, file: io.FileIO) -> None:
+        """Sync the log; the lock of that is held."""
+        try:
+            _sync(file)
+        except OSError as fault:
+            # The system says it once: the next sync would not say what this one has lost.
+            self._broken = True
+            self.failure = f"The history cannot be written: {fault.strerror or fault}."
+            raise
 
     def note_statement(self, text: str) -> str | None:
         """Write the outline of a statement, once, and return its digest.
@@ -499,7 +512,8 @@ class Journal:
         if self._file is not None and os.fstat(self._file.fileno()).st_size > size:
             self._file.truncate(size)
             if self._syncs:
-                _sync(self._file)
+                with self._sync_lock:
+                    self._sync_file(self._file)
 
     def _seal_log(self) -> None:
         """Compress the file of the last records and begin another; a full disk is not an error."""
@@ -599,7 +613,7 @@ class Journal:
             self._read()
             # Last: with the files before, nobody copies the note of this one.
             note(self._folder / STATEMENTS)
-        self._broken = False
+        self._broken, self.failure = False, None
         self._drop_dependents()
 
     def _drop_dependents(self) -> None:
@@ -610,7 +624,11 @@ class Journal:
         """Close the files."""
         self._drop_dependents()
         try:
-            if not self._broken:
+            log = self._files[1]
+            if self.failure is not None and log.size and _is_intact(log):
+                # What the system keeps of a file after a failed sync is not known; this is another.
+                self._seal_log()
+            elif not self._broken:
                 self.sync_appended()
         finally:
             self._close_log()
@@ -668,8 +686,10 @@ class Journal:
     def records(self, after: int = 0, until: int = sys.maxsize) -> Iterator[bytes]:
         """The records above a number, up to another; a writer may replace files meanwhile.
 
-        Raises ``ReplacedError`` if it has compacted them.
+        They are put on the disk first: who follows this nexus keeps them. Raises ``ReplacedError``
+        if the writer has compacted them, ``UnsyncedError`` if they cannot be put there.
         """
+        self.sync_appended()
         base = self.base
         while True:
             files = segments, log = self._files

@@ -497,6 +497,8 @@ class OxigraphStore(OxigraphReads):
         A file is written to find out, unless one was written in the last ten seconds.
         """
         assert self._folder is not None
+        if self.journal is not None and self.journal.failure is not None:
+            raise StoreError(self.journal.failure)
         if self.failure is not None:
             with self.writing():
                 if self.failure is not None and not self._reopen():
@@ -603,8 +605,9 @@ class OxigraphStore(OxigraphReads):
         """Flush the log into tables after enough writes; a failure does not undo them."""
         self._unflushed += written
         if self._unflushed >= FLUSHED_QUADS:
-            self._sync_records()
-            with suppress(*ENGINE_FAULTS):
+            # The call that waits for the records raises what their sync does.
+            with suppress(*ENGINE_FAULTS, StoreError):
+                self._sync_records()
                 self._engine.flush()
                 self._note_files()
             self._unflushed = 0
@@ -708,6 +711,7 @@ class OxigraphStore(OxigraphReads):
         held.
         """
         with self.writing():
+            self._sync_records()
             quads = iter(self.engine) if quads is None else quads
             journal = self.journal or self.closed_journal
             if self._folder is None:

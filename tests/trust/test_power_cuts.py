@@ -17,11 +17,12 @@ import httpx
 import pytest
 
 import kiprdf
+from kiprdf.store import OxigraphStore
 from tests.cli import runner
 from tests.long_runs import amount
 from tests.serve.running import serving
 from tests.trust import children
-from tests.trust.cutting import NOTE, TYPE
+from tests.trust.cutting import NOTE, TYPE, UPDATE
 
 CUTS = amount("CUTS", 40)
 NAMES = 'FIND(?n.name) WHERE { ?n {type: "Note"} } ORDER BY ?n.name'
@@ -92,28 +93,101 @@ def test_full_sync_needs_a_history_and_a_known_word(tmp_path: Path) -> None:
     assert not (tmp_path / "brain").exists()
 
 
+def fail(number: int) -> None:
+    raise OSError(5, "Input/output error")
+
+
 def test_a_failed_sync_is_an_error_and_the_last_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with kiprdf.Nexus.open(tmp_path / "brain", sync="full") as nexus:
         nexus.execute(TYPE)
-
-        def fail(number: int) -> None:
-            raise OSError(5, "Input/output error")
-
+        last = nexus.info()["commit"]
         with monkeypatch.context() as failing:
             failing.setattr(os, "fdatasync", fail)
-            with pytest.raises(
-                kiprdf.KipError, match="KIP_4003 The write may not be on the disk: I"
-            ):
-                nexus.execute(NOTE, name="a", text="b")
+            with pytest.raises(kiprdf.KipError, match=r"may not be on the disk: I.* Hint: Open"):
+                nexus.load([("Note", "a")])  # nor does it say that nothing was written
+        # Who follows the nexus gets nothing that it may lose.
+        with pytest.raises(kiprdf.KipError, match="KIP_4003 The write may not be on the disk"):
+            nexus.changes(last)
+        assert nexus.execute(NAMES) == ["a"]
         # The disk may have lost it: nothing is written after it.
-        with pytest.raises(kiprdf.KipError, match=r"KIP_4003 .*; open the nexus again"):
+        refused = r"KIP_4003 The history cannot be written: I.* Hint: Open the nexus again\."
+        assert nexus.problems() == ["The history cannot be written: Input/output error."]
+        with pytest.raises(kiprdf.KipError, match=refused):
             nexus.execute(NOTE, name="c", text="d")
+    # What the disk has of a file after a failed sync is not known: its records are in another one.
+    assert [path.name for path in (tmp_path / "brain" / "history").glob("0*")] == ["000001.kseg"]
     with kiprdf.Nexus.open(tmp_path / "brain", sync="full") as nexus:
         assert nexus.execute(NAMES) == ["a"]
         nexus.execute(NOTE, name="c", text="d")
         assert nexus.execute(NAMES) == ["a", "c"]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_record_that_is_taken_back_hides_no_failed_sync(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    """The system says once that a sync has failed: a later one says nothing of the records."""
+    syncs: list[int] = []
+    original = os.fdatasync
+
+    def sync(number: int) -> None:
+        syncs.append(number)
+        if fails and len(syncs) == 1:
+            fail(number)
+        original(number)
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    batch = {
+        "commands": [
+            {"command": NOTE, "parameters": {"name": "b", "text": "c"}},
+            {"command": UPDATE, "parameters": {"name": "d"}},
+        ]
+    }
+    with kiprdf.Nexus.open(tmp_path / "brain", sync="full") as nexus:
+        nexus.execute(TYPE)
+        nexus.execute(NOTE, name="a", text="b")
+        nexus.execute(UPDATE, name="c")
+        monkeypatch.setattr(os, "fdatasync", sync)
+        monkeypatch.setattr(OxigraphStore, "_update", full)
+        answer = nexus.execute_kip(batch)
+        if fails:
+            assert "may not be on the disk" in answer["error"]["message"]
+        else:
+            written, refused = answer["result"]
+            assert ("result" in written, "error" in refused) == (True, True)
+
+
+def test_a_commit_that_a_follower_gets_is_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It can be read before; who follows the nexus would have what its power cut takes."""
+    running, going_on = threading.Event(), threading.Event()
+    original = os.fdatasync
+
+    def sync(number: int) -> None:
+        running.set()
+        assert going_on.wait(20)
+        original(number)
+
+    with kiprdf.Nexus.open(tmp_path / "brain", sync="full") as nexus:
+        nexus.execute(TYPE)
+        nexus.execute(NOTE, name="a", text="")
+        last = nexus.info()["commit"]
+        monkeypatch.setattr(os, "fdatasync", sync)
+        with ThreadPoolExecutor() as pool:
+            writing = pool.submit(nexus.execute, NOTE, name="b", text="")
+            assert running.wait(20)
+            following = pool.submit(nexus.changes, last)
+            assert nexus.execute(NAMES) == ["a", "b"]
+            time.sleep(0.05)
+            assert not following.done()
+            going_on.set()
+            assert [one["seq"] for one in following.result()["commits"]] == [last + 1]
+            assert writing.result()
 
 
 def test_the_command_line_has_the_option(tmp_path: Path) -> None:
