@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 
-from kiprdf.cli import app
+from kiprdf.cli import COMMANDS, app
 
 from .conftest import Invoke
 
@@ -263,6 +265,32 @@ SHOWN = {
     "memory/forget memory/merge memory/decay memory/import memory/rebuild gate/set gate/remove",
     "--default-graph --nexus --sync --token --update-url": "import serve mcp",
 }
+
+
+def test_the_module_of_each_command_defines_it() -> None:
+    for module, words in COMMANDS.items():
+        for word in words.split():
+            command = typer.main.get_command(app).commands[word]  # type: ignore[attr-defined]
+            for each in getattr(command, "commands", {"": command}).values():
+                assert each.callback.__module__ == f"kiprdf.cli.{module}", word
+
+
+def test_a_process_imports_the_module_of_its_command() -> None:
+    code = """if True:
+        import sys
+        from kiprdf.cli import COMMANDS, main
+
+        for argument in ("--version", "why"):
+            sys.argv[1:] = [argument, "--help"]
+            try:
+                main()
+            except SystemExit:
+                print([module for module in COMMANDS if f"kiprdf.cli.{module}" in sys.modules])
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    lines = done.stdout.decode().splitlines()
+    assert lines[1] == "[]"
+    assert lines[-1] == "['why']"
 
 
 def test_help_shows_the_options_of_a_place_where_they_apply(invoke: Invoke) -> None:
