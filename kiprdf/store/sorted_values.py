@@ -50,6 +50,8 @@ _VERSION = "1"
 _SORTED, _COMPARED = 1, 2
 """What a row is for: ORDER BY, FILTER, or both."""
 MOST_SCOPES = 1_000
+MOST_KEPT = 32
+"""Indexes at once: one takes three file descriptors, or 85 kB."""
 FAULTS = (
     sqlite3.Error,
     OSError,
@@ -69,6 +71,10 @@ Change: TypeAlias = tuple[int, Triples, Triples]
 """The number of a commit, and the triples that it removed and added."""
 Changes: TypeAlias = Callable[[int], Iterable[Change]]
 """The commits after one."""
+
+
+class UnreadableError(Exception):
+    """The rest of some values cannot be read: there is a later commit, or the index is gone."""
 
 
 class Scope(NamedTuple):
@@ -128,12 +134,13 @@ class SortedValues:
         rows = self._rows(*_all_or(bounds), "COUNT(*)")
         return None if rows is None else cast(int, rows[0][0])
 
-    def tally(self, bounds: Bounds | None) -> list[tuple[Literal, int]] | None:
-        """The different values, and how many elements have each; None where some are not whole."""
+    def tally(self, bounds: Bounds | None, most: int) -> list[tuple[Literal, int]] | None:
+        """The different values, and how many elements have each; None where some are not whole, or
+        for more than ``most``."""
         where, values = _all_or(bounds)
         what = "kind, value, COUNT(*), SUM(typeof(value) = 'real')"
-        rows = self._rows(f"{where} GROUP BY kind, value", values, what)
-        if rows is None or not all(_is_whole(row[:2]) for row in rows):
+        rows = self._rows(f"{where} GROUP BY kind, value LIMIT {most + 1}", values, what)
+        if rows is None or len(rows) > most or not all(_is_whole(row[:2]) for row in rows):
             return None
         # 3 and 3.0 are equal.
         return [
@@ -165,7 +172,7 @@ class SortedValues:
     ) -> Iterator[tuple[tuple[int, Any], bool, list[str]]]:
         """Values in their order, each with whether it is whole, and its elements by their IRIs.
 
-        The elements of one value may come in several lists.
+        The elements of one value may come in several lists. Raises ``UnreadableError``.
         """
         within, fixed = _all_or(bounds)
         sign, way = ("<", "DESC") if descending else (">", "ASC")
@@ -173,12 +180,12 @@ class SortedValues:
         after, place = "1", cast(tuple[Any, ...], ())
         while True:
             where = f"use & {_SORTED} AND {within} AND {after}"
-            rows = self._rows(f"{where} {order}", (*fixed, *place))
+            rows = self._read(f"{where} {order}", (*fixed, *place))
             runs = [
                 (tie, [iri.decode() for _, _, iri in run])
-                for tie, run in groupby(rows or (), lambda row: (row[0], row[1]))
+                for tie, run in groupby(rows, lambda row: (row[0], row[1]))
             ]
-            last = runs[-1] if rows and len(rows) == CHUNK else None
+            last = runs[-1] if len(rows) == CHUNK else None
             for tie, iris in runs:
                 if (tie, iris) != last:
                     yield tie, _is_whole(tie), sorted(iris)
@@ -190,7 +197,7 @@ class SortedValues:
     def _tied(self, tie: tuple[int, Any]) -> Iterator[tuple[tuple[int, Any], bool, list[str]]]:
         iri: Any = b""
         while True:
-            rows = self._rows(
+            rows = self._read(
                 f"use & {_SORTED} AND kind = ? AND value = ? AND iri > ? ORDER BY iri LIMIT 256",
                 (*tie, iri.decode()),
             )
@@ -198,6 +205,12 @@ class SortedValues:
                 return
             yield tie, _is_whole(tie), [iri.decode() for _, _, iri in rows]
             iri = rows[-1][2]
+
+    def _read(self, where: str, values: Sequence[Any]) -> list[Any]:
+        rows = self._rows(where, values)
+        if rows is None:
+            raise UnreadableError
+        return rows
 
     def _rows(
         self, where: str, values: Sequence[Any], what: str = "kind, value, iri"
@@ -333,6 +346,7 @@ class _Part:
         self.in_file = 0
         self.is_built = False
         self.size = 0
+        self.used_at = time.monotonic()
 
     def open(self) -> None:
         """Read what the file reflects."""
@@ -457,7 +471,7 @@ class ValueIndex:
                     return None
                 try:
                     # From here on commits are noted.
-                    part = self._parts[scope] = _Part(scope, path)
+                    part = self._add(scope, path)
                     part.open()
                     number = commit()
                     if part.commit is not None and part.commit < number:
@@ -471,7 +485,16 @@ class ValueIndex:
             part_now, number = self._parts.get(scope), commit()
             if part_now is None or not part_now.is_built or part_now.commit != number:
                 return None
+            part_now.used_at = time.monotonic()
             return SortedValues(part_now, number)
+
+    def _add(self, scope: Scope, path: Path | None) -> _Part:
+        """A new index; of too many the one is dropped that was not used for longest."""
+        built = [other for other, part in self._parts.items() if part.is_built]
+        if len(built) >= MOST_KEPT:
+            self._drop(min(built, key=lambda other: self._parts[other].used_at))
+        part = self._parts[scope] = _Part(scope, path)
+        return part
 
     def spend(
         self,
@@ -500,7 +523,7 @@ class ValueIndex:
             try:
                 if path is not None:
                     path.parent.mkdir(exist_ok=True)
-                part = self._parts[scope] = _Part(scope, path)
+                part = self._add(scope, path)
                 # What is committed from here on is noted, and what is read may have it already.
                 part.commit = commit()
             except FAULTS as fault:

@@ -12,7 +12,13 @@ from pyoxigraph import Literal, NamedNode
 
 import kiprdf
 from kiprdf.store import sorted_values
-from kiprdf.store.sorted_values import Bounds, Scope, SortedValues, ValueIndex
+from kiprdf.store.sorted_values import (
+    Bounds,
+    Scope,
+    SortedValues,
+    UnreadableError,
+    ValueIndex,
+)
 
 RISK = NamedNode("urn:kip:attribute/risk")
 SCOPE = Scope(RISK)
@@ -49,6 +55,29 @@ def test_commits_before_another_dataset_are_not_followed() -> None:
     assert names(index.get(SCOPE, commit(5), lambda _: ())) == ["urn:x/a"]
     index.note(6, (), [one("b", 3)])
     assert names(index.get(SCOPE, commit(6), lambda _: ())) == ["urn:x/a", "urn:x/b"]
+
+
+def test_few_keys_are_kept_and_a_reader_of_a_dropped_one_notices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each takes three file descriptors: questions about many keys must not use them up."""
+    monkeypatch.setattr(sorted_values, "MOST_KEPT", 2)
+    monkeypatch.setattr(sorted_values, "CHUNK", 1)
+    folder = tmp_path / "values"
+    index, scopes = ValueIndex(folder), [Scope(NamedNode(f"urn:k:{n}")) for n in range(3)]
+    elements = [("urn:x/a", Literal(1)), ("urn:x/b", Literal(2))]
+    walks = []
+    for scope in scopes:
+        index.spend(scope, 60, commit(5), lambda: elements)
+        values = index.get(scope, commit(5), lambda _: ())
+        assert values is not None
+        walks.append(values.walk(False, None))
+        assert next(walks[-1])[2] == ["urn:x/a"]
+    kept = [index.get(scope, commit(5), lambda _: ()) is not None for scope in scopes]
+    assert (kept, len(list(folder.glob("*.sqlite3")))) == ([False, True, True], 2)
+    assert next(walks[1])[2] == ["urn:x/b"]
+    with pytest.raises(UnreadableError):
+        next(walks[0])
 
 
 def test_a_file_that_cannot_be_removed_fails_no_write(

@@ -44,14 +44,15 @@ from kiprdf.sparql.algebra import (
 )
 from kiprdf.store import Store
 from kiprdf.store.base import Row
-from kiprdf.store.sorted_values import Bounds, Scope, SortedValues, bounded
+from kiprdf.store.sorted_values import Bounds, Scope, SortedValues, UnreadableError, bounded
 from kiprdf.store.update_times import Range
 
 LEAST_SHARE = 16
 """One of so many elements is looked up in the time in which the engine tests them all."""
 LEAST_SHARE_OF_PLAIN = 4
 """The same where the values need not be read."""
-MOST_LISTED = 10_000_000
+MOST_LISTED = 1_000_000
+"""Rows that are read at once: a budget allows no more, unless its limit was raised."""
 READ_SHARE = 8
 """One read for so many elements may end without a page: half of what the engine takes."""
 MOST_UNSORTED = 1_000
@@ -166,7 +167,7 @@ class ValuesPlan(_Tested):
         if not self.cells:
             number = values.number(bounds)
             return None if number is None else [(Literal(number),)]
-        tally = values.tally(bounds)
+        tally = values.tally(bounds, MOST_LISTED)
         if tally is None:
             return None
         rows: list[Row] = [(value, Literal(number)) for value, number in tally]
@@ -240,7 +241,7 @@ class PagePlan(_Keyed):
                         different.add(tuple([row[cell] for cell in self.shown]))
                     if self.is_ordered and is_tied and len(different) >= self.needed:
                         return rows
-        except Fallback:
+        except (Fallback, UnreadableError):
             return None
         # Elements without a value may follow.
         return rows if is_all else None
