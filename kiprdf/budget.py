@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple, TypeVar
 
 from kiprdf.errors import KipError
@@ -160,14 +160,15 @@ def paced(items: Iterable[T]) -> Iterable[T]:
     """The items; raises KIP_4001 between them when the time of the running request is over."""
     size = getattr(items, "__len__", None)
     # Most commands have few items: these need no check, and no generator.
-    return items if size is not None and size() <= _CHECK_INTERVAL else _paced(items)
+    is_short = size is not None and size() <= _CHECK_INTERVAL
+    return items if is_short else chain.from_iterable(_batches(items))
 
 
-def _paced(items: Iterable[T]) -> Iterator[T]:
+def _batches(items: Iterable[T]) -> Iterator[list[T]]:
     remaining = iter(items)
     while batch := list(islice(remaining, _CHECK_INTERVAL)):
         check()
-        yield from batch
+        yield batch
 
 
 def spend(budget: Budget, function: Callable[[], T]) -> T:

@@ -59,9 +59,8 @@ class ElementIndex:
         """Whether an id is that of an element."""
         exists = self._existence.get(id)
         if exists is None:
-            kind, name = id[0], id[id.rfind(":") + 1 :]
-            if kind == "C":
-                name = id[2 : id.find("/")]
+            kind = id[0]
+            name = id[2 : id.find("/")] if kind == "C" else id[id.rfind(":") + 1 :]
             if self.is_unused(kind, name):
                 return False
             node = self.store.iris.from_id(id)

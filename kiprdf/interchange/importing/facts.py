@@ -308,7 +308,8 @@ class Facts:
     def _place_one(self, statement: ExternalTriple, reifiers: list[Node]) -> Fact | None:
         """The fact that a statement becomes; None for a statement that is skipped."""
         start, property, end = statement
-        subject, object_ = self._end(start), self._end(end)
+        ids = self._ids_of_nodes
+        subject, object_ = ids.get(start) or self._end(start), ids.get(end) or self._end(end)
         predicate = self._naming.predicate(property.value)
         if predicate is None:
             self._external.skip(statement, "its predicate cannot be made an identifier")
@@ -390,7 +391,7 @@ class Facts:
         return fact
 
     def _end(self, node: Object) -> str | None:
-        id = self._ids_of_nodes.get(node) or self._direct(node)
+        id = self._direct(node)
         if id is not None:
             return id
         awaited = self._awaited(node)

@@ -221,8 +221,7 @@ def _note_differences(one: Imported, definitions: _Definitions, before: Json) ->
     is_concept = one.definition.type == META_TYPES[0]
     if is_concept and name != one.values.label:
         difference["name"] = [one.values.label] if one.values.label else []
-    own = next(iter(listed(one.elements[0].attributes.get(SAME_AS))), None)
-    difference |= _unusual_values(one, definitions, own)
+    difference |= _unusual_values(one, definitions, one.elements[0].attributes.get(SAME_AS))
     for part in one.parts:
         of_part = one._replace(values=part.values)
         part.noted.update(_unusual_values(of_part, definitions, part.noted.get("id")))
@@ -235,13 +234,14 @@ def _note_differences(one: Imported, definitions: _Definitions, before: Json) ->
         element.metadata[ORIGINAL] = difference
 
 
-def _unusual_values(one: Imported, definitions: _Definitions, own: Json) -> JsonMap:
+def _unusual_values(one: Imported, definitions: _Definitions, same_as: Json) -> JsonMap:
     """The forms of attributes and of metadata that have another form than the usual one.
 
-    ``own`` is the IRI that the values are written under: a triple that states it is reflexive.
+    The values are written under the first IRI of ``same_as``: a triple that states it is reflexive.
     """
     if definitions.are_usual(one.definition, one.values.origins):
         return {}
+    own = next(iter(listed(same_as)), None)
     places = ((False, "attributes"), (True, "metadata"))
     forms = {what: _unusual(one, is_metadata, definitions, own) for is_metadata, what in places}
     return {what: keys for what, keys in forms.items() if keys}
