@@ -14,7 +14,7 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 from kiprdf.errors import StoreError
 from kiprdf.rdf import vocab
-from kiprdf.store import Delta, OxigraphStore
+from kiprdf.store import Delta, OxigraphStore, oxigraph
 from tests.threads import together
 
 A, B, P = NamedNode("urn:a"), NamedNode("urn:b"), NamedNode("urn:p")
@@ -334,6 +334,8 @@ def test_after_a_failed_write_the_commit_number_is_that_of_the_graph(
     fault: type[BaseException],
     happens: bool,
 ) -> None:
+    # The test holds the graph, which cannot be opened again; to try six times takes two seconds.
+    monkeypatch.setattr(oxigraph, "REOPEN_ATTEMPTS", 1)
     store.apply(Delta(added=(fact(0),)))
     engine = store.engine
 
@@ -354,6 +356,8 @@ def test_after_a_failed_write_the_commit_number_is_that_of_the_graph(
 def test_a_write_that_cannot_be_verified_is_verified_by_the_next(
     store: OxigraphStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # The test holds the graph, which cannot be opened again; to try six times takes two seconds.
+    monkeypatch.setattr(oxigraph, "REOPEN_ATTEMPTS", 1)
     store.apply(Delta(added=(fact(0),)))
     engine = store.engine
 
