@@ -176,15 +176,19 @@ class Replacement:
         else:
             was = stated.get(self._source, {})
         others = {name: values for name, values in stated.items() if name != self._source}
-        marks = self._marks(element, before, others, stated.get(self._source), keys is None)
+        own = stated.get(self._source)
         was = {key: digest for key, digest in was.items() if key not in (CLASSES, MADE_BY)}
+        replaces = self._plan.replaces and not _is_merged(element)
+        if keys is None and before is not None and replaces:
+            _keep_edited(element, before, was)  # before statements are dropped
+        marks = self._marks(element, before, others, own, was if keys is None else None)
         if keys is None:
             now = was
         else:
             terms = ((key, _terms(element, key)[1]) for key in keys if _is_of_source(key, element))
             now = {key: _digest(term) for key, term in terms if term is not None}
         if before is not None:
-            if self._plan.replaces and not _is_merged(element):
+            if keys is not None and replaces:
                 _keep_edited(element, before, {k: v for k, v in was.items() if now.get(k) == v})
             _keep_overwritten(others, now, before)
         if (self._plan.replaces or is_restored) and keys is not None and not _is_merged(element):
@@ -208,17 +212,18 @@ class Replacement:
         before: Element | None,
         others: Stated,
         was: Values | None,
-        is_same: bool,
+        same: Values | None,
     ) -> Values:
         """The classes and statements of the source, where others state the element, too.
 
         Notes those of the others that have no mark, and drops the statements that nobody makes.
+        ``same`` are the values of a source that states nothing new.
         """
         if before is None or not others or _is_merged(element):
             return {}
         if isinstance(element, Proposition):
-            return self._made(element, cast(Proposition, before), others, was)
-        own = (was or {}).get(CLASSES) if is_same else _noted_classes(element)
+            return self._made(element, cast(Proposition, before), others, was, same)
+        own = (was or {}).get(CLASSES) if same is not None else _noted_classes(element)
         if len(others) == 1 and was is None:
             classes = _noted_classes(before)
             if classes is None and IMPORTED_AT not in before.metadata:
@@ -250,7 +255,12 @@ class Replacement:
         return sorted({iri for one in texts for iri in str(one).split()})
 
     def _made(
-        self, link: Proposition, before: Proposition, others: Stated, was: Values | None
+        self,
+        link: Proposition,
+        before: Proposition,
+        others: Stated,
+        was: Values | None,
+        same: Values | None,
     ) -> Values:
         """The statements of a fact that the source makes, if there are several."""
         if len(statements_of(link)) < 2:
@@ -264,7 +274,10 @@ class Replacement:
             own = {*map(_digest_of, now)} | (set() if self._plan.replaces else own)
         marks: Values = {MADE_BY: " ".join(sorted(own))}
         if self._plan.replaces:
-            self._drop_statements(link, {**others, self._source: marks})
+            noted = {} if same is None else same
+            noted |= marks
+            self._drop_statements(link, {**others, self._source: noted})
+            marks = {MADE_BY: noted.pop(MADE_BY)} if MADE_BY in noted else {}
         return marks
 
     def _drop_statements(self, link: Proposition, stated: Stated) -> set[str]:

@@ -213,7 +213,11 @@ def write_statements(
             link.attributes[STATEMENTS] = to_term([shown for _, shown in statements])
         # Each statement has its own now.
         record.pop("predicate", None)
-        record[STATEMENTS] = [noted for noted, _ in statements]
+        graph = items(link.metadata.get(GRAPH)) or [DEFAULT]
+        usual = {GRAPH: graph} if all(one.get(GRAPH) == graph for one, _ in statements) else {}
+        record[STATEMENTS] = [
+            {key: one for key, one in noted.items() if key not in usual} for noted, _ in statements
+        ]
     else:
         noted = statements[0][0] if statements else {}
         ends = {key: noted[key] for key in ("subject", "object") if key in noted}

@@ -355,6 +355,28 @@ def test_types_and_reifiers_of_one_source_end_with_it(
         assert is_home(nexus, PREFIXES, texts["a"].replace(reified(1), reified(5)), texts["b"])
 
 
+@each_case(
+    "days",
+    [
+        [("a", LINK + reified(1)), ("b", LINK + reified(2)), ("b", LINK + reified(3))],
+        [
+            ("a", LINK + reified(1) + reified(2)),
+            ("b", LINK + reified(4) + reified(3)),
+            ("a", LINK + reified(2)),
+        ],
+    ],
+)
+def test_statements_that_end_leave_those_of_other_sources(days: list[tuple[str, str]]) -> None:
+    nexus, texts = kiprdf.Nexus.memory(), dict[str, str]()
+    for source, text in days:
+        texts[source] = text
+        harvest(nexus, PREFIXES + text, source)
+        assert is_home(nexus, PREFIXES, *texts.values())
+        before = nexus.snapshot()
+        assert harvest(nexus, PREFIXES + text, source)["elements"] == []
+        assert nexus.snapshot() == before
+
+
 # Any documents --------------------------------------------------------------------------------
 
 VALUES = ['"a"', '"b", "c"', "1.10", '"2020-01-01"^^xsd:date', '"q"@de', "<http://x/>", "( 1 2 )"]

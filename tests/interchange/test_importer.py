@@ -440,6 +440,18 @@ def test_a_dcat_catalogue_has_datasets_with_distributions() -> None:
 # Definitions ----------------------------------------------------------------------------------
 
 
+def test_a_class_below_the_base_of_the_nexus_is_no_original_iri() -> None:
+    text = """<urn:x:ada> a <https://base.test/Person> . <urn:x:bob> a <urn:x:Person> .
+        <https://base.test/Person/eve> a <urn:x:Person> ."""
+    nexus = kiprdf.Nexus.memory("https://base.test/")
+    nexus.import_rdf(text, format="turtle", define=True)
+    types = nexus.execute('FIND(?t.attributes.iri) WHERE { ?t {type: "$ConceptType"} }')
+    assert [iri for iri in types if iri] == ["urn:x:Person"]
+    records = nexus.find('FIND(?p.name, ?p.metadata.original) WHERE { ?p {type: "Person"} }')
+    noted = {name: record for name, record in records.tuples() if not name.startswith("$")}
+    assert noted == {"ada": {"@type": []}, "bob": None, "eve": None}
+
+
 def test_everything_that_is_missing_is_reported_at_once() -> None:
     with pytest.raises(kiprdf.KipError) as caught:
         import_text(kiprdf.Nexus.memory(), THESAURUS, define=False)

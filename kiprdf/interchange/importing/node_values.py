@@ -99,7 +99,7 @@ class ValueReader:
             node_values.attributes.add(OTHER_TYPES, iri, always_array=True)
         else:
             self.classes[resource.identity.type].add(iri)
-            if not self._is_ours:
+            if not self._naming.is_below_base(iri):
                 node_values.classes.append(iri)
             if resource.class_iri is not None:
                 self._naming.note("concept type", resource.identity.type, iri)
