@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from operator import attrgetter
+from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -53,9 +54,10 @@ def _add_methods(kind: Any, *, frozen: bool, eq: bool, repr: bool) -> None:
         kind.__init__ = _first_init(kind)
     if repr and "__repr__" not in own:
         kind.__repr__ = _repr_of([field.name for field in fields if field.repr])
-    if eq and "__eq__" not in own:
+    if eq:
         values = _getter([field.name for field in fields if field.compare])
-        kind.__eq__ = _equality(values)
+        if "__eq__" not in own:
+            kind.__eq__ = _equality(values)
         if own.get("__hash__") is None:
             kind.__hash__ = _hash_of(values) if frozen else None
 
@@ -102,6 +104,8 @@ def _compiled_init(kind: Any) -> Callable[..., None]:
 
 
 def _getter(names: list[str]) -> Callable[[Any], Any]:
+    if len(names) == 1:
+        names = names * 2  # for a tuple, whose items are equal if they are the same, such as NaN
     return attrgetter(*names) if names else type
 
 
@@ -119,6 +123,7 @@ def _hash_of(values: Callable[[Any], Any]) -> Callable[[Any], int]:
 
 
 def _repr_of(names: list[str]) -> Callable[[Any], str]:
+    @recursive_repr()
     def text(self: Any) -> str:
         values = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
         return f"{type(self).__qualname__}({values})"

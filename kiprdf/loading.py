@@ -40,7 +40,12 @@ def load(*names: str) -> None:
         except BaseException as fault:
             faults.put(fault)
 
-    start_new_thread(run, ())
+    try:
+        if sys.is_finalizing():
+            raise RuntimeError
+        start_new_thread(run, ())
+    except RuntimeError:  # the interpreter exits: another thread would never run
+        run()
     fault = faults.get()
     if fault is not None:
         raise fault

@@ -89,6 +89,29 @@ def test_what_a_class_defines_itself_stays_and_its_objects_can_be_pickled() -> N
     assert pickle.loads(pickle.dumps(Place(3, 4))) == Place(3, 4)
 
 
+@pytest.mark.parametrize("decorator", [dataclass, dataclasses.dataclass])
+def test_awkward_values_are_compared_and_shown(decorator: Decorator) -> None:
+    @decorator(frozen=True)
+    class Held:
+        value: Any
+
+    @decorator(frozen=True)
+    class Own:
+        value: Any
+
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, Own)
+
+    nan, items = float("nan"), list[Any]()
+    assert Held(nan) == Held(nan) != Held(float("nan"))  # type: ignore[call-arg]
+    assert hash(Own(1)) == hash(Own(1))  # type: ignore[call-arg]
+    items.append(Held(items))  # type: ignore[call-arg]
+    assert repr(items[0]).endswith("Held(value=[...])")
+    cycle = Held(items)  # type: ignore[call-arg]
+    items[0] = cycle
+    assert repr(cycle).endswith("Held(value=[...])")
+
+
 def test_init_is_compiled_when_the_first_object_is_made() -> None:
     base, derived = defined(dataclass)
     assert base.__init__.__code__.co_varnames[:1] == ("self",)

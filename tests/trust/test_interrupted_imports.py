@@ -64,3 +64,17 @@ def test_a_timer_that_rings_while_a_call_imports_leaves_nothing_missing(
     child = children.run_afresh("-m", "tests.trust.importing", call, folder)
     _, *rest = child.output.splitlines()
     assert (child.status, rest) == (0, ["answered", "interrupted"]), child.output
+
+
+def test_an_object_that_outlives_the_program_waits_for_no_import() -> None:
+    code = """
+from kiprdf.loading import Lazy
+class Kept:
+    def __del__(self):
+        try:
+            Lazy("wave").open
+        except ImportError:
+            print("too late")
+kept = Kept()
+"""
+    assert children.run_afresh("-c", code) == (0, "too late\n")
