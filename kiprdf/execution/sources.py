@@ -299,9 +299,12 @@ class Replacement:
                 terms[key] = to_term(together(now.get(key, [])))
                 if key not in now:
                     del terms[key]
+        identities = {_identity(*one) for one in left}
         for noted in stated.values():
+            # The values of the only statement are those of the sources that make it.
+            has_values = len(left) > 1 or not identities.isdisjoint(str(noted[MADE_BY]).split())
             for key in changed & noted.keys():
-                term = _terms(link, key)[1]
+                term = _terms(link, key)[1] if has_values else None
                 noted[key] = None if term is None else _digest(term)
                 if term is None:
                     del noted[key]

@@ -359,6 +359,7 @@ def test_types_and_reifiers_of_one_source_end_with_it(
     "days",
     [
         [("a", LINK + reified(1)), ("b", LINK + reified(2)), ("b", LINK + reified(3))],
+        [("b", LINK + reified(1)), ("a", LINK + reified(2)), ("b", LINK), ("a", "")],
         [
             ("a", LINK + reified(1) + reified(2)),
             ("b", LINK + reified(4) + reified(3)),
