@@ -63,8 +63,8 @@ def test_a_link_that_waits_at_the_unfinished_name_is_not_followed(
 ) -> None:
     secret = tmp_path / "secret"
     secret.write_text("kept")
-    monkeypatch.setattr("secrets.token_hex", lambda size: "known")
-    (tmp_path / ".known.partial").symlink_to(secret)
+    monkeypatch.setattr("os.urandom", bytes)
+    (tmp_path / f".{bytes(8).hex()}.partial").symlink_to(secret)
     with pytest.raises(FileExistsError):
         files.write_whole(tmp_path / "a.ttl", lambda output: output.write(b"new"))
     assert secret.read_text() == "kept"

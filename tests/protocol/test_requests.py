@@ -446,16 +446,16 @@ STAGES = {
     "check": ("kiprdf.execution.writer.check", GOOD_WRITE),
     "bind": ("kiprdf.language.Template.bind", GOOD_WRITE),
     "parse": ("kiprdf.execution.statements.parse", GOOD_WRITE),
-    "upsert": ("kiprdf.execution.writer.upsert", GOOD_WRITE),
+    "upsert": ("kiprdf.kml.upsert.upsert", GOOD_WRITE),
     "delta": ("kiprdf.kml.draft.Draft.delta", GOOD_WRITE),
-    "protection": ("kiprdf.execution.writer.check_protection", GOOD_WRITE),
+    "protection": ("kiprdf.kml.protection.check_protection", GOOD_WRITE),
     "apply": ("kiprdf.store.oxigraph.OxigraphStore.apply", GOOD_WRITE),
     "rows": ("kiprdf.store.oxigraph.rows_of", GOOD_WRITE),
     "render": ("kiprdf.store.oxigraph.render_update", GOOD_CHANGE),
     "translate": ("kiprdf.kql.plan.translate", DRUGS),
     "select": ("kiprdf.store.oxigraph.OxigraphStore.select", DRUGS),
     "shape": ("kiprdf.kql.results.shape", DRUGS),
-    "describe": ("kiprdf.execution.engine.describe", "DESCRIBE PRIMER"),
+    "describe": ("kiprdf.meta.describe.describe", "DESCRIBE PRIMER"),
     "search": ("kiprdf.meta.indexing.search", 'SEARCH CONCEPT "x"'),
 }
 
@@ -489,14 +489,14 @@ def test_after_an_unforeseen_fault_the_nexus_remains_usable(
 def test_an_unforeseen_fault_in_a_write_ends_a_batch(
     nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kiprdf.execution.writer.upsert", broken)
+    monkeypatch.setattr("kiprdf.kml.upsert.upsert", broken)
     assert codes(nexus.execute_kip({"commands": [GOOD_WRITE, DRUGS]})) == ["KIP_4003"]
 
 
 def test_an_unforeseen_fault_of_the_library_call_is_a_kip_error(
     nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kiprdf.execution.writer.upsert", broken)
+    monkeypatch.setattr("kiprdf.kml.upsert.upsert", broken)
     with pytest.raises(kiprdf.KipError) as raised:
         nexus.execute(GOOD_WRITE)
     assert (raised.value.code, type(raised.value.__cause__)) == ("KIP_4003", Broken)
