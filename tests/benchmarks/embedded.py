@@ -14,7 +14,6 @@ import gc
 import importlib.util
 import math
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -294,12 +293,12 @@ def _timed(function: Callable[[], object]) -> float:
 
 def _on_disk(store: type[Peer], prepared: Path, loads: int, measures: Table) -> None:
     """What needs a folder, or another process."""
-    name, folder = store.name, prepared / store.name
+    name = store.name
     rows()
     seconds = []
-    for _ in range(loads):
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.unlink(missing_ok=True)
+    for number in range(loads):
+        # Fluree goes on writing to a folder that it has closed.
+        folder = prepared / f"{name} {number}"
         seconds.append(_timed(_closing(store, prepared, folder)))
     measures["load, disk"][name] = statistics.median(seconds)
     files = [folder, *folder.rglob("*")]
