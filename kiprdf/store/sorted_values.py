@@ -131,8 +131,15 @@ class SortedValues:
 
     def number(self, bounds: Bounds | None = None) -> int | None:
         """How many elements have a value, or one in a range; None after a later commit."""
+        commit, number = self._part.counted
+        if bounds is None and commit == self._commit:
+            return number
         rows = self._rows(*_all_or(bounds), "COUNT(*)")
-        return None if rows is None else cast(int, rows[0][0])
+        if rows is None:
+            return None
+        if bounds is None:
+            self._part.counted = self._commit, rows[0][0]
+        return cast(int, rows[0][0])
 
     def tally(self, bounds: Bounds | None, most: int) -> list[tuple[Literal, int]] | None:
         """The different values, and how many elements have each; None where some are not whole, or
@@ -346,6 +353,8 @@ class _Part:
         self.in_file = 0
         self.is_built = False
         self.size = 0
+        self.counted = -1, 0
+        """The last commit of which all values were counted, and their number."""
         self.used_at = time.monotonic()
 
     def open(self) -> None:
