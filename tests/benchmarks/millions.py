@@ -11,8 +11,10 @@ import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +120,11 @@ def timed(function: Callable[[], object]) -> float:
     return time.monotonic() - began
 
 
+def middle(functions: Iterable[Callable[[], object]]) -> float:
+    """The median of the seconds that some calls take."""
+    return statistics.median(map(timed, functions))
+
+
 def ask(folder: Path, propositions: int) -> None:
     """Ask, write, and copy a folder that is loaded."""
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
@@ -132,30 +139,25 @@ def ask(folder: Path, propositions: int) -> None:
         for shape in SHAPES:
             if shape.name in ANCHORED:
                 asked = [shape.parameters(chance.randrange(drugs // 8) * 8) for _ in range(TIMES)]
-                times = [timed(lambda: nexus.execute(shape.kip, **own)) for own in asked]  # noqa: B023
-                row(shape.name, statistics.median(times))
+                row(shape.name, middle(partial(nexus.execute, shape.kip, **own) for own in asked))
         row("newest, first", timed(lambda: nexus.execute(NEWEST)))
         row("newest", timed(lambda: nexus.execute(NEWEST)))
         row("COUNT of a type", timed(lambda: nexus.execute(COUNTED)))
         text = 'UPSERT { CONCEPT { {type: "Drug", name: :name} SET ATTRIBUTES { risk: 1 } } }'
         names = [f"new {time.time_ns()} {number}" for number in range(99)]
-        times = [timed(lambda: nexus.execute(text, name=name)) for name in names]  # noqa: B023
-        row("UPSERT of a concept", statistics.median(times))
+        row(
+            "UPSERT of a concept", middle(partial(nexus.execute, text, name=name) for name in names)
+        )
         row("text index of concepts", timed(lambda: nexus.build_index(propositions=False)))
         for name, term in (("SEARCH of a name", "D9977"), ("SEARCH of a common word", "nausea")):
-            row(name, statistics.median(timed(lambda: searched(nexus, term)) for _ in range(9)))  # noqa: B023
-        out = folder.with_name(folder.name + ".ttl")
-        row("snapshot", timed(lambda: nexus.snapshot(out)))
-        row("size of the snapshot", f"{out.stat().st_size / 1e6:,.0f} MB")
-        out.unlink()
-        copy = folder.with_name(folder.name + ".backup")
-        row("backup", timed(lambda: nexus.backup(copy)))
+            search = partial(nexus.execute, "SEARCH CONCEPT :term LIMIT 10", term=term)
+            row(name, middle(search for _ in range(9)))
+        with tempfile.TemporaryDirectory(dir=folder.parent) as name:
+            out = Path(name, "snapshot.ttl")
+            row("snapshot", timed(lambda: nexus.snapshot(out)))
+            row("size of the snapshot", f"{out.stat().st_size / 1e6:,.0f} MB")
+            row("backup", timed(lambda: nexus.backup(Path(name, "backup"))))
     row("memory, most", f"{resident():,} MB")
-
-
-def searched(nexus: kiprdf.Nexus, term: str) -> object:
-    """The answer of a SEARCH."""
-    return nexus.execute("SEARCH CONCEPT :term LIMIT 10", term=term)
 
 
 def main() -> None:
