@@ -39,6 +39,8 @@ from kiprdf.store import Delta, Store
 BATCH_ROWS = 20_000
 BATCH_SIZE = 32 * 1024 * 1024
 """The characters of a batch."""
+REMEMBERED = 2_000_000
+"""The most concepts that a load remembers; an id takes some 130 bytes."""
 NAMED = 10
 """How many warnings the report has."""
 _KINDS = ("concepts", "propositions")
@@ -176,6 +178,10 @@ class _Loading:
     commits: list[int] = field(default_factory=list)
     times: set[str] = field(default_factory=set)
     """The ``_updated_at`` of what the batches before have written."""
+    there: set[str] = field(default_factory=set)
+    """The ids of concepts of the batches before, which propositions need not look up."""
+    state: int = -1
+    """The number of the commit after which they were there."""
     written: dict[str, int] = field(default_factory=dict)
     """The last row of each kind in the batches that were written."""
     counts: dict[str, Counter[str]] = field(
@@ -222,6 +228,7 @@ class _Loading:
             if changes.delta:
                 self.commits.append(writer.store.commit())
                 self.times.update(changes.times)
+            self.state = writer.store.commit()
             return changes
 
         def run() -> _Changes:
@@ -249,7 +256,10 @@ class _Loading:
 
     def _judge(self, batch: _Batch) -> _Changes:
         """What a batch changes; most rows are new, and need no statement."""
-        creations = self.engine.writer.creations(self.engine.store, self.metadata)
+        store = self.engine.store
+        if self.state != store.commit():
+            self.there.clear()  # another writer may have removed some
+        creations = self.engine.writer.creations(store, self.metadata, there=self.there)
         left = None if creations is None else self._create(batch, creations)
         if creations is None or left is None:
             return self._changes(batch, batch.rows)
@@ -293,6 +303,8 @@ class _Loading:
                 is_new = creations.concept(id, row.type, row.name, row.attributes, row.metadata)
             if is_new is None:
                 return None
+            if not is_link and len(self.there) < REMEMBERED:
+                self.there.add(id)
             if is_new:
                 created[is_link] += 1
             elif self._is_unchanged(row, creations.existing, store):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -324,7 +324,12 @@ class Writer:
             self.gate.check(draft, span)
 
     def creations(
-        self, store: Store, metadata: Mapping[str, Json], *, are_new: bool = False
+        self,
+        store: Store,
+        metadata: Mapping[str, Json],
+        *,
+        are_new: bool = False,
+        there: Container[str] = (),
     ) -> creating.Creations | None:
         """Where new elements need no draft: no rule of the nexus is about values or identities.
 
@@ -355,6 +360,7 @@ class Writer:
             actor.label,
             has_merges=has_merges,
             are_new=are_new,
+            there=there,
         )
 
     def check_rejections(self, draft: Draft, span: Span = NOWHERE) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple, cast
@@ -53,7 +53,8 @@ class Creations:
     The methods return whether an element is new: what is there they leave to others, and with None
     what only a statement can judge. ``metadata`` and the label of the ``actor`` are written to all
     elements. After merges (``has_merges``), the id of a new proposition may be that of another one.
-    The caller may know that all concepts are new (``are_new``).
+    The caller may know that all concepts are new (``are_new``), and the ids of elements that are
+    ``there``.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Creations:
         *,
         has_merges: bool,
         are_new: bool = False,
+        there: Container[str] = (),
     ) -> None:
         self._store, self._iris, self._catalog = store, store.iris, catalog
         self._rows: list[str] = []
@@ -79,7 +81,7 @@ class Creations:
         self._nodes: dict[str, _Node] = {}
         self._types: dict[str, tuple[NamedNode, str, bool]] = {}
         self._predicates: dict[str, tuple[NamedNode, str]] = {}
-        self._has_merges, self._are_new = has_merges, are_new
+        self._has_merges, self._are_new, self._there = has_merges, are_new, there
         self._new_links: dict[str, NamedNode] = {}
         self._links = store.iris.propositions
         self._metadata = metadata
@@ -203,7 +205,7 @@ class Creations:
         node = self._new_links.get(id)
         is_new = node is not None
         node = node or self._iris.from_id(id)
-        if node is None or not (is_new or exists(node, self._store)):
+        if node is None or not (is_new or id in self._there or exists(node, self._store)):
             return None
         self._nodes[id] = _Node(node, str(node), is_new, kind(self._iris, node.value))
         return self._nodes[id]

@@ -154,7 +154,7 @@ def ask(folder: Path, propositions: int) -> None:
             row(name, middle(search for _ in range(9)))
         with tempfile.TemporaryDirectory(dir=folder.parent) as name:
             out = Path(name, "snapshot.ttl")
-            row("snapshot", timed(lambda: nexus.snapshot(out)))
+            row("snapshot", timed(lambda: nexus.write_snapshot(out)))
             row("size of the snapshot", f"{out.stat().st_size / 1e6:,.0f} MB")
             row("backup", timed(lambda: nexus.backup(Path(name, "backup"))))
     row("memory, most", f"{resident():,} MB")

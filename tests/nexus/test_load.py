@@ -236,6 +236,25 @@ def test_batches_before_an_error_are_named_and_stay(
     assert (counts(report), len(report["commits"])) == ([2, 0, 0, 25, 0, 0], 3)
 
 
+@pytest.mark.parametrize("is_written", [True, False])
+def test_what_another_writer_removes_between_two_batches_is_missed(
+    is_written: bool, nexus: Nexus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "BATCH_ROWS", 3)
+    if not is_written:
+        nexus.load(DRUGS)
+
+    def links() -> Iterator[tuple[Any, ...]]:
+        yield TREATS
+        yield ("Drug", "Aspirin"), "stated", ("Drug", "Aspirin")  # in the second batch
+        nexus.execute('DELETE CONCEPT ?d DETACH WHERE { ?d {type: "Drug", name: "Ibuprofen"} }')
+        yield ("Drug", "Aspirin"), "stated", ("Drug", "Ibuprofen")
+
+    with pytest.raises(KipError, match=r"^KIP_3002 Row 3 of propositions"):
+        nexus.load(DRUGS, links())
+    assert nexus.execute('FIND(?d.name) WHERE { ?d {type: "Drug"} }') == ["Aspirin"]
+
+
 def test_rows_that_contradict_each_other_are_warned_of(nexus: Nexus) -> None:
     report = nexus.load(
         [("Drug", "A", {"risk": 1}), ("Drug", "A", {"risk": 1}), ("Drug", "A", {"risk": 2})]
