@@ -143,7 +143,7 @@ def text(
     options = replace(options, format=options.format or files.format_to_write(target))
     content = io.BytesIO()
     write(store, content, options, select)
-    return files.write_text(target, content.getvalue().decode())
+    return files.write_text(target, str(content.getbuffer(), "utf-8"))
 
 
 def write(
