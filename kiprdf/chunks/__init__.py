@@ -1,5 +1,9 @@
 """Chunks and Rules of the W3C Cognitive AI group: a notation, graphs of chunks and a rule engine.
 
+``parser`` and ``printer`` (text), ``model`` (what is in a document), ``graph``; ``engine`` runs
+``rules`` over ``module`` buffers, with ``matching``, ``operations`` and ``calls`` of programs;
+``nexus_module`` and ``transfer`` join a nexus, ``rdf`` and ``vocabulary`` join RDF.
+
 >>> from kiprdf import chunks
 >>> document = chunks.parse("dog kindof mammal\\ndog dog1 {name Fido; age 4}")
 >>> document.chunks[0]["age"]

@@ -1,8 +1,9 @@
 """What other tools remember, as plans of concepts, propositions and notes for a nexus.
 
 Each function reads a file or folder of one tool and returns a ``Plan``, which is not written until
-``apply``. The way of a memory: a format (``mem0``, ``graphiti``, ``tables``, …) fills a ``Plan``
-(``plan``), whose rows ``Nexus.load`` writes.
+``apply``. The way of a memory: a format (``mem0``, ``graphiti``, ``mcp_memory``, ``langgraph``,
+``chat``, ``tables``, ``markdown`` with ``front_matter``) fills a ``Plan`` (``plan``), whose rows
+``Nexus.load`` writes. ``times`` reads times, ``earlier`` finds what was imported before.
 
 >>> import kiprdf, pathlib
 >>> _ = pathlib.Path("drugs.csv").write_text("name,risk\\nAspirin,2\\nIbuprofen,3\\n")

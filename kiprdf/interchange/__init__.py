@@ -1,6 +1,9 @@
 """Exports and imports RDF.
 
-``dataset`` (checks the dataset of a nexus), ``files`` (reads and writes texts, paths and open
-files), ``selection`` (a part of a nexus), and the packages ``formats``, ``mapping``,
-``importing``, ``vocabularies``, ``differences``.
+In and out: ``snapshots`` (with ``n_triples``, the store in which a restore waits), ``imports``,
+``tables`` (rows to load), ``rdflib_store``. Documents about a nexus: ``documents``,
+``description``, ``provenance``, ``proofs``. What they share: ``files`` and ``compression``,
+``dataset`` (checks the dataset of a nexus), ``knowledge`` (a dataset by element), ``mapped``,
+``forms``. Packages: ``formats``, ``mapping``, ``importing``, ``original``, ``vocabularies``,
+``wikibase``, ``differences``.
 """

@@ -1,8 +1,9 @@
 """Checks well-formed commands, without the data of the graph.
 
 ``check`` (the commands, one rule a function, and sizes beyond which nothing is compiled),
-``patterns`` (a WHERE) and ``arguments`` (ids, names, keys);
-``catalog`` (which types and predicates are registered), ``scope`` (KIP 3.4.7 as data).
+``patterns`` (a WHERE), ``conditions`` (a FILTER that can never hold) and ``arguments`` (ids, names,
+keys); ``catalog`` (which types and predicates are registered), ``scope`` (KIP 3.4.7 as data),
+``periods`` (names that are intervals), ``protected`` (what no statement changes).
 """
 
 from kiprdf.semantics.catalog import Catalog

@@ -4,8 +4,8 @@
 origin), ``access`` (who sends a request) and ``observation`` (log, numbers, audit); handlers answer
 on threads. ``scopes`` finds the application of a request where several nexuses are served.
 ``explorer`` makes the pages for people; ``server`` runs the application with uvicorn,
-and ``connections`` limits what is open. ``http`` has what they share: accepted types, bodies,
-replies.
+and ``connections`` limits what is open. ``mcp_route`` is /mcp, ``local`` lets clients on this
+machine find the server. ``http`` has what they share: accepted types, bodies, replies.
 """
 
 from __future__ import annotations

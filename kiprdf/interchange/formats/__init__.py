@@ -12,7 +12,10 @@ format         profiles      where the base is                  special cases
 =============  ============  =================================  ===================================
 
 ``reading.read`` and ``reading.stage`` restore the same dataset from what ``writing.Serializer``
-writes in each of them. ``parsing`` and ``languages`` read RDF of any origin.
+writes in each of them: ``ordering`` sorts, ``profiles`` converts, then ``turtle``, ``jsonld`` or
+``rdfxml`` writes, with ``prefixes`` and ``output``. ``parsing`` reads RDF of any origin, checked by
+``guard``, ``guard_xml`` and ``guard_jsonld`` (with ``json_text``, ``given_contexts`` and
+``plain_jsonld``), or with bad lines left out by ``lenient``. ``graphs`` are those of rdflib.
 """
 
 from __future__ import annotations
