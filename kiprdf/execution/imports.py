@@ -13,11 +13,12 @@ from kiprdf import collector
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.execution.engine import CommandEngine
-from kiprdf.execution.sources import Replacement, ends_nothing, with_note
+from kiprdf.execution.sources import Replacement, ends_nothing
 from kiprdf.execution.writer import JUDGED, Writer
 from kiprdf.interchange.files import Buffered, Source, name_of
 from kiprdf.interchange.importing.element_index import IMPORTED_AT
 from kiprdf.interchange.importing.plan import Element, ImportPlan, ReplacedText, to_upsert, written
+from kiprdf.interchange.importing.stated import with_note
 from kiprdf.interchange.imports import Document, OntologyDocument, RdfDocument, passes
 from kiprdf.kml import statements
 from kiprdf.kml.creations import Creations

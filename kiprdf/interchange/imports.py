@@ -18,9 +18,10 @@ from kiprdf.interchange.formats import graphs, lenient
 from kiprdf.interchange.formats.lenient import BadParts
 from kiprdf.interchange.formats.reading import base_of
 from kiprdf.interchange.importing import importer
-from kiprdf.interchange.importing.element_index import IMPORTED_AT, read_element_index, renewing
+from kiprdf.interchange.importing.element_index import IMPORTED_AT, read_element_index
 from kiprdf.interchange.importing.external import ONTOLOGY, Skipped
 from kiprdf.interchange.importing.plan import ImportPlan, JsonMap
+from kiprdf.interchange.importing.stated import renewing
 from kiprdf.interchange.importing.values import examples
 from kiprdf.interchange.mapping.contexts import Mapping
 from kiprdf.interchange.vocabularies.axioms import record_axioms, with_carrier

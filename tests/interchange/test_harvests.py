@@ -320,6 +320,14 @@ def reified(number: int) -> str:
     return f":s{number} a rdf:Statement ; {fact} ; :since {number} ."
 
 
+MOVED = LINK.replace(":office", ":agency")
+
+
+def moved(number: int) -> str:
+    """The same reifier of another link."""
+    return reified(number).replace(":office", ":agency")
+
+
 @each_case(
     "first, second",
     [
@@ -365,9 +373,24 @@ def test_types_and_reifiers_of_one_source_end_with_it(
             ("b", LINK + reified(4) + reified(3)),
             ("a", LINK + reified(2)),
         ],
+        [
+            ("a", LINK + reified(1) + reified(2)),
+            ("b", LINK + reified(3)),
+            ("a", MOVED + moved(1) + moved(2)),
+        ],
+        [("a", LINK), ("b", LINK + reified(1)), ("b", LINK + reified(1) + reified(2)), ("b", "")],
+        [
+            ("a", ":levels a :Dataset ."),
+            ("b", ":levels a :Series, :Map ."),
+            ("c", ":levels a :Map, :Sheet ."),
+            ("b", ":levels a :Series ."),
+            ("c", ""),
+        ],
     ],
 )
-def test_statements_that_end_leave_those_of_other_sources(days: list[tuple[str, str]]) -> None:
+def test_what_ends_leaves_what_other_sources_say_of_the_same_things(
+    days: list[tuple[str, str]],
+) -> None:
     nexus, texts = kiprdf.Nexus.memory(), dict[str, str]()
     for source, text in days:
         texts[source] = text

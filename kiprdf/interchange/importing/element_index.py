@@ -10,7 +10,6 @@ from functools import cached_property
 from pyoxigraph import Literal, NamedNode, Triple
 
 from kiprdf.dataclasses import dataclass
-from kiprdf.kml.merged_origins import NO_LONGER_IN, STATED_BY
 from kiprdf.kql.identities import exists as is_element
 from kiprdf.kql.reader import link_of, read_catalog
 from kiprdf.language.names import META_TYPES
@@ -200,15 +199,6 @@ class ElementIndex:
             for position, iri in enumerate(iris)
         ]
         return {(meta_type(id), iri): id for _, id, iri in sorted(entries, reverse=True)}
-
-
-def renewing(index: ElementIndex, source: str) -> ElementIndex:
-    """A copy in which the propositions that nobody but a source states are as if they were new."""
-    stated, ended = index.metadata(STATED_BY), index.metadata(NO_LONGER_IN)
-    own = {id for id, one in stated.items() if isinstance(one, dict) and one.keys() <= {source}}
-    named = {id for id, one in index.metadata(SOURCE).items() if one == source}
-    ids = frozenset(id for id in own | (named - stated.keys()) | ended.keys() if id[0] == "P")
-    return replace(index.without(ids), renewed=ids)
 
 
 def meta_type(id: str) -> str:

@@ -3,8 +3,9 @@
 ``external`` and ``blank_nodes`` turn triples into statements; ``names`` makes names, ``naming``
 looks IRIs up in the mapping and the nexus; ``identities`` finds concepts, ``facts`` the
 propositions and their order, ``node_values`` and ``values`` the JSON values of both, ``origins``
-records IRIs and datatypes; ``plan`` is the result. ``element_index`` is what the nexus has. A plan
-depends on the arguments only, and nothing is written.
+records IRIs and datatypes; ``plan`` is the result. ``element_index`` is what the nexus has,
+``stated`` what of it each source has stated. A plan depends on the arguments only, and nothing is
+written.
 """
 
 from __future__ import annotations
