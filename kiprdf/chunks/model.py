@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeGuard
 
+from kiprdf.language.values import LONE_SURROGATE
+
 NAME_CHARACTER = r"[A-Za-z0-9._\-/:]"
 IRI_TAIL = r"://[A-Za-z0-9._\-/:#%~?=&+]++"
 NAME = rf"(?>[A-Za-z][A-Za-z0-9.-]*{IRI_TAIL}|{NAME_CHARACTER}++)"
@@ -25,7 +27,6 @@ DATE = (
     r"(?P<zone>Z|[+-][0-9]{2}:[0-9]{2}))?)?"
 )
 _NAME, _NUMBER, _DATE = re.compile(NAME), re.compile(NUMBER), re.compile(DATE)
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
@@ -223,7 +224,7 @@ def _to_name(text: str, what: str = "a name") -> Name:
 
 
 def _checked(text: str) -> str:
-    if _SURROGATE.search(text):
+    if LONE_SURROGATE.search(text):
         raise ChunksError("A text contains half of a surrogate pair.")
     return text
 

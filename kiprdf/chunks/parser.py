@@ -40,7 +40,7 @@ from kiprdf.chunks.model import (
     is_name,
 )
 from kiprdf.language.readers import Built, Readers, Scanned
-from kiprdf.language.values import skip_space
+from kiprdf.language.values import LONE_SURROGATE, skip_space
 from kiprdf.source import Span, position
 
 _SPACE = r"[ \t\r\n]*+"
@@ -120,7 +120,7 @@ def _scan_text(text: str, offset: int) -> tuple[Text, int]:
             raise Fault(offset, "This string has no closing quotation mark in its line.")
         raise Fault(end, "A string contains a control character; write it as an escape.")
     resolved: str = json.loads(text[offset : end + 1])
-    if re.search("[\ud800-\udfff]", resolved):
+    if LONE_SURROGATE.search(resolved):
         raise Fault(offset, "This string contains half of a surrogate pair.")
     return Text(resolved), end + 1
 

@@ -16,22 +16,25 @@ from kiprdf.source import NOWHERE, Span
 _FIRST_WORD = re.compile(r"(?:\s|//[^\n]*\n)*(\w+)")
 
 
-def show_answer(
+def show(
     nexus: Nexus,
     parsed: ast.Command,
     text: str,
     parameters: dict[str, Any],
     dry_run: bool = False,
     entail: Entail | None = None,
+    as_json: bool = False,
 ) -> str | None:
-    """Run a command and print its answer for people; returns the cursor of the next page."""
-    if isinstance(parsed, ast.Find):
+    """Run a command and print its answer, as text or as JSON; returns the cursor of a next page."""
+    if isinstance(parsed, ast.Find) and not as_json:
         rows = nexus._engine.find(text, parameters, entail=entail)
         tables.show_rows(rows)
         output.show_warnings(rows.warnings)
         return rows.next_cursor
     answer = nexus.answer(text, parameters, dry_run=dry_run, entail=entail)
-    if isinstance(parsed, ast.Export):
+    if as_json:
+        output.show_response(*answer)
+    elif isinstance(parsed, ast.Export):
         output.write_exactly(answer.result["capsule"])
         kinds = ("concept", "proposition")
         counts = (output.counted(answer.result[f"{kind}s"], kind) for kind in kinds)
@@ -39,23 +42,8 @@ def show_answer(
     else:
         tables.show_result(answer.result)
     output.show_warnings(answer.warnings)
-    if dry_run:
+    if dry_run and not as_json:
         output.note("Dry run: nothing was written.")
-    return answer.next_cursor
-
-
-def show_response(
-    nexus: Nexus,
-    parsed: ast.Command,
-    text: str,
-    parameters: dict[str, Any],
-    dry_run: bool = False,
-    entail: Entail | None = None,
-) -> str | None:
-    """Run a command and print the KIP response as JSON; returns the cursor of the next page."""
-    answer = nexus.answer(text, parameters, dry_run=dry_run, entail=entail)
-    output.show_response(*answer)
-    output.show_warnings(answer.warnings)
     return answer.next_cursor
 
 

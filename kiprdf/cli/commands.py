@@ -121,10 +121,8 @@ def run(
             if isinstance(parsed, ast.Search):
                 with output.index_progress() as advance:
                     target.build_index(advance, propositions=parsed.kind == "PROPOSITION")
-            if as_json:
-                answers.show_response(target, parsed, text, parameters, dry_run, entail)
-            else:
-                cursor = answers.show_answer(target, parsed, text, parameters, dry_run, entail)
+            cursor = answers.show(target, parsed, text, parameters, dry_run, entail, as_json)
+            if not as_json:
                 output.note_cursor(cursor)
 
 

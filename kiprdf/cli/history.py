@@ -66,8 +66,7 @@ def at(
     with output.errors_as_json(as_json):
         parsed = kiprdf.parse(text)
         with place_of(ctx).to_read() as opened, opened.at(_moment(when)) as past:
-            show = answers.show_response if as_json else answers.show_answer
-            cursor = show(past, parsed, text, parameters, entail=entail)
+            cursor = answers.show(past, parsed, text, parameters, entail=entail, as_json=as_json)
             if not as_json:
                 output.note_cursor(cursor)
 
@@ -169,8 +168,7 @@ def undo(
       kiprdf undo --seq 1500 --dry-run
       kiprdf undo --session s-42 --skip
     """
-    open_nexus = place_of(ctx).to_read if dry_run else place_of(ctx).existing
-    with output.errors_as_json(as_json), open_nexus() as opened:
+    with output.errors_as_json(as_json), place_of(ctx).existing(dry_run) as opened:
         report = opened.undo(
             seq=seq,
             session=session,
@@ -217,12 +215,11 @@ def forget(
       kiprdf forget 'FIND(?p) WHERE { ?p {type: "Person", name: "Jane"} }'
     """
     place = place_of(ctx)
-    open_nexus = place.to_read if dry_run else place.existing
     text = inputs.command_text(command, None)
     parameters = inputs.parameters(param or (), None)
     with (
         output.errors_as_json(as_json),
-        place.server() or open_nexus() as opened,
+        place.server() or place.existing(dry_run) as opened,
     ):
         check_names(parameters, ("derived", "dry_run"))
         lines = {}
@@ -306,8 +303,7 @@ def apply(
     """
     text = inputs.read_text(file)
     place = place_of(ctx)
-    open_nexus = place.to_read if dry_run else place.existing
-    with output.errors_as_json(as_json), place.server() or open_nexus() as opened:
+    with output.errors_as_json(as_json), place.server() or place.existing(dry_run) as opened:
         report = opened.apply_erasures(io.StringIO(text), dry_run=dry_run)
     erased = output.counted(report["erased"], "element")
     commits = output.counted(report["commits"], "commit")

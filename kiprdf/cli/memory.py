@@ -401,7 +401,7 @@ def rebuild(
 ) -> None:
     """Build the graph again from the stored texts."""
     place = place_of(ctx)
-    with _opened(place.to_read() if dry_run else place.existing()) as opened:
+    with _opened(place.existing(dry_run)) as opened:
         counts = opened.rebuild(dry_run=dry_run)
     _show_counts(counts, as_json)
 

@@ -107,8 +107,10 @@ class Place:
             return self.connect(writes=True, budget=budget, **arguments)
         return Nexus.open(self.where, **arguments, **self._options_of_folder())
 
-    def existing(self) -> Nexus:
-        """Open a nexus to write; a missing one is not created."""
+    def existing(self, dry_run: bool = False) -> Nexus:
+        """Open a nexus to write, or for a dry run to read; a missing one is not created."""
+        if dry_run:
+            return self.to_read()
         self.require()
         return self.to_write()
 

@@ -109,7 +109,7 @@ def merge(
     place = place_of(ctx)
     sides = [_side(one) for one in (theirs, base)]
     token = place.token or os.environ.get("KIPRDF_TOKEN")
-    with output.errors_as_json(as_json), place.to_read() if dry_run else place.existing() as opened:
+    with output.errors_as_json(as_json), place.existing(dry_run) as opened:
         merged = opened.merge(
             sides[0],
             base=sides[1],

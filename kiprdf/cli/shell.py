@@ -145,9 +145,8 @@ class Shell:
     def _answer(self, command: ast.Command, text: str) -> None:
         """Run a command, print its answer, and remember the command for its next page."""
         self._next_page = None
-        show = answers.show_response if self._json else answers.show_answer
         entail = self._entail if isinstance(command, ast.Find) else None
-        cursor = show(self._nexus, command, text, {}, entail=entail)
+        cursor = answers.show(self._nexus, command, text, {}, entail=entail, as_json=self._json)
         if cursor is not None and isinstance(command, Paged):
             self._next_page = replace(command, cursor=ast.Scalar(cursor))
             output.note("There are more results: .next shows the next page.")

@@ -31,7 +31,7 @@ _OF_ALL = frozenset(name for _, name in ACTORS)
 """The names that every agent gives itself."""
 
 
-class Names:
+class PrincipalNames:
     """The names of the principals of a nexus, which ``records`` notes and ``listed`` lists."""
 
     def __init__(self, records: Mapping[str, str]) -> None:

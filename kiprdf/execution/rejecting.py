@@ -17,7 +17,7 @@ from kiprdf.errors import KipError, shown
 from kiprdf.execution.naming import node_of
 from kiprdf.execution.writer import Writer
 from kiprdf.kml.draft import Draft, changed_keys, timestamp
-from kiprdf.kml.rejections import SPELLING_OF, Names, fact_digests, value_keys
+from kiprdf.kml.rejections import SPELLING_OF, FactKeys, fact_digests, value_keys
 from kiprdf.kml.trust import RETRACTED, STATUS
 from kiprdf.kql.identities import exists, merged_into
 from kiprdf.kql.reader import link_of
@@ -84,7 +84,7 @@ def _check(what: Any, reason: str, writer: Writer) -> None:
 def _drafted(what: Any, reason: str, writer: Writer) -> tuple[str, list[str], Draft]:
     """The name of a rejection, the names that are not stored yet, and what to write for them."""
     draft = Draft(writer.store, writer.clock, rejects=True)
-    names = Names(draft)
+    names = FactKeys(draft)
     rejected = _read(_owned(what, writer), draft, names)
     name = rejected.digests[0]
     stored = writer.store.iris.concept(REJECTION, name)
@@ -131,7 +131,7 @@ def rejections_of(writer: Writer, fact: Proposition) -> list[str]:
     store = writer.shown
     if not writer.has_rejections(store):
         return []
-    digests = Names(Draft(store, writer.clock)).digests(fact)
+    digests = FactKeys(Draft(store, writer.clock)).digests(fact)
     return sorted(writer.rejected_in(store).among(digests, store))
 
 
@@ -166,7 +166,7 @@ def _is_stored(name: str, store: NexusStore) -> bool:
 # What is rejected -----------------------------------------------------------------------------
 
 
-def _read(what: Any, draft: Draft, names: Names) -> _Rejected:
+def _read(what: Any, draft: Draft, names: FactKeys) -> _Rejected:
     """The value that a caller names."""
     iris = draft.store.iris
     if isinstance(what, str):
@@ -200,7 +200,7 @@ def _owned(what: Any, writer: Writer) -> Any:
     seen, own = Draft(writer.shown, writer.clock, rejects=True), writer.new_draft()
     if own.shown is own:
         return what
-    names = Names(seen)
+    names = FactKeys(seen)
     _take_back(_read(what, seen, names), seen, names)
     for edit in seen.changes():
         before, after = cast(Element, edit.before), edit.after
@@ -231,7 +231,7 @@ def _current(node: NamedNode, draft: Draft) -> NamedNode:
     return node if merged is None else draft.store.iris.concept(*merged)
 
 
-def _take_back(rejected: _Rejected, draft: Draft, names: Names) -> None:
+def _take_back(rejected: _Rejected, draft: Draft, names: FactKeys) -> None:
     """Retract the facts of the element that state the value, and remove it from its attributes."""
     subject, key, digests = rejected
     store, wanted = draft.store, set(digests)

@@ -15,7 +15,7 @@ from kiprdf.execution.naming import node_of
 from kiprdf.execution.writer import keyword, run_in
 from kiprdf.kml import statements
 from kiprdf.kml.erased import drop_erased
-from kiprdf.kml.rejections import Names
+from kiprdf.kml.rejections import FactKeys
 from kiprdf.kml.trust import with_unreviewed
 from kiprdf.kql.entailment import Entail
 from kiprdf.language import ast
@@ -114,7 +114,7 @@ class Transaction:
         draft, writer = self._draft.shown, self._engine.writer
         if not writer.has_rejections(draft.store):
             return set()
-        names, iris = Names(draft), draft.store.iris
+        names, iris = FactKeys(draft), draft.store.iris
         digests: dict[Fact, list[str]] = {}
         for fact in facts:
             if isinstance(fact, str):

@@ -15,7 +15,7 @@ from pyoxigraph import Store as Engine
 from kiprdf import collector
 from kiprdf.actors import OWNER, Access, Actor, acting_on
 from kiprdf.errors import KipError, KipWarning, StoreError
-from kiprdf.execution.authors import AUTHOR, Names
+from kiprdf.execution.authors import AUTHOR, PrincipalNames
 from kiprdf.execution.catalog_cache import CatalogCache
 from kiprdf.execution.find_options import ENTAIL, read_default
 from kiprdf.execution.gate import Gate
@@ -139,7 +139,7 @@ class Writer:
         self.runs_transaction = False
         """Whether the function of a transaction runs, which holds the writer's lock."""
         records = store.records()
-        self.names = Names(records)
+        self.names = PrincipalNames(records)
         self.gate = Gate(store, records)
         self.follows = self._has_says()
         """Whether it has says of others, beside which its own are noted."""

@@ -98,7 +98,7 @@ def _with_items(value: Json) -> Iterator[Json]:
 
 
 @dataclass
-class Names:
+class FactKeys:
     """The keys of elements as ends of facts, in a draft."""
 
     draft: Draft
@@ -233,7 +233,7 @@ def check_rejections(draft: Draft, span: Span, rejected: Rejected) -> None:
     A rejected fact that is in the store may get other ends and metadata while it is retracted,
     unless a statement states it.
     """
-    names = Names(draft)
+    names = FactKeys(draft)
     if not draft.store.abilities.lookups:
         links = (edit.after for edit in draft.edits.values())
         ends = ((link.subject, link.object) for link in links if isinstance(link, Proposition))
@@ -265,7 +265,7 @@ def check_rejections(draft: Draft, span: Span, rejected: Rejected) -> None:
                 raise _refused(name, _described(element, key, draft), rejected.store, place)
 
 
-def _written(draft: Draft, names: Names) -> dict[str, list[tuple[NamedNode, str]]]:
+def _written(draft: Draft, names: FactKeys) -> dict[str, list[tuple[NamedNode, str]]]:
     """The names of the rejections of what a draft writes: of elements, and of attributes by key."""
     written: dict[str, list[tuple[NamedNode, str]]] = {}
     for node, edit in list(draft.edits.items()):
@@ -292,7 +292,7 @@ def drop_rejected(draft: Draft, rejected: Rejected) -> list[tuple[str, str]]:
     What the draft creates goes with the propositions about it; what it changes stays as it is in
     the store.
     """
-    written = _written(draft, Names(draft))
+    written = _written(draft, FactKeys(draft))
     places = [place for name in rejected.among(written, draft.store) for place in written[name]]
     created: set[NamedNode] = set()
     for node, key in places:

@@ -237,7 +237,7 @@ class _Absences:
             yield from optional.of(cells)
 
 
-class _Named:
+class _NamedClauses:
     """Clauses in which each element has a variable: ``elements``, in the order of the text.
 
     ``paths`` are the values that FILTERs read. ``counted`` has as many solutions: a fact with a
@@ -345,7 +345,7 @@ class Question:
     def __init__(self, alternative: _Alternative, rewriting: Rewriting) -> None:
         self.branch = alternative.branch
         self._absent = alternative.absent
-        self._named = _Named(alternative.clauses, rewriting.names)
+        self._named = _NamedClauses(alternative.clauses, rewriting.names)
         self._elements = tuple(self._named.elements)
         self.facts, self.concepts = self._named.facts, self._named.concepts
         self.has_hops = any(one.is_range for one in self.facts)

@@ -41,7 +41,7 @@ from kiprdf.interchange.knowledge import Knowledge
 from kiprdf.kml.draft import Draft, copied, timestamp
 from kiprdf.kml.merge import unite
 from kiprdf.kml.merged_origins import items
-from kiprdf.kml.rejections import Names
+from kiprdf.kml.rejections import FactKeys
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import Concept, Element, Term
 from kiprdf.rdf.iris import ConceptName
@@ -264,7 +264,7 @@ class _Merge:
 
     def _rules(self, theirs: State) -> Rules:
         writer, iris = self._writer, self._store.iris
-        names = Names(self._draft)
+        names = FactKeys(self._draft)
         rejected = None
         if writer.has_rejections(self._store):
             rejected = writer.rejected_in(self._store)

@@ -43,7 +43,7 @@ from kiprdf.store.bookkeeping import (
 )
 from kiprdf.store.journal import FOLDER as HISTORY
 from kiprdf.store.journal import discard_prepared
-from kiprdf.store.journal_files import sync_folder
+from kiprdf.store.journal_files import replace_file
 
 if TYPE_CHECKING:
     import shutil
@@ -242,13 +242,7 @@ def write_manifest(
         manifest["erasing"] = True
     if history or notes_history(path):
         manifest["history"] = True
-    partial = path / _PARTIAL
-    with partial.open("w", encoding="utf-8") as file:
-        file.write(json.dumps(manifest, indent=2) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path / MANIFEST)
-    sync_folder(path)
+    replace_file(path / MANIFEST, [f"{json.dumps(manifest, indent=2)}\n".encode()])
 
 
 def read_base(path: Path) -> str:

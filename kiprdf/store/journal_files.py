@@ -413,6 +413,17 @@ def seal(
     sync_folder(path.parent)
 
 
+def replace_file(path: Path, pieces: Iterable[bytes]) -> None:
+    """Replace a file at once, by one with ``.partial`` after its name, and sync it."""
+    partial = path.with_name(f"{path.name}.partial")
+    with partial.open("wb") as file:
+        file.writelines(pieces)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+    sync_folder(path.parent)
+
+
 def sync_folder(path: Path) -> None:
     """Let the names of the files in a folder survive a power cut, where the system can."""
     with suppress(OSError):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from kiprdf.errors import StoreError
-from kiprdf.store.journal_files import sync_folder
+from kiprdf.store.journal_files import replace_file, sync_folder
 from kiprdf.store.lock import FairLock
 
 Entry: TypeAlias = dict[str, Any]
@@ -132,6 +132,7 @@ class Proposals:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
+            sync_folder(path.parent)
 
         self._write(write)
         self._size += len(data)
@@ -141,16 +142,7 @@ class Proposals:
         for id in ids:
             self._entries.pop(id, None)
         lines = [{_LAST: self._last}, *self._entries.values()]
-
-        def write(path: Path) -> None:
-            partial = path.with_name(f"{FILE}.partial")
-            with partial.open("wb") as file:
-                file.writelines(map(_encoded, lines))
-                file.flush()
-                os.fsync(file.fileno())
-            partial.replace(path)
-
-        self._write(write)
+        self._write(lambda path: replace_file(path, map(_encoded, lines)))
         self._size = 0 if self._version is None else self._version[1]
 
     def _write(self, write: Callable[[Path], None]) -> None:
@@ -162,7 +154,6 @@ class Proposals:
             write(self._path)
         except OSError as fault:
             raise StoreError(f"{self._path} cannot be written: {fault.strerror}.") from None
-        sync_folder(self._path.parent)
         self._version = self._file_version()
 
 

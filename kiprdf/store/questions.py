@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Collection
 from pathlib import Path
 
 from kiprdf.errors import KipError, StoreError
-from kiprdf.store.journal_files import sync_folder
+from kiprdf.store.journal_files import replace_file
 
 Question = dict[str, str]
 FILE = "questions.json"
@@ -61,25 +60,15 @@ class Questions:
             self._write(rest)
         elif self._path is not None:
             # What a save left that could not end.
-            _partial(self._path).unlink(missing_ok=True)
+            self._path.with_name(f"{FILE}.partial").unlink(missing_ok=True)
 
     def _write(self, questions: list[Question]) -> None:
         if self._path is not None:
-            partial = _partial(self._path)
             try:
-                with partial.open("w", encoding="ascii") as file:
-                    json.dump(questions, file, indent=1)
-                    file.flush()
-                    os.fsync(file.fileno())
-                partial.replace(self._path)
+                replace_file(self._path, [json.dumps(questions, indent=1).encode("ascii")])
             except OSError as fault:
                 raise StoreError(f"{self._path} cannot be written: {fault.strerror}.") from None
-            sync_folder(self._path.parent)
         self._kept = questions
-
-
-def _partial(path: Path) -> Path:
-    return path.with_name(f"{FILE}.partial")
 
 
 def _read(data: bytes) -> list[Question]:

@@ -143,11 +143,6 @@ class ExplorerPage(Page):
         """The graph around the element of the page."""
         return self.graph
 
-    def identity_link(self, identity: str) -> View:
-        """A link to an element that is known by its id only."""
-        node = self.site.knowledge.iris.from_id(identity)
-        return {"iri": identity} if node is None else self.node_link(node)
-
     def node_link(self, node: NamedNode) -> View:
         """A link to an element that is not read."""
         href = self.href(self.site.path(node))
