@@ -196,3 +196,25 @@ def test_what_json_ld_leaves_out_is_reported_once_with_its_number() -> None:
     twice = nexus.import_rdf(f"[{text}, {text}]", format="jsonld", define=True, lenient=True)
     lost = {one["triple"]: one["reason"].split(",")[0] for one in twice["skipped"]}
     assert lost["size"] == lost["note"] == "left out 2 times"
+
+
+def test_what_rdf_has_no_place_for_is_reported() -> None:
+    context = {
+        "by": {"@id": "urn:v:by", "@container": "@index"},
+        "at": "@index",
+        "@direction": "rtl",
+    }
+    directed = {"@value": "x", "@language": "ar", "@direction": "rtl"}
+    boat = {
+        "@id": "urn:boat:1", "@type": "urn:v:Boat", "@index": "1", "@foo": {"@id": "urn:x"},
+        "by": {"a": 1, "b": [2], "@none": 3}, "urn:v:note": ["x", 4], "urn:v:name": directed,
+        "urn:v:mast": {"@value": "tall", "@direction": "ltr", "at": "2"},
+    }  # fmt: skip
+    nexus = kiprdf.Nexus.memory()
+    text = json.dumps({"@context": context, **boat})
+    report = nexus.import_rdf(text, format="jsonld", define=True)
+    lost = {one["triple"]: one["reason"].split(",")[0] for one in report["skipped"]}
+    times = {"@index": "4 times", "@direction": "2 times", "@foo": "once"}
+    assert lost == {key: f"left out {count}" for key, count in times.items()}
+    plain = {"@id": "urn:boat:2", "@type": "urn:v:Boat", "urn:v:name": directed, "urn:v:by": [1]}
+    assert nexus.import_rdf(json.dumps(plain), format="jsonld", define=True)["skipped"] == []

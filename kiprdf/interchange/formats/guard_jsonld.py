@@ -24,7 +24,7 @@ from kiprdf.interchange.formats.given_contexts import (
     fetched,
     with_initial,
 )
-from kiprdf.interchange.formats.plain_jsonld import listed, plain
+from kiprdf.interchange.formats.plain_jsonld import NOT_IN_RDF, has_unknown, listed, plain
 from kiprdf.interchange.mapping.reader import Loader
 from kiprdf.language.sizes import Sizes
 from kiprdf.source import NOWHERE, Span
@@ -147,7 +147,7 @@ class _Contexts:
         """For each term, the strings that its definitions consist of."""
         self._json: set[str] = set()
         """The terms whose values are JSON."""
-        self._has_maps = self._has_vocabulary = self._has_tags = False
+        self._has_maps = self._has_vocabulary = self._has_tags = self._has_indexes = False
         self._keys: set[str] = set()
         """The keys of all nodes."""
         self._with_context = 0
@@ -195,6 +195,9 @@ class _Contexts:
         return (
             self._has_maps
             or self._scoped > 0
+            or self._has_indexes
+            or has_unknown(self._keys)
+            or any(not self._keys.isdisjoint(self.aliases(one)) for one in NOT_IN_RDF)
             or any(not self.iris.get(n, self._has_vocabulary) for n in names)
         )
 
@@ -282,6 +285,7 @@ class _Contexts:
         of_terms = (key for _, one in described for key in one)
         named = [*context, *context.values(), *containers, *of_terms]
         self._has_tags = self._has_tags or "@language" in named
+        self._has_indexes = self._has_indexes or any(one in named for one in NOT_IN_RDF)
         self._has_vocabulary = self._has_vocabulary or context.get("@vocab") is not None
         for term, definition in budget.paced(context.items()):
             strings = _strings(term, definition)

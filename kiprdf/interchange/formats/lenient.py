@@ -148,7 +148,7 @@ def left_out(lost: Counter[str]) -> Iterator[tuple[str, str]]:
         yield (
             shown(value, _LENGTH),
             f"left out {times}, as JSON-LD says: it is a key without a meaning in the contexts, or"
-            " a relative IRI without a base",
+            " in RDF, or a relative IRI without a base",
         )
 
 

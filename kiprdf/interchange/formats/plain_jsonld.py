@@ -10,8 +10,9 @@ a URL were inserted before.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from typing import Any
 
@@ -29,7 +30,12 @@ _KEYWORDS = (
     "@index",
     "@context",
     "@language",
+    "@direction",
 )
+_KNOWN = frozenset((*_KEYWORDS, "@list", "@set", "@included"))
+_KEYWORD = re.compile("@[A-Za-z]+")
+NOT_IN_RDF = ("@index", "@direction")
+"""What JSON-LD has no triples for; a direction has one beside a language only."""
 
 _TYPE, _TYPES = "~type", "~types"
 """Terms for a type whose context is applied already, and for the last of several types with
@@ -47,7 +53,7 @@ class _Scope:
     correct_tag: Callable[[str], str | None] = str
     """A well-formed language tag for one; None if there is none."""
     lost: Counter[str] = field(default_factory=Counter)
-    """The keys without a meaning, with the number of their values."""
+    """The keys without a meaning, or without one in RDF, with the number of their values."""
 
     def within(self, context: Any, propagates: bool = True) -> _Scope:
         """The scope with the terms of a context; without ``propagates`` for one node only."""
@@ -96,11 +102,28 @@ class _Scope:
         """
         if key not in self.keywords:
             meant = self.definition(key).get("@id", key)
-            has_meaning = ":" in key or key.startswith("@") or self.terms.get("@vocab") is not None
+            has_meaning = ":" in key or self.terms.get("@vocab") is not None
             has_meaning = meant is not None if key in self.terms else has_meaning
+            has_keyword = not _is_keyword(meant) or meant in _KNOWN
+            has_meaning = key in _KNOWN or (has_meaning and has_keyword)
             is_alias = key not in _KEYWORDS and meant in _KEYWORDS
             self.keywords[key] = "" if not has_meaning else meant if is_alias else key
         return self.keywords[key]
+
+    def without_direction(self, key: str, keyword: str, item: Any, node: dict[str, Any]) -> int:
+        """How many texts of a member have a direction and no language."""
+        if keyword == "@direction":
+            return item is not None and all(self.keyword(one) != "@language" for one in node)
+        definition = self.definition(key)
+        direction, language = (
+            definition.get(one, self.terms.get(one)) for one in ("@direction", "@language")
+        )
+        is_coerced = definition.get("@type") is not None or "@language" in listed(
+            definition.get("@container")
+        )
+        if direction is None or language is not None or is_coerced or keyword.startswith("@"):
+            return 0
+        return sum(map(_is_text, listed(item)))
 
     def absolute(self, name: str) -> str:
         """What a name stands for among the terms, for a value of ``@id``."""
@@ -174,10 +197,12 @@ def _members(value: dict[str, Any], scope: _Scope) -> dict[str, Any]:
     replaced: dict[str, Any] = {}
     for key, item in value.items():
         keyword = scope.keyword(key)
-        if not keyword:
-            scope.lost[key] += 1
+        if keyword in ("", "@index"):
+            scope.lost[keyword or key] += 1
         if keyword in ("", "@context"):
             continue
+        if lost := scope.without_direction(key, keyword, item, value):
+            scope.lost["@direction"] += lost
         if keyword == "@language" and isinstance(item, str):
             item = scope.correct_tag(item)
             if item is None:
@@ -200,6 +225,8 @@ def _members(value: dict[str, Any], scope: _Scope) -> dict[str, Any]:
             nodes = _of_type_map if "@type" in containers else _of_id_map
             replaced[key] = [_value(one, of, context, True) for one in nodes(item, definition, of)]
         elif isinstance(item, dict) and "@index" in containers:
+            if "@index" not in definition:
+                scope.lost["@index"] += sum(scope.keyword(name) != "@none" for name in item)
             replaced[key] = {name: _value(one, scope, context, True) for name, one in item.items()}
         else:
             replaced[key] = _value(item, scope, context)
@@ -262,6 +289,15 @@ def _of_id_map(
                 yield {**own, "@graph": node}
             else:
                 yield node if "@id" in keywords else {**own, **node}
+
+
+def has_unknown(keys: Iterable[str]) -> bool:
+    """Whether some keys look like keywords, and JSON-LD has no such keyword."""
+    return any(_is_keyword(key) and key not in _KNOWN for key in keys)
+
+
+def _is_keyword(key: object) -> bool:
+    return isinstance(key, str) and _KEYWORD.fullmatch(key) is not None
 
 
 def _is_text(value: Any) -> bool:
