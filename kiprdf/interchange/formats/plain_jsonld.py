@@ -32,7 +32,7 @@ _KEYWORDS = (
     "@language",
     "@direction",
 )
-_KNOWN = frozenset((*_KEYWORDS, "@list", "@set", "@included"))
+_IN_NODES = frozenset((*_KEYWORDS, "@list", "@set", "@included"))
 _KEYWORD = re.compile("@[A-Za-z]+")
 NOT_IN_RDF = ("@index", "@direction")
 """What JSON-LD has no triples for; a direction has one beside a language only."""
@@ -104,8 +104,7 @@ class _Scope:
             meant = self.definition(key).get("@id", key)
             has_meaning = ":" in key or self.terms.get("@vocab") is not None
             has_meaning = meant is not None if key in self.terms else has_meaning
-            has_keyword = not _is_keyword(meant) or meant in _KNOWN
-            has_meaning = key in _KNOWN or (has_meaning and has_keyword)
+            has_meaning = key in _IN_NODES or (has_meaning and not _is_unknown(meant))
             is_alias = key not in _KEYWORDS and meant in _KEYWORDS
             self.keywords[key] = "" if not has_meaning else meant if is_alias else key
         return self.keywords[key]
@@ -293,11 +292,11 @@ def _of_id_map(
 
 def has_unknown(keys: Iterable[str]) -> bool:
     """Whether some keys look like keywords, and JSON-LD has no such keyword."""
-    return any(_is_keyword(key) and key not in _KNOWN for key in keys)
+    return any(map(_is_unknown, keys))
 
 
-def _is_keyword(key: object) -> bool:
-    return isinstance(key, str) and _KEYWORD.fullmatch(key) is not None
+def _is_unknown(key: object) -> bool:
+    return isinstance(key, str) and _KEYWORD.fullmatch(key) is not None and key not in _IN_NODES
 
 
 def _is_text(value: Any) -> bool:
