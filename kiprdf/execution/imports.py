@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 from pyoxigraph import NamedNode
 
 from kiprdf import collector
+from kiprdf.actors import Actor, acting_on
 from kiprdf.budget import paced
 from kiprdf.errors import KipError
 from kiprdf.execution.engine import CommandEngine
 from kiprdf.execution.sources import Replacement, ends_nothing
-from kiprdf.execution.writer import JUDGED, Writer
+from kiprdf.execution.writer import Writer, is_judged
 from kiprdf.interchange.files import Buffered, Source, name_of
 from kiprdf.interchange.importing.element_index import IMPORTED_AT
 from kiprdf.interchange.importing.plan import Element, ImportPlan, ReplacedText, to_upsert, written
@@ -139,7 +140,7 @@ def _change(writer: Writer, document: Document, store: Store) -> tuple[dict[str,
     if not plan.superseded and ends_nothing(plan, store):
         creations = writer.creations(store, plan.metadata, are_new=True)
     if creations is not None:
-        rest = _create(elements, plan, creations)
+        rest = _create(elements, plan, creations, acting_on(writer))
     left = elements if rest is None else rest
     created = {one.key for one in elements}.difference(one.key for one in left)
     command = to_upsert(plan, left)
@@ -156,7 +157,7 @@ def _change(writer: Writer, document: Document, store: Store) -> tuple[dict[str,
 
 
 def _create(
-    elements: list[Element], plan: ImportPlan, creations: Creations
+    elements: list[Element], plan: ImportPlan, creations: Creations, actor: Actor
 ) -> list[Element] | None:
     """Create what is new, and return what is left to a statement.
 
@@ -179,6 +180,8 @@ def _create(
             if one.attributes:
                 _check_values(one.attributes, keys[0], is_metadata=False)
             if one.metadata:
+                if is_judged(one.metadata, actor):
+                    return None
                 _check_values(one.metadata, keys[1], is_metadata=True)
             noted = one.metadata if plan.source is None else with_note(one, plan)
             values = one.attributes, noted
@@ -199,7 +202,7 @@ def _check_values(values: Mapping[str, Json], keys: set[str], *, is_metadata: bo
     for key, value in values.items():
         if key not in keys:
             check_key(key, NOWHERE)
-            if is_metadata and (key in JUDGED or key == STATED_BY):
+            if is_metadata and key == STATED_BY:
                 raise KipError("KIP_2002", "A statement judges it.")
             if is_metadata:
                 refuse_reserved(key, NOWHERE)

@@ -81,13 +81,13 @@ STRICT_SCHEMA = "strict_schema"
 
 
 _MERGED_FROM = vocab.metadata(vocab.MERGED_FROM)
-JUDGED = frozenset((AUTHOR, STATUS, *MARKS))
+_JUDGED = frozenset((AUTHOR, STATUS, *MARKS))
 """The metadata of which not everybody may write every value."""
 
 
 def is_judged(metadata: Mapping[str, Json], actor: Actor) -> bool:
     """Whether not everybody may write such metadata of a new element."""
-    judged = JUDGED.intersection(metadata)
+    judged = _JUDGED.intersection(metadata)
     if not judged:
         return False
     # The owner may name any author, and everybody may write a status that no person gave.

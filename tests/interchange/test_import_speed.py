@@ -134,7 +134,8 @@ def test_a_source_notes_in_lines_what_it_notes_in_a_statement(
     def stopped() -> datetime:
         return datetime(2026, 1, 1, tzinfo=UTC)
 
-    metadata, create = {"license": "CC0", "round": 1.5}, imports._create
+    metadata = {"license": "CC0", "round": 1.5, "author": "Ada", "status": "draft"}
+    create = imports._create
     left: list[int] = []
 
     def noted(*arguments: Any) -> Any:
