@@ -324,6 +324,11 @@ def nearest(name: str, names: Iterable[str], most: int = 3) -> list[str]:
     return [candidate for match in matches for candidate in by_folded[match]][:most]
 
 
+def encodable(text: str) -> str:
+    """A text whose lone surrogates are escapes: JSON can hold them, and no encoding."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def shown(text: str, most: int = 60) -> str:
     """A string of the user for a message; a long one is cut.
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from kiprdf.errors import KipError, KipWarning
+from kiprdf.errors import KipError, KipWarning, encodable
 from kiprdf.given_json import json_in, request_in
 from kiprdf.loading import load
 
@@ -69,7 +69,7 @@ _ARGUMENTS_OF = {
 
 def error_object(error: KipError) -> dict[str, str]:
     """The error object of a response; the message begins with the place as ``line:column``."""
-    message, hint = _encodable(error.located_message), _encodable(error.hint)
+    message, hint = encodable(error.located_message), encodable(error.hint)
     return {"code": error.code, "name": error.name, "message": message, "hint": hint}
 
 
@@ -93,13 +93,8 @@ def response_of(
 
 def warning_object(warning: KipWarning) -> dict[str, str]:
     """A warning of a response; the message begins with the place as ``line:column``."""
-    content = {"name": warning.name, "message": _encodable(warning.located_message)}
-    return content if warning.hint is None else {**content, "hint": _encodable(warning.hint)}
-
-
-def _encodable(text: str) -> str:
-    """A text without lone surrogates, which a quoted string may contain."""
-    return text.encode("utf-8", "backslashreplace").decode()
+    content = {"name": warning.name, "message": encodable(warning.located_message)}
+    return content if warning.hint is None else {**content, "hint": encodable(warning.hint)}
 
 
 def read_request(arguments: Any) -> Request:

@@ -27,6 +27,7 @@ from kiprdf.chunks.module import Module
 from kiprdf.chunks.nexus_module import NexusModule
 from kiprdf.chunks.operations import BUILT_INS, BY_PROPERTY, BuiltIn
 from kiprdf.chunks.printer import to_text, without_ids
+from kiprdf.language.values import is_number
 
 Bindings = dict[str, Value]
 
@@ -142,10 +143,6 @@ def _compare(
         is_number(left) and is_number(right) and holds(left, right)
         for left, right in itertools.pairwise(values)
     )
-
-
-def is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 class Action:

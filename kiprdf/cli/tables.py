@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kiprdf.cli.output import console, counted, note, printable, show, show_text
+from kiprdf.rdf.elements import is_element
 from kiprdf.rows import Rows
 
 CELL_CHARACTERS = 300
@@ -33,17 +34,16 @@ def show_rows(rows: Rows) -> None:
 def cell(value: Any) -> str:
     """A value in short form; a concept or proposition by its identity.
 
-    >>> cell({"_type": "ConceptNode", "type": "Drug", "name": "Aspirin"})
+    >>> cell({"_type": "ConceptNode", "id": "C:a/b", "type": "Drug", "name": "Aspirin"})
     'Drug:Aspirin'
     >>> cell(["oral", 2, None])
     '["oral", 2, null]'
     """
     if isinstance(value, str):
         return printable(value)
-    kind = value.get("_type") if isinstance(value, dict) else None
-    if kind == "ConceptNode":
-        return printable(f"{value['type']}:{value['name']}")
-    if kind == "PropositionLink":
+    if is_element(value):
+        if value["_type"] == "ConceptNode":
+            return printable(f"{value['type']}:{value['name']}")
         ends = (_endpoint(value["subject"]), value["predicate"], _endpoint(value["object"]))
         return printable(f"({', '.join(ends)})")
     return printable(json.dumps(value, ensure_ascii=False))
@@ -131,16 +131,12 @@ def _justification(values: Sequence[Any]) -> Any:
 
 def show_result(result: Any) -> None:
     """Print the result of a command other than FIND."""
-    if isinstance(result, list) and result and all(map(_is_element, result)):
+    if isinstance(result, list) and result and all(map(is_element, result)):
         show(_elements(result))
     elif isinstance(result, list) and not any(isinstance(item, dict | list) for item in result):
         show_text("\n".join(map(cell, result)) if result else "nothing")
     else:
         show(_outline(result))
-
-
-def _is_element(value: Any) -> bool:
-    return isinstance(value, dict) and value.get("_type") in ("ConceptNode", "PropositionLink")
 
 
 def _elements(elements: Sequence[dict[str, Any]]) -> Table:

@@ -20,6 +20,7 @@ from kiprdf.cli.options import (
     ParamsFileOption,
 )
 from kiprdf.cli.root import app
+from kiprdf.rdf.elements import is_element
 
 if TYPE_CHECKING:
     from kiprdf.execution.why import Explained
@@ -90,7 +91,7 @@ def _lines(explained: Explained, evidence: dict[str, Any]) -> list[str]:
     lines = []
     table = list(zip(*explained.outcome.columns, strict=True))
     for one in explained.rows:
-        values = ", ".join(_element(v["id"]) if _is_element(v) else str(v) for v in table[one.row])
+        values = ", ".join(_element(v["id"]) if is_element(v) else str(v) for v in table[one.row])
         marks = (("confidence", one.confidence), ("trust", one.trust))
         remarks = [f"{name} {value}" for name, value in marks if value is not None]
         lines.append(f"row {one.row}: {values}  {', '.join(remarks)}".rstrip())
@@ -100,10 +101,6 @@ def _lines(explained: Explained, evidence: dict[str, Any]) -> list[str]:
             more = "an unknown number of" if one.more is None else one.more
             lines.append(f"  and {more} more")
     return lines or ["no rows"]
-
-
-def _is_element(value: Any) -> bool:
-    return isinstance(value, dict) and "_type" in value
 
 
 def _derivation(derivation: Derivation, evidence: dict[str, Any]) -> list[str]:

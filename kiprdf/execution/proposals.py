@@ -18,6 +18,7 @@ from kiprdf.actors import OWNER, Actor, acting_as, acting_on
 from kiprdf.errors import KipError, KipWarning, shown
 from kiprdf.execution.rejecting import reject
 from kiprdf.interchange.differences.difference import Difference, difference
+from kiprdf.interchange.forms import listed
 from kiprdf.kml.draft import Draft, timestamp, version
 from kiprdf.kml.rejections import value_keys
 from kiprdf.kml.trust import RETRACTED_AT, RETRACTED_BY
@@ -311,15 +312,10 @@ def _stated(proposal: Entry) -> Iterator[tuple[str, str, Any]]:
         for concept in changes["concepts"][kind]:
             for key, value in concept.get("attributes", {}).items():
                 before, after = (None, value) if kind == "added" else map(value.get, _SIDES)
-                old_keys = {one for item in _items(before) for one in value_keys(item)}
-                for item in _items(after):
+                old_keys = {one for item in listed(before) for one in value_keys(item)}
+                for item in listed(after):
                     if old_keys.isdisjoint(value_keys(item)):
                         yield concept["id"], f"attributes.{key}", item
-
-
-def _items(value: Any) -> list[Any]:
-    """The values of an attribute, of which an array has several, and null none."""
-    return value if isinstance(value, list) else [] if value is None else [value]
 
 
 # Who, and how many ------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from kiprdf.kql.beliefs import is_marked
 from kiprdf.kql.entailment import Entail
 from kiprdf.language import ast, to_text
 from kiprdf.protocol import LEAST_CHARS, error_response
+from kiprdf.rdf.elements import is_element
 
 EACH = 100
 """The characters of a response in a batch for which there is no room: it says so."""
@@ -187,7 +188,7 @@ def _way_to_whole(
     command: ast.Command, values: list[Any], most: int, cursor: str, sent: Sent, room: int
 ) -> str:
     """The request that gives a row whole: its element by id, or else the row alone."""
-    ids = [value["id"] for value in values if isinstance(value, dict) and "_type" in value]
+    ids = [value["id"] for value in values if is_element(value)]
     if len(values) == len(ids) == 1 and "why" not in sent.fields:
         id = json.dumps(ids[0], ensure_ascii=False)
         pattern = f"?x {{id: {id}}}" if values[0]["_type"] == "ConceptNode" else f"?x (id: {id})"

@@ -21,6 +21,7 @@ from kiprdf.dataclasses import dataclass
 from kiprdf.kql.comparisons import Datatypes, KeyDatatypes, covering
 from kiprdf.kql.evaluate.reads import BatchReads
 from kiprdf.kql.evaluate.steps import LookupPlan, plan_lookup
+from kiprdf.kql.optimize.hops import step_to
 from kiprdf.kql.optimize.order_joins import order_joins, selectivity
 from kiprdf.kql.scopes import Namer, Value, Values
 from kiprdf.rdf import vocab
@@ -298,9 +299,9 @@ class _Core:
             at = cast(Variable, near)
             for _ in range(hop.minimum):
                 end = self.namer.fresh("hop")
-                self.parts.append(BGP((_step(at, hop.predicate, end, forward),)))
+                self.parts.append(BGP((step_to(at, hop.predicate, end, forward),)))
                 at = end
-            self.closure = _step(at, ZeroOrMore(hop.predicate), far, forward)
+            self.closure = step_to(at, ZeroOrMore(hop.predicate), far, forward)
             return True
         return False
 
@@ -511,12 +512,6 @@ def _chain(hops: Hops, predicate: NamedNode, length: int, namer: Namer) -> BGP:
     nodes = [hops.subject, *(namer.fresh("hop") for _ in range(length - 1)), hops.object]
     pairs = pairwise(nodes)
     return BGP(tuple(TriplePattern(one, predicate, other) for one, other in pairs))
-
-
-def _step(
-    start: Term, predicate: NamedNode | ZeroOrMore, end: Variable, forward: bool
-) -> TriplePattern:
-    return TriplePattern(*((start, predicate, end) if forward else (end, predicate, start)))
 
 
 def _end_of_chain(triples: list[TriplePattern | None]) -> set[Term]:

@@ -28,6 +28,7 @@ from kiprdf.sparql.algebra import (
 from kiprdf.sparql.text import render
 from kiprdf.store import Store
 from kiprdf.store.base import Row
+from kiprdf.trees import parts
 
 _X, _X_VALUE = Variable("x"), Variable("x_value")
 _KEY, _VALUE = Variable("key"), Variable("value")
@@ -64,13 +65,13 @@ def _triples(group: BGP) -> Pattern:
     triples: list[TriplePattern] = []
     types: list[Variable] = []
     objects = (triple.object for triple in group.triples)
-    facts = {_terms(value) for value in objects if isinstance(value, TripleTerm)}
+    facts = {parts(value) for value in objects if isinstance(value, TripleTerm)}
     for triple in group.triples:
         value = triple.object
-        if _terms(triple) in facts:
+        if parts(triple) in facts:
             continue  # each statement is of a fact
         if isinstance(value, TripleTerm):
-            pairs = zip(_PARTS, _terms(value), strict=True)
+            pairs = zip(_PARTS, parts(value), strict=True)
             triples += (TriplePattern(triple.subject, part, term) for part, term in pairs)
         elif triple.predicate == vocab.REIFIES:
             # Nothing reads which fact a link has.
@@ -83,10 +84,6 @@ def _triples(group: BGP) -> Pattern:
     for type in types:
         pattern = Filter(pattern, Infix("!=", (type, vocab.STATEMENT)))
     return pattern
-
-
-def _terms(triple: TriplePattern | TripleTerm) -> tuple[Any, Any, Any]:
-    return triple.subject, triple.predicate, triple.object
 
 
 def key_datatypes(keys: Sequence[NamedNode], store: Store) -> KeyDatatypes:

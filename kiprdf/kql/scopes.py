@@ -10,7 +10,7 @@ from pyoxigraph import NamedNode, Variable
 
 from kiprdf.dataclasses import dataclass
 from kiprdf.rdf import vocab
-from kiprdf.sparql.algebra import Hole
+from kiprdf.sparql.algebra import Hole, variables
 
 if TYPE_CHECKING:
     from kiprdf.kql.entailment import Sight
@@ -82,6 +82,12 @@ class Namer:
         self._used.add(name)
         self._last[hint] = number
         return Variable(name)
+
+
+def read_by(node: object, values: Values) -> set[Variable]:
+    """The variables that something mentions, and the elements whose values it reads."""
+    names = variables(node)
+    return names | {values[name].node for name in names if name in values}
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import field
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 from pyoxigraph import Literal, NamedNode, Quad, Triple
 
@@ -16,6 +16,13 @@ from kiprdf.rdf.literals import Json, normal, to_json
 Term: TypeAlias = Literal | NamedNode
 Terms: TypeAlias = dict[str, Term]
 """Attribute or metadata values by key."""
+
+
+_SHOWN = {
+    "ConceptNode": ("id", "type", "name"),
+    "PropositionLink": ("id", "subject", "predicate", "object"),
+}
+"""The texts of an element in an answer, by its ``_type``."""
 
 
 @dataclass(slots=True)
@@ -88,6 +95,21 @@ def read_object(
     if metadata:
         shown["metadata"] = dict(sorted(metadata.items()))
     return shown
+
+
+def is_element(value: object) -> TypeGuard[dict[str, Any]]:
+    """Whether a value of an answer is an element, and no attribute that only looks like one.
+
+    >>> is_element({"_type": "ConceptNode", "id": "C:Drug/Zinc", "type": "Drug", "name": "Zinc"})
+    True
+    >>> is_element({"_type": "ConceptNode", "name": "Zinc"})
+    False
+    """
+    if not isinstance(value, dict):
+        return False
+    kind = value.get("_type")
+    keys = _SHOWN.get(kind, ()) if isinstance(kind, str) else ()
+    return bool(keys) and all(isinstance(value.get(key), str) for key in keys)
 
 
 def _parts(iris: Iris, fact: Triple) -> tuple[NamedNode, str, NamedNode]:

@@ -15,6 +15,7 @@ from pyoxigraph import Literal, Quad
 from kiprdf.errors import KipError, shown
 from kiprdf.given_json import unique
 from kiprdf.interchange.formats import parsing
+from kiprdf.interchange.formats.plain_jsonld import listed
 from kiprdf.rdf import vocab
 from kiprdf.rdf.directions import written
 from kiprdf.signing import layout
@@ -50,7 +51,7 @@ def read(text: str) -> tuple[list[str], Any]:
         if "proof" not in document:
             raise Unreadable("The document has no proof.")
         proof = document.pop("proof")
-        if layout.CONTEXT not in _listed(document.get("@context")):
+        if layout.CONTEXT not in listed(document.get("@context")):
             raise Unreadable(f"The document does not name the context {layout.CONTEXT}.")
         count = _statements(document, is_needed=True)
         if count > STATEMENTS:
@@ -72,10 +73,6 @@ def read(text: str) -> tuple[list[str], Any]:
 
 def _constant(name: str) -> None:
     raise ValueError(f"it has the number {name}")
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def _as_signed(quad: Quad) -> Quad:
@@ -119,7 +116,7 @@ def _definition(term: str, definition: Any) -> Any:
         is_plain = term in _SETTINGS and (definition is not None or term == "@language")
         target = None
     elif isinstance(definition, dict):
-        containers = _listed(definition.get("@container", "@set"))
+        containers = listed(definition.get("@container", "@set"))
         is_plain = definition.keys() <= _DEFINITION and containers == ["@set"]
         target = definition.get("@id", definition.get("@reverse", term))
     else:
@@ -143,7 +140,7 @@ def _statements(node: Any, *, is_needed: bool = False) -> int:
     if not isinstance(node, dict) or node.keys() & {"@value", "@list", "@set"}:
         raise Unreadable("The document has a value where only a node can be.")
     count = 0
-    types = [*_listed(node.get("type")), *_listed(node.get("@type"))]
+    types = [*listed(node.get("type")), *listed(node.get("@type"))]
     reverse = node.get("@reverse")
     used = {*node, *_keys(reverse), *(one for one in types if isinstance(one, str))}
     if not used.isdisjoint(_OF_PROOFS):
@@ -154,14 +151,14 @@ def _statements(node: Any, *, is_needed: bool = False) -> int:
         if key in ("@type", "type"):
             count += _some(value)
         elif key == "@graph":
-            count += sum(_statements(item, is_needed=True) for item in _listed(value))
+            count += sum(_statements(item, is_needed=True) for item in listed(value))
         elif key == "@reverse" and isinstance(value, dict):
             count += sum(map(_values, value.values()))
         elif key == "" or (key.startswith("@") and key != "@included"):
             raise Unreadable(f"The document has the key {shown(repr(key))}, which is not verified.")
         elif key != "@included":
             count += _values(value)
-    included = _listed(node.get("@included", []))
+    included = listed(node.get("@included", []))
     if is_needed and not count and (not included or node.keys() & {"@id", "id"}):
         raise Unreadable("The document has a node of which it says nothing.")
     return count + sum(_statements(item, is_needed=True) for item in included)
@@ -184,7 +181,7 @@ def _values(value: Any) -> int:
         if keyword in value:
             if len(value) > 1:
                 raise Unreadable(f"The document has a {keyword} with more than is verified.")
-            items = _listed(value[keyword])
+            items = listed(value[keyword])
             is_list = keyword == "@list"
             if is_list and any(isinstance(item, list) or "@set" in _keys(item) for item in items):
                 # Oxigraph reads the items of both as items of the outer list.
@@ -199,7 +196,7 @@ def _keys(value: Any) -> Any:
 
 def _some(value: Any) -> int:
     """The number of values, of which there must be one."""
-    values = _listed(value)
+    values = listed(value)
     if not values:
         raise Unreadable("The document has an empty array, which JSON-LD leaves out.")
     return len(values)

@@ -659,3 +659,19 @@ def test_the_timeout_includes_connecting_to_a_store(invoke: Invoke) -> None:
     assert answer.stderr == (
         f"kiprdf: The store at {url} did not answer: The request took longer than 0.2 s.\n"
     )
+
+
+def test_a_map_that_looks_like_an_element_is_shown_as_a_map(invoke: Invoke) -> None:
+    invoke(
+        "run",
+        'UPSERT { CONCEPT { {type: "Person", name: "Ada"} SET ATTRIBUTES { '
+        'a: {_type: "ConceptNode"}, b: {_type: "PropositionLink", id: "x"}, c: {_type: 1} } } }',
+    )
+    question = (
+        "FIND(?p.attributes.a, ?p.attributes.b, ?p.attributes.c) "
+        'WHERE { ?p {type: "Person", name: "Ada"} }'
+    )
+    for command in ("run", "why"):
+        ran = invoke(command, question)
+        assert ran.exit_code == 0, ran.output
+        assert "PropositionLink" in ran.stdout.replace("\n", "")

@@ -267,3 +267,17 @@ def test_a_long_hit_of_a_search_can_be_read_whole() -> None:
         assert answers is not None, warning
         again = ask(nexus, int(answers[2]), command=f"{command} {answers[1]}")
         assert again["result"][0] == expected
+
+
+def test_a_long_map_that_looks_like_an_element_is_asked_for_as_a_row() -> None:
+    nexus = kiprdf.Nexus.memory()
+    look = {"_type": "ConceptNode", "text": "x" * 2000}
+    nexus.execute(
+        'UPSERT { CONCEPT { {type: "Person", name: "Ada"} SET ATTRIBUTES { look: :look } } }',
+        look=look,
+    )
+    question = 'FIND(?p.attributes.look) WHERE { ?p {type: "Person", name: "Ada"} }'
+    (warning,) = nexus.execute_kip({"command": question, "max_chars": 800})["warnings"]
+    request = _SENT.search(warning["hint"])
+    assert request is not None
+    assert nexus.execute_kip(json.loads(request[1]))["result"] == [look]

@@ -16,7 +16,7 @@ from pyoxigraph import NamedNode
 
 from kiprdf import budget, resources
 from kiprdf.dataclasses import dataclass
-from kiprdf.errors import KipError, nearest, shown
+from kiprdf.errors import KipError, encodable, nearest, shown
 from kiprdf.interchange.formats import json_text
 from kiprdf.interchange.formats.given_contexts import fetched
 from kiprdf.interchange.mapping import datatypes
@@ -194,7 +194,7 @@ def read_source(source: str | os.PathLike[str] | ContextJson) -> tuple[Any, Plac
             value, positions = json_text.read(text)
         except KipError as error:
             hint = "Write it flat." if error.code == "KIP_4002" else error.hint
-            message = printable(f"{path.name}: {error.message}")
+            message = encodable(f"{path.name}: {error.message}")
             raise KipError(error.code, message, hint, error.span, error.source) from None
         place = Place(path.name, text, positions)
         return _context_of(value, place), place.at("@context")
@@ -206,7 +206,7 @@ def read_source(source: str | os.PathLike[str] | ContextJson) -> tuple[Any, Plac
 
 def check_size(name: str, context: Any) -> None:
     """Raise KIP_4002 for a context of Python values that is too large to be read."""
-    Sizes(printable(shown(name)), VALUES, CHARACTERS).add(context)
+    Sizes(encodable(shown(name)), VALUES, CHARACTERS).add(context)
 
 
 def _context_of(value: Any, place: Place) -> Any:
@@ -291,15 +291,10 @@ class Place(NamedTuple):
         positions = self.positions or {}
         spans = (positions[path] for path in around if path in positions)
         span = next(spans, NOWHERE if self.text is None else Span(0, 1))
-        return KipError(code, printable(f"{self.document}{where}: {what}"), hint, span, self.text)
+        return KipError(code, encodable(f"{self.document}{where}: {what}"), hint, span, self.text)
 
     def excess(self, what: str) -> KipError:
         return self.fault(what, "Shorten the mapping, or split it into several.", "KIP_4002")
-
-
-def printable(text: str) -> str:
-    """A string with lone surrogates escaped: JSON can hold them, no terminal shows them."""
-    return text.encode("utf-8", "backslashreplace").decode()
 
 
 # Contexts and terms ----------------------------------------------------------------------------

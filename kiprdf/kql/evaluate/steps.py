@@ -18,7 +18,7 @@ from kiprdf.dataclasses import dataclass
 from kiprdf.kql.clauses import contains_one
 from kiprdf.kql.comparisons import FALSE, FUNCTIONS, MOST_OPTIONS, OPERATORS, TESTS, TRUE
 from kiprdf.kql.evaluate.reads import Fallback, Reads
-from kiprdf.kql.scopes import Values
+from kiprdf.kql.scopes import Values, read_by
 from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import Iris
 from kiprdf.rdf.readings import read as read_value
@@ -261,16 +261,12 @@ class _Planner:
                 conditions.remove(starts[best])
             steps += self._part(best, bound)
             late -= bound | (variables(best) if isinstance(best, Hops) else set())
-            for condition in [c for c in conditions if not self._mentioned(c) & late]:
+            for condition in [c for c in conditions if not read_by(c, self._values) & late]:
                 conditions.remove(condition)
                 steps.append(self._filter(condition))
         for variable, term in group.constants:
             steps.append(self._extend(variable, term, bound))
         return steps + list(map(self._filter, conditions))
-
-    def _mentioned(self, condition: Expression) -> set[Variable]:
-        names = variables(condition)
-        return names | {self._values[name].node for name in names if name in self._values}
 
     def _part(self, part: Pattern | TriplePattern, bound: set[Variable]) -> list[Step]:
         if isinstance(part, TriplePattern):

@@ -28,6 +28,7 @@ from kiprdf.sparql.algebra import (
     Project,
     TriplePattern,
     Union,
+    ZeroOrMore,
     is_iri,
 )
 
@@ -64,7 +65,7 @@ def _starts(near: Variable, hops: Hops, fresh: Fresh) -> Pattern:
     if any(hop.minimum == 0 for hop in hops.alternatives):
         return _element(near, fresh)
     starts = tuple(
-        Project(BGP((_step(near, hop.predicate, fresh("end"), True),)), (near,))
+        Project(BGP((step_to(near, hop.predicate, fresh("end"), True),)), (near,))
         for hop in hops.alternatives
     )
     return starts[0] if len(starts) == 1 else Union(starts)
@@ -111,9 +112,13 @@ def _pairs(near: Node, hop: HopRange, far: Variable, forward: bool, fresh: Fresh
     return Union((itself, further))
 
 
-def _step(
-    start: Node, predicate: NamedNode | Alternative | OneOrMore, end: Variable, forward: bool
+def step_to(
+    start: Node,
+    predicate: NamedNode | Alternative | OneOrMore | ZeroOrMore,
+    end: Variable,
+    forward: bool,
 ) -> TriplePattern:
+    """The triple of a step from one node to another, or back."""
     return TriplePattern(*((start, predicate, end) if forward else (end, predicate, start)))
 
 
@@ -121,7 +126,7 @@ def _levels(near: Node, hop: HopRange, far: Variable, forward: bool, fresh: Fres
     """At least one hop: exact levels up to the minimum, then stay-or-step, or the closure."""
     predicate, minimum, maximum = hop.predicate, hop.minimum, hop.maximum
     if (minimum, maximum) == (1, 1):
-        return BGP((_step(near, predicate, far, forward),))
+        return BGP((step_to(near, predicate, far, forward),))
     origin = (near,) if isinstance(near, Variable) else ()
     exact = minimum - 1 if maximum is None else minimum
     optional = 0 if maximum is None else maximum - minimum
@@ -130,16 +135,16 @@ def _levels(near: Node, hop: HopRange, far: Variable, forward: bool, fresh: Fres
     for level in range(exact):
         last = level == exact - 1 and maximum is not None and not optional
         to = far if last else fresh("hop")
-        step = BGP((_step(at, predicate, to, forward),))
+        step = BGP((step_to(at, predicate, to, forward),))
         pattern = Project(lateral(pattern, step), (*origin, to))
         at = to
     for level in range(optional):
         to = far if level == optional - 1 else fresh("hop")
-        step = BGP((_step(at, predicate, to, forward),))
+        step = BGP((step_to(at, predicate, to, forward),))
         stay_or_step = Union((Extend(UNIT, to, at), step))
         pattern = Project(Lateral(pattern, stay_or_step), (*origin, to))
         at = to
     if maximum is None:
-        closure = BGP((_step(at, OneOrMore(predicate), far, forward),))
+        closure = BGP((step_to(at, OneOrMore(predicate), far, forward),))
         pattern = Project(lateral(pattern, closure), (*origin, far))
     return pattern

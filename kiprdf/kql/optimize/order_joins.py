@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 from pyoxigraph import Variable
 
 from kiprdf.dataclasses import dataclass
 from kiprdf.kql.optimize.hops import expand_hops
-from kiprdf.kql.scopes import Namer, Value, Values
+from kiprdf.kql.scopes import Namer, Value, Values, read_by
 from kiprdf.kql.translate import lateral
 from kiprdf.rdf import vocab
 from kiprdf.sparql.algebra import (
@@ -39,6 +39,7 @@ from kiprdf.sparql.algebra import (
     map_patterns,
     variables,
 )
+from kiprdf.trees import parts
 
 TRIPLES_A_GROUP = 16
 """Planning time grows steeply with the triples of one group: 192 in one take seven seconds."""
@@ -74,24 +75,23 @@ class _Order:
         """A pattern that sees the ``bound`` variables."""
 
         def visit(part: Pattern, before: Pattern, others: object) -> Pattern:
-            return self.pattern(part, bound | variables(before), needed | self._read(others))
+            return self.pattern(
+                part, bound | variables(before), needed | read_by(others, self._values)
+            )
 
         pattern = map_patterns(pattern, visit)
         if not isinstance(pattern, Group):
             return pattern
         return self._group(pattern, bound | variables(pattern.before), needed)
 
-    def _read(self, node: object) -> set[Variable]:
-        """The variables that something mentions, and the elements whose values it reads."""
-        names = variables(node)
-        return names | {self._values[name].node for name in names if name in self._values}
-
     def _group(self, group: Group, bound: set[Variable], needed: set[Variable]) -> Pattern:
-        conditions = _Conditions(group, [(c, self._read(c)) for c in group.conditions])
+        conditions = _Conditions(group, [(c, read_by(c, self._values)) for c in group.conditions])
         starts = list(group.starts)
         components = _components([p for p in group.parts if _is_plain(p)])
         isolated = [_isolated(part) for part in group.parts if not _is_plain(part)]
-        shared = needed | bound | self._read((group.conditions, [u.part for u in isolated]))
+        shared = (
+            needed | bound | read_by((group.conditions, [u.part for u in isolated]), self._values)
+        )
         shared |= set().union(*(variables(unit.part) for unit in isolated))
         pattern = group.before
         for unread in [c for c in components if _is_unread(c, shared)]:
@@ -275,15 +275,11 @@ def _join_triples(pattern: Pattern, triples: list[TriplePattern], bound: set[Var
 def _outer_facts(triples: list[TriplePattern]) -> list[TriplePattern]:
     """The facts about facts, which no other fact is about, with their reifiers."""
     links = {t.object: t.subject for t in triples if isinstance(t.object, TripleTerm)}
-    facts = {TripleTerm(*_terms(t)) for t in triples if t.object not in links}
+    facts = {TripleTerm(*parts(t)) for t in triples if t.object not in links}
     about = {fact for fact in facts if {fact.subject, fact.object} & set(links.values())}
     ends = {end for fact in facts for end in (fact.subject, fact.object)}
     outer = {fact for fact in about if links.get(fact) not in ends}
-    return [t for t in triples if t.object in outer or TripleTerm(*_terms(t)) in outer]
-
-
-def _terms(triple: TriplePattern) -> tuple[Any, Any, Any]:
-    return triple.subject, triple.predicate, triple.object
+    return [t for t in triples if t.object in outer or TripleTerm(*parts(t)) in outer]
 
 
 def _next_group(triples: list[TriplePattern], bound: set[Variable]) -> list[TriplePattern]:

@@ -11,6 +11,7 @@ from pyoxigraph import NamedNode, Triple
 
 from kiprdf.errors import KipError
 from kiprdf.pages.page import View, count
+from kiprdf.rdf.elements import is_element
 from kiprdf.rdf.iris import Iris
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.graph import (
@@ -57,7 +58,7 @@ def answer_page(explorer: Explorer, command: str, query: Mapping[str, str], firs
         every = rows.tuples()
         first = first if first < len(every) else 0
         size = DRAWN // max(
-            1, sum(any(map(_is_element, column)) for column in zip(*every, strict=True))
+            1, sum(any(map(is_element, column)) for column in zip(*every, strict=True))
         )
         shown = every[first : first + size]
         read = explorer.store.read
@@ -128,7 +129,7 @@ def _graph(
 
 def _columns(iris: Iris, rows: Iterable[tuple[Any, ...]]) -> dict[NamedNode, float]:
     """The elements of some rows, each with its column; the ends of a link are beside its own."""
-    cells = [(column, cell) for row in rows for column, cell in enumerate(row) if _is_element(cell)]
+    cells = [(column, cell) for row in rows for column, cell in enumerate(row) if is_element(cell)]
     columns: dict[str, float] = {}
     for column, cell in cells:
         if cell["_type"] == "ConceptNode":
@@ -137,11 +138,8 @@ def _columns(iris: Iris, rows: Iterable[tuple[Any, ...]]) -> dict[NamedNode, flo
         if cell["_type"] == "PropositionLink":
             columns.setdefault(cell["subject"], column - 0.25)
             columns.setdefault(cell["object"], column + 0.25)
-    return {cast(NamedNode, iris.from_id(id)): column for id, column in columns.items()}
-
-
-def _is_element(cell: object) -> bool:
-    return isinstance(cell, dict) and "_type" in cell
+    nodes = ((iris.from_id(id), column) for id, column in columns.items())
+    return {node: column for node, column in nodes if node is not None}
 
 
 def _facts(store: Store, nodes: Mapping[NamedNode, float]) -> list[Triple]:

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from kiprdf.language.values import is_number
 from kiprdf.pages.page import View
+from kiprdf.rdf.elements import is_element
 
 Row = Sequence[Any]
 SHOWN = {"bars": 30, "line": 400}
@@ -29,7 +31,7 @@ def chosen(columns: Sequence[str], rows: Sequence[Row]) -> tuple[str, int, int] 
     'A chart needs a column of numbers beside one of names or dates: FIND(?d.name, COUNT(?c)).'
     """
     every = range(len(columns))
-    numbers = [one for one in every if _all(rows, one, _is_number)]
+    numbers = [one for one in every if _all(rows, one, is_number)]
     dates = [one for one in every if _all(rows, one, _is_date)]
     others = [one for one in every if one not in numbers]
     if not rows:
@@ -95,10 +97,6 @@ def _all(rows: Sequence[Row], column: int, test: Any) -> bool:
     return bool(values) and all(map(test, values))
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _text(value: Any) -> Any:
     """The text of a typed or language-tagged value, which may be a date."""
     return value.get("@value", value) if isinstance(value, dict) else value
@@ -124,7 +122,7 @@ def _time(text: str) -> float:
 
 def _label(value: Any) -> str:
     value = _text(value)
-    if isinstance(value, dict) and "_type" in value:
+    if is_element(value):
         value = value.get("name", value["id"])
     elif isinstance(value, str) and _is_date(value):
         value = value[: len("2026-01-01T10:00")].replace("T", " ")

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from kiprdf.rdf.elements import is_element
+
 CSV = "text/csv; charset=utf-8; header=present"
 # What spreadsheets take for the beginning of a formula, in every width (OWASP, CSV Injection).
 _FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")
@@ -19,7 +21,7 @@ def csv_bytes(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
 
     A text that a spreadsheet would run as a formula begins with an apostrophe.
 
-    >>> csv_bytes(["?d", "?n"], [["=1+1", -2], [{"_type": "ConceptNode", "id": "C:a/b"}, None]])
+    >>> csv_bytes(["?d", "?n"], [["=1+1", -2], ["C:a/b", None]])
     b"?d,?n\\r\\n'=1+1,-2\\r\\nC:a/b,\\r\\n"
     """
     file = io.StringIO(newline="")
@@ -32,7 +34,7 @@ def csv_bytes(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
 def _cell(value: Any) -> str:
     if value is None:
         return ""
-    if isinstance(value, dict) and {"_type", "id"} <= value.keys():
+    if is_element(value):
         value = value["id"]
     if not isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)

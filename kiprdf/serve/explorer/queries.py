@@ -22,6 +22,7 @@ from kiprdf.language.parser import parse
 from kiprdf.language.printer import to_text
 from kiprdf.nexus import Nexus
 from kiprdf.pages.page import View, count
+from kiprdf.rdf.elements import is_element
 from kiprdf.rows import Rows
 from kiprdf.serve.explorer import chart, why_page
 from kiprdf.serve.explorer.csv_files import CSV, csv_bytes
@@ -319,13 +320,9 @@ def _asking(page: ExplorerPage, command: str | None) -> View | None:
     return {"command": command, "href": None if is_long else href, "action": page.href(PATH)}
 
 
-def _is_element(value: Any) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("id"), str) and "_type" in value
-
-
 def _cell(explorer: Explorer, page: ExplorerPage, value: Any, most: int) -> View:
     """A value of an answer: an element is a link to its page, a long one is cut."""
-    if _is_element(value):
+    if is_element(value):
         return {"kind": "link", "link": explorer.link(page, value["id"])}
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     if len(text) <= most:
