@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
+
+from pyoxigraph import Literal, NamedNode
 
 from kiprdf.budget import without_row_limit
+from kiprdf.interchange.importing.element_index import SOURCE
 from kiprdf.language.names import META_TYPES
 from kiprdf.memory import texts
 from kiprdf.memory.graph import ITEM, node_id
 from kiprdf.nexus import Nexus
 from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import read_object
+from kiprdf.rdf.iris import ConceptName, proposition_digits
+from kiprdf.rdf.literals import to_json, to_term
+from kiprdf.store import Store
 
-_CONCEPTS = """
-FIND(?x.type, ?x.name, ?x.metadata.original_id)
-WHERE { ?x {} FILTER(?x.metadata.source == :source) }
-"""
-_LINKS = """
-FIND(?a.type, ?a.name, ?p.predicate, ?b.type, ?b.name)
-WHERE { ?a {} ?b {} ?p (?a, ?any, ?b) FILTER(?p.metadata.source == :source) }
-"""
 _ENDED = """
 FIND(?x.type, ?x.name, ?x.metadata)
 WHERE { ?x {} FILTER(?x.metadata.source == :source && ?x.metadata.superseded == true) }
@@ -156,34 +154,74 @@ def _vanished(
     propositions: Iterable[Row],
     renamed: dict[Key, Key],
 ) -> Iterator[Row]:
-    elements = nexus.find(_CONCEPTS, source=source).tuples()
-    if not elements:
+    store = nexus.store
+    iris = store.iris
+    triples = store.match(None, vocab.metadata(SOURCE), to_term(source))
+    written = {cast(NamedNode, triple.subject) for triple in triples}
+    if not written:
         return
     rows: dict[Key, list[Row]] = defaultdict(list)
     for row in concepts:
         rows[row["type"], row["name"]].append(row)
     of_id = {row["metadata"].get("original_id"): key for key, own in rows.items() for row in own}
+    links = {(row["subject"], row["predicate"], row["object"]) for row in propositions}
+    # Most links have the ids that their ends make: they are not read.
+    written.difference_update(iris.proposition(_digits(link), link[1]) for link in links)
     kept: list[Key] = []
-    for type, name, original_id in elements:
+    others: list[NamedNode] = []
+    for node in sorted(written, key=lambda node: node.value):
+        key = iris.name(node.value)
+        if not isinstance(key, ConceptName):
+            others.append(node)
+            continue
+        type, name = key
         if type in META_TYPES:
             continue
         own = rows.get((type, name), [])
-        new = of_id.get(original_id)
+        if any("original_id" in row["metadata"] for row in own):
+            kept.append((type, name))
+            continue
+        noted = next(store.match(node, vocab.metadata("original_id"), None), None)
+        original_id = None if noted is None else to_json(cast(Literal, noted.object))
+        new = of_id.get(original_id) if original_id else None
         has_title = new is not None and "folder" in rows[new][0]["metadata"]  # else, it has an id
         if not own and new is not None and (type != ITEM or has_title):
             renamed[type, name] = new
-        elif not own or (original_id and not any("original_id" in row["metadata"] for row in own)):
+        elif not own or original_id:
             yield {"type": type, "name": name}
         else:
             kept.append((type, name))
     for at in range(0, len(kept), _AT_ONCE):
         yield from _attributes(nexus, {key: rows[key] for key in kept[at : at + _AT_ONCE]})
-    links = {(row["subject"], row["predicate"], row["object"]) for row in propositions}
-    for start, first, predicate, end, last in nexus.find(_LINKS, source=source).tuples():
-        ends = renamed.get((start, first)), renamed.get((end, last))
-        if ends == (None, None) and ((start, first), predicate, (end, last)) not in links:
-            subject, object = {"type": start, "name": first}, {"type": end, "name": last}
-            yield {"subject": subject, "predicate": predicate, "object": object}
+    for node in others:
+        for start, predicate, end in _facts(store, node):
+            is_renamed = start in renamed or end in renamed
+            if not is_renamed and (start, predicate, end) not in links:
+                subject, object = ({"type": type, "name": name} for type, name in (start, end))
+                yield {"subject": subject, "predicate": predicate, "object": object}
+
+
+def _digits(link: Any) -> str:
+    """The digits of the usual id of a proposition, by its parts."""
+    subject, predicate, object = link
+    ends = (
+        f"C:{end[0]}/{end[1]}" if len(end) == 2 else f"P:{_digits(end)}:{end[1]}"
+        for end in (subject, object)
+    )
+    return proposition_digits(next(ends), predicate, next(ends))
+
+
+def _facts(store: Store, node: NamedNode) -> Iterator[tuple[ConceptName, str, ConceptName]]:
+    """What a proposition states, if both ends are concepts."""
+    for triple in store.match(node, vocab.REIFIES, None):
+        parts = [store.iris.name(one.value) for one in cast("tuple[NamedNode, ...]", triple.object)]
+        start, predicate, end = parts
+        if (
+            isinstance(start, ConceptName)
+            and isinstance(predicate, ConceptName)
+            and isinstance(end, ConceptName)
+        ):
+            yield start, predicate.name, end
 
 
 def _attributes(nexus: Nexus, rows: dict[Key, list[Row]]) -> Iterator[Row]:

@@ -27,6 +27,25 @@ def _csv(tmp_path: Path, text: str | bytes, **options: Any) -> importers.Plan:
     return importers.csv(file, **{"type": "Book", "key": "isbn", **options})
 
 
+def test_a_row_that_is_missing_later_is_reported_and_stays(tmp_path: Path) -> None:
+    links = {"links": {"author": "written_by:Person"}}
+    with Nexus.memory() as nexus:
+        _csv(tmp_path, "isbn,pages,author\n1,10,Ann\n2,20,Ann\n", **links).apply(nexus)
+        for created in (1, 0):
+            report = _csv(tmp_path, "isbn,pages,author\n2,20,Ann\n3,30,Ann\n", **links).apply(nexus)
+            assert report["concepts"]["created"] == created
+            assert report["vanished"] == [
+                {"type": "Book", "name": "1"},
+                {
+                    "subject": {"type": "Book", "name": "1"},
+                    "predicate": "written_by",
+                    "object": {"type": "Person", "name": "Ann"},
+                },
+            ]
+        rows = nexus.find('FIND(?b.name, ?b.attributes) WHERE { ?b {type: "Book"} }').tuples()
+        assert sorted(rows) == [(name, {"pages": int(name) * 10}) for name in "123"]
+
+
 def test_rows_of_a_csv_are_concepts_with_links(tmp_path: Path) -> None:
     plan = _csv(
         tmp_path,
