@@ -75,8 +75,8 @@ if TYPE_CHECKING:
     from kiprdf.pages.publish import Facts, Published
     from kiprdf.pages.svg import Drawing
     from kiprdf.search.embedders import Embedder
-    from kiprdf.sharing import branching, following, merging, nanopublications
     from kiprdf.sharing import conflicts as noted_conflicts
+    from kiprdf.sharing import following, merging, nanopublications, sides
     from kiprdf.sharing.merging import Merged
     from kiprdf.signing import documents as signed_documents
     from kiprdf.signing import keys
@@ -87,7 +87,6 @@ if TYPE_CHECKING:
     from kiprdf.store.past import PastStore
 else:
     answering = Lazy("kiprdf.execution.requests")
-    branching = Lazy("kiprdf.sharing.branching")
     chain = Lazy("kiprdf.store.chain")
     connecting = Lazy("kiprdf.store.connecting")
     documents = Lazy("kiprdf.interchange.documents")
@@ -119,6 +118,7 @@ else:
     recorded = Lazy("kiprdf.execution.history")
     rejecting = Lazy("kiprdf.execution.rejecting")
     replacing = Lazy("kiprdf.execution.replacing")
+    sides = Lazy("kiprdf.sharing.sides")
     signed_capsules = Lazy("kiprdf.execution.signed_capsules")
     signed_documents = Lazy("kiprdf.signing.documents")
     snapshots = Lazy("kiprdf.interchange.snapshots")
@@ -1260,7 +1260,7 @@ class Nexus:
         ``merge`` finds it. Raises KIP_1001 for a nexus without a history, and ``StoreError``.
         """
         self._engine.writer.require_one_nexus("A branch")
-        return branching.branch(self._engine.writer, folder)
+        return sides.branch(self._engine.writer, folder)
 
     @timed
     def conflicts(self) -> list[dict[str, Any]]:

@@ -30,7 +30,6 @@ from kiprdf.serve.routes import (
     linked,
     openapi,
     pages,
-    questions,
     review,
     sparql,
 )
@@ -40,7 +39,7 @@ from kiprdf.serve.state import Server, Service
 FOR_PROGRAMS = (
     admin.ROUTES + kip.ROUTES + sparql.ROUTES + linked.ROUTES + feed.ROUTES + openapi.ROUTES
 )
-FOR_PEOPLE = pages.ROUTES + questions.ROUTES + review.ROUTES + acting.ROUTES
+FOR_PEOPLE = pages.ROUTES + review.ROUTES + acting.ROUTES
 SCOPE_INDEX_SECONDS = 5.0
 """How long a scope is open before its text index is completed."""
 PAGE_SECONDS = 1.0

@@ -1,4 +1,4 @@
-"""The sides of a merge: nexuses, folders, snapshots, earlier commits, servers; and their base.
+"""The sides of a merge: nexuses, folders, snapshots, earlier commits, servers; branches; the base.
 
 The base is the last state that both have in them. Histories that begin alike are compared by the
 digests of their records, and each merge notes in the records of the nexus what it has merged
@@ -15,13 +15,14 @@ from typing import NamedTuple, TypeAlias, cast
 
 from kiprdf.errors import KipError
 from kiprdf.execution.undo import MERGED
+from kiprdf.execution.writer import Writer
 from kiprdf.interchange import files, snapshots
 from kiprdf.interchange.dataset import check_dataset
-from kiprdf.store import NexusStore, OxigraphStore, is_store
+from kiprdf.store import Delta, NexusStore, OxigraphStore, is_store
 from kiprdf.store.http import HttpClient
 from kiprdf.store.journal import Journal
 from kiprdf.store.journal_files import link_of, number_of
-from kiprdf.store.past import open_past
+from kiprdf.store.past import journal_of, open_past
 
 Source: TypeAlias = "NexusStore | int | files.Source"
 """A nexus, a commit of the own history, or a folder, a snapshot, an address."""
@@ -29,6 +30,26 @@ MOST_BYTES = 2**30
 """The longest snapshot that is read from a server."""
 BRANCH = "branch"
 """The record of a branch: the number and the digest of the record at which it began."""
+KIND = "BRANCH"
+"""What the history of a branch calls its first own commit."""
+
+
+def branch(writer: Writer, folder: str | os.PathLike[str]) -> int:
+    """Copy a nexus into a folder, and return the commit at which the branch begins.
+
+    Raises ``KipError``: KIP_1001 for a nexus without a history, from which no base can be known;
+    ``StoreError`` as a backup does.
+    """
+    journal_of(writer.store)
+    writer.store.backup(folder, history=True)
+    copy = OxigraphStore.open(folder, history=True)
+    try:
+        number, head = copy.commit(), copy.journal and copy.journal.head
+        delta = Delta(records={BRANCH: f"{number} {head}"}, origin=writer.origin(KIND))
+        copy.write(lambda: copy.apply(delta))
+    finally:
+        copy.close()
+    return number
 
 
 @contextmanager

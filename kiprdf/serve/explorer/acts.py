@@ -12,16 +12,27 @@ from kiprdf.execution.rejecting import REJECT, rejections_of
 from kiprdf.kml.trust import RETRACTED
 from kiprdf.pages.page import View
 from kiprdf.rdf.elements import Element, Proposition, read_element
+from kiprdf.resources import example_capsule
 from kiprdf.semantics.protected import REJECTION
 from kiprdf.serve.explorer import element_acts as acts
 from kiprdf.serve.explorer import time_pages
-from kiprdf.serve.explorer.acting import Act, Subject, changed, link, of_element
-from kiprdf.serve.explorer.example import LoadExample
+from kiprdf.serve.explorer.acting import (
+    Act,
+    Call,
+    Field,
+    Given,
+    Plan,
+    Subject,
+    changed,
+    link,
+    of_element,
+)
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.explorer.fact_acts import AddConcept, AddFact, Merge
 from kiprdf.serve.explorer.page import ExplorerPage
 from kiprdf.serve.explorer.time_pages import shown_time
 from kiprdf.serve.explorer.undo_act import Undo, is_undone, undo_link
+from kiprdf.serve.http import HttpError
 from kiprdf.serve.state import number_of
 
 PATH = "explore/rejections"
@@ -29,6 +40,42 @@ PAGE = 25
 """The rejections of a page."""
 MOST_FACTS = 1000
 """The retracted facts of which it is found whether they are rejected."""
+MEDICAL = "medical"
+"""The bundled example, which the start page of an empty nexus offers."""
+
+
+class LoadExample(Act):
+    """Load a small pharmacy to look around in."""
+
+    name = "example"
+    access = "write"
+
+    def subject(self, explorer: Explorer, path: str, key: str) -> Subject:
+        if path != MEDICAL:
+            raise HttpError(404, "There is no such example.", f"There is {MEDICAL}.")
+        return Subject(explorer, path)
+
+    def offer(self, on: Subject) -> str | None:
+        return None
+
+    def title(self, on: Subject) -> str:
+        return "Load the example"
+
+    def fields(self, on: Subject, given: Given) -> list[Field]:
+        return []
+
+    def plan(self, on: Subject, given: Given) -> Plan:
+        capsule, nexus = example_capsule(on.path), on.explorer.nexus
+        words = (
+            "Writes drugs, symptoms and what is said of them: types, predicates, facts, and facts "
+            "about facts. None of it is medical advice. Undoing the commit takes all of it back."
+        )
+        return Call(words, lambda: None, lambda: nexus.apply_capsule(capsule.text), capsule.name)
+
+    def target(self, on: Subject) -> str:
+        return "explore/"
+
+
 ACTS: dict[str, Act] = {
     act.name: act
     for act in (

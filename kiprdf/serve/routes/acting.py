@@ -1,4 +1,4 @@
-"""/explore/act/: the forms that write, each in two steps; /explore/rejections."""
+"""/explore/act/: the forms that write, each in two steps; the pages of rejections and questions."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from kiprdf.errors import KipError
-from kiprdf.serve.explorer import acting, acts, choosing
+from kiprdf.serve.explorer import acting, acts, choosing, queries
 from kiprdf.serve.explorer.acting import Act, Given, Subject
 from kiprdf.serve.explorer.explorer import Explorer
 from kiprdf.serve.http import HttpError, read_form, run_for, status_of
+from kiprdf.serve.observation import info_of
 from kiprdf.serve.routes import pages
 from kiprdf.serve.routes.review import check_form, require_forms
 from kiprdf.serve.state import Routes, Server, number_of, path_after, root_of
@@ -122,7 +123,21 @@ async def choices(server: Server, request: Request) -> Response:
     return _html(html)
 
 
+async def change_questions(server: Server, request: Request) -> Response:
+    """/explore/questions: save a question under a name, or remove the one that has it."""
+    fields = await read_form(request, server.options.max_body)
+    check_form(server, request, queries.SAVED, fields)
+    actor = info_of(request.scope).actor
+    await run_for(
+        request, server.threads, partial(queries.change_saved, server.nexus, actor, fields)
+    )
+    command = fields.get("command")
+    query = "" if command is None else f"?{urlencode({'command': command})}"
+    return RedirectResponse(f"{root_of(request)}/{queries.PATH}{query}", 303)
+
+
 ROUTES: Routes = (
+    (f"/{queries.SAVED}", ("POST",), change_questions),
     ("/explore/choices", ("GET",), choices),
     ("/explore/act/{what}/{path:path}", ("GET", "POST"), act),
     ("/explore/rejections", ("GET",), rejections),
