@@ -69,7 +69,7 @@ def answer(
     readonly = bool(params.pop("readonly")) or method == "execute_kip_readonly"
     if read_only or not may_write:
         message = "This server only reads." if may_write else "This token only reads."
-        refusewrites(params, message, refuse)
+        refuse_writes(params, message, refuse)
     response = call(nexus, params, readonly=readonly or read_only, audit=audit)
     error = response.get("error")
     status = 200 if error is None else status_of(error["code"])
@@ -105,7 +105,7 @@ def report_memory(
         audit(str(arguments["text"]).encode(errors="replace"), response["result"])
 
 
-def refusewrites(params: Mapping[str, Any], message: str, refuse: Callable[[str], None]) -> None:
+def refuse_writes(params: Mapping[str, Any], message: str, refuse: Callable[[str], None]) -> None:
     """Raise 403 for commands of which some write, each of which is noted by ``refuse``.
 
     Malformed ones are left to the engine.
