@@ -138,13 +138,16 @@ def named_in(query: str, names: Names) -> list[Match]:
     letter names only what is called so, with a capital letter.
     """
     text = normalized(query)
-    asked = [word for word in _content(query) if word not in _COMMON_WORDS]
-    everything = set(words(text))
-    letters = {word.lower() for word in words(query) if len(word) == 1 and word.isupper()}
+    every = words(text)
+    asked = [word for word in _content(every) if word not in _COMMON_WORDS]
     words_of: dict[NamedNode, set[str]] = {}
-    for word in dict.fromkeys([*asked, *words(text)[:1]]):
+    for word in dict.fromkeys([*asked, *every[:1]]):
         for node in names.with_word(word, as_prefix=len(word) > 2 and word in asked):
             words_of.setdefault(node, set()).add(word)
+    if not words_of:
+        return []
+    everything = set(every)
+    letters = {word.lower() for word in words(query) if len(word) == 1 and word.isupper()}
     matches = []
     for node, matched in words_of.items():
         entity = names.entities[node]
@@ -175,18 +178,18 @@ def asked_predicates(query: str) -> list[str]:
     >>> asked_predicates("my tools?"), asked_predicates("Which tools does my brother use?")
     (['uses'], [])
     """
-    asked = set(words(normalized(query)))
+    text = normalized(query)
+    asked = set(words(text))
     is_question = not asked.isdisjoint(_ASKING) or (
         len(asked) <= _LONGEST_PHRASE and not asked.isdisjoint(("my", "our"))
     )
-    if not is_question or not _is_about_user(normalized(query)):
+    if not is_question or not _is_about_user(text, asked):
         return []
     return [name for name in PREDICATES if any(_ASKED.get(word) == name for word in asked)]
 
 
-def _is_about_user(text: str) -> bool:
-    """Whether a question is about the user: "my tools", but not "my brother's tools"."""
-    asked = set(words(text))
+def _is_about_user(text: str, asked: set[str]) -> bool:
+    """Whether a question with some words is about the user: "my tools", but not "my brother's"."""
     if not asked.isdisjoint(_SUBJECT):
         return True
     owned = [_is_owned(match[1].split()) for match in _MY.finditer(text)]
@@ -206,11 +209,11 @@ def _is_owned(following: list[str]) -> bool:
 def rest_of(query: str, matches: Iterable[Match]) -> str:
     """The words of a query that name no entity and ask for no predicate."""
     used = _COMMON_WORDS.union(_ASKED, _FIRST_PERSON, *(match.words for match in matches))
-    return " ".join(word for word in _content(query) if len(word) > 1 and word not in used)
+    return " ".join(word for word in _content(words(normalized(query))) if len(word) > 1 and word not in used)
 
 
-def _content(query: str) -> list[str]:
-    return list(dict.fromkeys(words(normalized(query))))[:_MOST_WORDS]
+def _content(words: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(words))[:_MOST_WORDS]
 
 
 def ask(graph: Graph, names: Names, query: str, believed: Believed) -> Asked:

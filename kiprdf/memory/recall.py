@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, cached_property
@@ -29,7 +29,6 @@ from kiprdf.rdf import vocab
 from kiprdf.search import (
     EXACT,
     NoWordError,
-    add_scores,
     asked_tokens,
     embedders,
     matches,
@@ -282,7 +281,7 @@ class Recaller:
         question.filters.prepare(self.notes)
         self.names.refresh()
         believed = self._graph.believed()
-        unbelieved = believed.notes.intersection(question.scores)
+        unbelieved = question.scores.keys() & believed.notes
         for key in unbelieved:
             del question.scores[key]
         if unbelieved:
@@ -346,11 +345,12 @@ class Recaller:
         of_time, stating = set[str](), set[str]()
         best = _best(own, _RANKED)
         notes.read(best)
+        values = [*map(own.__getitem__, best)]
         for beside, part in ((notes.before, AFTER), (notes.after, BEFORE)):
-            lifts = dict(zip(map(beside.get, best), [part * own[key] for key in best], strict=True))
-            lifts.pop(None, None)
-            add_scores(scores, cast(dict[str, float], lifts))
-        self._lift_by_sessions(scores)
+            for key, value in zip(map(beside.get, best), values, strict=True):
+                if key is not None:
+                    scores[key] = scores.get(key, 0.0) + part * value
+        self._lift_by_sessions(scores, values)
         if question.span is not None:
             notes.read_times()
             start, end = (comparable(texts.iso_time(moment)) for moment in question.span)
@@ -361,13 +361,17 @@ class Recaller:
         for node in self._stating(asked):
             stating.add(node.value)
             scores[node.value] = scores.get(node.value, 0.0) + NAMED
-        for key in believed.notes.intersection(scores):
+        for key in scores.keys() & believed.notes:
             del scores[key]
         return scores, {"time": of_time, "entity": stating}
 
-    def _lift_by_sessions(self, scores: dict[str, float]) -> None:
-        """Give the best notes a part of the scores of the other best notes of their sessions."""
-        best = _best(scores, _OF_SESSIONS)
+    def _lift_by_sessions(self, scores: dict[str, float], own: Sequence[float]) -> None:
+        """Give the best notes a part of the scores of the other best notes of their sessions.
+
+        ``own`` are the highest scores before those beside them lifted any.
+        """
+        least = own[_OF_SESSIONS - 1] if len(own) >= _OF_SESSIONS else 0.0
+        best = _best({key: of for key, of in scores.items() if of >= least}, _OF_SESSIONS)
         sessions = [*map(self.notes.session_of.get, best)]
         of_session: dict[str | None, list[float]] = {session: [] for session in sessions}
         for key, session in zip(best, sessions, strict=True):
