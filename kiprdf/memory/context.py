@@ -209,7 +209,9 @@ def _is_owned(following: list[str]) -> bool:
 def rest_of(query: str, matches: Iterable[Match]) -> str:
     """The words of a query that name no entity and ask for no predicate."""
     used = _COMMON_WORDS.union(_ASKED, _FIRST_PERSON, *(match.words for match in matches))
-    return " ".join(word for word in _content(words(normalized(query))) if len(word) > 1 and word not in used)
+    return " ".join(
+        word for word in _content(words(normalized(query))) if len(word) > 1 and word not in used
+    )
 
 
 def _content(words: Iterable[str]) -> list[str]:
@@ -241,7 +243,7 @@ def relations(
     each triple is read once."""
     store = graph.nexus.store
     ends, facts = set(nodes), []
-    for predicate in predicates:
+    for predicate in predicates if ends else ():
         of = store.iris.predicate(predicate)
         if len(ends) > _ONE_BY_ONE:
             triples = list(store.match(None, of, None))

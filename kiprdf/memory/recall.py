@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, cached_property
-from itertools import groupby, islice, takewhile
+from itertools import compress, groupby, islice, takewhile
 from typing import cast
 from unicodedata import category
 
@@ -462,16 +462,16 @@ class Recaller:
     ) -> tuple[str, ...]:
         """Why a note is among the best."""
         is_by_words, own = key in question.words, question.scores
-        is_of = {
-            "words": is_by_words,
-            "meaning": key in question.meaning or (key in own and not is_by_words),
-            "time": key in because["time"],
-            "session": question.filters.session is not None
+        is_of = (
+            is_by_words,
+            key in question.meaning or (key in own and not is_by_words),
+            key in because["time"],
+            question.filters.session is not None
             or item.session in question.pieces
             or self._is_lifted(key, own),
-            "entity": key in because["entity"],
-        }
-        return tuple(name for name in BECAUSE if is_of[name])
+            key in because["entity"],
+        )
+        return tuple(compress(BECAUSE, is_of))
 
     def _is_lifted(self, key: str, own: dict[str, float]) -> bool:
         """Whether a note has a third of its score, or more, from the notes beside it."""

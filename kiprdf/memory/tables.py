@@ -7,6 +7,7 @@ A table is read from the dataset once, and follows the commits by what they touc
 from __future__ import annotations
 
 import re
+import sys
 import threading
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator
@@ -167,7 +168,7 @@ class Notes(_Table):
                     self.read_session(session)
                 if node.value not in self.session_of:
                     self._add([(node, [self._value("timestamp", node), None, None])])
-                self._complete.add(node.value)
+                self._complete.add(sys.intern(node.value))
 
     def read_session(self, session: str) -> None:
         """Read the notes of a session; all notes, if it has many."""
@@ -208,7 +209,7 @@ class Notes(_Table):
         """Add notes, with all notes of their sessions; other threads see a session as a whole."""
         sessions: dict[str, list[Place]] = {}
         for node, (moment, session, turn) in rows:
-            key = node.value
+            key = sys.intern(node.value)  # as those of the index: equal keys are found faster
             if isinstance(moment, str) and key.startswith(self._prefix):
                 self.moments[key] = comparable(moment)
                 if isinstance(session, str):
@@ -229,7 +230,7 @@ class Notes(_Table):
         return place
 
     def _put(self, node: NamedNode, values: list[Any]) -> None:
-        key, (moment, session, turn) = node.value, values
+        key, (moment, session, turn) = sys.intern(node.value), values
         before = self.session_of.pop(key, None)
         if before is not None:
             places = self.sessions[before]

@@ -134,7 +134,7 @@ def _dates(text: str) -> list[_Date]:
             dates.append(
                 _Date(weekday="一二三四五六日月火水木金土".find(match[1] or match[2]) % 7 + 1)
             )
-    if not _NAMES.isdisjoint(text.lower().translate(_SPACES).split()):
+    if not _NAMES.isdisjoint(_spaced(text.lower())):
         dates += _in_words(text)
     existing = []
     for written in dates:
@@ -142,6 +142,12 @@ def _dates(text: str) -> list[_Date]:
             date(written.year or 2000, written.month or 1, written.day or 1)
             existing.append(written)
     return existing
+
+
+@lru_cache(maxsize=16)  # a query is asked for its dates, its period, and the dates to search for
+def _spaced(text: str) -> list[str]:
+    """The words of a text in lower case."""
+    return text.translate(_SPACES).split()
 
 
 def _in_numbers(text: str) -> Iterator[_Date]:
@@ -281,9 +287,7 @@ def period(query: str, now: datetime) -> Period | None:
     lacks_year = any(written.month and not written.year for written in dates)
     periods: list[tuple[str, Period]] = []
     is_relative = (
-        not text.isascii()
-        or _YEAR.search(text)
-        or not _RELATIVE_WORDS.isdisjoint(text.translate(_SPACES).split())
+        not text.isascii() or _YEAR.search(text) or not _RELATIVE_WORDS.isdisjoint(_spaced(text))
     )
     for match in _RELATIVE.finditer(text) if is_relative else ():
         before = match["in"] or _word_before(text, match.start())

@@ -18,8 +18,15 @@ from kiprdf.budget import check
 from kiprdf.loading import Lazy, lazy_pattern
 from kiprdf.search.fusion import add_scores
 from kiprdf.search.rows import KINDS, Hit, Kind
-from kiprdf.search.segment import exact_token, folded_name, segment_term
-from kiprdf.search.words import LONGEST_READ, Word, stem_token, word_of, words_of
+from kiprdf.search.segment import exact_token, folded_name
+from kiprdf.search.words import (
+    LONGEST_READ,
+    Word,
+    stem_token,
+    tokens_of_term,
+    word_of,
+    words_of,
+)
 
 if TYPE_CHECKING:
     from kiprdf.search import dates
@@ -61,6 +68,7 @@ _MANY = 1000  # rows with equal scores of which the first by key are looked for 
 _ENGLISH = stem_token("", "en")
 _SIZE_OF_WORD = 30  # what is kept for a word, in rows
 _KEYS_AT_ONCE = 500
+_OF_OTHER_TYPES = 16
 _SAMPLED = 16
 """One of so many scores is looked at to guess the least of the best."""
 _HANGUL = lazy_pattern("[\uac00-\ud7a3]{2}")
@@ -150,7 +158,7 @@ def _exact(postings: "Postings", term: str) -> dict[int, float]:
         return {}
     folded = folded_name(term)
     # Of one word the name itself is the whole.
-    joined = exact_token(term) if len(segment_term(term)) > 1 else ""
+    joined = exact_token(term) if len(tokens_of_term(term)) > 1 else ""
     tokens = whole("name", folded), whole("alias", folded)
     if not folded or not postings.has(*tokens, *filter(None, (joined,))):
         return {}
@@ -167,7 +175,8 @@ def _best(
     postings: "Postings", scores: dict[int, float], type: str | None, limit: int
 ) -> dict[str, float]:
     """The keys with the best scores, ties by key; all rows are read whose score may be one."""
-    most = limit
+    # Some of the best rows may be of other types.
+    most = limit if type is None else limit + _OF_OTHER_TYPES
     while True:
         rows = sorted(_among_best(scores, most), key=scores.__getitem__, reverse=True)
         least = scores[rows[most - 1]] if 0 < most < len(rows) else 0.0
@@ -184,7 +193,8 @@ def _best(
         if type is not None:
             rows = [row for row in rows if types[row] == type]
         if len(rows) + len(tied) >= limit or least == 0.0:
-            order_ties(rows, [*map(scores.__getitem__, rows)], keys.__getitem__)
+            rows.sort(key=keys.__getitem__)
+            rows.sort(key=scores.__getitem__, reverse=True)
             ranked = {keys[row]: scores[row] for row in rows[:limit]}
             return dict(islice((ranked | tied).items(), limit)) if tied else ranked
         most *= 8
@@ -193,7 +203,7 @@ def _best(
 def _among_best(scores: dict[int, float], most: int) -> Collection[int]:
     """The rows with the highest scores, and some others: to sort all rows would take longer."""
     some = sorted(islice(scores.values(), 0, None, _SAMPLED), reverse=True)
-    place = 2 * most // _SAMPLED + 4
+    place = 3 * most // (2 * _SAMPLED) + 6
     if place >= len(some):
         return scores
     rows = [row for row, score in scores.items() if score >= some[place]]
@@ -407,7 +417,7 @@ class Postings:
             statement = f"SELECT id, key, type FROM element WHERE id IN ({holes})"
             for id, key, type in self._selected(statement, *some):
                 types[id] = sys.intern(type.decode("utf-8", "surrogatepass"))
-                keys[id] = key.decode("utf-8", "surrogatepass")
+                keys[id] = sys.intern(key.decode("utf-8", "surrogatepass"))
         return self._elements
 
     def first(self, rows: Collection[int], type: str | None, limit: int) -> Iterator[str]:

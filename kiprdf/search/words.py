@@ -238,6 +238,11 @@ def words_of(term: str, languages: tuple[str, ...], names: Names | None = None) 
     ]
 
 
+def tokens_of_term(term: str) -> list[str]:
+    """The tokens of a term, the first ``MOST_TOKENS``."""
+    return _read(term)[0]
+
+
 @lru_cache(maxsize=16)  # a term is ranked by words and by meaning, and looked for in what is found
 def _read(term: str) -> tuple[list[str], set[str], set[str], dict[str, str]]:
     """The tokens of a term, its stop words and acronyms, and its words with their accents."""
