@@ -14,7 +14,7 @@ from dataclasses import field, replace
 from functools import lru_cache, partial
 from itertools import groupby
 from operator import attrgetter, itemgetter
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
@@ -29,6 +29,7 @@ from kiprdf.semantics.periods import Interval
 PARTS = (vocab.SUBJECT, vocab.PREDICATE, vocab.OBJECT)
 
 Node: TypeAlias = NamedNode | BlankNode
+S = TypeVar("S", bound="Terms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class ExternalTriple(NamedTuple):
 
 
 Object: TypeAlias = NamedNode | BlankNode | Literal | ExternalTriple | Items
+Terms: TypeAlias = tuple[Any, NamedNode, Any]
 Graphs: TypeAlias = tuple[str, ...]
 """The names of the graphs that state something."""
 
@@ -88,12 +90,19 @@ class Skipped(NamedTuple):
 
 @dataclass(slots=True)
 class ExternalData:
-    """Statements in a fixed order, their named graphs, and what reifiers stand for."""
+    """Statements in a fixed order, their named graphs, and what reifiers stand for.
+
+    If all are in the same graphs, those are ``shared``.
+    """
 
     statements: list[ExternalTriple] = field(default_factory=list)
     graphs: dict[ExternalTriple, Graphs] = field(default_factory=dict)
     reified: dict[Node, ExternalTriple] = field(default_factory=dict)
     skipped: list[Skipped] = field(default_factory=list)
+    shared: Graphs | None = None
+
+    def graphs_of(self, statement: ExternalTriple) -> Graphs:
+        return self.shared or self.graphs[statement]
 
     def skip(self, statement: ExternalTriple, reason: str) -> None:
         self.skipped.append(Skipped(statement_text(statement), reason))
@@ -120,11 +129,31 @@ def statement_text(statement: ExternalTriple) -> str:
 
 
 def in_order(statements: Iterable[ExternalTriple]) -> list[ExternalTriple]:
-    """Statements sorted by their texts."""
-    groups = by_subject(statements)
+    """Statements sorted by their texts; those about a subject have the same object as subject."""
+    groups, ordered = by_subject(statements), list[ExternalTriple]()
     # A subject ends in a character that it does not have within.
-    ordered = (groups[subject] for subject in sorted(groups, key=str))
-    return [one for about in ordered for one in sorted(about, key=_text_of_rest)]
+    for subject in sorted(groups, key=str):
+        about = sorted(groups[subject], key=_text_of_rest)
+        ordered += [_as_statement((subject, *rest)) for _, *rest in about]
+    return ordered
+
+
+def in_order_once(statements: Iterable[Terms]) -> list[ExternalTriple]:
+    """Statements of IRIs and literals as ``in_order`` sorts them, each once.
+
+    Those of one property have the same object as predicate, too.
+    """
+    groups, ordered = by_subject(statements), list[ExternalTriple]()
+    predicates: dict[NamedNode, tuple[NamedNode, str]] = {}
+    for subject in sorted(groups, key=str):
+        texts: dict[str, ExternalTriple] = {}
+        for _, predicate, object_ in groups[subject]:
+            known = predicates.get(predicate)
+            if known is None:
+                known = predicates[predicate] = predicate, f"{predicate} "
+            texts[f"{known[1]}{object_}"] = _as_statement((subject, known[0], object_))
+        ordered += map(texts.__getitem__, sorted(texts))
+    return ordered
 
 
 _NESTED = (tuple, Items)
@@ -142,13 +171,18 @@ DEFAULT = "@default"
 
 
 def collect(quads: Iterable[Quad]) -> tuple[dict[ExternalTriple, Graphs], list[Skipped]]:
-    """Each statement once with its graphs; what is skipped of graphs.
+    """Each statement once with its graphs; what is skipped of graphs."""
+    terms, skipped = by_graph(quads)
+    return joined(terms), skipped
+
+
+def by_graph(quads: Iterable[Quad]) -> tuple[dict[str, list[Terms]], list[Skipped]]:
+    """The terms of quads by the names of their graphs; what is skipped of graphs.
 
     The graphs in which a nexus keeps its own records are left out.
     """
-    statements: dict[ExternalTriple, Graphs] = {}
+    terms: dict[str, list[Terms]] = defaultdict(list)
     nameless: dict[str, None] = {}
-    only: dict[str, Graphs] = {}
     # What C functions do for each quad takes half as long.
     for graph, some in groupby(paced(quads), attrgetter("graph_name")):
         name = DEFAULT
@@ -158,20 +192,28 @@ def collect(quads: Iterable[Quad]) -> tuple[dict[ExternalTriple, Graphs], list[S
                 continue
         elif isinstance(graph, BlankNode):
             nameless[str(graph)] = None
+        terms[name] += map(_parts, some)
+    reason = "the graph has no IRI; its statements are imported without a graph"
+    skipped = [Skipped(f"graph {number}", reason) for number in range(1, len(nameless) + 1)]
+    return terms, skipped
+
+
+def joined(terms: Mapping[str, list[Terms]]) -> dict[ExternalTriple, Graphs]:
+    """Each statement once with its graphs."""
+    statements: dict[ExternalTriple, Graphs] = {}
+    for name, some in terms.items():
         # Most statements are in the same graph: they share what says so.
-        own = only.setdefault(name, (name,))
-        for statement in map(_as_statement, map(_parts, some)):
+        own = (name,)
+        for statement in map(_as_statement, paced(some)):
             if isinstance(statement[2], Triple):
                 statement = statement._replace(object=_statement(statement[2]))
             places = statements.setdefault(statement, own)
-            if places is not own and name not in places:
+            if places is not own:
                 statements[statement] = (*places, name)
-    reason = "the graph has no IRI; its statements are imported without a graph"
-    skipped = [Skipped(f"graph {number}", reason) for number in range(1, len(nameless) + 1)]
-    return statements, skipped
+    return statements
 
 
-def is_flat(statements: Collection[ExternalTriple]) -> bool:
+def is_flat(statements: Collection[Terms]) -> bool:
     """Whether no statement is a part of a list, of a container, of a reifier or of an ontology, and
     all have IRIs and literals only; so have most documents."""
     subject, predicate, object_ = map(itemgetter, range(3))
@@ -265,8 +307,8 @@ def _mentions(
     )
 
 
-def by_subject(statements: Iterable[ExternalTriple]) -> dict[Node, list[ExternalTriple]]:
-    grouped: dict[Node, list[ExternalTriple]] = defaultdict(list)
+def by_subject(statements: Iterable[S]) -> dict[Node, list[S]]:
+    grouped: dict[Node, list[S]] = defaultdict(list)
     for subject, about in groupby(paced(statements), itemgetter(0)):
         grouped[subject] += about
     return grouped

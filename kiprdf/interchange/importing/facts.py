@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import field
 from functools import cache, cached_property
 from graphlib import TopologicalSorter
 from itertools import count
@@ -53,9 +52,13 @@ NO_ELEMENT = "its object is not an element of the data or the nexus"
 Awaited: TypeAlias = ExternalTriple | str
 """What must become a proposition first: a statement, or the proposition of an id."""
 Ends: TypeAlias = tuple[NamedNode, NamedNode]
+Link: TypeAlias = tuple[ExternalTriple, str | None, str]
+"""A statement that is to become a proposition, and the ids of its ends where they are known."""
 
 NATIVE = "native"
 """Of a predicate of kiprdf: each statement of it is a link, or none of the data."""
+_NOTHING: list[Any] = []
+"""What nearly all statements have as reifiers and as places in lists."""
 _DEFINITIONS = tuple(f"C:{meta_type}/" for meta_type in META_TYPES)
 
 
@@ -78,9 +81,7 @@ class Fact:
     positions: tuple[Json, ...] = ()
     """Its positions in all lists."""
     reifiers: tuple[Node, ...] = ()
-    statements: list[tuple[ExternalTriple, list[Node], list[list[Json]]]] = field(
-        default_factory=list
-    )
+    statements: tuple[tuple[ExternalTriple, list[Node], list[list[Json]]], ...] = ()
     """The triples and lists that state it, each with its reifiers and its places in lists."""
     graphs: frozenset[str] = frozenset()
 
@@ -94,17 +95,17 @@ class Facts:
         self._only_listed: set[ExternalTriple] = set()
         """What no triple states, but an item of a list."""
         self._new_ids = {resource.id for resource in self._resources.values()}
-        self._noted: set[str] = set()
+        self._noted: set[frozenset[str]] = set()
         self._frozen: Callable[[tuple[str, ...]], frozenset[str]] = cache(frozenset)
         self._reified = self._by_reifier_iri()
-        self._ids_of_nodes: dict[Object, str] = {
+        self.ids: dict[Object, str] = {
             node: resource.id
             for node, resource in self._resources.items()
             if node.value not in self._reified and not self._naming.is_below_base(node.value)
         }
         """The ids of the nodes of which nothing else is to be found out; so are most."""
-        places = {*self._external.graphs.values()}
-        self._only = frozenset(next(iter(places))) if len(places) == 1 else None
+        shared = self._external.shared
+        self._only = None if shared is None else frozenset(shared)
         self._ids: dict[Awaited, str] = {}
         """The ids of what others wait for, or claim the IRI of."""
         self._unplaced: set[ExternalTriple] = set()
@@ -120,6 +121,7 @@ class Facts:
         self._element = cached(Facts._element_of, self)
         self._direct = cached(Facts._direct_of, self)
         self._may_link = cached(Facts._is_of_links, self)
+        self._named = cached(Facts._named_by, self)
         self.is_other = cached(Facts._is_other_node, self)
         self._lists: Counter[tuple[Node, NamedNode]] = Counter()
 
@@ -144,14 +146,24 @@ class Facts:
 
     # Which statements are facts ---------------------------------------------------------------
 
-    def is_fact(self, statement: ExternalTriple) -> bool:
-        """Whether a statement links two elements: then it is not a value, even under a key."""
-        end, may_link = statement.object, self._may_link(statement.predicate)
-        if not may_link or not isinstance(end, NamedNode):
-            return False
-        if may_link is NATIVE or end in self._ids_of_nodes or self._direct(end) is not None:
-            return True
-        return self._awaited(end) is not None
+    def end_of(self, statement: ExternalTriple) -> str | None:
+        """The id of the object if a statement links two elements, "" for one that is looked up
+        later; None for other statements.
+
+        A link is not a value, even under a key.
+        """
+        _, predicate, end = statement
+        if not isinstance(end, NamedNode):
+            return None
+        may_link = self._may_link(predicate)
+        if not may_link:
+            return None
+        id = self.ids.get(end)
+        if id is not None:
+            return id
+        if may_link is NATIVE or self._direct(end) is not None or self._awaited(end) is not None:
+            return ""
+        return None
 
     def _is_of_links(self, predicate: NamedNode) -> bool | str:
         """Whether statements of a property may be links; ``NATIVE`` if all of IRIs are."""
@@ -237,7 +249,7 @@ class Facts:
 
     # Propositions -----------------------------------------------------------------------------
 
-    def place(self, statements: Iterable[ExternalTriple]) -> list[ExternalTriple]:
+    def place(self, links: Iterable[Link]) -> list[ExternalTriple]:
         """Make a proposition of each statement, or skip it with a reason.
 
         A statement about another one waits for it. Those that wait for something that never
@@ -248,25 +260,25 @@ class Facts:
             reifiers[statement].append(reifier)
         open_ends: dict[ExternalTriple, set[Awaited]] = {}
         waiting: dict[Awaited, list[ExternalTriple]] = defaultdict(list)
-        ready: list[ExternalTriple] = []
-        ids = self._ids_of_nodes
-        for statement in paced(statements):
-            subject, _, object_ = statement
-            if subject in ids and object_ in ids:
-                ready.append(statement)
+        ready: list[Link] = []
+        for link in paced(links):
+            statement, subject, object_ = link
+            if subject and object_:
+                ready.append(link)
                 continue
-            ends = self._awaited(subject), self._awaited(object_)
+            ends = self._awaited(statement.subject), self._awaited(statement.object)
             if ends[0] is None and ends[1] is None:
-                ready.append(statement)
+                ready.append(link)
                 continue
             open_ends[statement] = {end for end in ends if end is not None}
             for end in open_ends[statement]:
                 waiting[end].append(statement)
         while ready:
-            self._prefetch(ready)
-            following = []
-            for statement in paced(ready):
-                fact = self._place_one(statement, reifiers[statement] if reifiers else [])
+            self._prefetch(statement for statement, _, _ in ready)
+            following: list[Link] = []
+            for link in paced(ready):
+                statement = link[0]
+                fact = self._place_one(link, reifiers[statement] if reifiers else _NOTHING)
                 if fact is None:
                     self._unplaced.add(statement)
                     continue
@@ -277,7 +289,7 @@ class Facts:
                     for other in waiting.pop(end, ()):
                         open_ends[other].discard(end)
                         if not open_ends[other]:
-                            following.append(other)
+                            following.append((other, None, ""))
             ready = following
         left = [statement for statement, ends in open_ends.items() if ends]
         self._unplaced.update(left)
@@ -305,19 +317,24 @@ class Facts:
         self._external.skip(statement, "it is about a triple that is not a proposition")
         return True
 
-    def _place_one(self, statement: ExternalTriple, reifiers: list[Node]) -> Fact | None:
+    def _place_one(self, link: Link, reifiers: list[Node]) -> Fact | None:
         """The fact that a statement becomes; None for a statement that is skipped."""
-        start, property, end = statement
-        ids = self._ids_of_nodes
-        subject, object_ = ids.get(start) or self._end(start), ids.get(end) or self._end(end)
-        predicate = self._naming.predicate(property.value)
-        if predicate is None:
+        statement, subject, object_ = link
+        subject = subject or self._end(statement[0])
+        end = object_ or self._end(statement[2])
+        named = self._named(statement[1])
+        if named is None:
             self._external.skip(statement, "its predicate cannot be made an identifier")
-        elif subject is None or object_ is None:
+        elif subject is None or end is None:
             self._external.skip(statement, NO_ELEMENT)
-        elif subject != object_ or not self._is_kept(statement, subject, predicate):
-            return self._add(statement, (subject, predicate, object_), reifiers)
+        elif subject != end or not self._is_kept(statement, subject, named[0]):
+            return self._add(statement, (subject, named[0], end), named[1], reifiers)
         return None
+
+    def _named_by(self, property: NamedNode) -> tuple[str, frozenset[str]] | None:
+        """The predicate of a property, and the set of its IRI."""
+        predicate = self._naming.predicate(property.value)
+        return None if predicate is None else (predicate, frozenset((property.value,)))
 
     def _is_kept(self, statement: ExternalTriple, id: str, predicate: str) -> bool:
         """Whether MERGE has kept a link of two nodes that are one element now.
@@ -337,7 +354,7 @@ class Facts:
             if number
         ]
         graphs = {*listed(metadata.get("graph", DEFAULT))}
-        is_same = graphs == {*self._external.graphs[statement]}
+        is_same = graphs == {*self._external.graphs_of(statement)}
         if is_same and lists == metadata.get(ORIGINAL, {}).get("lists", []):
             self.kept[statement] = loop
         else:
@@ -355,40 +372,49 @@ class Facts:
         return ends[0] not in ends[1:]
 
     def _add(
-        self, statement: ExternalTriple, ends: tuple[str, str, str], reifiers: list[Node]
+        self,
+        statement: ExternalTriple,
+        ends: tuple[str, str, str],
+        own: frozenset[str],
+        reifiers: list[Node],
     ) -> Fact:
-        property = statement.predicate.value
+        """The fact with some ends, to which a statement is added; ``own`` has its property."""
         is_asserted = not self._only_listed or self.is_asserted(statement)
-        own = self._frozen((property,))
         fact = self._facts.get(ends)
         if fact is None:
             asserted = own if is_asserted else frozenset[str]()
             fact = self._facts[ends] = Fact(self._id(*ends), *ends, own, asserted)
         else:
             if is_asserted and not self._is_apart(statement, fact):
-                self._external.skip(statement, _repeats(fact, property))
+                self._external.skip(statement, _repeats(fact, statement.predicate.value))
             fact.properties |= own
             fact.asserted |= own if is_asserted else frozenset()
-        lists: list[list[Json]] = []
-        for number, *place in self._places.get(statement, ()) if self._places else ():
-            fact.positions = (*fact.positions, place[0] if len(place) == 1 else place)
-            if number:
-                lists.append([property, number, *place])
-        if lists:
-            fact.lists = (*fact.lists, *lists)
+        lists: list[list[Json]] = _NOTHING
+        if self._places and statement in self._places:
+            lists = self._add_places(statement, fact)
         if is_asserted or lists:
-            fact.statements.append((statement, reifiers, lists))
+            fact.statements = (*fact.statements, (statement, reifiers, lists))
             if self._external.reified:
                 self.ends.update((statement.subject, statement.object))
-        if property not in self._noted:
-            self._noted.add(property)
-            self._naming.note("predicate", fact.predicate, property)
-        graphs = self._only or self._frozen(self._external.graphs[statement])
+        if own not in self._noted:
+            self._noted.add(own)
+            self._naming.note("predicate", fact.predicate, *own)
+        graphs = self._only or self._frozen(self._external.graphs_of(statement))
         fact.graphs = fact.graphs | graphs if fact.graphs else graphs
         if reifiers:
             fact.reifiers = (*fact.reifiers, *reifiers)
             self.by_reifier.update(dict.fromkeys(reifiers, fact))
         return fact
+
+    def _add_places(self, statement: ExternalTriple, fact: Fact) -> list[list[Json]]:
+        """Add the positions of a statement in lists to its fact; the places in whole lists."""
+        lists: list[list[Json]] = []
+        for number, *place in self._places[statement]:
+            fact.positions = (*fact.positions, place[0] if len(place) == 1 else place)
+            if number:
+                lists.append([statement.predicate.value, number, *place])
+        fact.lists = (*fact.lists, *lists)
+        return lists
 
     def _end(self, node: Object) -> str | None:
         id = self._direct(node)
@@ -493,8 +519,8 @@ def several(
         return []
     parts: list[Part] = []
     properties = {one for one in fact.properties if not context.naming.is_below_base(one)}
-    graphs = context.external.graphs
-    differ = len({tuple(sorted(graphs[statement])) for statement, _, _ in fact.statements}) > 1
+    graphs_of = context.external.graphs_of
+    differ = len({tuple(sorted(graphs_of(statement))) for statement, _, _ in fact.statements}) > 1
     for statement, reifiers, lists in fact.statements if properties else ():
         noted: JsonMap = {"predicate": [statement.predicate.value]} if len(properties) > 1 else {}
         if lists:
@@ -503,7 +529,7 @@ def several(
             if isinstance(node, NamedNode | BlankNode) and facts.is_other(node):
                 noted[key] = node.value
         if differ:
-            noted[GRAPH] = sorted(graphs[statement])
+            noted[GRAPH] = sorted(graphs_of(statement))
         for reifier in (*reifiers, *(() if reifiers else (None,))):
             values = NodeValues() if reifier is None else by_node.get(reifier, NodeValues())
             own: JsonMap = {}
@@ -513,7 +539,7 @@ def several(
             if others:
                 own[SAME_AS] = list(others)
             places = {} if reifier is None else _places(reifier, statement, context)
-            if any(one != sorted(graphs[statement]) for one in places.values()):
+            if any(one != sorted(graphs_of(statement)) for one in places.values()):
                 is_one = len({tuple(one) for one in places.values()}) == 1
                 own[REIFIED_IN] = next(iter(places.values())) if is_one else places
             if own or noted or not reifiers or _has_values(values):
@@ -566,7 +592,7 @@ def _with_earlier(parts: list[Part], fact: Fact, context: Context) -> list[Part]
     ]
     if not kept:
         return parts
-    new_graphs = {tuple(sorted(context.external.graphs[one])) for one, _, _ in fact.statements}
+    new_graphs = {tuple(sorted(context.external.graphs_of(one))) for one, _, _ in fact.statements}
     if new_graphs == {tuple(cast(list[str], part.noted[GRAPH])) for part in kept}:
         # So the order of the imports makes no difference.
         kept = [p._replace(noted={k: v for k, v in p.noted.items() if k != GRAPH}) for p in kept]
@@ -578,7 +604,7 @@ def _is_stated_again(earlier: Part, parts: list[Part], fact: Fact, context: Cont
 
     A blank node has an IRI only beside other statements, so that of a new one is no difference.
     """
-    graphs = [sorted(context.external.graphs[one]) for one, _, _ in fact.statements]
+    graphs = [sorted(context.external.graphs_of(one)) for one, _, _ in fact.statements]
     if earlier.noted.keys() - {"attributes", "metadata"} != {GRAPH}:
         return False
     if sorted(cast(list[str], earlier.noted[GRAPH])) not in graphs:

@@ -34,12 +34,14 @@ from kiprdf.interchange.importing.external import (
     Items,
     Node,
     Object,
+    by_graph,
     by_subject,
-    collect,
     gather_containers,
     gather_lists,
     in_order,
+    in_order_once,
     is_flat,
+    joined,
     recorded_and_inner,
     replaced_in,
     separate_reifiers,
@@ -49,6 +51,7 @@ from kiprdf.interchange.importing.facts import (
     NO_ELEMENT,
     Fact,
     Facts,
+    Link,
     is_merged,
     several,
     shown_values,
@@ -221,8 +224,14 @@ def read_external(
     What reifiers stand for is in ``reified``. Statements are sorted by their text. What the nexus
     has recorded of the ontologies that ``is_recorded`` knows is not among them.
     """
-    collected, skipped = collect(quads)
-    if is_flat(collected):
+    terms, skipped = by_graph(quads)
+    is_plain = is_flat([*chain.from_iterable(terms.values())])
+    if is_plain and len(terms) == 1:
+        ((name, only),) = terms.items()
+        ordered = in_order_once(only)
+        return ExternalData(ordered, {}, {}, skipped, (name,)), len(ordered)
+    collected = joined(terms)
+    if is_plain:
         return ExternalData(in_order(collected), collected, {}, skipped), len(collected)
     recorded, inner = recorded_and_inner(collected, is_recorded)
     axioms: set[ExternalTriple] = set()
@@ -248,7 +257,9 @@ def read_external(
             if items.terms and before:
                 equal.append(statement)
         graphs[statement] = (*before, *places) if before else places
-    external = ExternalData(in_order(graphs), graphs, {}, skipped)
+    different = {*graphs.values()}
+    shared = different.pop() if len(different) == 1 else None
+    external = ExternalData(in_order(graphs), graphs, {}, skipped, shared)
     for statement in broken:
         external.skip(replaced_in(statement, names), BROKEN_LIST)
     for statement in equal:
@@ -278,7 +289,7 @@ def _moved(
 # Statements -----------------------------------------------------------------------------------
 
 
-def _add(context: Context, facts: Facts, values: ValueReader) -> Iterator[ExternalTriple]:
+def _add(context: Context, facts: Facts, values: ValueReader) -> Iterator[Link]:
     """Add each statement as a value, or skip it; the facts that it is instead, of a list several.
 
     Statements about one subject follow each other.
@@ -286,22 +297,26 @@ def _add(context: Context, facts: Facts, values: ValueReader) -> Iterator[Extern
     identities, last = context.identities, None
     for statement in paced(context.external.statements):
         subject, predicate, object_ = statement
-        if subject != last:
+        if subject is not last:
             last = subject
             reason, resource = identities.refused.get(subject), identities.resources.get(subject)
+            id = facts.ids.get(subject)
         if reason is not None:
             context.external.skip(statement, reason)
+        elif isinstance(object_, Literal) and predicate != vocab.TYPE:
+            values.add(statement, resource)
         elif predicate == vocab.TYPE:
             values.add_type(statement, resource)
-        elif isinstance(object_, Literal):
-            values.add(statement, resource)
-        elif facts.is_fact(statement):
-            yield statement
         else:
+            end = facts.end_of(statement)
+            if end is not None:
+                yield statement, id, end
+                continue
             links, is_whole = facts.of_list(statement)
             if not is_whole:
                 values.add(statement, resource)
-            yield from links
+            for link in links:
+                yield link, None, ""
 
 
 def _add_unlinked(statement: ExternalTriple, context: Context, values: ValueReader) -> None:
@@ -586,7 +601,7 @@ def _renamed(context: Context) -> dict[str, str]:
 
 
 def _replaced_texts(
-    links: Iterable[ExternalTriple],
+    links: Iterable[Link],
     existing: Iterable[Element],
     context: Context,
     facts: Facts,
@@ -599,7 +614,7 @@ def _replaced_texts(
     for node, one in context.identities.resources.items():
         if one.id in attributes and merged_parts(context.originals.get(one.id)):
             of_parts[one.id].append(values.by_node[node].attributes.json())
-    for statement in paced(links) if attributes else ():
+    for statement, _, _ in paced(links) if attributes else ():
         id, text = _id(statement.subject, context, facts), getattr(statement.object, "value", "")
         if id not in attributes or not facts.is_placed(statement):
             continue

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import field
+from typing import cast
 
 from pyoxigraph import Literal, NamedNode
 
 from kiprdf.collector import cached
+from kiprdf.dataclasses import dataclass
 from kiprdf.errors import shown
 from kiprdf.interchange.importing.blank_nodes import is_blank
 from kiprdf.interchange.importing.element_index import SAME_AS
@@ -17,9 +19,11 @@ from kiprdf.interchange.importing.identities import Context, Resource
 from kiprdf.interchange.importing.names import OTHER_TYPES, Key
 from kiprdf.interchange.importing.origins import usage_of
 from kiprdf.interchange.importing.values import (
+    TEXTS,
     NodeValues,
     Origin,
     Use,
+    checked,
     examples,
     is_number,
     to_value,
@@ -37,12 +41,15 @@ _OWN_METADATA = RESERVED_METADATA | {GRAPH, GRAPH_VALUES, ORIGINAL}
 """What an engine or an import writes by itself, which is not metadata of other data."""
 TYPES, NAMES = "@type", "@name"
 """The keys of ``graph_values`` for classes, and for properties that state the name alone."""
+_TAGGED = (f"{vocab.RDF}langString", f"{vocab.RDF}dirLangString")
 _PLAIN = {vocab.STRING.value: str, vocab.INTEGER.value: int}
 
 
-class _Place(NamedTuple):
+@dataclass(slots=True)
+class _Place:
     """Where the values of a property are written, and why they are not."""
 
+    property: str
     key: Key | None
     is_metadata: bool
     fault: str | None
@@ -54,6 +61,8 @@ class _Place(NamedTuple):
     """Whether a value may only repeat the name of a concept."""
     varies: bool = False
     """Whether the key depends on the value."""
+    uses: dict[str, Use] = field(default_factory=dict)
+    """What values say about the key, by their datatype or language."""
 
 
 class ValueReader:
@@ -71,26 +80,31 @@ class ValueReader:
         """The classes that each type comes from."""
         self.warnings = Warnings()
         self._keys = cached(ValueReader._key, self)
-        self._places = cached(ValueReader._place, self)
-        self._uses: dict[tuple[bool, str, str, str], Use] = {}
-        places = {*context.external.graphs.values()}
-        self._only = frozenset(next(iter(places))) if len(places) == 1 else None
+        self._places: dict[tuple[str | None, bool], dict[NamedNode, _Place]] = defaultdict(dict)
+        """The places of properties, by the type of the subject, and whether it is ours."""
+        shared = context.external.shared
+        self._only = None if shared is None else frozenset(shared)
         """The graphs of all statements, if they have the same."""
         self._subject: Node | None = None
         self._values: NodeValues | None = None
+        self._own_places: dict[NamedNode, _Place] = {}
         self._is_ours = False
         self._name: Literal | None = None
 
-    def _begin(self, subject: Node) -> None:
+    def _begin(self, subject: Node, resource: Resource | None) -> None:
         """Go on with another subject."""
         self._subject, self._values, self._name = subject, None, None
         self._is_ours = self._naming.is_below_base(subject.value)
+        type_name = None if resource is None else resource.identity.type
+        self._own_places = self._places[type_name, self._is_ours]
 
     def add_type(self, statement: ExternalTriple, resource: Resource | None) -> None:
         """The type of a concept is in its identity, other classes go to an attribute."""
         if not isinstance(statement.object, NamedNode) or is_blank(statement.object):
             self._external.skip(statement, "a type is an IRI")
             return
+        if statement[0] is not self._subject:
+            self._begin(statement[0], resource)
         node_values = self._values_of(statement)
         iri = statement.object.value
         if self._only is None:
@@ -107,30 +121,38 @@ class ValueReader:
     def add(self, statement: ExternalTriple, resource: Resource | None) -> None:
         """Add a value under its key, or skip it with a reason; a name is in the identity."""
         subject, predicate, object_ = statement
-        if subject != self._subject:
-            self._begin(subject)
-        property, type_name = predicate.value, None if resource is None else resource.identity.type
-        place = self._places(property, type_name, self._is_ours)
+        if subject is not self._subject:
+            self._begin(subject, resource)
+        place = self._own_places.get(predicate)
+        if place is None:
+            type_name = None if resource is None else resource.identity.type
+            place = self._place(predicate.value, type_name, self._is_ours)
+            self._own_places[predicate] = place
         if place.is_name and resource is not None and object_ == self._name_of(resource):
             self._add_label(statement)
             return
         if place.varies:
-            place = self._place(property, type_name, self._is_ours, object_)
+            type_name = None if resource is None else resource.identity.type
+            place = self._place(predicate.value, type_name, self._is_ours, object_)
         fault = place.fault
         if isinstance(object_, NamedNode):
             fault = fault or self._fault(object_)
         if fault is not None:
             self._external.skip(statement, fault)
         elif place.key is not None and not place.is_own:
+            kind = _kind(object_)
             try:
-                value = to_value(object_, place.key.term)
+                if kind in TEXTS:
+                    value: Json = checked(cast(Literal, object_).value)
+                else:
+                    value = to_value(object_, place.key.term)
             except ValueError as error:
                 self._external.skip(statement, str(error))
                 return
             if place.conflict is not None:
                 self._external.skip(statement, place.conflict)
             else:
-                self._add_value(statement, property, place.key, place.is_metadata, value)
+                self._add_value(statement, place, place.key, kind, value)
 
     def _add_label(self, statement: ExternalTriple) -> None:
         """Note which property states the name of a concept."""
@@ -142,44 +164,39 @@ class ValueReader:
                 node_values.note_graphs(graphs, NAMES, node_values.label)
 
     def _add_value(
-        self, statement: ExternalTriple, property: str, key: Key, is_metadata: bool, value: Json
+        self, statement: ExternalTriple, place: _Place, key: Key, kind: str, value: Json
     ) -> None:
-        term, node_values, origin = statement.object, self._values_of(statement), None
+        term, node_values, origin = statement[2], self._values_of(statement), None
         if not key.is_native:
-            origin = Origin(self._use(is_metadata, key.name, property, term), term, value)
+            use = place.uses.get(kind) or self._use(place, key.name, kind, term)
+            origin = Origin(use, term, value)
             node_values.origins.append(origin)
         if self._only is None:
             graphs = self._external.graphs[statement]
             node_values.note_graphs(graphs, key.name, value, origin)
-        if key.name == SAME_AS and not is_metadata:
+        if key.name == SAME_AS and not place.is_metadata:
             items = value if isinstance(value, list) else [value]
             iris = [item for item in items if isinstance(item, str)]
             if len(iris) < len(items):
                 self._external.skip(statement, "the value of same_as must be an IRI")
             node_values.same_as |= {*iris}
             return
-        values = node_values.metadata if is_metadata else node_values.attributes
+        values = node_values.metadata if place.is_metadata else node_values.attributes
         always_array = key.term is not None and key.term.container is not None
         values.add(key.name, value, always_array, key.is_native)
         if isinstance(value, dict | list):
             self.warnings.note_numbers(key.name, term, value)
-        if isinstance(term, NamedNode) and not is_metadata:
-            self.warnings.note_text(property, key.name, term.value)
+        if isinstance(term, NamedNode) and not place.is_metadata:
+            self.warnings.note_text(place.property, key.name, term.value)
 
-    def _use(self, is_metadata: bool, key: str, property: str, term: Object) -> Use:
+    def _use(self, place: _Place, key: str, kind: str, term: Object) -> Use:
         """What a value says about its key. Data have few uses, and each in very many triples."""
-        kind = "" if isinstance(term, Items) else "@id"
-        if isinstance(term, Literal):
-            kind = term.datatype.value
-            if term.language is not None:
-                kind = f"@{term.language}--{term.direction}"
-        use = self._uses.get((is_metadata, key, property, kind))
-        if use is None:
-            use = Use(is_metadata, key, property, usage_of(property, term), _PLAIN.get(kind))
-            if kind:  # lists are of all kinds
-                self._uses[is_metadata, key, property, kind] = use
-            if is_metadata or key != SAME_AS:
-                self._naming.note("metadata key" if is_metadata else "attribute", key, property)
+        property = place.property
+        use = Use(place.is_metadata, key, property, usage_of(property, term), _PLAIN.get(kind))
+        if kind:  # lists are of all kinds
+            place.uses[kind] = use
+        if place.is_metadata or key != SAME_AS:
+            self._naming.note("metadata key" if place.is_metadata else "attribute", key, property)
         return use
 
     def key(self, statement: ExternalTriple, resource: Resource | None) -> tuple[Key | None, bool]:
@@ -236,12 +253,10 @@ class ValueReader:
             if key.is_native or is_ours:
                 conflict = f"the metadata key '{key.name}' is set by the import itself"
             is_metadata = False
-        return _Place(key, is_metadata, fault, is_own, conflict, is_name, varies)
+        return _Place(property, key, is_metadata, fault, is_own, conflict, is_name, varies)
 
     def _values_of(self, statement: ExternalTriple) -> NodeValues:
         """The values of the subject, to which the graphs of the statement are added."""
-        if statement.subject != self._subject:
-            self._begin(statement.subject)
         if self._values is None:
             self._values = self.by_node[statement.subject]
             self._values.graphs |= self._only or frozenset()
@@ -273,6 +288,14 @@ class ValueReader:
             return "its object is a blank node that is not a concept"
         is_described = term in self._identities.resources or term in self._external.reified
         return None if is_described else "its object is a blank node without statements"
+
+
+def _kind(term: Object) -> str:
+    """What all terms that say the same about their key have in common; "" for lists."""
+    if not isinstance(term, Literal):
+        return "" if isinstance(term, Items) else "@id"
+    kind = term.datatype.value
+    return f"@{term.language}--{term.direction}" if kind in _TAGGED else kind
 
 
 class Warnings:

@@ -38,7 +38,8 @@ _TIMES = frozenset(
     ]
 )
 """ISO 8601 dates and times, which are strings in KIP."""
-_STRING = vocab.STRING.value
+TEXTS = _TIMES | {vocab.STRING.value}
+"""The datatypes of literals whose text is their value."""
 _ANY_URI = f"{vocab.XSD}anyURI"
 _INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
 _FRACTION = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
@@ -60,12 +61,12 @@ def to_value(term: Object, mapped: Term | None = None) -> Json:
     """
     if isinstance(term, Literal):
         is_text = mapped is not None and _is_brought_back(term, mapped)
-        return _plain(term, _checked(term.value) if is_text else None)
+        return _plain(term, checked(term.value) if is_text else None)
     if isinstance(term, Items):
         return [to_value(item, mapped) for item in term.terms]
     if isinstance(term, ExternalTriple):
         raise ValueError("a triple term is not a value")
-    return None if term == vocab.NULL else _checked(term.value)
+    return None if term == vocab.NULL else checked(term.value)
 
 
 def is_number(literal: Literal) -> bool:
@@ -73,7 +74,8 @@ def is_number(literal: Literal) -> bool:
     return literal.datatype.value in INTEGER_TYPES | _FRACTIONS
 
 
-def _checked(text: str) -> str:
+def checked(text: str) -> str:
+    """A text that is short enough for a value. Raises ValueError for others."""
     if len(text) > limits.STRING_BYTES // 4 and len(text.encode()) > limits.STRING_BYTES:
         raise ValueError("a string of more than 1 MiB is too long")
     return text
@@ -92,14 +94,14 @@ def _is_brought_back(literal: Literal, mapped: Term) -> bool:
 
 def _plain(literal: Literal, text: str | None) -> Json:
     """A literal by its datatype; ``text`` if no JSON value fits."""
-    datatype, value = literal.datatype.value, _checked(literal.value)
-    if datatype == _STRING or datatype in _TIMES:
+    datatype, value = literal.datatype.value, checked(literal.value)
+    if datatype in TEXTS:
         return value
     if literal.language is not None:
         return to_json(literal) if text is None else text
+    if datatype in INTEGER_TYPES and (number := _integer(value)) is not None:
+        return number
     other = {"@value": value, "@type": datatype} if text is None else text
-    if datatype in INTEGER_TYPES:
-        return _integer(value, other)
     if datatype in _FRACTIONS:
         return _fraction(value, other)
     if datatype == vocab.BOOLEAN.value:
@@ -109,12 +111,12 @@ def _plain(literal: Literal, text: str | None) -> Json:
     return other
 
 
-def _integer(text: str, other: Json) -> Json:
+def _integer(text: str) -> int | None:
     """An integer of 64 bits."""
     if not _INTEGER.fullmatch(text):
-        return other
+        return None
     number = int(text)
-    return number if limits.INTEGER_MINIMUM <= number <= limits.INTEGER_MAXIMUM else other
+    return number if limits.INTEGER_MINIMUM <= number <= limits.INTEGER_MAXIMUM else None
 
 
 def _fraction(text: str, other: Json) -> Json:
