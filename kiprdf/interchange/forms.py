@@ -89,7 +89,7 @@ def is_usual(term: Object, value: Json, rule: Mapping[str, str]) -> bool:
         return False
     if datatype is None or term.datatype == vocab.STRING:
         return datatype is None and term.datatype == plain
-    return term.datatype.value == datatype and _fits(value, datatype)
+    return term.datatype.value == datatype and fits_datatype(value, datatype)
 
 
 def usual_value(value: Json, rule: Mapping[str, str]) -> dict[str, Json]:
@@ -106,7 +106,7 @@ def usual_form(value: Json, rule: Mapping[str, str]) -> dict[str, Json]:
     {'@value': '1815-12-10', '@type': 'http://www.w3.org/2001/XMLSchema#date'}
     """
     datatype, language = rule.get("datatype"), rule.get("language")
-    if datatype is not None and not _fits(value, datatype):
+    if datatype is not None and not fits_datatype(value, datatype):
         datatype = None
     if isinstance(value, dict) and isinstance(value.get("@value"), str):
         return value
@@ -128,7 +128,7 @@ def usual_form(value: Json, rule: Mapping[str, str]) -> dict[str, Json]:
     return {"@value": value, "@language": language, **directed}
 
 
-def _fits(value: Json, datatype: str) -> bool:
+def fits_datatype(value: Json, datatype: str) -> bool:
     """Whether a value can be a literal of a datatype, or an IRI."""
     if datatype == "@id":
         return isinstance(value, str) and iri_of(value) is not None

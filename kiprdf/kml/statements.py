@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Generic, TypeAlias, TypeVar
 
 from kiprdf.budget import paced
@@ -111,11 +111,13 @@ def tall_ends(
     return list(tall)
 
 
-def _handles(elements: Iterable[Element[K]], most: int | None) -> dict[K, ast.Variable]:
+def _handles(elements: Sequence[Element[K]], most: int | None) -> dict[K, ast.Variable]:
     """``?c1``, ``?p2``, … for those of the first elements that a proposition refers to."""
-    links = [element for element in elements if isinstance(element, Proposition)]
-    ends = {end for link in links for end in (link.subject, link.object)}
-    referred = [element for element in islice(elements, most) if element.key in ends]
+    links = (element for element in elements if isinstance(element, Proposition))
+    ends = chain.from_iterable((link.subject, link.object) for link in links)
+    first = list(islice(elements, most))
+    named = {element.key for element in first}.intersection(ends)
+    referred = [element for element in first if element.key in named]
     return {
         element.key: ast.Variable(f"{'c' if isinstance(element, Concept) else 'p'}{number}")
         for number, element in enumerate(referred, 1)

@@ -138,10 +138,12 @@ def in_order(statements: Iterable[ExternalTriple]) -> list[ExternalTriple]:
     return ordered
 
 
-def in_order_once(statements: Iterable[Terms]) -> list[ExternalTriple]:
-    """Statements of IRIs and literals as ``in_order`` sorts them, each once.
+def in_order_if_flat(statements: Iterable[Terms]) -> list[ExternalTriple] | None:
+    """Statements as ``in_order`` sorts them, each once; None if one is a part of a list, of a
+    container, of a reifier or of an ontology, or has other terms than IRIs and literals. Few
+    documents have such statements.
 
-    Those of one property have the same object as predicate, too.
+    The statements of one property have the same object as predicate, too.
     """
     groups, ordered = by_subject(statements), list[ExternalTriple]()
     predicates: dict[NamedNode, tuple[NamedNode, str]] = {}
@@ -150,10 +152,30 @@ def in_order_once(statements: Iterable[Terms]) -> list[ExternalTriple]:
         for _, predicate, object_ in groups[subject]:
             known = predicates.get(predicate)
             if known is None:
+                if predicate in _STRUCTURE or _is_of_terms(predicate):
+                    return None
                 known = predicates[predicate] = predicate, f"{predicate} "
-            texts[f"{known[1]}{object_}"] = _as_statement((subject, known[0], object_))
+            text = str(object_)
+            if text.startswith(_NOTABLE) and _is_structural(object_):
+                return None
+            texts[known[1] + text] = _as_statement((subject, known[0], object_))
+        if not isinstance(subject, NamedNode):
+            return None
         ordered += map(texts.__getitem__, sorted(texts))
     return ordered
+
+
+_STRUCTURE = (vocab.FIRST, vocab.REST, vocab.REIFIES)
+_NOTABLE = ("<http://www.w3.org/", "_:", "<<")
+"""How what is structural begins in N-Triples."""
+
+
+def _is_structural(term: Object | Triple) -> bool:
+    """Whether an object is no literal or IRI, or the end or class of a list, a container, a
+    reifier or a part of an ontology."""
+    if not isinstance(term, NamedNode):
+        return not isinstance(term, Literal)
+    return term in (vocab.NIL, LIST, vocab.STATEMENT) or is_definition_class(term.value)
 
 
 _NESTED = (tuple, Items)
@@ -211,25 +233,6 @@ def joined(terms: Mapping[str, list[Terms]]) -> dict[ExternalTriple, Graphs]:
             if places is not own:
                 statements[statement] = (*places, name)
     return statements
-
-
-def is_flat(statements: Collection[Terms]) -> bool:
-    """Whether no statement is a part of a list, of a container, of a reifier or of an ontology, and
-    all have IRIs and literals only; so have most documents."""
-    subject, predicate, object_ = map(itemgetter, range(3))
-    if not {*map(type, map(subject, statements))} <= {NamedNode}:
-        return False
-    if not {*map(type, map(object_, statements))} <= {NamedNode, Literal}:
-        return False
-    terms = {*map(predicate, statements)}
-    objects = map(object_, statements)
-    nodes = {one for one in paced(objects) if isinstance(one, NamedNode)}
-    return (
-        terms.isdisjoint((vocab.FIRST, vocab.REST, vocab.REIFIES))
-        and nodes.isdisjoint((vocab.NIL, LIST, vocab.STATEMENT))
-        and not any(map(_is_of_terms, terms))
-        and not any(is_definition_class(node.value) for node in paced(nodes))
-    )
 
 
 _parts = attrgetter("subject", "predicate", "object")

@@ -179,6 +179,8 @@ class Identifier:
     """Finds the identities of all subjects of one import."""
 
     by_subject: BySubject
+    types: Mapping[Node, list[Object]]
+    """The classes of subjects."""
     naming: Naming
     define: bool
     default_type: str | None
@@ -213,7 +215,7 @@ class Identifier:
             if identity is None:
                 new.append(node)
             else:
-                self._add(node, identity, _classes(self._statements(node)))
+                self._add(node, identity, self._classes(node))
         for node in new:
             try:
                 self._name(node)
@@ -250,11 +252,16 @@ class Identifier:
                 if iri in refused and not meta_type(identity.id):
                     part = refused.pop(iri)
                     del self.identities.refused[part]
-                    self._add(part, identity, _classes(self._statements(part)))
+                    self._add(part, identity, self._classes(part))
                     pending.append(part)
         for id, iris in claims.items():
             originals[id] += sorted(iris)
         self.identities.originals |= originals
+
+    def _classes(self, node: Node) -> list[str]:
+        """The IRIs of the classes of a subject, sorted."""
+        classes = self.types.get(node, ())
+        return sorted({c.value for c in classes if isinstance(c, NamedNode) and not is_blank(c)})
 
     def _statements(self, node: Node) -> list[ExternalTriple]:
         return self.by_subject.get(node, [])
@@ -297,7 +304,7 @@ class Identifier:
         if not by_iri_alone or self.naming.index.originals[stub.id] != (node.value,):
             return False
         try:
-            type_name, class_iri = self._type(node, _classes(self._statements(node)))
+            type_name, class_iri = self._type(node, self._classes(node))
         except ValueError:
             return False
         if class_iri is None or type_name == stub.type:
@@ -313,13 +320,14 @@ class Identifier:
     def _name(self, node: Node) -> None:
         """Give a subject a new identity. Raises ValueError if it has no type or no name."""
         statements = self._statements(node)
-        classes = _classes(statements)
+        classes = self._classes(node)
         type_name, class_iri = self._type(node, classes)
         ranks = ranks_of(self.naming.labels(type_name))
         labels = labels_of(statements, ranks, self.language)
-        candidates = name_candidates(node.value, labels, self.names)
         name = concept_name(labels[0]) if labels and self.names != "local" else None
-        name = name or next(filter(None, map(concept_name, candidates)), None)
+        if name is None:
+            candidates = name_candidates(node.value, labels, self.names)
+            name = next(filter(None, map(concept_name, candidates)), None)
         if name is None:
             raise ValueError("neither its labels nor its IRI can be the name of a concept")
         name = unique_name(name, node.value, lambda text: self._is_free(type_name, text))
@@ -383,12 +391,6 @@ class Identifier:
         if iri in GENERIC:
             return 3, iri
         return 1 if self.naming.type(iri) in self.naming.index.concept_types else 2, iri
-
-
-def _classes(statements: list[ExternalTriple]) -> list[str]:
-    """The IRIs of the classes of a subject, sorted."""
-    classes = [s.object for s in statements if s.predicate == vocab.TYPE]
-    return sorted({c.value for c in classes if isinstance(c, NamedNode) and not is_blank(c)})
 
 
 def _concept_of(id: str) -> ConceptName:

@@ -39,8 +39,7 @@ from kiprdf.interchange.importing.external import (
     gather_containers,
     gather_lists,
     in_order,
-    in_order_once,
-    is_flat,
+    in_order_if_flat,
     joined,
     recorded_and_inner,
     replaced_in,
@@ -130,18 +129,23 @@ def plan(
     with_periods(external, iris)
     bases = [iris] if source_base is None else [iris, Iris(source_base)]
     subjects = by_subject(external.statements)
+    properties = {*map(itemgetter(1), external.statements)}
+    types: dict[Node, list[Object]] = defaultdict(list)
+    for subject, property, object_ in paced(external.statements):
+        if property == vocab.TYPE:
+            types[subject].append(object_)
     for reifier in external.reified:
         subjects.pop(reifier, None)
-    labels = names_by_label(subjects, options.names)
+        types.pop(reifier, None)
+    labels = names_by_label(subjects, properties, types, options.names)
     claims = claims_by_element(subjects, define, Naming(mapping, index, bases, labels))
     naming = Naming(mapping, index.claiming(claims), bases, labels)
     undescribed = set()
     if default_type:
         undescribed = stubs(external, subjects, naming, options.every_link)
-    properties = {*map(itemgetter(1), external.statements)}
     has_claims = any(naming.is_claim(one.value) for one in properties)
     identifier = Identifier(
-        subjects, naming, define, default_type, language, options.names, has_claims
+        subjects, types, naming, define, default_type, language, options.names, has_claims
     )
     identities = identifier.identify(undescribed)
     index = naming.index.without(identities.superseded).claiming(identities.originals)
@@ -176,10 +180,19 @@ def plan(
     recorded = record(
         _imported(elements, placed, merged_values, parts, context), index, context.originals
     )
+    has_texts = any(one.value in DESCRIPTIONS for one in properties)
+    described = external.statements if has_texts else ()
     unstated = (one.key for one in concepts if one.key not in merged_values)
-    existing = [element for element in elements if index.exists(element.key)]
+    existing: list[Element] = [
+        *(one for one in concepts if not index.is_unused("C", one.type) and index.exists(one.key)),
+        *(
+            one
+            for one in propositions
+            if not index.is_unused("P", one.predicate) and index.exists(one.key)
+        ),
+    ]
     return ImportPlan(
-        missing_definitions(missing, external.statements, language),
+        missing_definitions(missing, described, language),
         concepts,
         propositions,
         frozenset(element.key for element in existing),
@@ -225,14 +238,12 @@ def read_external(
     has recorded of the ontologies that ``is_recorded`` knows is not among them.
     """
     terms, skipped = by_graph(quads)
-    is_plain = is_flat([*chain.from_iterable(terms.values())])
-    if is_plain and len(terms) == 1:
-        ((name, only),) = terms.items()
-        ordered = in_order_once(only)
-        return ExternalData(ordered, {}, {}, skipped, (name,)), len(ordered)
+    flat = in_order_if_flat(chain.from_iterable(terms.values()))
+    if flat is not None and len(terms) == 1:
+        return ExternalData(flat, {}, {}, skipped, (*terms,)), len(flat)
     collected = joined(terms)
-    if is_plain:
-        return ExternalData(in_order(collected), collected, {}, skipped), len(collected)
+    if flat is not None:
+        return ExternalData(flat, collected, {}, skipped), len(flat)
     recorded, inner = recorded_and_inner(collected, is_recorded)
     axioms: set[ExternalTriple] = set()
     data: Collection[ExternalTriple] = collected
@@ -722,7 +733,7 @@ def _of_merged(context: Context, values: ValueReader) -> Iterator[str]:
 def _of_lists(facts: list[Fact], context: Context) -> Iterator[str]:
     """Lists of elements of which an earlier import has links that this one does not state."""
     stated = {(fact.subject, str(one[0]), str(one[1])) for fact in facts for one in fact.lists}
-    ids = {fact.id for fact in facts}
+    ids = {fact.id for fact in facts} if stated else set()
     for id, noted in context.originals.items() if stated else ():
         places = listed(noted.get(LISTS)) if isinstance(noted, dict) and id not in ids else []
         link = context.index.link(id) if places else None

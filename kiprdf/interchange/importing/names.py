@@ -14,14 +14,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain, count
-from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias, TypeGuard, TypeVar
 from typing import Literal as OneOf
 from urllib.parse import unquote
 
 from pyoxigraph import Literal, NamedNode
 
-from kiprdf.budget import paced
 from kiprdf.collector import cached
 from kiprdf.interchange.importing.blank_nodes import SKOLEM
 from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
@@ -215,18 +213,18 @@ def term_name(iri: str, label: str | None, names: Names | None = None) -> str | 
 
 
 def names_by_label(
-    subjects: Mapping[Node, list[ExternalTriple]], choice: Names | None
+    subjects: Mapping[Node, list[ExternalTriple]],
+    properties: Iterable[NamedNode],
+    types: Mapping[Node, list[Object]],
+    choice: Names | None,
 ) -> dict[str, str]:
     """The names that data give to classes and properties by their labels.
 
     A label that is the name of two terms names neither.
     """
-    predicates = {*map(itemgetter(1), chain.from_iterable(subjects.values()))}
-    terms = {one.value for one in predicates}
-    if vocab.TYPE in predicates:
-        statements = chain.from_iterable(paced(subjects.values()))
-        classes = {value for _, property, value in statements if property == vocab.TYPE}
-        terms.update(one.value for one in classes if isinstance(one, NamedNode))
+    terms = {one.value for one in properties}
+    classes = {*chain.from_iterable(types.values())}
+    terms.update(one.value for one in classes if isinstance(one, NamedNode))
     labels = {iri: label_of(subjects.get(NamedNode(iri), [])) for iri in terms}
     names = {iri: term_name(iri, label, choice) for iri, label in labels.items()}
     uses = Counter(names.values())
@@ -256,7 +254,9 @@ def labels_of(
     ranked = [
         (rank, *label_rank(value, language))
         for _, predicate, value in statements
-        if (rank := ranks.get(predicate.value)) is not None and _is_text(value)
+        if isinstance(value, Literal)
+        and (rank := ranks.get(predicate.value)) is not None
+        and _is_text(value)
     ]
     return [text for *_, text in sorted(ranked)]
 

@@ -42,7 +42,6 @@ _OWN_METADATA = RESERVED_METADATA | {GRAPH, GRAPH_VALUES, ORIGINAL}
 TYPES, NAMES = "@type", "@name"
 """The keys of ``graph_values`` for classes, and for properties that state the name alone."""
 _TAGGED = (f"{vocab.RDF}langString", f"{vocab.RDF}dirLangString")
-_PLAIN = {vocab.STRING.value: str, vocab.INTEGER.value: int}
 
 
 @dataclass(slots=True)
@@ -192,7 +191,7 @@ class ValueReader:
     def _use(self, place: _Place, key: str, kind: str, term: Object) -> Use:
         """What a value says about its key. Data have few uses, and each in very many triples."""
         property = place.property
-        use = Use(place.is_metadata, key, property, usage_of(property, term), _PLAIN.get(kind))
+        use = Use(place.is_metadata, key, property, usage_of(property, term), kind)
         if kind:  # lists are of all kinds
             place.uses[kind] = use
         if place.is_metadata or key != SAME_AS:

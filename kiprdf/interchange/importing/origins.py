@@ -14,13 +14,21 @@ from pyoxigraph import Literal, NamedNode
 
 from kiprdf.budget import paced
 from kiprdf.collector import cached
-from kiprdf.interchange.forms import UNCHANGED, form, is_usual, listed, usual_value
+from kiprdf.interchange.forms import (
+    UNCHANGED,
+    fits_datatype,
+    form,
+    is_usual,
+    listed,
+    usual_value,
+)
 from kiprdf.interchange.importing.element_index import SAME_AS, ElementIndex
 from kiprdf.interchange.importing.external import Items, Object
 from kiprdf.interchange.importing.plan import Concept, Element, JsonMap, concept
-from kiprdf.interchange.importing.values import NodeValues, Origin, Usage, Use, to_value
+from kiprdf.interchange.importing.values import TEXTS, NodeValues, Origin, Usage, Use, to_value
 from kiprdf.kml.merged_origins import OF_MERGES, ORIGINAL, STATEMENTS
 from kiprdf.language.names import META_TYPES
+from kiprdf.rdf import vocab
 from kiprdf.rdf.iris import ConceptName
 from kiprdf.rdf.literals import Json, canonical_json
 from kiprdf.semantics.protected import SYSTEM
@@ -98,6 +106,10 @@ def recorded_subjects(index: ElementIndex) -> frozenset[str]:
     return frozenset(str(line).partition("> ")[0][1:] for line in lines)
 
 
+_PLAIN: dict[str, type] = {vocab.STRING.value: str, vocab.INTEGER.value: int}
+"""What values are that have no datatype of their own."""
+
+
 class _Definitions:
     """The records of definitions: those that they have, and the usual ones of this import."""
 
@@ -128,7 +140,7 @@ class _Definitions:
         for place in sorted(rules):
             self._add_rule(place, dict(_most_common(rules[place])))
         self._usual = {
-            definition: {use for use in counts if self._is_plain(definition, use)}
+            definition: {use: own for use in counts if (own := self._plain(definition, use))}
             for definition, counts in uses_of.items()
         }
 
@@ -139,20 +151,30 @@ class _Definitions:
         iri, name = (one if isinstance(one, str) else "" for one in values)
         return iri, name
 
-    def _is_plain(self, definition: ConceptName, use: Use) -> bool:
-        """Whether a string or an integer of a use has its usual form if it is its own text."""
+    def _plain(self, definition: ConceptName, use: Use) -> type | str | None:
+        """What a value of a use is that has its usual form: any string, an integer that is its own
+        text, or a text that fits a datatype; None for other uses."""
         rule = self.rules.get((definition, use.is_metadata, use.key), {})
-        if use.plain is None or use.key == SAME_AS or rule.get(IRI) != use.property:
-            return False
-        return {"container", "language", "datatype"}.isdisjoint(rule)
+        if use.key == SAME_AS or rule.get(IRI) != use.property:
+            return None
+        if not {"container", "language"}.isdisjoint(rule):
+            return None
+        datatype = rule.get("datatype")
+        if datatype is None:
+            return _PLAIN.get(use.kind)
+        return datatype if datatype == use.kind and datatype in TEXTS else None
 
     def are_usual(self, definition: ConceptName, origins: list[Origin]) -> bool:
         """Whether some values are simple and have their usual form; most have."""
-        usual = self._usual.get(definition, ())
+        usual = self._usual.get(definition, {})
         for origin in origins:
             use, term, value = origin
-            is_plain = use in usual and type(value) is use.plain
-            if is_plain and (use.plain is str or term.value == str(value)):  # type: ignore[union-attr]
+            plain = usual.get(use)
+            if plain is str:
+                continue
+            if plain is int and type(value) is int and term.value == str(value):  # type: ignore[union-attr]
+                continue
+            if isinstance(plain, str) and fits_datatype(value, plain):
                 continue
             if not self._is_usual(definition, origin):
                 return False

@@ -249,8 +249,8 @@ class Use:
     key: str
     property: str
     usage: Usage
-    plain: type | None
-    """What a value of it is without a datatype: a string or an integer; None for other values."""
+    kind: str
+    """The datatype or language; "" for lists."""
 
 
 class Origin(NamedTuple):
