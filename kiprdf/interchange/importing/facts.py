@@ -101,7 +101,7 @@ class Facts:
         self.ids: dict[Object, str] = {
             node: resource.id
             for node, resource in self._resources.items()
-            if node.value not in self._reified and not self._naming.is_below_base(node.value)
+            if not resource.is_ours and resource.iri not in self._reified
         }
         """The ids of the nodes of which nothing else is to be found out; so are most."""
         shared = self._external.shared
@@ -460,7 +460,11 @@ class Facts:
     @cached_property
     def has_others(self) -> bool:
         """Whether there is any such node."""
-        return any(map(self._is_other_node, paced({*self._resources, *self.by_reifier})))
+        originals, every = self._index.originals, self._resources.values()
+        return any(map(self._is_other_node, paced(self.by_reifier))) or any(
+            not one.is_ours and originals.get(one.id, (one.iri,))[0] != one.iri
+            for one in paced(every)
+        )
 
     def sorted(self) -> list[Fact]:
         """All facts by height, the number of levels of other facts below them, then by ends."""

@@ -66,6 +66,9 @@ class Resource:
     identity: ConceptName
     id: str
     """That of the identity."""
+    iri: str
+    is_ours: bool
+    """Whether its IRI is below the base of the nexus, or of the one that wrote the data."""
     types: list[str] = field(default_factory=list)
     class_iri: str | None = None
     """The class that its type comes from."""
@@ -231,17 +234,18 @@ class Identifier:
         A refused subject with such an IRI becomes a part of the concept.
         """
         originals: dict[str, list[str]] = defaultdict(list)
-        pending = deque(sorted(self.identities.resources, key=lambda node: node.value))
-        for node in pending:
-            if not self.naming.is_below_base(node.value):
-                originals[self.identities.resources[node].id].append(node.value)
+        every = sorted(self.identities.resources.items(), key=lambda item: item[1].iri)
+        for _, resource in every:
+            if not resource.is_ours:
+                originals[resource.id].append(resource.iri)
+        pending = deque(node for node, _ in every if self.has_claims)
         owners = {
-            (meta_type(resource.id), node.value): resource.identity
-            for node, resource in self.identities.resources.items()
+            (meta_type(resource.id), resource.iri): resource.identity
+            for resource in self.identities.resources.values()
             if self.has_claims
         }
         claims: dict[str, set[str]] = defaultdict(set)
-        while pending and self.has_claims:
+        while pending:
             node = pending.popleft()
             identity = self.identities.resources[node].identity
             for iri in sorted(_claims(self._statements(node), identity, self.naming)):
@@ -261,6 +265,8 @@ class Identifier:
     def _classes(self, node: Node) -> list[str]:
         """The IRIs of the classes of a subject, sorted."""
         classes = self.types.get(node, ())
+        if len(classes) == 1 and isinstance(classes[0], NamedNode) and not is_blank(classes[0]):
+            return [classes[0].value]
         return sorted({c.value for c in classes if isinstance(c, NamedNode) and not is_blank(c)})
 
     def _statements(self, node: Node) -> list[ExternalTriple]:
@@ -275,7 +281,9 @@ class Identifier:
     ) -> None:
         others = [iri for iri in classes if iri != class_iri]
         other_types = [iri for iri in others if self.naming.type(iri) != identity.type]
-        self.identities.resources[node] = Resource(identity, identity.id, other_types, class_iri)
+        iri, is_ours = node.value, self.naming.is_below_base(node.value)
+        resource = Resource(identity, identity.id, iri, is_ours, other_types, class_iri)
+        self.identities.resources[node] = resource
         self.identities.names.add(identity)
 
     def _identity(self, node: Node) -> ConceptName | None:
@@ -337,12 +345,12 @@ class Identifier:
     def _warn_of_existing(self, new: Iterable[Node]) -> None:
         """Warn of the new subjects whose names are those of concepts."""
         index, resources = self.naming.index, self.identities.resources
-        ids = {node: resources[node].id for node in new if node in resources}
-        index.prefetch(ids.values())
-        for node, id in ids.items():
-            if index.exists(id):
-                existing = f"{shown(id)} exists without an original IRI"
-                warning = f"{existing} and is considered the same as <{node.value}>."
+        every = [resources[node] for node in new if node in resources]
+        index.prefetch(one.id for one in every)
+        for one in every:
+            if not index.is_unused("C", one.identity.type) and index.exists(one.id):
+                existing = f"{shown(one.id)} exists without an original IRI"
+                warning = f"{existing} and is considered the same as <{one.iri}>."
                 self.identities.warnings.append(warning)
 
     def _is_free(self, type_name: str, name: str) -> bool:

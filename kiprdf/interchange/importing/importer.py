@@ -444,23 +444,24 @@ def _concepts(context: Context, values: ValueReader, merged_values: MergedValues
 
     An earlier import may have made one concept of several resources.
     """
-    nodes: dict[ConceptName, list[Node]] = defaultdict(list)
+    nodes: dict[ConceptName, list[Node]] = {}
     for node, resource in context.identities.resources.items():
-        nodes[resource.identity].append(node)
+        nodes.setdefault(resource.identity, []).append(node)
     rank = {name: place for place, name in enumerate(META_TYPES)}
     order = sorted(nodes, key=lambda name: (rank.get(name.type, len(rank)), name))
     concepts = []
     for identity in paced(order):
-        stated = nodes[identity]
+        stated, id = nodes[identity], identity.id
         if context.originals:
             stated = [n for n in stated if not is_merged(n, identity, values, context)]
         merged = values.by_node[stated[0]] if len(stated) == 1 else NodeValues()
         if stated:
-            merged_values[identity.id] = merged
+            merged_values[id] = merged
         for node in stated if len(stated) > 1 else ():
             merged.merge(values.by_node[node])
-        same_as = context.index.originals.get(identity.id, ())
-        concepts.append(concept(identity, *_attributes_and_metadata(merged, same_as, context)))
+        same_as = context.index.originals.get(id, ())
+        values_of_it = _attributes_and_metadata(merged, same_as, context)
+        concepts.append(statements.Concept(id, identity.type, identity.name, *values_of_it))
     return concepts
 
 
@@ -496,18 +497,18 @@ def _imported(
     """
     remaining = iter(facts)
     external = {
-        resource.id
-        for node, resource in context.identities.resources.items()
-        if not context.naming.is_below_base(node.value)
+        resource.id for resource in context.identities.resources.values() if not resource.is_ours
     }
     alike: dict[tuple[str, frozenset[str], frozenset[str]], list[Element]] = {}
+    types = {name.type for name in context.identities.names}
+    definitions = {type: ConceptName(META_TYPES[0], type) for type in types}
     for element in elements:
         own = [element]
         if isinstance(element, statements.Concept):
             values = merged_values.get(element.key)
             if values is None or element.type in META_TYPES or element.key not in external:
                 continue
-            definition, iris = ConceptName(META_TYPES[0], element.type), tuple(values.classes)
+            definition, iris = definitions[element.type], tuple(values.classes)
             if len(iris) > 1:
                 iris = tuple(sorted({*iris}))
             yield Imported(own, definition, values, iris, [], (), [])
@@ -716,7 +717,8 @@ def replaced(facts: Iterable[Fact], context: Context, values: ValueReader) -> It
 
 
 def _of_merged(context: Context, values: ValueReader) -> Iterator[str]:
-    for node, resource in context.identities.resources.items():
+    resources = context.identities.resources.items() if context.originals else ()
+    for node, resource in resources:
         id = resource.id
         part = merged_parts(context.originals.get(id)).get(node.value)
         if part is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
-from typing import cast
 
 from pyoxigraph import Literal, NamedNode
 
@@ -93,8 +92,10 @@ class ValueReader:
     def _begin(self, subject: Node, resource: Resource | None) -> None:
         """Go on with another subject."""
         self._subject, self._values, self._name = subject, None, None
-        self._is_ours = self._naming.is_below_base(subject.value)
-        type_name = None if resource is None else resource.identity.type
+        if resource is None:
+            type_name, self._is_ours = None, self._naming.is_below_base(subject.value)
+        else:
+            type_name, self._is_ours = resource.identity.type, resource.is_ours
         self._own_places = self._places[type_name, self._is_ours]
 
     def add_type(self, statement: ExternalTriple, resource: Resource | None) -> None:
@@ -142,7 +143,8 @@ class ValueReader:
             kind = _kind(object_)
             try:
                 if kind in TEXTS:
-                    value: Json = checked(cast(Literal, object_).value)
+                    assert isinstance(object_, Literal)
+                    value: Json = checked(object_.value)
                 else:
                     value = to_value(object_, place.key.term)
             except ValueError as error:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from itertools import chain
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
 from pyoxigraph import Literal, NamedNode
@@ -116,15 +118,19 @@ class _Definitions:
     def __init__(self, elements: list[Imported], index: ElementIndex) -> None:
         iris: dict[ConceptName, Counter[str]] = defaultdict(Counter)
         names: dict[ConceptName, Counter[str]] = defaultdict(Counter)
-        uses_of: dict[ConceptName, Counter[Use]] = defaultdict(Counter)
+        origins_of: dict[ConceptName, list[list[Origin]]] = defaultdict(list)
         for one in paced(elements):
             uses = iris[one.definition]
-            for iri in (one.iris or one.properties)[:1]:
-                uses[iri] += len(one.elements)
+            if one.iris or one.properties:
+                uses[(one.iris or one.properties)[0]] += len(one.elements)
             if one.values.label:
                 names[one.definition][one.values.label] += 1
             if one.values.origins:
-                uses_of[one.definition].update([use for use, _, _ in one.values.origins])
+                origins_of[one.definition].append(one.values.origins)
+        uses_of = {
+            definition: Counter(map(itemgetter(0), chain.from_iterable(every)))
+            for definition, every in origins_of.items()
+        }
         rules: dict[RuleKey, Counter[Usage]] = defaultdict(Counter)
         for definition, counts in uses_of.items():
             for use, number in counts.items():
