@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 Sources: TypeAlias = Source | list[Source]
 K = TypeVar("K", bound="DocumentOptions")
 LONG = 1_000
-"""Only longer texts may be too long for a value."""
+"""Only longer texts, and larger numbers, may be too long for a value."""
 
 
 def import_rdf(
@@ -165,6 +165,7 @@ def _create(
     """
     if len({one.key for one in elements}) < len(elements):
         return None
+    existing, source = plan.existing, plan.source
     keys: tuple[set[str], set[str]] = (set(), set())
     rest: list[Element] = []
     try:
@@ -174,7 +175,7 @@ def _create(
                 creations.define(one.type, one.name)
                 rest.append(one)
                 continue
-            if one.key in plan.existing:
+            if one.key in existing:
                 rest.append(one)
                 continue
             if one.attributes:
@@ -183,13 +184,13 @@ def _create(
                 if is_judged(one.metadata, actor):
                     return None
                 _check_values(one.metadata, keys[1], is_metadata=True)
-            noted = one.metadata if plan.source is None else with_note(one, plan)
-            values = one.attributes, noted
+            noted = one.metadata if source is None else with_note(one, plan)
             if isinstance(one, statements.Concept):
-                is_new = creations.concept(one.key, one.type, one.name, *values)
+                is_new = creations.concept(one.key, one.type, one.name, one.attributes, noted)
             else:
-                ends = one.subject, one.predicate, one.object
-                is_new = creations.proposition(one.key, *ends, *values)
+                is_new = creations.proposition(
+                    one.key, one.subject, one.predicate, one.object, one.attributes, noted
+                )
             if not is_new:
                 return None
     except KipError:
@@ -207,8 +208,10 @@ def _check_values(values: Mapping[str, Json], keys: set[str], *, is_metadata: bo
             if is_metadata:
                 refuse_reserved(key, NOWHERE)
             keys.add(key)
-        if type(value) is not str or len(value) > LONG:
-            from_json(value)
+        kind = type(value)
+        if (kind is str and len(value) <= LONG) or (kind is int and -LONG <= value <= LONG):
+            continue  # nearly always
+        from_json(value)
 
 
 # Definitions and data -------------------------------------------------------------------------

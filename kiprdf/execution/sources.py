@@ -90,11 +90,13 @@ class Replacement:
         note already (``with_note``).
         """
         planned: list[Planned] = [*self._plan.concepts, *self._plan.propositions]
-        every = [one for one in planned if one.key not in created]
         if self._plan.source is None:
             edits = self._draft.edits.values()
             noted = {edit.after.node for edit in edits if STATED_BY in edit.after.metadata}
-            every = [one for one in every if self._iris.from_id(one.key) in noted] if noted else []
+            planned = (
+                [one for one in planned if self._iris.from_id(one.key) in noted] if noted else []
+            )
+        every = [one for one in planned if one.key not in created]
         stated_now: set[NamedNode] = set()
         for one in paced(every):
             node = cast(NamedNode, self._iris.from_id(one.key))

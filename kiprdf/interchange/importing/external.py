@@ -156,7 +156,9 @@ def in_order_if_flat(statements: Iterable[Terms]) -> list[ExternalTriple] | None
                     return None
                 known = predicates[predicate] = predicate, f"{predicate} "
             text = str(object_)
-            if text.startswith(_NOTABLE) and _is_structural(object_):
+            if isinstance(object_, _NOT_FLAT) or (
+                text.startswith(_W3C) and _is_structural(object_)
+            ):
                 return None
             texts[known[1] + text] = _as_statement((subject, known[0], object_))
         if not isinstance(subject, NamedNode):
@@ -166,16 +168,14 @@ def in_order_if_flat(statements: Iterable[Terms]) -> list[ExternalTriple] | None
 
 
 _STRUCTURE = (vocab.FIRST, vocab.REST, vocab.REIFIES)
-_NOTABLE = ("<http://www.w3.org/", "_:", "<<")
-"""How what is structural begins in N-Triples."""
+_NOT_FLAT = (BlankNode, Triple)
+_W3C = "<http://www.w3.org/"
 
 
-def _is_structural(term: Object | Triple) -> bool:
-    """Whether an object is no literal or IRI, or the end or class of a list, a container, a
-    reifier or a part of an ontology."""
-    if not isinstance(term, NamedNode):
-        return not isinstance(term, Literal)
-    return term in (vocab.NIL, LIST, vocab.STATEMENT) or is_definition_class(term.value)
+def _is_structural(node: NamedNode) -> bool:
+    """Whether a node is the end of a list, or the class of one, of a container, of a reifier or of
+    a part of an ontology."""
+    return node in (vocab.NIL, LIST, vocab.STATEMENT) or is_definition_class(node.value)
 
 
 _NESTED = (tuple, Items)

@@ -643,7 +643,7 @@ def is_merged(node: Node, identity: ConceptName, values: ValueReader, context: C
 
 def unchanged_links(propositions: Iterable[Proposition], context: Context) -> Iterator[str]:
     """The ids of propositions of which the nexus has the same statements."""
-    for one in propositions:
+    for one in propositions if context.originals else ():
         before = context.originals.get(one.key)
         now = cast(JsonMap, one.metadata.get(ORIGINAL) or {})
         statements = listed(now.get(STATEMENTS))

@@ -183,13 +183,17 @@ def plan(
     has_texts = any(one.value in DESCRIPTIONS for one in properties)
     described = external.statements if has_texts else ()
     unstated = (one.key for one in concepts if one.key not in merged_values)
-    existing: list[Element] = [
-        *(one for one in concepts if not index.is_unused("C", one.type) and index.exists(one.key)),
+    used = {
+        *(name for name in {one.type for one in concepts} if not index.is_unused("C", name)),
         *(
-            one
-            for one in propositions
-            if not index.is_unused("P", one.predicate) and index.exists(one.key)
+            name
+            for name in {one.predicate for one in propositions}
+            if not index.is_unused("P", name)
         ),
+    }
+    existing: list[Element] = [
+        *(one for one in concepts if one.type in used and index.exists(one.key)),
+        *(one for one in propositions if one.predicate in used and index.exists(one.key)),
     ]
     return ImportPlan(
         missing_definitions(missing, described, language),

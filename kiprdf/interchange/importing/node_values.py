@@ -18,6 +18,7 @@ from kiprdf.interchange.importing.identities import Context, Resource
 from kiprdf.interchange.importing.names import OTHER_TYPES, Key
 from kiprdf.interchange.importing.origins import usage_of
 from kiprdf.interchange.importing.values import (
+    LONG,
     TEXTS,
     NodeValues,
     Origin,
@@ -144,7 +145,8 @@ class ValueReader:
             try:
                 if kind in TEXTS:
                     assert isinstance(object_, Literal)
-                    value: Json = checked(object_.value)
+                    text = object_.value
+                    value: Json = text if len(text) <= LONG else checked(text)
                 else:
                     value = to_value(object_, place.key.term)
             except ValueError as error:

@@ -41,6 +41,8 @@ _TIMES = frozenset(
 TEXTS = _TIMES | {vocab.STRING.value}
 """The datatypes of literals whose text is their value."""
 _ANY_URI = f"{vocab.XSD}anyURI"
+LONG = limits.STRING_BYTES // 4
+"""Only longer texts may be too long for a value."""
 _INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
 _FRACTION = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _DIGITS = 400
@@ -76,7 +78,7 @@ def is_number(literal: Literal) -> bool:
 
 def checked(text: str) -> str:
     """A text that is short enough for a value. Raises ValueError for others."""
-    if len(text) > limits.STRING_BYTES // 4 and len(text.encode()) > limits.STRING_BYTES:
+    if len(text) > LONG and len(text.encode()) > limits.STRING_BYTES:
         raise ValueError("a string of more than 1 MiB is too long")
     return text
 
@@ -217,6 +219,8 @@ class Values:
         self.arrays |= other.arrays
 
     def json(self) -> dict[str, Json]:
+        if not (self.external or self.native):
+            return {}
         if not (self.arrays or self.native):
             return {
                 key: values[0] if len(values) == 1 else together(values)
