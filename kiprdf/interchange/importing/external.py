@@ -150,17 +150,17 @@ def in_order_if_flat(statements: Iterable[Terms]) -> list[ExternalTriple] | None
     for subject in sorted(groups, key=str):
         texts: dict[str, ExternalTriple] = {}
         for _, predicate, object_ in groups[subject]:
-            known = predicates.get(predicate)
-            if known is None:
+            shared = predicates.get(predicate)
+            if shared is None:
                 if predicate in _STRUCTURE or _is_of_terms(predicate):
                     return None
-                known = predicates[predicate] = predicate, f"{predicate} "
+                shared = predicates[predicate] = predicate, f"{predicate} "
             text = str(object_)
             if isinstance(object_, _NOT_FLAT) or (
                 text.startswith(_W3C) and _is_structural(object_)
             ):
                 return None
-            texts[known[1] + text] = _as_statement((subject, known[0], object_))
+            texts[shared[1] + text] = _as_statement((subject, shared[0], object_))
         if not isinstance(subject, NamedNode):
             return None
         ordered += map(texts.__getitem__, sorted(texts))
