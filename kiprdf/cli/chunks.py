@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -21,12 +20,8 @@ def chunks() -> None:
     """Chunks and rules: a notation and a rule engine."""
 
 
-class ShowFormat(StrEnum):
-    """What ``show`` writes."""
-
-    text = "text"
-    json = "json"
-    turtle = "turtle"
+ShowFormat = Literal["text", "json", "turtle"]
+"""What ``show`` writes."""
 
 
 @chunks_app.command(cls=PlainCommand)
@@ -52,7 +47,7 @@ def check(
 @chunks_app.command(cls=PlainCommand)
 def show(
     file: Annotated[Path, typer.Argument(help="A file of chunks, or - for standard input.")],
-    format: Annotated[ShowFormat, typer.Option(help="What to write.")] = ShowFormat.text,
+    format: Annotated[ShowFormat, typer.Option(help="What to write.")] = "text",
     mapping: MappingOption = None,
 ) -> None:
     """Print a file in canonical form, and its counts on standard error.
@@ -64,7 +59,7 @@ def show(
     """
     from kiprdf.cli.chunks_files import show_file
 
-    if mapping and format is not ShowFormat.turtle:
+    if mapping and format != "turtle":
         raise typer.BadParameter("--mapping needs --format turtle.")
     show_file(file, format, mapping)
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -26,11 +25,8 @@ _LISTED = 20
 """The violations that are shown without ``--json``."""
 
 
-class OnViolation(StrEnum):
-    """What becomes of a statement that violates a shape."""
-
-    REFUSE = "refuse"
-    PROPOSE = "propose"
+OnViolation = Literal["refuse", "propose"]
+"""What becomes of a statement that violates a shape."""
 
 
 @gate_app.callback()
@@ -46,7 +42,7 @@ def set_shapes(
     on_violation: Annotated[
         OnViolation,
         typer.Option(help="propose: a person decides on a statement that violates a shape."),
-    ] = OnViolation.REFUSE,
+    ] = "refuse",
     by: AsOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -66,7 +62,7 @@ def set_shapes(
         place_of(ctx).for_command() as opened,
         opened.acting(author=by, kind="human"),
     ):
-        report = opened.set_shapes(text, mapping=names, on_violation=on_violation.value)
+        report = opened.set_shapes(text, mapping=names, on_violation=on_violation)
     _show(report, as_json)
 
 

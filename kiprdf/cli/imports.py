@@ -174,10 +174,10 @@ def import_(
         raise typer.BadParameter("--strict belongs to a folder or a store, not to a server.")
     if server is not None and nanopublications:
         raise typer.BadParameter("Import nanopublications where the nexus is, not on a server.")
-    options: dict[str, Any] = {"format": format and format.value, "dry_run": dry_run}
+    options: dict[str, Any] = {"format": format, "dry_run": dry_run}
     options["lenient"] = lenient
     options["context"] = _contexts(context or [])
-    options["names"] = names and names.value
+    options["names"] = names
     options |= {"mapping": mapping if server else inputs.mapping_of(mapping), "base_iri": base_iri}
     if not takes_data:
         options["inherit"] = inherit

@@ -15,7 +15,6 @@ import typer
 from kiprdf import arguments, resources
 from kiprdf.cli import output
 from kiprdf.cli.failures import Failure, writing
-from kiprdf.cli.options import RdfFormat
 from kiprdf.errors import KipError
 from kiprdf.interchange import files, formats
 from kiprdf.interchange.compression import expanded
@@ -49,10 +48,10 @@ class Snapshot(NamedTuple):
     base: str | None
 
 
-def snapshot_of(path: Path, format: RdfFormat | None = None) -> Snapshot:
+def snapshot_of(path: Path, format: formats.Format | None = None) -> Snapshot:
     """Read a snapshot in the given format, else by the suffix, else as Turtle."""
     content = read_bytes(path)
-    chosen: formats.Format = format.value if format else files.format_of(path) or "turtle"
+    chosen: formats.Format = format or files.format_of(path) or "turtle"
     return Snapshot(content, chosen, base_of(decoded(content, chosen), chosen))
 
 

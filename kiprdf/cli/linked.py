@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import ExitStack
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -19,18 +18,14 @@ from kiprdf.cli.options import (
     Facts,
     JsonOption,
     MappingOption,
-    Profile,
     TargetArgument,
 )
 from kiprdf.cli.root import app
+from kiprdf.interchange.formats import Profile
 from kiprdf.nexus import Nexus
 
-
-class DiffFormat(StrEnum):
-    """How differences are written."""
-
-    TEXT = "text"
-    PATCH = "patch"
+DiffFormat = Literal["text", "patch"]
+"""How differences are written."""
 
 
 @app.command(cls=PlainCommand, rich_help_panel=EXCHANGE)
@@ -41,9 +36,7 @@ def diff(
     after: Annotated[
         str, typer.Argument(metavar="B", help="The nexus or snapshot to compare it with.")
     ],
-    form: Annotated[
-        DiffFormat, typer.Option("--as", help="Text, or an RDF Patch.")
-    ] = DiffFormat.TEXT,
+    form: Annotated[DiffFormat, typer.Option("--as", help="Text, or an RDF Patch.")] = "text",
     as_json: JsonOption = False,
     engine_metadata: Annotated[
         bool, typer.Option("--engine-metadata", help="Also compare versions and times.")
@@ -65,11 +58,11 @@ def diff(
       kiprdf diff old.ttl http://127.0.0.1:3030/ds/query
       kiprdf diff yesterday.nt today.jsonld --as patch > changes.rdfp
     """
-    if as_json and form is not DiffFormat.TEXT:
-        raise typer.BadParameter(f"--json cannot be combined with --as {form.value}.")
+    if as_json and form != "text":
+        raise typer.BadParameter(f"--json cannot be combined with --as {form}.")
     with ExitStack() as stack:
         old, new = (stack.enter_context(_opened(place, default_graph)) for place in (before, after))
-        if form is DiffFormat.PATCH:
+        if form == "patch":
             changes = old.patch_to(new)
             text, status = changes.text, int(any(changes))
         else:
@@ -160,7 +153,7 @@ def schema(
     names = inputs.mapping_of(mapping)
     with place_of(ctx).to_read() as opened:
         if shapes:
-            text = opened.shapes(None, (profile or Profile.RDF11).value)
+            text = opened.shapes(None, profile or "rdf11")
         else:
             text = opened.schema(None, mapping=names)
     inputs.write_document(file, text)
@@ -239,7 +232,7 @@ def publish(
                 publisher=publisher,
                 license=license,
                 address=address,
-                facts=None if facts is None else facts.value,
+                facts=facts,
                 mapping=names,
                 advance=advance,
             )

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -28,23 +27,12 @@ _LINE = 120
 """Characters of a text in a list."""
 
 
-class Direction(StrEnum):
-    """The directions of edges."""
-
-    BOTH = "both"
-    OUTGOING = "outgoing"
-    INCOMING = "incoming"
+Direction = Literal["both", "outgoing", "incoming"]
+"""The directions of edges."""
 
 
-class EntityType(StrEnum):
-    """The types of entities."""
-
-    USER = "user"
-    PROJECT = "project"
-    TOOL = "tool"
-    FILE = "file"
-    CONCEPT = "concept"
-    DECISION = "decision"
+EntityType = Literal["user", "project", "tool", "file", "concept", "decision"]
+"""The types of entities."""
 
 
 TypeOption = Annotated[EntityType | None, typer.Option("--type", help="Type of the entities.")]
@@ -278,7 +266,7 @@ def search(
 def show_neighbors(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="ENTITY", help="Python, tool:Python, or an id.")],
-    direction: Annotated[Direction, typer.Option(help="Direction of the edges.")] = Direction.BOTH,
+    direction: Annotated[Direction, typer.Option(help="Direction of the edges.")] = "both",
     as_json: JsonOption = False,
 ) -> None:
     """Show the edges of an entity, the strongest first.

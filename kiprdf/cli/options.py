@@ -3,86 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 from itertools import zip_longest
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
+from kiprdf.interchange.formats import Format, Profile
 
-class Names(StrEnum):
-    """What the names of what is imported are made of."""
-
-    LABEL = "label"
-    LOCAL = "local"
-
-
-class Profile(StrEnum):
-    """How propositions are written in Turtle."""
-
-    RDF11 = "rdf11"
-    RDF12 = "rdf12"
-
-
-class Only(StrEnum):
-    """Parts of the knowledge by their origin."""
-
-    IMPORTED = "imported"
-
-
-class RdfFormat(StrEnum):
-    """The RDF formats."""
-
-    TURTLE = "turtle"
-    TRIG = "trig"
-    NTRIPLES = "ntriples"
-    NQUADS = "nquads"
-    JSONLD = "jsonld"
-    RDFXML = "rdfxml"
-
-
-class Tool(StrEnum):
-    """The formats of other tools, and tables."""
-
-    MCP_MEMORY = "mcp-memory"
-    MEM0 = "mem0"
-    GRAPHITI = "graphiti"
-    BASIC_MEMORY = "basic-memory"
-    OBSIDIAN = "obsidian"
-    LANGGRAPH = "langgraph"
-    CHAT = "chat"
-    CSV = "csv"
-    JSONL = "jsonl"
-
-
-class Facts(StrEnum):
-    """Where a published nexus shows its facts."""
-
-    PAGES = "pages"
-    INLINE = "inline"
-
-
-class Sync(StrEnum):
-    """When a commit is on the disk."""
-
-    NORMAL = "normal"
-    FULL = "full"
-
-
-class Kind(StrEnum):
-    """The kinds of principals."""
-
-    HUMAN = "human"
-    MODEL = "model"
-    JOB = "job"
-
-
-class LogFormat(StrEnum):
-    """The form of the lines of a log."""
-
-    TEXT = "text"
-    JSON = "json"
+Names = Literal["label", "local"]
+"""What the names of what is imported are made of."""
+Only = Literal["imported"]
+"""Parts of the knowledge by their origin."""
+Tool = Literal[
+    "mcp-memory",
+    "mem0",
+    "graphiti",
+    "basic-memory",
+    "obsidian",
+    "langgraph",
+    "chat",
+    "csv",
+    "jsonl",
+]
+"""The formats of other tools, and tables."""
+Facts = Literal["pages", "inline"]
+"""Where a published nexus shows its facts."""
+Sync = Literal["normal", "full"]
+"""When a commit is on the disk."""
+LogFormat = Literal["text", "json"]
+"""The form of the lines of a log."""
 
 
 EVERYDAY, EXCHANGE, HISTORY = "Everyday", "Exchange", "History"
@@ -180,7 +130,7 @@ MemoryOption = Annotated[
     bool, typer.Option("--memory", help="Use a new nexus in memory instead of a folder.")
 ]
 RdfFormatOption = Annotated[
-    RdfFormat | None, typer.Option(help="RDF format, if the file suffix does not determine it.")
+    Format | None, typer.Option(help="RDF format, if the file suffix does not determine it.")
 ]
 ProfileOption = Annotated[
     Profile,

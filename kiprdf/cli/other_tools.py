@@ -19,7 +19,7 @@ from kiprdf.errors import KipError
 from kiprdf.importers.tables import Columns, columns_of
 from kiprdf.nexus import Nexus
 
-TABLES = (Tool.CSV, Tool.JSONL)
+TABLES = ("csv", "jsonl")
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def plans(
         raise typer.BadParameter(f"{names} are for --from csv and --from jsonl.")
     else:
         options = {}
-    read = getattr(importers, tool.value.replace("-", "_"))
+    read = getattr(importers, tool.replace("-", "_"))
     made = []
     with TemporaryDirectory() as folder:
         for path in paths:

@@ -4,30 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from kiprdf import principals as file_of
+from kiprdf.actors import Access, Kind
 from kiprdf.cli import output
 from kiprdf.cli.failures import Failure, PlainCommand, Subcommands
 from kiprdf.cli.inputs import names_in
-from kiprdf.cli.options import SERVE, JsonOption, Kind, ReadOption, WriteOption
+from kiprdf.cli.options import SERVE, JsonOption, ReadOption, WriteOption
 from kiprdf.cli.root import app
 
 principals_app = typer.Typer(cls=Subcommands, no_args_is_help=True)
 app.add_typer(principals_app, name="principals", rich_help_panel=SERVE)
-
-
-class Access(StrEnum):
-    """What a principal may do."""
-
-    READ = "read"
-    PROPOSE = "propose"
-    WRITE = "write"
-    ADMIN = "admin"
 
 
 FileOption = Annotated[
@@ -61,10 +52,10 @@ def _failures() -> Iterator[None]:
 @principals_app.command(cls=PlainCommand)
 def add(
     name: NameArgument,
-    kind: Annotated[Kind, typer.Option(help="Who it is.")] = Kind.MODEL,
+    kind: Annotated[Kind, typer.Option(help="Who it is.")] = "model",
     access: Annotated[
         Access, typer.Option(help="What it may do; each includes those before it.")
-    ] = Access.WRITE,
+    ] = "write",
     reads: ReadOption = None,
     writes: WriteOption = None,
     file: FileOption = DEFAULT_FILE,
@@ -83,7 +74,7 @@ def add(
     given = {"read": None if reads is None else names_in(reads), "write": writes}
     scopes = {field: value for field, value in given.items() if value is not None}
     with _failures():
-        print(file_of.add(file, name, kind.value, access.value, scopes))
+        print(file_of.add(file, name, kind, access, scopes))
     output.note(f"This is the token of {name}; {file} has its SHA-256 alone.")
 
 

@@ -16,13 +16,14 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from kiprdf.actors import Kind
 from kiprdf.brains import MOST_OPEN, Brains
 from kiprdf.budget import Budget
 from kiprdf.cli import opening, output
 from kiprdf.cli.failures import Failure
 from kiprdf.cli.inputs import names_in
 from kiprdf.cli.opening import Creates, Place, Reads, place_of
-from kiprdf.cli.options import SERVE, Kind, LogFormat, MemoryOption, ReadOption, WriteOption
+from kiprdf.cli.options import SERVE, LogFormat, MemoryOption, ReadOption, WriteOption
 from kiprdf.cli.root import app
 from kiprdf.cli.scopes import opened_view
 from kiprdf.dataclasses import dataclass
@@ -105,7 +106,7 @@ def serve(
     shutdown_timeout: Annotated[
         float, typer.Option(metavar="SECONDS", help="Time for running requests to end at shutdown.")
     ] = 30,
-    log_format: Annotated[LogFormat, typer.Option(help="Form of the log.")] = LogFormat.TEXT,
+    log_format: Annotated[LogFormat, typer.Option(help="Form of the log.")] = "text",
     audit_log: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a JSON line for each write here.")
     ] = None,
@@ -182,7 +183,7 @@ def mcp(
     as_name: Annotated[
         str, typer.Option("--as", metavar="NAME", help="Who the client is, if it needs no token.")
     ] = "mcp",
-    kind: Annotated[Kind, typer.Option(help="What kind of principal that is.")] = Kind.MODEL,
+    kind: Annotated[Kind, typer.Option(help="What kind of principal that is.")] = "model",
     propose: Annotated[
         bool,
         typer.Option("--propose", help="Its writes wait until a person approves them."),
@@ -218,7 +219,7 @@ def mcp(
     fault = _fault_of_scopes(ctx, scopes, names, writes)
     if fault is not None:
         _refuse(fault)
-    client = Principal(as_name, kind.value, "propose" if propose else "write")
+    client = Principal(as_name, kind, "propose" if propose else "write")
     if http:
         options = {
             "mcp_as": client,
@@ -350,7 +351,7 @@ def _serve(
     is_open_to_all: bool = False,
     budget: Mapping[str, Any] = MappingProxyType({}),
     shutdown_timeout: float = 30,
-    log_format: LogFormat = LogFormat.TEXT,
+    log_format: LogFormat = "text",
     audit_log: Path | None = None,
     several: _Several | None = None,
 ) -> None:
@@ -438,7 +439,7 @@ def _refuse(message: str) -> NoReturn:
 
 def _log_requests(observation: ModuleType, log_format: LogFormat) -> None:
     """Log one line for each request, and each warning of the server, on standard error."""
-    is_json = log_format is LogFormat.JSON
+    is_json = log_format == "json"
     handler = logging.StreamHandler()
     formatter = observation.JsonFormatter() if is_json else observation.TextFormatter()
     handler.setFormatter(formatter)

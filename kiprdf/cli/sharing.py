@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -27,13 +26,8 @@ else:
     merging = Lazy("kiprdf.sharing.merging")
 
 
-class Preference(StrEnum):
-    """How conflicts are decided."""
-
-    OURS = "ours"
-    THEIRS = "theirs"
-    NEWEST = "newest"
-    MOST_TRUSTED = "most_trusted"
+Preference = Literal["ours", "theirs", "newest", "most_trusted"]
+"""How conflicts are decided."""
 
 
 @app.command(cls=PlainCommand, rich_help_panel=EXCHANGE)
@@ -114,7 +108,7 @@ def merge(
             sides[0],
             base=sides[1],
             token=token,
-            prefer=prefer and prefer.value,
+            prefer=prefer,
             strict=strict,
             dry_run=dry_run,
         )

@@ -21,7 +21,6 @@ from kiprdf.cli.options import (
     Only,
     ParamOption,
     ParamsFileOption,
-    Profile,
     ProfileOption,
     RdfFormatOption,
     StrictOption,
@@ -38,7 +37,7 @@ def snapshot(
     ctx: typer.Context,
     file: TargetArgument = inputs.STDIN,
     format: RdfFormatOption = None,
-    profile: ProfileOption = Profile.RDF11,
+    profile: ProfileOption = "rdf11",
     mapping: MappingOption = None,
     domain: Annotated[
         str | None, typer.Option(metavar="NAME", help="Write only the members of this domain.")
@@ -78,12 +77,12 @@ def snapshot(
       kiprdf snapshot --select 'EXPORT ?p WHERE { ?p {type: "Person"} }'
     """
     options: dict[str, Any] = {
-        "profile": profile.value,
-        "format": format and format.value,
+        "profile": profile,
+        "format": format,
         "mapping": inputs.mapping_of(mapping),
         "domain": domain,
         "select": select,
-        "only": only and only.value,
+        "only": only,
         "engine_metadata": not no_engine_metadata,
     }
     if history is not None and file == inputs.STDIN:

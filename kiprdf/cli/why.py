@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,18 +19,12 @@ from kiprdf.cli.options import (
     ParamsFileOption,
 )
 from kiprdf.cli.root import app
+from kiprdf.interchange.formats import Profile
 from kiprdf.rdf.elements import is_element
 
 if TYPE_CHECKING:
     from kiprdf.execution.why import Explained
     from kiprdf.kql.derivations import Derivation
-
-
-class ProofProfile(StrEnum):
-    """The profiles of RDF in which a proof is written."""
-
-    RDF11 = "rdf11"
-    RDF12 = "rdf12"
 
 
 @app.command(cls=Reads, rich_help_panel=EVERYDAY)
@@ -53,9 +46,7 @@ def why(
     turtle: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the proof as PROV-O in Turtle.")
     ] = None,
-    profile: Annotated[
-        ProofProfile, typer.Option(help="The profile of that file.")
-    ] = ProofProfile.RDF11,
+    profile: Annotated[Profile, typer.Option(help="The profile of that file.")] = "rdf11",
     as_json: JsonOption = False,
 ) -> None:
     """Show what each row of a FIND comes from: facts, concepts, values, and who stated them.
@@ -73,7 +64,7 @@ def why(
         text = kiprdf.believed(text) if believed else text
         explained = opened._engine.why(text, parameters, row, entail)
         evidence = explained.evidence()
-        proof = None if turtle is None else explained.to_turtle(profile.value)
+        proof = None if turtle is None else explained.to_turtle(profile)
     if turtle is not None and proof is not None:
         inputs.write_document(turtle, proof)
     if turtle == inputs.STDIN:
