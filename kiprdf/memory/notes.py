@@ -25,10 +25,17 @@ ROLES = {
     "function": "tool",
 }
 """The roles of messages, each with the role that is stored."""
+_ROLES_OF_TYPES = {
+    **ROLES,
+    **dict.fromkeys(("function_call", "reasoning"), "assistant"),
+    "function_call_output": "tool",
+}
+"""The roles of items without a role, by their types: of OpenAI's Responses, and of LangChain."""
 _OPTIONS = ("tags", "id", "timestamp", "session", "speaker", "after_recall")
 _OF_USER = {"user", "concept", "decision"}
 """The types of the user, and of what exists only because the user prefers or decided it."""
 
+_CONTENT = ("content", "parts", "output", "summary")
 _MEDIA = ("image", "audio", "video", "file", "document")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _QUOTED_LINE = re.compile("^", re.MULTILINE)
@@ -134,13 +141,16 @@ def messages(clock: Clock, given: Iterable[Mapping[str, Any]], **options: Any) -
         with _at(f"Message {number}"):
             if not isinstance(value, Mapping):
                 raise ValueError("a message is a dict with role and content.")
-            given_role = value.get("role")
-            role = ROLES.get(given_role.lower()) if isinstance(given_role, str) else None
+            given_role, roles = value.get("role"), ROLES
+            if given_role is None and isinstance(value.get("type"), str):
+                given_role, roles = value["type"], _ROLES_OF_TYPES
+            role = roles.get(given_role.lower()) if isinstance(given_role, str) else None
             if role is None:
                 raise ValueError(f"the role is {given_role!r}; roles are {', '.join(ROLES)}.")
             if _is_result(value.get("content")):
                 role = "tool"
-            stored = {"role": role, "speaker": value.get("name") or role}
+            name = value.get("name") if roles is ROLES else None  # else it may be that of a tool
+            stored = {"role": role, "speaker": name or role}
             moment = value.get("timestamp")
             text = text_of(value)
             checked.append(
@@ -169,8 +179,11 @@ def of_speaker(item: Item, extraction: Extraction) -> Extraction:
 
 def text_of(message: Mapping[str, Any]) -> str:
     """The text of a message: its content, then a line for each call of a tool."""
-    content = message.get("content", message.get("parts"))  # of Gemini
+    # Of Gemini, and of the items of OpenAI's Responses.
+    content = next((message[key] for key in _CONTENT if message.get(key) is not None), None)
     lines = [] if content is None else [_part(content)]
+    if message.get("type") == "function_call":
+        lines.append(_call(message))
     calls = message.get("tool_calls") or []
     if not isinstance(calls, list):
         raise ValueError("tool_calls is a list.")

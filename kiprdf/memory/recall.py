@@ -141,6 +141,8 @@ class _Question:
     meaning: set[str] = field(default_factory=set)
     scores: dict[str, float] = field(default_factory=dict)
     excluded: int = 0
+    is_searched: bool = True
+    """False where the time of the request ended before."""
     span: Period | None = None
     is_only_span: bool = False
 
@@ -226,6 +228,7 @@ class Recaller:
             if error.code != "KIP_4001":
                 raise
             question.reasons.append(f"{error.message} {error.hint}".strip())
+            question.is_searched = False
             return
         ranked, by_meaning, warnings = rankings
         words, meaning = ranked.sums, by_meaning.cosines if by_meaning else None
@@ -451,10 +454,10 @@ class Recaller:
         elif excluded:
             matching = f"{excluded} {'other ' * (number > 0)}note{'s' * (excluded > 1)}"
             yield f"{matching} matched, but not the filter: {filters.names}."
-        elif not number:
+        elif not number and question.is_searched:
             has = "is of the time" if question.is_only_span else "has a word"
             yield f"No note {has} of the query."
-        else:
+        elif number:
             yield f"Only {number} note{'s' * (number > 1)} matched."
 
     def _reasons(

@@ -130,6 +130,25 @@ def test_roles_of_other_programs_are_those_of_the_user_and_the_assistant(memory:
     assert uses(memory) == ["Docker"]
 
 
+def test_items_of_responses_and_of_langchain_have_a_type_instead_of_a_role(memory: Memory) -> None:
+    items = stored(
+        memory,
+        {"type": "human", "content": "I use Docker."},
+        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "I use Redis."}]},
+        {"type": "function_call", "name": "find", "arguments": '{"q": "tea"}', "call_id": "1"},
+        {"type": "function_call_output", "call_id": "1", "output": "I use Kafka."},
+    )
+    assert [(item.role, item.speaker, item.content) for item in items] == [
+        ("user", "user", "I use Docker."),
+        ("assistant", "assistant", "I use Redis."),
+        ("assistant", "assistant", 'find({"q": "tea"})'),
+        ("tool", "tool", "I use Kafka."),
+    ]
+    assert uses(memory) == ["Docker"]
+    with pytest.raises(ValueError, match="Message 0: the role is 'computer_call'"):
+        memory.add_messages([{"type": "computer_call"}], session="s")
+
+
 def test_what_a_tool_returned_is_no_statement_of_the_user(memory: Memory) -> None:
     result = {"type": "tool_result", "tool_use_id": "1", "content": "I use Kafka.\nI use Redis."}
     words = {"type": "text", "text": "I use Docker."}

@@ -621,8 +621,10 @@ def test_a_recall_whose_time_is_over_says_so_and_answers(memory: Memory) -> None
     memory.recall("docker")
     with memory.nexus.limited(timeout_s=1e-9):
         answer = memory.recall("Do I use Docker?")
+        (reason,) = memory.recall("Is there tea?").reasons  # and not that no note has the word
     assert "took longer than" in answer.reasons[0]
     assert [note.item.id for note in answer.notes] == ["mem_d"]
+    assert "took longer than" in reason
 
 
 @pytest.mark.usefixtures("by_words")

@@ -173,6 +173,11 @@ def test_parts_of_two_lines_are_no_date() -> None:
         ("el mes pasado", "2026-01-01", "2026-02-01"),
         ("昨天吃了什么", "2026-02-03", "2026-02-04"),
         ("去年の夏", "2025-01-01", "2026-01-01"),
+        ("na próxima semana", "2026-02-09", "2026-02-16"),
+        ("la settimana scorsa", "2026-01-26", "2026-02-02"),
+        ("wat deed ik vorige week", "2026-01-26", "2026-02-02"),
+        ("на прошлой неделе", "2026-01-26", "2026-02-02"),
+        ("이번 주", "2026-02-02", "2026-02-09"),
     ],
 )
 def test_a_query_is_about_a_period(query: str, start: str | None, end: str | None) -> None:
