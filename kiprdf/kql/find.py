@@ -18,6 +18,7 @@ from kiprdf.kql.clauses import required
 from kiprdf.kql.comparisons import TESTS
 from kiprdf.kql.cover import is_counted_alike
 from kiprdf.kql.entailment import clusters_of, rules_of, sight_of
+from kiprdf.kql.evaluate.by_value import number_of
 from kiprdf.kql.evaluate.reads import BatchReads, Fallback, Reads, all_reads
 from kiprdf.kql.evaluate.steps import MOST_READS
 from kiprdf.kql.holes import Arguments, argument
@@ -50,7 +51,12 @@ from kiprdf.sparql.text import render, render_count
 from kiprdf.store import Store
 from kiprdf.store.base import Cell, Request, Row, Tests
 
+LONG_SCAN = 100_000
+"""The elements that a scan reads in about a second, or more."""
+FAILED = 8
+"""How many times the time of a question counts that failed: only sorted values can answer it."""
 NO_BINDINGS: Bindings = {}
+_SORTED = "If its values can be sorted, that is under way: send it again in a minute."
 
 
 class FindResult(NamedTuple):
@@ -244,7 +250,8 @@ def _looked_up(plan: Plan, store: Store, bindings: Bindings) -> list[Row] | None
         if selected is not None:
             if plan.limit is not None and len(selected) >= plan.limit:
                 return None
-            _check_rows(selected, plan)
+            if spending is not None:
+                spending.check_rows(len(selected), plan.width)
             return selected
     return None
 
@@ -273,14 +280,28 @@ def _queried(plan: Plan, store: Store, bindings: Bindings) -> list[Row]:
     keep = None
     if plan.needed is not None:
         keep = plan.rendering.keep(Reader(store), plan.needed)
-    started = time.perf_counter()
-    request = Request(plan.where.cancellation, plan.width, _tests(store), keep)
-    selected = store.select(text, request)
-    if plan.by_value is not None:
-        plan.by_value.spend(store, bindings, time.perf_counter() - started)
-    if plan.counts:
-        _check_rows(selected, plan)
+    started, weight = time.perf_counter(), 1
+    cancellation = "threaded" if _is_long(plan, store, bindings) else plan.where.cancellation
+    request = Request(cancellation, plan.width, _tests(store), keep)
+    try:
+        selected = store.select(text, request)
+        if plan.counts:
+            _check_rows(selected, plan)
+    except KipError as error:
+        if plan.by_value is not None and error.code in ("KIP_4001", "KIP_4002"):
+            error.hint = f"{error.hint} {_SORTED}"
+            weight = FAILED
+        raise
+    finally:
+        if plan.by_value is not None:
+            plan.by_value.spend(store, bindings, weight * (time.perf_counter() - started))
     return selected
+
+
+def _is_long(plan: Plan, store: Store, bindings: Bindings) -> bool:
+    """Whether a scan that nothing can stop may take seconds, so that its caller leaves it."""
+    numbers = (number_of(triple, store, bindings) for triple in plan.scanned)
+    return any(number is not None and number > LONG_SCAN for number in numbers)
 
 
 def _walked(plan: Plan, store: Store, bindings: Bindings) -> list[Row]:

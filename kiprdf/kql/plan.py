@@ -16,9 +16,16 @@ from kiprdf.kql.clauses import names_only_elements
 from kiprdf.kql.comparisons import Datatypes, KeyDatatypes
 from kiprdf.kql.cover import Cover, SortedValue, cover, sorted_by
 from kiprdf.kql.entailment import STATED, Sight
-from kiprdf.kql.evaluate.by_value import ByValue, NewestPlan, plan_by_value, plan_newest
+from kiprdf.kql.evaluate.by_value import (
+    ByValue,
+    NewestPlan,
+    plan_by_value,
+    plan_newest,
+    scanned,
+)
 from kiprdf.kql.evaluate.steps import LookupPlan
 from kiprdf.kql.optimize.cardinality import (
+    is_anchored,
     may_duplicate,
     named_elements_with_value,
     without_unread_links,
@@ -169,6 +176,12 @@ class Plan:
         needed = None if self.newest else self.needed
         chosen = find, where, self.variables, self.cells, self.counts, needed, self.limit
         return plan_by_value(*chosen)
+
+    @cached_property
+    def scanned(self) -> tuple[TriplePattern, ...]:
+        """The triples that say what an element is, in a scan of which no solution is checked."""
+        where = self.where
+        return scanned(where) if where.is_linear and not is_anchored(where.pattern) else ()
 
     def starting_from(self, rarest: Sequence[TriplePattern]) -> Plan:
         """The plan that starts from one triple of each choice."""

@@ -8,6 +8,7 @@ import sqlite3
 import sys
 import threading
 import time
+from _thread import start_new_thread
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from itertools import groupby
@@ -327,17 +328,6 @@ def _indexed(key: tuple[int, Any]) -> tuple[int, Any]:
     return kind, float(value) if is_long else value
 
 
-def _until(
-    end: float, scope: Scope, values: Iterable[tuple[str, Any]]
-) -> Iterator[tuple[str, Any]]:
-    """The values of a scope; raises ``TimeoutError`` when the time is over."""
-    for number, (iri, value) in enumerate(values):
-        if number % 256 == 0 and time.perf_counter() > end:
-            raise TimeoutError("it would take longer than the questions.")
-        if scope.has(iri):
-            yield iri, value
-
-
 class _Part:
     """The index of one scope; ``commit`` is the one that it reflects, None once it is useless.
 
@@ -352,6 +342,8 @@ class _Part:
         self.commit: int | None = None
         self.in_file = 0
         self.is_built = False
+        self.building = threading.Lock()
+        """Is held by the thread that builds it."""
         self.size = 0
         self.counted = -1, 0
         """The last commit of which all values were counted, and their number."""
@@ -396,13 +388,14 @@ class _Part:
             self.in_file = number
         self.commit = number
 
-    def fill(self, values: Iterable[tuple[str, Any]]) -> None:
-        """Write all values, sorted by SQLite, whose tree then grows at its end."""
+    def fill(self, values: Iterable[tuple[str, Any]], end: float) -> None:
+        """Write all values, sorted by SQLite, whose tree then grows at its end; raises
+        ``TimeoutError`` when the time is over, or the index useless."""
 
         def fill(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM sorted")
             connection.execute("CREATE TEMP TABLE unsorted (kind, value, iri, use)")
-            rows = (row for iri, value in values for row in _rows_of(iri, value))
+            rows = (row for iri, value in self._until(end, values) for row in _rows_of(iri, value))
             connection.executemany("INSERT INTO unsorted VALUES (?, ?, ?, ?)", rows)
             self.size = connection.execute(
                 "INSERT OR REPLACE INTO sorted SELECT * FROM unsorted ORDER BY kind, value, iri"
@@ -413,6 +406,13 @@ class _Part:
         self.in_file = cast(int, self.commit)
         self.file.change(fill)
         self.is_built = True
+
+    def _until(self, end: float, values: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+        for number, (iri, value) in enumerate(values):
+            if number % 256 == 0 and (self.commit is None or time.perf_counter() > end):
+                raise TimeoutError("it would take longer than the questions.")
+            if self.scope.has(iri):
+                yield iri, value
 
 
 class ValueIndex:
@@ -514,8 +514,9 @@ class ValueIndex:
     ) -> None:
         """Note what a question took without the index, which is built after enough of them.
 
-        Building ends where it takes longer than they did, and begins again after twice as much.
-        ``values`` returns the elements that have the key, with their values.
+        A thread builds it; the question waits for at most half of the time that its request has
+        left. Building ends where it takes longer than the questions did, and begins again after
+        twice as much. ``values`` returns the elements that have the key, with their values.
         """
         with self._lock:
             if scope in self._parts:
@@ -535,22 +536,29 @@ class ValueIndex:
                 part = self._add(scope, path)
                 # What is committed from here on is noted, and what is read may have it already.
                 part.commit = commit()
-            except FAULTS as fault:
+                allowed = max(spent, LEAST_SECONDS)
+                part.building.acquire()
+                start_new_thread(self._build, (part, values, time.perf_counter() + allowed))
+            except (*FAULTS, RuntimeError) as fault:  # or no thread can be started
                 self._give_up(scope, fault)
                 return
+        spending = budget.current()
+        left = math.inf if spending is None else spending.seconds_left() / 2
+        if part.building.acquire(timeout=min(allowed, left, threading.TIMEOUT_MAX)):
+            part.building.release()
+
+    def _build(
+        self, part: _Part, values: Callable[[], Iterable[tuple[str, Any]]], end: float
+    ) -> None:
         try:
-            spending = budget.current()
-            # The answer is there: the request must not fail for the sake of the next ones.
-            left = math.inf if spending is None else spending.seconds_left() / 2
-            end = time.perf_counter() + min(max(spent, LEAST_SECONDS), left)
-            part.fill(_until(end, scope, values()))
+            part.fill(values(), end)
         except FAULTS as fault:
-            with self._lock:
-                self._give_up(scope, fault)
+            _log.info("The values of %s are not indexed: %s", part.scope.key.value, fault)
         finally:
-            if not part.is_built:
-                with self._lock:
-                    self._drop(scope)
+            with self._lock:
+                if not part.is_built and self._parts.get(part.scope) is part:
+                    self._drop(part.scope)
+            part.building.release()
 
     def _path(self, scope: Scope) -> Path | None:
         if self._folder is None:
@@ -571,7 +579,13 @@ class ValueIndex:
                 remove(self._path(scope))
 
     def close(self, commit: int) -> None:
-        """Close the files, as of the last commit."""
+        """Close the files, as of the last commit; what is being built is given up."""
+        with self._lock:
+            unbuilt = [part for part in self._parts.values() if not part.is_built]
+            for part in unbuilt:
+                part.commit = None
+        for part in unbuilt:
+            part.building.acquire()  # it reads the engine, which is closed after this
         with self._lock:
             for scope, part in list(self._parts.items()):
                 self._follow(scope, to_file=self._folder is not None)

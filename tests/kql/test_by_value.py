@@ -12,6 +12,7 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 
 import kiprdf
+from kiprdf.kql import find
 from kiprdf.kql.evaluate import by_value
 from kiprdf.kql.evaluate.by_value import ByValue
 from kiprdf.rdf import vocab
@@ -218,6 +219,30 @@ def test_a_key_is_indexed_only_after_questions_that_took_long(
     monkeypatch.setattr(sorted_values, "LEAST_SECONDS", 60)
     nexus.execute(BELOW.replace("risk", "grade"))
     assert nexus.store._values._parts  # type: ignore[attr-defined]
+
+
+def test_a_question_that_was_refused_is_answered_once_its_values_are_sorted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: Calls
+) -> None:
+    monkeypatch.setattr(sorted_values, "WORTH_SECONDS", 20)
+    monkeypatch.setattr(find, "MOST_READS", 5)  # else so small a budget allows no index
+    under_way = "If its values can be sorted, that is under way: send it again in a minute."
+    opened = kiprdf.Nexus.open(tmp_path / "kb", genesis=False)
+    with filled(opened) as nexus, nexus.limited(max_rows=5):
+        with pytest.raises(kiprdf.KipError, match=r"^KIP_4002") as caught:
+            nexus.execute(HIGHEST)
+        assert caught.value.hint.endswith(under_way)
+        with pytest.raises(kiprdf.KipError, match=r"^KIP_4002"):
+            nexus.execute(HIGHEST)
+        monkeypatch.setattr(sorted_values, "WORTH_SECONDS", 0)
+        with pytest.raises(kiprdf.KipError, match=r"^KIP_4002"):
+            nexus.execute(HIGHEST.replace("risk", "note"))
+        assert nexus.execute(HIGHEST.replace("risk", "note")) == ["D9", "D8"]
+        # What the store has counted already is no row.
+        assert nexus.execute(f"FIND(COUNT(?d)) WHERE {{ {DRUGS} }}") == 10
+        with pytest.raises(kiprdf.KipError, match=r"^KIP_4002") as caught:
+            nexus.execute(f"FIND(?d.name) WHERE {{ {DRUGS} }}")
+        assert "sorted" not in caught.value.hint
 
 
 def test_every_write_is_followed(nexus: kiprdf.Nexus, calls: Calls) -> None:

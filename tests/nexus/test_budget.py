@@ -12,8 +12,10 @@ from pyoxigraph import DefaultGraph, Literal, Quad
 
 import kiprdf
 from kiprdf import Budget
+from kiprdf.kql import find
 from kiprdf.rdf import vocab
 from kiprdf.store import OxigraphStore, cancellation
+from kiprdf.store.base import SIMPLE, Request
 from tests.cases import each_case
 from tests.nexus.support import code, medical, untouched
 
@@ -120,6 +122,34 @@ def test_rows_beyond_the_budget_are_refused(clique: kiprdf.Nexus) -> None:
         assert code(clique, command) == "KIP_4002"
     with clique.limited(timeout_s=None, max_rows=22_350):
         assert clique.execute(command) == 22_350
+
+
+def test_a_scan_of_many_elements_is_left_when_its_time_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ways: list[str] = []
+    select = OxigraphStore.select
+
+    def noted(store: OxigraphStore, query: str, request: Request = SIMPLE) -> Any:
+        ways.append(request.cancellation)
+        return select(store, query, request)
+
+    monkeypatch.setattr(OxigraphStore, "select", noted)
+    with kiprdf.Nexus.open(tmp_path / "kb") as nexus:
+        nexus.execute('UPSERT { CONCEPT { {type: "$ConceptType", name: "N"} } }')
+        nexus.load([("N", f"n{number}") for number in range(9)])
+        for where, most, expected in (
+            ('?a {type: "N"}', 8, ["threaded"]),
+            ('?a {type: "N"}', 9, ["none"]),
+            ('?l (?a, "belongs_to_domain", ?b)', 8, ["threaded"]),
+            ("?l (?a, ?p, ?b)", 8, ["threaded"]),
+            ("?l (?a, ?p, ?b)", 1_000, ["none"]),
+            ('?l ({type: "Domain", name: "CoreSchema"}, ?p, ?a)', 0, []),
+        ):
+            monkeypatch.setattr(find, "LONG_SCAN", most)
+            ways.clear()
+            nexus.execute(f'FIND(?a.name) WHERE {{ {where} FILTER(?a.name != "x") }}')
+            assert ways == expected, where
 
 
 def test_a_solution_of_many_variables_counts_for_several() -> None:

@@ -6,11 +6,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Event, Timer
 
 import pytest
 from pyoxigraph import Literal, NamedNode
 
 import kiprdf
+from kiprdf.budget import Budget, spend
 from kiprdf.store import sorted_values
 from kiprdf.store.sorted_values import (
     Bounds,
@@ -55,6 +57,34 @@ def test_commits_before_another_dataset_are_not_followed() -> None:
     assert names(index.get(SCOPE, commit(5), lambda _: ())) == ["urn:x/a"]
     index.note(6, (), [one("b", 3)])
     assert names(index.get(SCOPE, commit(6), lambda _: ())) == ["urn:x/a", "urn:x/b"]
+
+
+@pytest.mark.parametrize("is_closed", [False, True])
+def test_building_goes_on_after_its_question_and_ends_with_the_store(
+    is_closed: bool, tmp_path: Path
+) -> None:
+    index, go_on = ValueIndex(tmp_path), Event()
+
+    def values() -> Iterator[tuple[str, Literal]]:
+        for number in range(10_000):
+            yield f"urn:x/{number}", Literal(number)
+            if number == 9_000:
+                go_on.wait(60)
+
+    spend(Budget(timeout_s=0.5), lambda: index.spend(SCOPE, 60, commit(5), values))
+    assert index.get(SCOPE, commit(5), lambda _: ()) is None
+    index.note(6, (), [one("later", 2)])
+    if is_closed:
+        Timer(0.1, go_on.set).start()
+        index.close(6)
+        assert not list(tmp_path.iterdir())
+        return
+    go_on.set()
+    part = index._parts[SCOPE]
+    assert part.building.acquire(timeout=60)
+    built = index.get(SCOPE, commit(6), lambda _: ())
+    assert built is not None
+    assert built.number() == 10_001
 
 
 def test_few_keys_are_kept_and_a_reader_of_a_dropped_one_notices(

@@ -554,6 +554,23 @@ def _span(kind: TriplePattern | None, iris: Iris, bindings: Bindings) -> tuple[s
     return f"{iris.base}{definition.value.removeprefix(iris.concept_types)}/", ""
 
 
+def scanned(where: Where) -> tuple[TriplePattern, ...]:
+    """The triples of a WHERE that say what an element is, or what facts there are."""
+    group, predicates = _first_group(where.pushed), where.iris.predicates
+    triples = () if group is None else _triples(group)
+    return tuple(
+        [
+            triple
+            for triple in triples
+            if triple.predicate in vocab.IDENTITY
+            or (
+                isinstance(triple.predicate, NamedNode)
+                and triple.predicate.value.startswith(predicates)
+            )
+        ]
+    )
+
+
 def number_of(kind: TriplePattern, store: Store, bindings: Bindings) -> int | None:
     """How many elements have the triple that shows their kind; None where that is not kept."""
     scope, totals = _members(kind, store.iris, bindings), store.totals()
@@ -573,7 +590,7 @@ def _members(kind: TriplePattern, iris: Iris, bindings: Bindings) -> Scope:
     if kind.predicate == vocab.TYPE:
         return Scope(vocab.TYPE, *_span(kind, iris, bindings))
     fact = kind.object.asserted if isinstance(kind.object, TripleTerm) else kind
-    return Scope(cast(NamedNode, fact.predicate))
+    return Scope(fact.predicate if isinstance(fact.predicate, NamedNode) else vocab.REIFIES)
 
 
 def _first_group(pattern: Pattern) -> Group | None:
