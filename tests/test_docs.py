@@ -329,6 +329,19 @@ def test_every_page_can_be_reached_from_the_index() -> None:
     assert {page for page in PAGES if page != README} <= reached
 
 
+def test_files_and_names_that_a_page_gives_exist() -> None:
+    modules = [path for top in ("kiprdf", "tests") for path in (ROOT / top).rglob("*.py")]
+    paths = [f"/{path.relative_to(ROOT)}" for path in modules]
+    for page in PAGES:
+        for named in re.findall(r"`((?:\w+/)*\w+\.py)`", page.read_text("utf-8")):
+            assert any(path.endswith(f"/{named}") for path in paths), (page.name, named)
+    words = set(re.findall(r"\w+", " ".join(path.read_text("utf-8") for path in modules)))
+    rows = re.findall(r"^\| Wh.*", (ROOT / "docs/architecture.md").read_text("utf-8"), re.MULTILINE)
+    assert len(rows) > 90
+    for name in re.findall(r"`(\w+(?:\.\w+)?)`", "".join(rows)):
+        assert words.issuperset(name.removesuffix(".html").split(".")), name
+
+
 def test_every_error_code_has_a_section_on_the_page_of_errors() -> None:
     text = (ROOT / "docs" / "errors.md").read_text("utf-8")
     for row in ERROR_CODES.values():
