@@ -62,6 +62,9 @@ def passes(
 class Document:
     """A document to import: read when it is made, parsed when it is first planned."""
 
+    _is_read_once = True
+    """Whether quads that are stated several times are read once; a plan of data looks itself."""
+
     def __init__(
         self,
         source: files.Source | rdflib.Graph,
@@ -103,6 +106,7 @@ class Document:
             loader=loader,
             bad=self._bad,
             lost=self._lost,
+            once=self._is_read_once,
         )
 
     def _with_bad(self, plan: ImportPlan) -> ImportPlan:
@@ -132,6 +136,7 @@ class RdfDocument(Document):
     """A document whose resources become concepts and propositions."""
 
     _options: ImportOptions
+    _is_read_once = False
 
     def __init__(
         self, source: files.Source | rdflib.Graph, options: ImportOptions, imported_at: str
@@ -179,7 +184,7 @@ class RdfDocument(Document):
             index = renewing(index, self._source)
         document = reading.Plain(quads, [], [])
         if mapping is not None and mapping.type_of(ITEM.value) is not None:
-            document = reading.plain(quads, self._options, index)
+            document = reading.plain([*dict.fromkeys(quads)], self._options, index)
         plan = importer.plan(
             document.quads,
             self._options,

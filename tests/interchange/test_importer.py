@@ -1100,6 +1100,20 @@ def test_named_graphs_are_metadata() -> None:
     ]
 
 
+def test_what_a_graph_states_twice_counts_once() -> None:
+    nexus = empty()
+    text = ":g { X } GRAPH _:x { X } GRAPH _:y { X } :g { :a :p 1 } :c a :T ; :p 1, 1 ."
+    made = import_text(nexus, text.replace("X", ":a a :T ; :p 1"), format=RdfFormat.TRIG)
+    graphs = "?x.metadata.graph, ?x.metadata.graph_values"
+    command = f'FIND(?x.name, ?x.attributes.p, {graphs}) WHERE {{ ?x {{type: "T"}} }}'
+    both = ["@default", "https://example.org/g"]
+    assert made.triples == 4
+    assert {*map(str, nexus.find(command).tuples())} == {
+        str(("a", 1, both, None)),
+        str(("c", 1, None, None)),
+    }
+
+
 def test_which_graph_states_which_value_is_kept_where_graphs_differ() -> None:
     nexus = empty()
     import_text(

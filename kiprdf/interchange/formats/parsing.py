@@ -67,8 +67,11 @@ def parse_foreign(
     loader: Loader | None = None,
     bad: BadParts | None = None,
     lost: Counter[str] | None = None,
+    once: bool = True,
 ) -> tuple[list[Quad], list[str]]:
     """The quads of a document as ``parse`` returns them, and a sentence for each repaired tag.
+
+    Without ``once`` a quad is there as often as it is stated.
 
     With ``bad`` what is bad is noted there, and is not an error. In ``lost`` the keys and relative
     IRIs are counted that JSON-LD leaves out; then a bad IRI is an error as in other formats.
@@ -80,7 +83,8 @@ def parse_foreign(
     every = quads(text, format, base_iri=base_iri, loader=loader, bad=bad, note=note, lost=lost)
     if _NO_TAG in text:
         every = (Quad(*map(_without_placeholder, quad)) for quad in paced(every))
-    return list(dict.fromkeys(every)), [_sentence(tag, tags[tag]) for tag in tags]
+    parsed = list(dict.fromkeys(every)) if once else list(every)
+    return parsed, [_sentence(tag, tags[tag]) for tag in tags]
 
 
 def _without_placeholder(term: Any) -> Any:

@@ -172,10 +172,13 @@ class ElementIndex:
                     keys[""].setdefault(iri, key)
         return keys
 
-    def claiming(self, more: Mapping[str, Iterable[str]]) -> ElementIndex:
+    def claiming(self, more: Mapping[str, Sequence[str]]) -> ElementIndex:
         """A copy in which elements have further original IRIs after their own."""
         originals = dict(self.originals)
         for id, iris in more.items():
+            if len(iris) == 1 and id not in originals:  # so are most
+                originals[id] = (iris[0],)
+                continue
             joined = tuple(dict.fromkeys((*originals.get(id, ()), *iris)))
             if joined:
                 originals[id] = joined

@@ -148,34 +148,41 @@ def in_order_if_flat(statements: Iterable[Terms]) -> list[ExternalTriple] | None
     groups, ordered = by_subject(statements), list[ExternalTriple]()
     predicates: dict[NamedNode, tuple[NamedNode, str]] = {}
     for subject in sorted(groups, key=str):
-        texts: dict[str, ExternalTriple] = {}
+        about: dict[str, list[ExternalTriple]] = {}
         for _, predicate, object_ in groups[subject]:
             shared = predicates.get(predicate)
             if shared is None:
                 if predicate in _STRUCTURE or _is_of_terms(predicate):
                     return None
-                shared = predicates[predicate] = predicate, f"{predicate} "
-            text = str(object_)
-            if isinstance(object_, _NOT_FLAT) or (
-                text.startswith(_W3C) and _is_structural(object_)
-            ):
+                shared = predicates[predicate] = predicate, str(predicate)
+            if not isinstance(object_, Literal) and _is_structural(object_):
                 return None
-            texts[shared[1] + text] = _as_statement((subject, shared[0], object_))
+            statement = _as_statement((subject, shared[0], object_))
+            about.setdefault(shared[1], []).append(statement)
         if not isinstance(subject, NamedNode):
             return None
-        ordered += map(texts.__getitem__, sorted(texts))
+        for key in sorted(about):
+            alike = about[key]
+            if len(alike) > 1:
+                texts = {str(one[2]): one for one in alike}
+                alike = [texts[text] for text in sorted(texts)]
+            ordered += alike
     return ordered
 
 
 _STRUCTURE = (vocab.FIRST, vocab.REST, vocab.REIFIES)
-_NOT_FLAT = (BlankNode, Triple)
-_W3C = "<http://www.w3.org/"
+_W3C = "http://www.w3.org/"
 
 
-def _is_structural(node: NamedNode) -> bool:
-    """Whether a node is the end of a list, or the class of one, of a container, of a reifier or of
-    a part of an ontology."""
-    return node in (vocab.NIL, LIST, vocab.STATEMENT) or is_definition_class(node.value)
+def _is_structural(term: Node | Triple) -> bool:
+    """Whether an object is no IRI, or the end of a list, or the class of one, of a container, of a
+    reifier or of a part of an ontology."""
+    if not isinstance(term, NamedNode):
+        return True
+    iri = term.value
+    if not iri.startswith(_W3C):
+        return False
+    return term in (vocab.NIL, LIST, vocab.STATEMENT) or is_definition_class(iri)
 
 
 _NESTED = (tuple, Items)
@@ -230,7 +237,7 @@ def joined(terms: Mapping[str, list[Terms]]) -> dict[ExternalTriple, Graphs]:
             if isinstance(statement[2], Triple):
                 statement = statement._replace(object=_statement(statement[2]))
             places = statements.setdefault(statement, own)
-            if places is not own:
+            if places is not own and name not in places:
                 statements[statement] = (*places, name)
     return statements
 

@@ -328,13 +328,16 @@ class Facts:
         elif subject is None or end is None:
             self._external.skip(statement, NO_ELEMENT)
         elif subject != end or not self._is_kept(statement, subject, named[0]):
-            return self._add(statement, (subject, named[0], end), named[1], reifiers)
+            return self._add(statement, (subject, named[0], end), named, reifiers)
         return None
 
-    def _named_by(self, property: NamedNode) -> tuple[str, frozenset[str]] | None:
-        """The predicate of a property, and the set of its IRI."""
+    def _named_by(self, property: NamedNode) -> tuple[str, frozenset[str], bool] | None:
+        """The predicate of a property, the set of its IRI, and whether nothing has it yet."""
         predicate = self._naming.predicate(property.value)
-        return None if predicate is None else (predicate, frozenset((property.value,)))
+        if predicate is None:
+            return None
+        is_unused = self._index.is_unused("P", predicate)
+        return predicate, frozenset((property.value,)), is_unused
 
     def _is_kept(self, statement: ExternalTriple, id: str, predicate: str) -> bool:
         """Whether MERGE has kept a link of two nodes that are one element now.
@@ -375,15 +378,17 @@ class Facts:
         self,
         statement: ExternalTriple,
         ends: tuple[str, str, str],
-        own: frozenset[str],
+        named: tuple[str, frozenset[str], bool],
         reifiers: list[Node],
     ) -> Fact:
-        """The fact with some ends, to which a statement is added; ``own`` has its property."""
+        """The fact with some ends, to which a statement is added."""
+        _, own, is_unused = named
         is_asserted = not self._only_listed or self.is_asserted(statement)
         fact = self._facts.get(ends)
         if fact is None:
             asserted = own if is_asserted else frozenset[str]()
-            fact = self._facts[ends] = Fact(self._id(*ends), *ends, own, asserted)
+            id = _id_of(*ends) if is_unused else self._id(*ends)
+            fact = self._facts[ends] = Fact(id, *ends, own, asserted)
         else:
             if is_asserted and not self._is_apart(statement, fact):
                 self._external.skip(statement, _repeats(fact, statement.predicate.value))
@@ -425,16 +430,13 @@ class Facts:
 
     def _id(self, subject: str, predicate: str, object_: str) -> str:
         """The id that a fact has in the nexus, or will have."""
-        if self._index.is_unused("P", predicate):
-            return f"P:{proposition_digits(subject, predicate, object_)}:{predicate}"
         # A new concept has no propositions.
         if self._index.exists(subject) and self._index.exists(object_):
             existing = self._index.proposition(subject, predicate, object_)
             if existing is not None:
                 return existing
         for salt in count():
-            digits = proposition_digits(subject, predicate, object_, salt)
-            id = f"P:{digits}:{predicate}"
+            id = _id_of(subject, predicate, object_, salt)
             # After a merge an id may be that of another fact.
             if not self._index.exists(id):
                 break
@@ -495,6 +497,10 @@ class Facts:
         if self._naming.is_below_base(iri) or self._index.other_element(iri, id) is not None:
             return False
         return iri not in self._reified or self._ids.get(self._reified[iri]) == id
+
+
+def _id_of(subject: str, predicate: str, object_: str, salt: int = 0) -> str:
+    return f"P:{proposition_digits(subject, predicate, object_, salt)}:{predicate}"
 
 
 def _repeats(fact: Fact, property: str) -> str:

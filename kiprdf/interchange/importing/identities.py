@@ -338,8 +338,11 @@ class Identifier:
             name = next(filter(None, map(concept_name, candidates)), None)
         if name is None:
             raise ValueError("neither its labels nor its IRI can be the name of a concept")
-        name = unique_name(name, node.value, lambda text: self._is_free(type_name, text))
         identity = ConceptName(type_name, name)
+        if not self._is_free(identity):
+            iri = node.value
+            name = unique_name(name, iri, lambda text: self._is_free(ConceptName(type_name, text)))
+            identity = ConceptName(type_name, name)
         self._add(node, identity, classes, class_iri)
 
     def _warn_of_existing(self, new: Iterable[Node]) -> None:
@@ -353,12 +356,12 @@ class Identifier:
                 warning = f"{existing} and is considered the same as <{one.iri}>."
                 self.identities.warnings.append(warning)
 
-    def _is_free(self, type_name: str, name: str) -> bool:
+    def _is_free(self, identity: ConceptName) -> bool:
         """Whether no other resource, of this import or an earlier one, has the name."""
-        identity = ConceptName(type_name, name)
         if identity in self.identities.names or identity in SYSTEM or identity in ACTORS:
             return False
-        return identity.id not in self.naming.index.originals
+        originals = self.naming.index.originals
+        return not originals or identity.id not in originals
 
     def _type(self, node: Node, classes: list[str]) -> tuple[str, str | None]:
         """The type of a resource, and the class it comes from. Raises ValueError for none."""
