@@ -32,6 +32,9 @@ from kiprdf.memory.texts import PIECE
 
 CONVERSATION = "Conversation"
 _FILES = "conversations*.json"
+_OF_BLOCK = frozenset(("type", "text", "start_timestamp", "stop_timestamp"))
+"""What a block of Claude has that is in its message already."""
+_OF_NODE = frozenset(("id", "message", "parent", "children"))
 _PARENT = "parent_message_uuid"
 """The key of a message of Claude with the message before it; older exports do not have it."""
 _OTHER = "only conversations are read of the archive"
@@ -214,7 +217,7 @@ def _messages(nodes: Any) -> Iterator[_Message]:
         message = node.get("message")
         if not isinstance(message, dict):
             continue
-        rest = dict(message)
+        rest = {key: one for key, one in node.items() if key not in _OF_NODE} | message
         author = rest.pop("author", None)
         author = dict(author) if isinstance(author, dict) else {}
         id = _id(rest, "id") or str(node.get("id"))
@@ -328,7 +331,7 @@ def _message(given: Json, number: int) -> _Message:
 
 
 def _is_text(block: Json) -> bool:
-    return block.get("type") == "text" and not block.get("citations")
+    return block.get("type") == "text" and not any(block[key] for key in block.keys() - _OF_BLOCK)
 
 
 def _listed(value: Any) -> list[Any]:

@@ -163,7 +163,7 @@ def _vanished(
     rows: dict[Key, list[Row]] = defaultdict(list)
     for row in concepts:
         rows[row["type"], row["name"]].append(row)
-    of_id = {row["metadata"].get("original_id"): key for key, own in rows.items() for row in own}
+    of_id = {str(row["metadata"].get("original_id")): k for k, own in rows.items() for row in own}
     links = {(row["subject"], row["predicate"], row["object"]) for row in propositions}
     # Most links have the ids that their ends make: they are not read.
     written.difference_update(iris.proposition(_digits(link), link[1]) for link in links)
@@ -183,7 +183,7 @@ def _vanished(
             continue
         noted = next(store.match(node, vocab.metadata("original_id"), None), None)
         original_id = None if noted is None else to_json(cast(Literal, noted.object))
-        new = of_id.get(original_id) if original_id else None
+        new = of_id.get(str(original_id)) if original_id else None
         has_title = new is not None and "folder" in rows[new][0]["metadata"]  # else, it has an id
         if not own and new is not None and (type != ITEM or has_title):
             renamed[type, name] = new

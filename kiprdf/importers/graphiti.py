@@ -32,6 +32,7 @@ _ENDS = ("source_node_uuid", "target_node_uuid")
 _NODE = ("uuid", "name", "labels", "created_at")
 _EPISODE = ("uuid", "content", "created_at", "valid_at", "entity_edges")
 _EDGE = ("uuid", "name", "fact", "episodes", *_TIMES, *_ENDS)
+_LISTS, _TEXTS = ("labels", "episodes", "entity_edges"), ("name", "fact", "content")
 _KEPT = ("created_at", "expired_at", "reference_time")
 """The times that are metadata under their own names."""
 _WHOLE = ("", "_")
@@ -121,6 +122,10 @@ class _Graph:
         for key in [key for key in item if key.endswith("_embedding")]:
             del item[key]
             self.embedded += 1
+        for key in [key for key in item if key in (*_LISTS, *_TEXTS)]:
+            value = item[key]
+            if value != (_texts(value) if key in _LISTS else str(value)):
+                item[f"own_{key}"] = value
         for key in [key for key in _TIMES if key in item]:
             time = moment(item[key])
             if time is None:

@@ -23,13 +23,17 @@ from typing import Any
 from urllib.parse import quote
 
 from kiprdf.errors import KipError
+from kiprdf.execution.authors import AUTHOR
 from kiprdf.importers.plan import Plan, parse_json, read_text
 from kiprdf.importers.times import moment
+from kiprdf.interchange.importing.stated import NOT_OF_SOURCES
 from kiprdf.memory.texts import stored_time
 
 _SQLITE = b"SQLite format 3\0"
 _HINT = "Give a JSON list of what item.dict() returns, or the file of SqliteStore."
 _READ = ("namespace", "prefix", "key", "value")
+_OURS = NOT_OF_SOURCES | {AUTHOR, "original_id"}
+"""The metadata keys that mean something to a nexus: those of an item are other ones."""
 _TIMES = ("created_at", "updated_at", "expires_at")
 Json = dict[str, Any]
 
@@ -46,29 +50,33 @@ def langgraph(path: str | os.PathLike[str], *, source: str | None = None) -> Pla
     """
     file = Path(path)
     plan = Plan("langgraph", source or file.name)
-    seen: set[str] = set()
+    seen: dict[str, Json] = {}
     for number, item in _items(file, plan):
         match item:
-            case {"key": str(key), "value": value} if value is not None and (
-                namespace := _namespace(item)
-            ):
-                name = "/".join(quote(part, safe="") for part in (*namespace, key))
-                if name in seen:
-                    plan.warn(f"Item {number}: {name} is there twice; the last one is written.")
-                seen.add(name)
-                _add(plan, name, namespace, key, value, item)
+            case {"key": str(key), "value": value} if value is not None and _namespace(item):
+                name = "/".join(quote(part, safe="") for part in (*_namespace(item), key))
+                if seen.setdefault(name, item) != item:
+                    plan.skip(seen[name], f"item {number} after it has its namespace and key")
+                seen[name] = item
             case _:
                 plan.skip(item, f"item {number} has no namespace, key and value of LangGraph")
     if not seen:
         raise KipError("KIP_1001", f"{plan.source} has no item of a store of LangGraph.", _HINT)
+    for name, item in seen.items():
+        _add(plan, name, item)
     return plan
 
 
-def _add(plan: Plan, name: str, namespace: list[str], key: str, value: Any, item: Json) -> None:
+def _add(plan: Plan, name: str, item: Json) -> None:
+    namespace, key, value = _namespace(item), item["key"], item["value"]
     times = {name: moment(item.get(name)) for name in _TIMES}
     created, updated, expires = times.values()
     read = {*_READ, *(name for name in _TIMES if times[name])}
-    metadata: Json = {name: one for name, one in item.items() if name not in read}
+    metadata: Json = {
+        f"own_{name}" if name in _OURS else name: one
+        for name, one in item.items()
+        if name not in read
+    }
     for time, given in (("created_at", created), ("updated_at", updated), ("valid_until", expires)):
         metadata[time] = given or metadata.get(time)
     if expires and stored_time(expires) <= datetime.now(UTC).isoformat():

@@ -146,8 +146,10 @@ def _unite(entity: Json, item: Json, place: str, plan: Plan) -> None:
 
 def _add_entity(plan: Plan, name: str, item: Json) -> tuple[str, str]:
     observations = item.pop("observations")
-    type = _text(item.pop("entityType", None)) or UNKNOWN
-    concept = plan.add_concept(type, name, item, original_id=name)
+    type = _text(item.get("entityType"))
+    if type:
+        del item["entityType"]
+    concept = plan.add_concept(type or UNKNOWN, name, item, original_id=name)
     ids: set[str] = set()
     for turn, value in enumerate(observations, 1):
         text, rest = _observation(value)

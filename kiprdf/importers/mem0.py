@@ -27,7 +27,7 @@ UNKNOWN = "Entity"
 _TEXTS = ("memory", "text", "data")
 _EVENT = ("id", "memory_id", "old_memory", "new_memory", "new_value", "event", "is_deleted")
 _TIMES = ("created_at", "updated_at")
-_EVENTS = {"ADD": 0, "DELETE": 2}
+_EVENTS = {"ADD": 0, "UPDATE": 1, "DELETE": 2}
 """The order of events of one time; all others are between."""
 _SCOPE = ("user_id", "agent_id", "app_id", "run_id")
 _PAGES = (20, 100)
@@ -141,10 +141,15 @@ def _histories(given: Any, plan: Plan) -> dict[str, list[Json]]:
             plan.skip(given, "history is no object of lists by the id of the memory")
     histories: dict[str, list[Json]] = {}
     for id, rows in pairs:
-        rows = rows.get("results") if isinstance(rows, dict) else rows
+        rows = rows.get("results", rows) if isinstance(rows, dict) else rows
         for row in rows if isinstance(rows, list) else [rows]:
             if id and isinstance(row, dict) and _text(row, ("event",)):
                 histories.setdefault(str(id), []).append(row)
+                if row["event"].upper() not in _EVENTS:
+                    plan.warn(f"{id!r} has an event {row['event']!r}: it is read as an UPDATE.")
+                for key in _TIMES:
+                    if row.get(key) and moment(row[key]) is None:
+                        plan.warn(f"{id!r} has an event whose {key} is no time: {row[key]!r}.")
             else:
                 plan.skip(row, f"it is no event in the history of {id!r}")
     return histories
@@ -236,7 +241,7 @@ def _order(row: Json) -> tuple[bool, str, int]:
 
 def _add_note(plan: Plan, id: str, of: _Text, item: Json, by: Json | None = None) -> None:
     """Add a text of a memory as a note, with what the memory has beside it."""
-    item = {key: value for key, value in item.items() if key not in ("id", *_TEXTS)}
+    item = {k: one for k, one in item.items() if k != "id" and (k not in _TEXTS or one != of.text)}
     marks: Json = {key: item.pop(key, None) for key in _TIMES}
     expires = item.get("expiration_date")
     if of.ended is not None:

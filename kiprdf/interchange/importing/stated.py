@@ -37,12 +37,13 @@ type, and with the digests of the statements of a fact that it makes, where ther
 SUPERSEDED, SUPERSEDED_AT = "superseded", "superseded_at"
 OF_METADATA = "metadata."
 _ENDS = (SUPERSEDED, SUPERSEDED_AT, "superseded_by", NO_LONGER_IN, VALID_FROM, VALID_UNTIL)
-_NEVER = frozenset(
+NOT_OF_SOURCES = frozenset(
     (
         *(*RESERVED_METADATA, *_ENDS, STATUS, *MARKS),
         *(ORIGINAL, STATED_BY, SOURCE, IMPORTED_AT, vocab.MERGED_FROM),
     )
 )
+"""The metadata keys that the engine and imports write, and marks."""
 
 Values: TypeAlias = dict[str, Json]
 """What a source states of an element: a digest of each value by its key; a list with the value
@@ -56,7 +57,7 @@ def with_note(one: Planned, plan: ImportPlan) -> Mapping[str, Json]:
     is_fact = isinstance(one, statements.Proposition)
     stated = {key: one.attributes[key] for key in one.attributes if is_fact or key != SAME_AS}
     own = {**plan.metadata, **one.metadata}
-    stated |= {OF_METADATA + key: own[key] for key in own if key not in _NEVER}
+    stated |= {OF_METADATA + key: own[key] for key in own if key not in NOT_OF_SOURCES}
     digests = {key: digest(to_term(value)) for key, value in stated.items()}
     return {**one.metadata, STATED_BY: {plan.source: digests}}
 
@@ -90,7 +91,7 @@ def written_keys(element: Element) -> set[str]:
 def is_of_source(key: str, element: Element) -> bool:
     """Whether a key is not one that the engine or each import writes."""
     if key.startswith(OF_METADATA):
-        return key.removeprefix(OF_METADATA) not in _NEVER
+        return key.removeprefix(OF_METADATA) not in NOT_OF_SOURCES
     # A concept is known by its IRI; that of a reifier may stand for another fact.
     return key != SAME_AS or isinstance(element, Proposition)
 
