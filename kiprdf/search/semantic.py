@@ -86,6 +86,8 @@ class _Table:
         """Texts with a vector that no row has any more."""
         self.lacking: dict[bytes, set[str]] = {}
         """The rows of each text without a vector."""
+        self._lacks = Counter[str]()
+        """Their number, by type."""
         self.unread: set[bytes] = set()
         """The texts without a vector that were not looked for in the file."""
 
@@ -110,7 +112,9 @@ class _Table:
             self.counts[type] -= 1
             self._vectors[place] = -1
             self._free.append(place)
-            self.lacking.get(text, set()).discard(key)
+            if key in (keys := self.lacking.get(text, set())):
+                keys.remove(key)
+                self._lacks[type] -= 1
             self._rows_of_texts[text] -= 1
             if not self._rows_of_texts[text]:
                 del self._rows_of_texts[text]
@@ -134,6 +138,7 @@ class _Table:
         self._vectors[place] = self.numbers.get(text, -1)
         if text not in self.numbers:
             self.lacking.setdefault(text, set()).add(key)
+            self._lacks[type] += 1
             self.unread.add(text)
 
     def add(self, vectors: Mapping[bytes, Vector]) -> None:
@@ -154,7 +159,9 @@ class _Table:
                 self.matrix[number] = vectors[text]
                 self.numbers[text] = number
                 for key in self.lacking.pop(text, ()):
-                    self._vectors[self.rows[key].place] = number
+                    place, type, _ = self.rows[key]
+                    self._vectors[place] = number
+                    self._lacks[type] -= 1
                 if text not in self._rows_of_texts:
                     self.unused.add(text)
 
@@ -168,6 +175,11 @@ class _Table:
     def count(self, type: str | None) -> int:
         """The number of rows of a type."""
         return len(self.rows) if type is None else self.counts[type]
+
+    def lacks(self, type: str | None) -> int:
+        """The number of rows of a type that have no vector."""
+        with self._lock:
+            return sum(self._lacks.values()) if type is None else self._lacks[type]
 
     def without_vectors(self, type: str | None) -> dict[str, bytes]:
         """The rows of a type that have no vector, with their texts."""
@@ -193,7 +205,7 @@ class _Table:
             order_ties(rows, values, self._keys.__getitem__)
             best = zip(map(self._keys.__getitem__, rows), values, strict=True)
             total = self.count(type)
-            embedded = total - len(self.without_vectors(type))
+            embedded = total - self.lacks(type)
             return Ranking(dict(islice(best, limit)), embedded, total)
 
 
@@ -243,7 +255,7 @@ class SemanticIndex:
     def _is_finished(self, index: TextIndex, kind: Kind, type: str | None) -> bool:
         table = self._current(index, kind)
         is_clean = self._is_compared and not table.unused
-        return not table.without_vectors(type) and (is_clean or bool(table.lacking))
+        return not table.lacks(type) and (is_clean or bool(table.lacking))
 
     def _current(self, index: TextIndex, kind: Kind) -> _Table:
         """The table of a kind as of the last commit."""
@@ -343,7 +355,7 @@ class SemanticIndex:
     def embedded(self) -> int:
         """The number of rows that had vectors when they were last read."""
         tables = self._tables.values()
-        return sum(len(table.rows) - len(table.without_vectors(None)) for table in tables)
+        return sum(len(table.rows) - table.lacks(None) for table in tables)
 
     def close(self) -> None:
         """Close the file of vectors; a thread that waits for the embedder closes it later."""

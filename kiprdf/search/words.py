@@ -332,10 +332,15 @@ def matches(word: str, tokens: frozenset[str]) -> bool:
     >>> matches("running", asked_tokens("runs"))
     True
     """
-    return not tokens.isdisjoint(tokens_of(word))
+    return not tokens.isdisjoint((_tokens_of_word if len(word) <= _WORD else tokens_of)(word))
 
 
 def tokens_of(text: str) -> set[str]:
     """The words of a text, as they are and by their stems in any language."""
     forms = (word_of("", plain, LANGUAGES).stems for plain in plain_words(text))
     return {*segment(text), *chain.from_iterable(forms)}
+
+
+_WORD = 40
+"""Characters of a text whose tokens are kept: those of a word."""
+_tokens_of_word = lru_cache(maxsize=8192)(tokens_of)

@@ -28,7 +28,7 @@ def measured(propositions: int) -> Iterator[Ratio]:
     nexus.execute(data.SCHEMA)
     for start in range(0, propositions, data.BLOCKS):
         nexus.apply_capsule(_concepts("D", range(start, min(start + data.BLOCKS, propositions))))
-    nexus.execute('SEARCH CONCEPT "pain"')
+    nexus.build_index(propositions=False)
     columns = ", ".join(ranking.WEIGHTS)
     connection: sqlite3.Connection = nexus._engine.indexer.current()._file._connection
     connection.execute(f"CREATE VIRTUAL TABLE temp.words USING fts5({columns})")

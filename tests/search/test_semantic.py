@@ -646,6 +646,27 @@ def test_rows_are_read_once_for_each_commit(readings: list[bool]) -> None:
     assert len(readings) == 3
 
 
+def test_rows_without_vectors_are_counted_by_type() -> None:
+    """They were listed by each search of another type."""
+    words = [word for words in MEANINGS for word in words]
+    shelf = Shelf(*(concept(f"{n}", words[n], type=("Drug", "Plant")[n % 2]) for n in range(8)))
+    semantic = SemanticIndex(by_meaning, None)
+
+    def lacks(type: str | None) -> list[int]:
+        shelf.hits(semantic, words[1], type=type)
+        table = semantic._tables["concept"]
+        numbers = [table.lacks(of) for of in ("Drug", "Plant", None)]
+        assert numbers == [len(table.without_vectors(of)) for of in ("Drug", "Plant", None)]
+        return numbers
+
+    assert lacks("Plant") == [4, 0, 4]
+    shelf.put(concept("0", "other words", type="Drug"), removed=("2",))
+    assert lacks("Plant") == [3, 0, 3]
+    shelf.put(concept("4", "more words", type="Plant"))
+    assert lacks("Plant") == [2, 0, 2]
+    assert lacks(None) == [0, 0, 0]
+
+
 def test_a_table_that_follows_writes_ranks_like_a_new_one(path: Path, readings: list[bool]) -> None:
     """A write adds its rows to the matrix; every row was copied before."""
     words, types = [word for words in MEANINGS for word in words], ("Drug", "Plant", "Tool")
