@@ -182,8 +182,8 @@ def _best(
         least = scores[rows[most - 1]] if 0 < most < len(rows) else 0.0
         if least:
             # And those that are equal to the last one.
-            end = next((at for at in range(most, len(rows)) if scores[rows[at]] < least), None)
-            del rows[end:]
+            lower = (at for at in range(most, len(rows)) if scores[rows[at]] < least)
+            del rows[next(lower, len(rows)) :]
         tied: dict[str, float] = {}
         if len(rows) > most + _MANY:
             equal = {row for row in rows if scores[row] == least}

@@ -2,19 +2,20 @@
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from time import process_time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from kiprdf.checksums import drop_note
 from kiprdf.search import IndexRow, Kind, TextIndex, index, ranking
 from kiprdf.search.index import Changes, Commits, is_exact
+from kiprdf.search.ranking import Postings
 from tests.search.toys import rebuild
 from tests.threads import together
 
@@ -244,6 +245,23 @@ SEARCHES: dict[str, tuple[list[IndexRow], Answers]] = {
 @pytest.mark.parametrize(("rows", "answers"), SEARCHES.values(), ids=SEARCHES)
 def test_what_is_found_best_first(rows: list[IndexRow], answers: Answers) -> None:
     check(index_of(*rows), answers)
+
+
+def test_of_many_rows_with_two_scores_few_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    elements = Postings.elements
+
+    def noted(postings: Postings, rows: Sequence[int]) -> Any:
+        read.append(len(rows))
+        return elements(postings, rows)
+
+    monkeypatch.setattr(Postings, "elements", noted)
+    texts = (("a", "tea tea"), ("b", "tea"))
+    index = index_of(
+        *(concept(f"{key}{n:04}", "x", text=text) for key, text in texts for n in range(1_100))
+    )
+    assert keys(index, "tea", limit=3) == ["a0000", "a0001", "a0002"]
+    assert sum(read) < 100
 
 
 def test_an_exact_alias_is_second_with_any_other_text_in_the_rows() -> None:
