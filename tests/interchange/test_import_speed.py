@@ -19,7 +19,7 @@ from kiprdf.interchange.importing.names import Naming
 from kiprdf.rdf import vocab
 from tests.benchmarks.importing import resources
 
-CALLS = 80
+CALLS = 66
 """The most calls of Python functions, and of C functions, for each triple."""
 
 
