@@ -128,7 +128,8 @@ class Spending:
         max_rows = self.budget.max_rows
         # Cells fill the memory, not rows.
         if max_rows is not None and number * -(-width // WIDTH) > max_rows:
-            raise KipError("KIP_4002", f"There are more than {max_rows} solutions.")
+            hint = "Narrow the WHERE. A FIND with LIMIT and without ORDER BY reads only its page."
+            raise KipError("KIP_4002", f"There are more than {max_rows} solutions.", hint)
 
     def seconds_left(self) -> float:
         return max(0.0, self.deadline - time.monotonic())

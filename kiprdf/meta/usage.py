@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Container
 from heapq import nsmallest
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, TypeAlias, cast
 
 from pyoxigraph import NamedNode, Variable
@@ -29,6 +30,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json, canonical_json, to_json
 from kiprdf.sparql.algebra import BGP, Select, Term, TriplePattern
 from kiprdf.store import Store
+from kiprdf.store.sorted_values import Scope, UnreadableError
 
 MOST_KEYS = 40
 """The attributes, and the predicates of each direction, that are shown."""
@@ -165,7 +167,11 @@ def _examples(
         believed = [row for row in rows if row[0] not in unbelieved]
         return nsmallest(most, believed, key=lambda row: cast(NamedNode, row[0]).value)
 
-    first = [node for (node,) in first_rows(CONCEPTS, (X,), is_a)] if keys else []
+    began = time.perf_counter()
+    first = _first_sorted(is_a, store, unbelieved) if keys else []
+    if first is None:
+        first = [node for (node,) in first_rows(CONCEPTS, (X,), is_a)]
+        store.sorted_values(_scope(is_a, store), time.perf_counter() - began)
     store.prefetch(first)
     for statement in chain.from_iterable(map(store.statements, first)):
         add(statement.predicate.value.removeprefix(vocab.ATTRIBUTE), statement.object)
@@ -176,3 +182,24 @@ def _examples(
         key: sorted((excerpt(one, CHARACTERS, ITEMS) for one in own.values()), key=canonical_json)
         for key, own in values.items()
     }
+
+
+def _first_sorted(
+    is_a: _Triple, store: Store, unbelieved: Container[NamedNode]
+) -> list[NamedNode] | None:
+    """The first concepts of a type by IRI; None where they are not sorted."""
+    values = store.sorted_values(_scope(is_a, store))
+    if values is None:
+        return None
+    try:
+        runs = values.walk(False, None)
+        nodes = (NamedNode(iri) for _, _, iris in runs for iri in iris)
+        return list(islice((node for node in nodes if node not in unbelieved), CONCEPTS))
+    except UnreadableError:
+        return None
+
+
+def _scope(is_a: _Triple, store: Store) -> Scope:
+    """The types of the concepts of a type, which are all the same: so they are in order by IRI."""
+    name = cast(NamedNode, is_a[2]).value.removeprefix(store.iris.concept_types)
+    return Scope(vocab.TYPE, f"{store.iris.base}{name}/")

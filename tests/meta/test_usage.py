@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 import kiprdf
+from kiprdf.meta import usage as in_use
+from kiprdf.store import OxigraphStore, sorted_values
 
 SCHEMA = """
 UPSERT {
@@ -81,6 +83,31 @@ def test_an_attribute_has_three_examples_at_most(nexus: kiprdf.Nexus) -> None:
     legs = usage(nexus, "Animal")["attributes"]["legs"]
     assert (legs["count"], len(legs["examples"])) == (13, 3)
     assert set(legs["examples"]) <= set(range(10))
+
+
+def test_the_examples_of_sorted_concepts_are_those_of_the_first_ones(
+    nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sorted_values, "WORTH_SECONDS", 0)
+    monkeypatch.setattr(sorted_values, "LEAST_SECONDS", 60)
+    monkeypatch.setattr(in_use, "CONCEPTS", 2)
+    add = 'UPSERT { CONCEPT { {type: "Animal", name: :name} SET ATTRIBUTES { legs: :legs } } }'
+
+    def legs() -> list[int]:
+        return list(usage(nexus, "Animal")["attributes"]["legs"]["examples"])
+
+    sought: list[object] = []
+    select = OxigraphStore.select
+    monkeypatch.setattr(OxigraphStore, "select", lambda *a: sought.append(a) or select(*a))
+    assert legs() == [4, 6]  # of ant and lion
+    sought.clear()
+    assert (legs(), sought) == ([4, 6], [])
+    nexus.execute(add, name="aardvark", legs=2)
+    assert (legs(), sought) == ([2, 6], [])
+    nexus.execute('DELETE CONCEPT ?a DETACH WHERE { ?a {type: "Animal", name: "ant"} }')
+    nexus.execute('UPSERT { CONCEPT { {type: "Food", name: "aa"} SET ATTRIBUTES { legs: 9 } } }')
+    sought.clear()
+    assert (legs(), sought) == ([2, 4], [])
 
 
 @pytest.mark.parametrize(
