@@ -103,6 +103,7 @@ def test_the_examples_of_sorted_concepts_are_those_of_the_first_ones(
     sought.clear()
     assert (legs(), sought) == ([4, 6], [])
     nexus.execute(add, name="aardvark", legs=2)
+    sought.clear()
     assert (legs(), sought) == ([2, 6], [])
     nexus.execute('DELETE CONCEPT ?a DETACH WHERE { ?a {type: "Animal", name: "ant"} }')
     nexus.execute('UPSERT { CONCEPT { {type: "Food", name: "aa"} SET ATTRIBUTES { legs: 9 } } }')
