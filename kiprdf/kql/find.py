@@ -280,21 +280,20 @@ def _queried(plan: Plan, store: Store, bindings: Bindings) -> list[Row]:
     keep = None
     if plan.needed is not None:
         keep = plan.rendering.keep(Reader(store), plan.needed)
-    started, weight = time.perf_counter(), 1
     cancellation = "threaded" if _is_long(plan, store, bindings) else plan.where.cancellation
     request = Request(cancellation, plan.width, _tests(store), keep)
+    started, by_value = time.perf_counter(), plan.by_value
     try:
         selected = store.select(text, request)
         if plan.counts:
             _check_rows(selected, plan)
     except KipError as error:
-        if plan.by_value is not None and error.code in ("KIP_4001", "KIP_4002"):
+        if by_value is not None and error.code in ("KIP_4001", "KIP_4002"):
             error.hint = f"{error.hint} {_SORTED}"
-            weight = FAILED
+            by_value.spend(store, bindings, FAILED * (time.perf_counter() - started))
         raise
-    finally:
-        if plan.by_value is not None:
-            plan.by_value.spend(store, bindings, weight * (time.perf_counter() - started))
+    if by_value is not None:
+        by_value.spend(store, bindings, time.perf_counter() - started)
     return selected
 
 

@@ -20,7 +20,7 @@ from pyoxigraph import Literal, NamedNode
 
 from kiprdf import budget
 from kiprdf.derived_file import DerivedFile, is_sound, remove, uri_to_read
-from kiprdf.errors import StoreError
+from kiprdf.errors import KipError, StoreError
 from kiprdf.loading import Lazy, lazy_logger
 from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import to_json, to_term
@@ -542,6 +542,9 @@ class ValueIndex:
             except (*FAULTS, RuntimeError) as fault:  # or no thread can be started
                 self._give_up(scope, fault)
                 return
+            except BaseException:  # of a signal handler, or the nexus was closed meanwhile
+                self._drop(scope)
+                raise
         spending = budget.current()
         left = math.inf if spending is None else spending.seconds_left() / 2
         if part.building.acquire(timeout=min(allowed, left, threading.TIMEOUT_MAX)):
@@ -552,7 +555,7 @@ class ValueIndex:
     ) -> None:
         try:
             part.fill(values(), end)
-        except FAULTS as fault:
+        except (*FAULTS, KipError) as fault:  # or the nexus was closed meanwhile
             _log.info("The values of %s are not indexed: %s", part.scope.key.value, fault)
         finally:
             with self._lock:

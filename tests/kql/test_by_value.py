@@ -245,6 +245,23 @@ def test_a_question_that_was_refused_is_answered_once_its_values_are_sorted(
         assert "sorted" not in caught.value.hint
 
 
+def test_nothing_is_sorted_after_an_interrupt(
+    nexus: kiprdf.Nexus, monkeypatch: pytest.MonkeyPatch, calls: Calls
+) -> None:
+    """Who interrupts a question does not wait for the next ones."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(nexus.store), "select", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            nexus.execute(HIGHEST)
+    assert not nexus.store._values._parts  # type: ignore[attr-defined]
+    nexus.execute(HIGHEST)
+    assert nexus.store._values._parts  # type: ignore[attr-defined]
+
+
 def test_every_write_is_followed(nexus: kiprdf.Nexus, calls: Calls) -> None:
     assert nexus.execute(HIGHEST) == ["D9", "D8"]
     add(nexus, 11, risk=8.5)

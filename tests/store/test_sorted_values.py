@@ -87,6 +87,30 @@ def test_building_goes_on_after_its_question_and_ends_with_the_store(
     assert built.number() == 10_001
 
 
+def test_an_interrupt_or_a_closed_nexus_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index, raised = ValueIndex(tmp_path), list[object]()
+    monkeypatch.setattr(sys, "unraisablehook", raised.append)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    def closed() -> Iterator[tuple[str, Literal]]:
+        raise kiprdf.KipError("KIP_4003", "The nexus is closed.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sorted_values, "start_new_thread", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            build(index, 5, "a")
+    assert not index._parts  # or close() would wait for a thread that does not run
+    index.spend(SCOPE, 60, commit(5), closed)
+    assert (index._parts, raised, list(tmp_path.iterdir())) == ({}, [], [])
+    index.spend(SCOPE, 600, commit(5), lambda: [("urn:x/a", Literal(1))])
+    assert names(index.get(SCOPE, commit(5), lambda _: ())) == ["urn:x/a"]
+    index.close(5)
+
+
 def test_few_keys_are_kept_and_a_reader_of_a_dropped_one_notices(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
