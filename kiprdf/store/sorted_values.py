@@ -53,6 +53,8 @@ _SORTED, _COMPARED = 1, 2
 MOST_SCOPES = 1_000
 MOST_KEPT = 32
 """Indexes at once: one takes three file descriptors, or 85 kB."""
+MOST_BUILDING = 4
+"""Threads that build at once: a question that is refused may have more keys."""
 FAULTS = (
     sqlite3.Error,
     OSError,
@@ -445,8 +447,8 @@ class ValueIndex:
                 if self._triples > KEPT_TRIPLES:
                     for scope, part in list(self._parts.items()):
                         self._follow(scope)
-                        if not part.is_built:
-                            part.commit = None
+                        if part.commit != number:
+                            part.commit = None  # it is being built, and lacks these commits
                     self._commits, self._triples = [], 0
 
     def _follow(self, scope: Scope, *, to_file: bool = False) -> None:
@@ -526,7 +528,8 @@ class ValueIndex:
             spent, needed = self._spent.get(scope, (0.0, WORTH_SECONDS))
             spent += seconds
             self._spent[scope] = (spent, needed)
-            if spent < needed:
+            building = sum(not part.is_built for part in self._parts.values())
+            if spent < needed or building >= MOST_BUILDING:
                 return
             self._spent[scope] = (spent, 2 * spent)
             path = self._path(scope)

@@ -87,6 +87,34 @@ def test_building_goes_on_after_its_question_and_ends_with_the_store(
     assert built.number() == 10_001
 
 
+def test_few_are_built_at_once_and_what_they_have_is_no_news(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sorted_values, "MOST_BUILDING", 2)
+    monkeypatch.setattr(sorted_values, "KEPT_TRIPLES", 0)
+    index, go_on = ValueIndex(None), Event()
+    scopes = [Scope(NamedNode(f"urn:k:{n}")) for n in range(3)]
+
+    def values() -> Iterator[tuple[str, Literal]]:
+        go_on.wait(60)
+        yield "urn:x/a", Literal(1)
+
+    def ask() -> None:
+        for scope in scopes:
+            index.spend(scope, 60, commit(5), values)
+
+    spend(Budget(timeout_s=0.2), ask)
+    assert [*index._parts] == scopes[:2]
+    # They began when this commit could be read, and before it was noted.
+    index.note(5, (), [one("a", 1)])
+    go_on.set()
+    for scope in scopes[:2]:
+        assert index._parts[scope].building.acquire(timeout=60)
+        assert names(index.get(scope, commit(5), lambda _: ())) == ["urn:x/a"]
+    index.spend(scopes[2], 60, commit(5), values)
+    assert names(index.get(scopes[2], commit(5), lambda _: ())) == ["urn:x/a"]
+
+
 def test_an_interrupt_or_a_closed_nexus_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
