@@ -202,19 +202,21 @@ def test_what_rdf_has_no_place_for_is_reported() -> None:
     context = {
         "by": {"@id": "urn:v:by", "@container": "@index"},
         "at": "@index",
+        "all": "@set",
         "@direction": "rtl",
     }
     directed = {"@value": "x", "@language": "ar", "@direction": "rtl"}
     boat = {
         "@id": "urn:boat:1", "@type": "urn:v:Boat", "@index": "1", "@foo": {"@id": "urn:x"},
-        "by": {"a": 1, "b": [2], "@none": 3}, "urn:v:note": ["x", 4], "urn:v:name": directed,
+        "by": {"a": 1, "b": ["y"], "@none": 3}, "urn:v:note": ["x", 4], "urn:v:name": directed,
+        "urn:v:crew": {"@list": ["p", "q"]}, "urn:v:flag": {"all": ["r", directed]},
         "urn:v:mast": {"@value": "tall", "@direction": "ltr", "at": "2"},
     }  # fmt: skip
     nexus = kiprdf.Nexus.memory()
     text = json.dumps({"@context": context, **boat})
     report = nexus.import_rdf(text, format="jsonld", define=True)
     lost = {one["triple"]: one["reason"].split(",")[0] for one in report["skipped"]}
-    times = {"@index": "4 times", "@direction": "2 times", "@foo": "once"}
+    times = {"@index": "4 times", "@direction": "6 times", "@foo": "once"}
     assert lost == {key: f"left out {count}" for key, count in times.items()}
     plain = {"@id": "urn:boat:2", "@type": "urn:v:Boat", "urn:v:name": directed, "urn:v:by": [1]}
     assert nexus.import_rdf(json.dumps(plain), format="jsonld", define=True)["skipped"] == []

@@ -101,13 +101,16 @@ class _Scope:
         The key itself for other keys.
         """
         if key not in self.keywords:
-            meant = self.definition(key).get("@id", key)
+            meant = self._meant(key)
             has_meaning = ":" in key or self.terms.get("@vocab") is not None
             has_meaning = meant is not None if key in self.terms else has_meaning
             has_meaning = key in _IN_NODES or (has_meaning and not _is_unknown(meant))
             is_alias = key not in _KEYWORDS and meant in _KEYWORDS
             self.keywords[key] = "" if not has_meaning else meant if is_alias else key
         return self.keywords[key]
+
+    def _meant(self, key: str) -> Any:
+        return self.definition(key).get("@id", key)
 
     def without_direction(self, key: str, keyword: str, item: Any, node: dict[str, Any]) -> int:
         """How many texts of a member have a direction and no language."""
@@ -117,12 +120,20 @@ class _Scope:
         direction, language = (
             definition.get(one, self.terms.get(one)) for one in ("@direction", "@language")
         )
-        is_coerced = definition.get("@type") is not None or "@language" in listed(
-            definition.get("@container")
-        )
-        if direction is None or language is not None or is_coerced or keyword.startswith("@"):
+        containers = listed(definition.get("@container"))
+        is_coerced = definition.get("@type") is not None or "@language" in containers
+        is_keyword = str(self._meant(key)).startswith("@")
+        if direction is None or language is not None or is_coerced or is_keyword:
             return 0
-        return sum(map(_is_text, listed(item)))
+        is_map = isinstance(item, dict) and "@index" in containers
+        return self._texts([*item.values()] if is_map else item)
+
+    def _texts(self, item: Any) -> int:
+        """How many texts a value consists of; those of lists and sets, too."""
+        if isinstance(item, dict):
+            inner = (one for key, one in item.items() if self._meant(key) in ("@list", "@set"))
+            return sum(map(self._texts, inner))
+        return sum(map(self._texts, item)) if isinstance(item, list) else _is_text(item)
 
     def absolute(self, name: str) -> str:
         """What a name stands for among the terms, for a value of ``@id``."""
