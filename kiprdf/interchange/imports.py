@@ -256,7 +256,10 @@ class OntologyDocument(Document):
         return self._with_bad(plan)
 
     def _warnings(self) -> Iterator[str]:
-        named = sorted({str(quad.graph_name) for quad in self.quads} - {str(DefaultGraph())})
+        different = {quad.graph_name for quad in self.quads} - {DefaultGraph()}
+        named = sorted(str(one) for one in different if isinstance(one, NamedNode))
+        nameless = len(different) - len(named)  # their labels are others each time
+        named += [f"graph {number}" for number in range(1, nameless + 1)]
         if named:
             yield f"Definitions have no graphs; these are not kept: {examples(named)}."
         yield from self._parsed[1]

@@ -246,6 +246,10 @@ def test_a_list_that_loses_its_graph_is_in_the_report(text: str, reasons: list[s
             ":g { :C a owl:Class }",
             ["Definitions have no graphs; these are not kept: <https://example.org/g>."],
         ),
+        (
+            "_:g { :C a owl:Class } _:h { :D a owl:Class }",
+            ["Definitions have no graphs; these are not kept: graph 1, graph 2."],
+        ),
     ],
 )
 def test_the_graphs_of_an_ontology_are_in_the_report(text: str, warnings: list[str]) -> None:
