@@ -238,6 +238,15 @@ def test_a_list_that_loses_its_graph_is_in_the_report(text: str, reasons: list[s
     assert [one["reason"] for one in report["skipped"]] == reasons
 
 
+def test_blank_nodes_alike_get_their_graphs_in_the_order_of_the_document() -> None:
+    nexus = kiprdf.Nexus.memory()
+    alike = ":g2 { :a :p [ :q 'x' ] } :g1 { :a :p [ :q 'x' ] }"
+    text = f"{PREFIXES} :g1 {{ :a a :T }} {alike}"
+    nexus.import_rdf(text, format="trig", define=True, default_type="Thing")
+    graphs = 'FIND(?b.metadata.graph) WHERE { ?b {type: "Thing"} } ORDER BY ?b.name'
+    assert nexus.execute(graphs) == ["https://example.org/g2", "https://example.org/g1"]
+
+
 @pytest.mark.parametrize(
     ("text", "warnings"),
     [

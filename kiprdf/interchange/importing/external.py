@@ -201,16 +201,16 @@ DEFAULT = "@default"
 
 def collect(quads: Iterable[Quad]) -> tuple[dict[ExternalTriple, Graphs], list[Skipped]]:
     """Each statement once with its graphs; what is skipped of graphs."""
-    terms, skipped = by_graph(quads)
-    return joined(terms), skipped
+    runs, skipped = by_graph(quads)
+    return joined(runs), skipped
 
 
-def by_graph(quads: Iterable[Quad]) -> tuple[dict[str, list[Terms]], list[Skipped]]:
-    """The terms of quads by the names of their graphs; what is skipped of graphs.
+def by_graph(quads: Iterable[Quad]) -> tuple[list[tuple[str, list[Terms]]], list[Skipped]]:
+    """The terms of quads in their order, by runs of one graph with its name; what is skipped.
 
     The graphs in which a nexus keeps its own records are left out.
     """
-    terms: dict[str, list[Terms]] = defaultdict(list)
+    runs: list[tuple[str, list[Terms]]] = []
     nameless: dict[str, None] = {}
     # What C functions do for each quad takes half as long.
     for graph, some in groupby(paced(quads), attrgetter("graph_name")):
@@ -221,18 +221,19 @@ def by_graph(quads: Iterable[Quad]) -> tuple[dict[str, list[Terms]], list[Skippe
                 continue
         elif isinstance(graph, BlankNode):
             nameless[str(graph)] = None
-        terms[name] += map(_parts, some)
+        runs.append((name, [*map(_parts, some)]))
     reason = "the graph has no IRI; its statements are imported without a graph"
     skipped = [Skipped(f"graph {number}", reason) for number in range(1, len(nameless) + 1)]
-    return terms, skipped
+    return runs, skipped
 
 
-def joined(terms: Mapping[str, list[Terms]]) -> dict[ExternalTriple, Graphs]:
+def joined(runs: Iterable[tuple[str, list[Terms]]]) -> dict[ExternalTriple, Graphs]:
     """Each statement once with its graphs."""
     statements: dict[ExternalTriple, Graphs] = {}
-    for name, some in terms.items():
+    only: dict[str, Graphs] = {}
+    for name, some in runs:
         # Most statements are in the same graph: they share what says so.
-        own = (name,)
+        own = only.setdefault(name, (name,))
         for statement in map(_as_statement, paced(some)):
             if isinstance(statement[2], Triple):
                 statement = statement._replace(object=_statement(statement[2]))

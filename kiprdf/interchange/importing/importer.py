@@ -241,11 +241,12 @@ def read_external(
     What reifiers stand for is in ``reified``. Statements are sorted by their text. What the nexus
     has recorded of the ontologies that ``is_recorded`` knows is not among them.
     """
-    terms, skipped = by_graph(quads)
-    flat = in_order_if_flat(chain.from_iterable(terms.values()))
-    if flat is not None and len(terms) == 1:
-        return ExternalData(flat, {}, {}, skipped, (*terms,)), len(flat)
-    collected = joined(terms)
+    runs, skipped = by_graph(quads)
+    flat = in_order_if_flat(chain.from_iterable(map(itemgetter(1), runs)))
+    graph_names = {name for name, _ in runs}
+    if flat is not None and len(graph_names) == 1:
+        return ExternalData(flat, {}, {}, skipped, (*graph_names,)), len(flat)
+    collected = joined(runs)
     if flat is not None:
         return ExternalData(flat, collected, {}, skipped), len(flat)
     recorded, inner = recorded_and_inner(collected, is_recorded)
