@@ -19,7 +19,7 @@ from typing import Any
 
 from kiprdf.errors import KipError
 from kiprdf.execution.support import MENTIONS, STATES
-from kiprdf.importers.plan import Plan, read_json, usable_name
+from kiprdf.importers.plan import Plan, keep_apart, read_json, usable_name
 from kiprdf.importers.times import moment
 from kiprdf.memory import texts
 from kiprdf.semantics import periods
@@ -115,7 +115,7 @@ class _Graph:
         more = more if isinstance(more, dict) else {"attributes": more}
         for key, value in more.items():
             if value is not None and value != item.setdefault(key, value) and key not in _TIMES:
-                item[f"own_{key}"] = value
+                keep_apart(item, key, value)
         for end, stored in zip(_ENDS, ("source_uuid", "target_uuid"), strict=True):
             if stored in item and item.setdefault(end, item[stored]) == item[stored]:
                 del item[stored]
@@ -125,12 +125,12 @@ class _Graph:
         for key in [key for key in item if key in (*_LISTS, *_TEXTS)]:
             value = item[key]
             if value != (_texts(value) if key in _LISTS else str(value)):
-                item[f"own_{key}"] = value
+                keep_apart(item, key, value)
         for key in [key for key in _TIMES if key in item]:
             time = moment(item[key])
             if time is None:
                 self.plan.warn(f"{place}: its {key} is no time.")
-                item[f"own_{key}"] = item.pop(key)
+                keep_apart(item, key, item.pop(key))
             else:
                 item[key] = time
         return item

@@ -24,7 +24,7 @@ from urllib.parse import quote
 
 from kiprdf.errors import KipError
 from kiprdf.execution.authors import AUTHOR
-from kiprdf.importers.plan import Plan, parse_json, read_text
+from kiprdf.importers.plan import Plan, keep_apart, parse_json, read_text
 from kiprdf.importers.times import moment
 from kiprdf.interchange.importing.stated import NOT_OF_SOURCES
 from kiprdf.memory.texts import stored_time
@@ -72,11 +72,9 @@ def _add(plan: Plan, name: str, item: Json) -> None:
     times = {name: moment(item.get(name)) for name in _TIMES}
     created, updated, expires = times.values()
     read = {*_READ, *(name for name in _TIMES if times[name])}
-    metadata: Json = {
-        f"own_{name}" if name in _OURS else name: one
-        for name, one in item.items()
-        if name not in read
-    }
+    metadata: Json = {name: item[name] for name in item if name not in (*read, *_OURS)}
+    for name in [name for name in item if name in _OURS and name not in read]:
+        keep_apart(metadata, name, item[name])
     for time, given in (("created_at", created), ("updated_at", updated), ("valid_until", expires)):
         metadata[time] = given or metadata.get(time)
     if expires and stored_time(expires) <= datetime.now(UTC).isoformat():

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from kiprdf.errors import KipError
-from kiprdf.importers.plan import Plan, read_json, usable_name
+from kiprdf.importers.plan import Plan, keep_apart, read_json, usable_name
 from kiprdf.importers.times import moment
 from kiprdf.memory.graph import ITEM, node_id
 
@@ -253,9 +253,12 @@ def _add_note(plan: Plan, id: str, of: _Text, item: Json, by: Json | None = None
         marks |= _expired(expires, id, plan)
     own = item.pop("metadata", None)
     for key, value in own.items() if isinstance(own, dict) else ():
-        item[key if item.get(key) is None else f"metadata_{key}"] = value
+        if item.get(key) is None:
+            item[key] = value
+        else:
+            keep_apart(item, key, value, "metadata")
     if own and not isinstance(own, dict):
-        item["own_metadata"] = own
+        keep_apart(item, "metadata", own)
     tags = item.pop("categories", None) or []
     tags = tags if isinstance(tags, list) else [tags]
     options: Json = {"session": item.get("run_id"), "speaker": item.pop("actor_id", None)}

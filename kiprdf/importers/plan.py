@@ -159,8 +159,8 @@ class Plan:
             item = replace(item, turn=turn, timestamp=item.timestamp if timestamp else "")
         given = dict(attributes or {})
         for key in [key for key in given if key in texts.KEYS and given[key] is not None]:
-            self.warn(f"The key {key!r} of a note is written as 'own_{key}'.")
-            given[f"own_{key}"] = given.pop(key)
+            own = keep_apart(given, key, given.pop(key))
+            self.warn(f"The key {key!r} of a note is written as {own!r}.")
         values = {**given, **texts.attributes(item)}
         self.types.setdefault(ITEM, "A stored text of the agent's memory.")
         return self.add_concept(ITEM, id, values, original_id=id, metadata=metadata)
@@ -454,3 +454,17 @@ def parse_json(
         raise KipError("KIP_1001", f"{place}: {reason}.", hint) from None
     except RecursionError:
         raise KipError("KIP_1001", f"{name} nests too deeply to be read.", "Export less.") from None
+
+
+def keep_apart(values: dict[str, Any], key: str, value: Any, prefix: str = "own") -> str:
+    """Keep a value under another key, since its own means something else here; that key.
+
+    >>> values = {"own_status": 1}
+    >>> keep_apart(values, "status", 2), values
+    ('own_own_status', {'own_status': 1, 'own_own_status': 2})
+    """
+    other = f"{prefix}_{key}"
+    while values.get(other, value) != value:
+        other = f"{prefix}_{other}"
+    values[other] = value
+    return other

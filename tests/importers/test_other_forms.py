@@ -35,6 +35,18 @@ MESSAGE = {"id": "m", "author": {"role": "user"}, "content": {"parts": ["Tea"]}}
         ("chat", {"id": "c", "mapping": {"n": {"message": MESSAGE, "lost": 1}}}),
         ("langgraph", [{**ITEM, "_version": "lost", "status": "reviewed", "original_id": [1]}]),
         ("langgraph", [{**ITEM, "source": "lost", "superseded": True, "author": "Ada"}]),
+        ("langgraph", [{**ITEM, "status": "lost", "own_status": "kept", "own_own_status": 1}]),
+        ("langgraph", [{**ITEM, "own_status": "lost", "status": "kept"}]),
+        ("graphiti", {"nodes": [{**NODE, "attributes": {"own_name": "lost", "name": "Bo"}}]}),
+        ("graphiti", {"nodes": [{**NODE, "attributes": {"name": "lost", "own_name": "Bo"}}]}),
+        (
+            "mem0",
+            {
+                "results": [
+                    {"id": "m", "memory": "Tea", "x": 1, "metadata_x": 2, "metadata": {"x": "lost"}}
+                ]
+            },
+        ),
     ],
 )
 def test_values_of_other_kinds_are_kept_or_reported(
