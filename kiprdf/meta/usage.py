@@ -13,6 +13,7 @@ from pyoxigraph import NamedNode, Variable
 
 from kiprdf import budget
 from kiprdf.kql import queries
+from kiprdf.kql.evaluate.by_value import members
 from kiprdf.meta.counts import (
     KEY,
     VALUE,
@@ -30,7 +31,7 @@ from kiprdf.rdf import vocab
 from kiprdf.rdf.literals import Json, canonical_json, to_json
 from kiprdf.sparql.algebra import BGP, Select, Term, TriplePattern
 from kiprdf.store import Store
-from kiprdf.store.sorted_values import Scope, UnreadableError
+from kiprdf.store.sorted_values import SortedValues, UnreadableError
 
 MOST_KEYS = 40
 """The attributes, and the predicates of each direction, that are shown."""
@@ -168,10 +169,11 @@ def _examples(
         return nsmallest(most, believed, key=lambda row: cast(NamedNode, row[0]).value)
 
     began = time.perf_counter()
-    first = _first_sorted(is_a, store, unbelieved) if keys else []
+    members_of = members(TriplePattern(*is_a), store.iris, {})
+    first = _first_sorted(store.sorted_values(members_of), unbelieved) if keys else []
     if first is None:
         first = [node for (node,) in first_rows(CONCEPTS, (X,), is_a)]
-        store.sorted_values(_scope(is_a, store), time.perf_counter() - began)
+        store.sorted_values(members_of, time.perf_counter() - began)
     store.prefetch(first)
     for statement in chain.from_iterable(map(store.statements, first)):
         add(statement.predicate.value.removeprefix(vocab.ATTRIBUTE), statement.object)
@@ -185,10 +187,10 @@ def _examples(
 
 
 def _first_sorted(
-    is_a: _Triple, store: Store, unbelieved: Container[NamedNode]
+    values: SortedValues | None, unbelieved: Container[NamedNode]
 ) -> list[NamedNode] | None:
-    """The first concepts of a type by IRI; None where they are not sorted."""
-    values = store.sorted_values(_scope(is_a, store))
+    """The first concepts of a type by IRI, which all have one value; None where they are not
+    sorted."""
     if values is None:
         return None
     try:
@@ -197,9 +199,3 @@ def _first_sorted(
         return list(islice((node for node in nodes if node not in unbelieved), CONCEPTS))
     except UnreadableError:
         return None
-
-
-def _scope(is_a: _Triple, store: Store) -> Scope:
-    """The types of the concepts of a type, which are all the same: so they are in order by IRI."""
-    name = cast(NamedNode, is_a[2]).value.removeprefix(store.iris.concept_types)
-    return Scope(vocab.TYPE, f"{store.iris.base}{name}/")

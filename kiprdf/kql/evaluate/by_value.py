@@ -358,7 +358,7 @@ class ByValue:
         if whole is not None and whole.kind is not None:
             needs_number = isinstance(whole, NumberPlan) or (whole.are_counted and not whole.tests)
             if needs_number and number_of(whole.kind, store, bindings) is None:
-                scopes.append(_members(whole.kind, store.iris, bindings))
+                scopes.append(members(whole.kind, store.iris, bindings))
         for scope in dict.fromkeys(scopes):
             store.sorted_values(scope, seconds)
 
@@ -573,7 +573,7 @@ def scanned(where: Where) -> tuple[TriplePattern, ...]:
 
 def number_of(kind: TriplePattern, store: Store, bindings: Bindings) -> int | None:
     """How many elements have the triple that shows their kind; None where that is not kept."""
-    scope, totals = _members(kind, store.iris, bindings), store.totals()
+    scope, totals = members(kind, store.iris, bindings), store.totals()
     if totals is not None:
         of = None
         if scope.start:
@@ -585,7 +585,7 @@ def number_of(kind: TriplePattern, store: Store, bindings: Bindings) -> int | No
     return None if values is None else values.number()
 
 
-def _members(kind: TriplePattern, iris: Iris, bindings: Bindings) -> Scope:
+def members(kind: TriplePattern, iris: Iris, bindings: Bindings) -> Scope:
     """A scope in which each element of a kind is once: those of a type, or facts by their ends."""
     if kind.predicate == vocab.TYPE:
         return Scope(vocab.TYPE, *_span(kind, iris, bindings))
