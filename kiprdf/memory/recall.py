@@ -45,13 +45,14 @@ MAX_FACTS = 20
 """The most edges of the entities that a query names."""
 LEAST = 0.2
 """The least cosine with which a note without a word of the query is found."""
-BEFORE, AFTER = 0.4, 0.1
-"""The part of a note's score that the next note in its session gets, and the one before it."""
+NEXT, SECOND, PREVIOUS = 0.4, 0.2, 0.1
+"""The part of a note's score that the next note in its session gets, the one after that, with which
+its speaker often goes on, and the one before it."""
 IN_SESSION = 0.3
 """The part of the mean of the best notes of its session that a note gets."""
 IN_PERIOD, NAMED = 0.2, 0.1
 """What a note of the time, or with an entity, that the query names gets."""
-_HIGHEST = (1 + BEFORE + AFTER) * (1 + IN_SESSION) + IN_PERIOD + NAMED
+_HIGHEST = (1 + NEXT + SECOND + PREVIOUS) * (1 + IN_SESSION) + IN_PERIOD + NAMED
 BECAUSE = ("words", "meaning", "time", "session", "entity")
 MOST_NOTES = 3
 """The notes whose facts a context shows."""
@@ -349,8 +350,11 @@ class Recaller:
         best = _best(own, _RANKED)
         notes.read(best)
         values = [*map(own.__getitem__, best)]
-        for beside, part in ((notes.before, AFTER), (notes.after, BEFORE)):
-            for key, value in zip(map(beside.get, best), values, strict=True):
+        next_ones = [*map(notes.after.get, best)]
+        second_ones = [key and notes.after.get(key) for key in next_ones]
+        previous_ones = map(notes.before.get, best)
+        for beside, part in ((previous_ones, PREVIOUS), (next_ones, NEXT), (second_ones, SECOND)):
+            for key, value in zip(beside, values, strict=True):
                 if key is not None:
                     scores[key] = scores.get(key, 0.0) + part * value
         self._lift_by_sessions(scores, values)
@@ -478,8 +482,14 @@ class Recaller:
 
     def _is_lifted(self, key: str, own: dict[str, float]) -> bool:
         """Whether a note has a third of its score, or more, from the notes beside it."""
-        before, after = self.notes.before.get(key, ""), self.notes.after.get(key, "")
-        by = BEFORE * own.get(before, 0.0) + AFTER * own.get(after, 0.0)
+        before, after = self.notes.before, self.notes.after
+        previous = before.get(key, "")
+        lifting = (
+            (previous, NEXT),
+            (before.get(previous, ""), SECOND),
+            (after.get(key, ""), PREVIOUS),
+        )
+        by = sum(part * own.get(beside, 0.0) for beside, part in lifting)
         return by > 0 and 2 * by >= own.get(key, 0.0)
 
 

@@ -307,6 +307,16 @@ def test_an_answer_is_found_beside_its_question(memory: Memory) -> None:
 
 
 @pytest.mark.usefixtures("by_words")
+def test_what_a_speaker_says_after_a_question_is_found(memory: Memory) -> None:
+    for text in ("I passed the exam!", "Well done. And then?", "We had a lamb stew.", "Yummy."):
+        memory.add(text, session="a", timestamp="2026-01-05")
+    memory.add("Something else.", session="a", timestamp="2026-01-04")
+    answer = memory.recall("Who passed the exam?")
+    texts = ["I passed the exam!", "Well done. And then?", "We had a lamb stew.", "Something else."]
+    assert contents(answer) == texts
+    assert answer.notes[2].because == ("session",)
+
+
 @pytest.mark.usefixtures("by_words")
 def test_a_note_with_all_words_is_before_one_that_is_beside_it(memory: Memory) -> None:
     for place in ("Oslo", "Turin", "Ghent"):
