@@ -34,6 +34,10 @@ _AND = lazily("<AND>")
 _PROJECT = lazily("<PROJECT>")
 _JOINT = compiled(r"(?:,? (?:and|but|then|so)(?: (?:then|also|now|today))?(?= )|,(?: now)?(?= ))")
 _END = compiled(" *$")
+_FOLLOWING = lazily("<FOLLOWING>")
+_FOLLOWING_NAME = lazily("(?:<FOLLOWING>|<FOLLOWING_NAME>)")
+_FOLLOWING_END = lazily("(?:<FOLLOWING>|<FOLLOWING_END>)")
+_HARMFUL = lazily("<HARMFUL>")
 GIVEN_NAMES = word_set("cassandra crystal dart hugo jade jasmine julia pascal ruby")
 """Tools that have the name of a person: "built it with Ruby" is no use of it."""
 
@@ -155,9 +159,13 @@ class _Reader:
             result = _stated(self, pattern, match, after.end() if after else end)
             if result is None:
                 continue
-            rest = self._rest(after.end(), count) if after else None
-            if rest is None and (not after or after.end() > end):
-                rest = self._rest(end, count)
+            places = [after.end()] if after else []
+            if not after or after.end() > end:
+                places.append(end)
+            rests = (self._rest(place, count) for place in places)
+            rest = next((rest for rest in rests if rest is not None), None)
+            if rest is None and any(self._is_harmless(place, result) for place in places):
+                rest = []
             if rest is not None:
                 return result + rest
         return None
@@ -169,6 +177,16 @@ class _Reader:
         joint = _JOINT.match(self.prose, start)
         result = None if joint is None else self.clauses(joint.end(), count + 1)
         return [] if result is None and TAIL().match(self.prose, start) else result
+
+    def _is_harmless(self, start: int, result: list[Statement]) -> bool:
+        """Whether what follows a clause may have unknown words, and none that takes it back."""
+        following = _FOLLOWING()
+        if all(each.entity.type in ("tool", "project") for each in result):
+            # "I no longer use Docker at work" ends less than "I no longer use Docker".
+            is_ended = any(each.is_ended for each in result)
+            following = (_FOLLOWING_END if is_ended else _FOLLOWING_NAME)()
+        is_next = following.match(self.prose, start) is not None
+        return is_next and _HARMFUL().search(self.prose, start) is None
 
 
 def _stated(
