@@ -38,6 +38,7 @@ _FOLLOWING = lazily("<FOLLOWING>")
 _FOLLOWING_NAME = lazily("(?:<FOLLOWING>|<FOLLOWING_NAME>)")
 _FOLLOWING_END = lazily("(?:<FOLLOWING>|<FOLLOWING_END>)")
 _HARMFUL = lazily("<HARMFUL>")
+_NEXT, _BEFORE = lazily("<NEXT>"), lazily("<BEFORE>")
 GIVEN_NAMES = word_set("cassandra crystal dart hugo jade jasmine julia pascal ruby")
 """Tools that have the name of a person: "built it with Ruby" is no use of it."""
 
@@ -99,6 +100,12 @@ def _of_sentence(text: Text, sentence: Sentence) -> list[Statement]:
             result = _Reader(text, sentence, place).clauses(place - 1, 1)
             if result is not None:
                 return result
+    for match in _NEXT().finditer(reader.prose, start):
+        if not _BEFORE().match(reader.prose, start, match.end()):
+            break
+        result = None if PRIVATE in reader.plain[match.end():] else reader.clauses(match.end(), 0)
+        if result is not None:
+            return result
     return []
 
 
@@ -141,6 +148,7 @@ class _Reader:
             self.plain = f"{before}{self.plain[lowered].lower()}{after}"
         self.prose = with_marks(self.plain)
         self.lowered = self.plain.lower()
+        self._read: dict[int, list[Statement] | None] = {}
 
     def clauses(self, start: int, count: int) -> list[Statement] | None:
         """What the clauses from a place on state; None if a word of them is not known."""
@@ -164,8 +172,9 @@ class _Reader:
                 places.append(end)
             rests = (self._rest(place, count) for place in places)
             rest = next((rest for rest in rests if rest is not None), None)
-            if rest is None and any(self._is_harmless(place, result) for place in places):
-                rest = []
+            if rest is None:
+                harmless = [place for place in places if self._is_harmless(place, result)]
+                rest = self._later(harmless[0], count) if harmless else None
             if rest is not None:
                 return result + rest
         return None
@@ -177,6 +186,17 @@ class _Reader:
         joint = _JOINT.match(self.prose, start)
         result = None if joint is None else self.clauses(joint.end(), count + 1)
         return [] if result is None and TAIL().match(self.prose, start) else result
+
+    def _later(self, start: int, count: int) -> list[Statement]:
+        """What the first clause states that is read again after words that are not known."""
+        for match in _NEXT().finditer(self.prose, start):
+            place = match.end()
+            if place not in self._read:
+                self._read[place] = self.clauses(place, count + 1)
+            result = self._read[place]
+            if result is not None:
+                return result
+        return []
 
     def _is_harmless(self, start: int, result: list[Statement]) -> bool:
         """Whether what follows a clause may have unknown words, and none that takes it back."""
