@@ -103,7 +103,7 @@ def _of_sentence(text: Text, sentence: Sentence) -> list[Statement]:
     for match in _NEXT().finditer(reader.prose, start):
         if not _BEFORE().match(reader.prose, start, match.end()):
             break
-        result = None if PRIVATE in reader.plain[match.end():] else reader.clauses(match.end(), 0)
+        result = None if PRIVATE in reader.plain[match.end() :] else reader.clauses(match.end(), 0)
         if result is not None:
             return result
     return []
