@@ -95,7 +95,7 @@ def _same(expected: list[str]) -> Callable[[Key], bool]:
 
 
 def _bare(name: str) -> str:
-    return short_name(normalized(name).rstrip("."))
+    return short_name(normalized(name).rstrip(".").removeprefix("to "))
 
 
 def main() -> None:

@@ -38,6 +38,7 @@ _FOLLOWING = lazily("<FOLLOWING>")
 _FOLLOWING_NAME = lazily("(?:<FOLLOWING>|<FOLLOWING_NAME>)")
 _FOLLOWING_END = lazily("(?:<FOLLOWING>|<FOLLOWING_END>)")
 _HARMFUL = lazily("<HARMFUL>")
+_OF_USER = re.compile(r"\W*I\b(?!.*\b(?:who|which|that|where|whose)\b)")
 _NEXT, _BEFORE = lazily("<NEXT>"), lazily("<BEFORE>")
 GIVEN_NAMES = word_set("cassandra crystal dart hugo jade jasmine julia pascal ruby")
 """Tools that have the name of a person: "built it with Ruby" is no use of it."""
@@ -103,7 +104,12 @@ def _of_sentence(text: Text, sentence: Sentence) -> list[Statement]:
     for match in _NEXT().finditer(reader.prose, start):
         if not _BEFORE().match(reader.prose, start, match.end()):
             break
-        result = None if PRIVATE in reader.plain[match.end() :] else reader.clauses(match.end(), 0)
+        if PRIVATE in reader.plain[match.end() :]:
+            continue
+        # The user is the subject of what the sentence begins with, and of no other clause.
+        if match["verb"] and not _OF_USER.match(reader.prose, start, match.start()):
+            continue
+        result = reader.clauses(match.end(), 1 if match["verb"] else 0)
         if result is not None:
             return result
     return []
