@@ -8,7 +8,8 @@ import math
 import sqlite3
 import sys
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from itertools import chain, compress, islice
 from operator import eq
@@ -48,7 +49,8 @@ SHORTEST_NEAR, LONGEST_NEAR = 4, 30  # characters of a word that may be mistyped
 MOST_NEAR = 5  # words that are searched instead of it
 MOST_MISTYPED = 3  # words of a term for which others are looked for
 LONGEST_TERM = 64  # words of a term that are searched
-LONGEST_ROW = 0xFFFF  # words of a row that are counted
+_LENGTH_BITS = 16  # of the id of a row that are its length; the others are its number
+LONGEST_ROW = (1 << _LENGTH_BITS) - 1  # words of a row that are counted
 
 COUNT = "!"
 """What is between a word and its count in a token: before every character of a word."""
@@ -184,19 +186,19 @@ def _best(
             # And those that are equal to the last one.
             lower = (at for at in range(most, len(rows)) if scores[rows[at]] < least)
             del rows[next(lower, len(rows)) :]
-        tied: dict[str, float] = {}
+        tied = list[str]()
         if len(rows) > most + _MANY:
             equal = {row for row in rows if scores[row] == least}
             rows = [row for row in rows if row not in equal]
-            tied = dict.fromkeys(postings.first(equal, type, limit), least)
-        keys, types = postings.elements(rows)
-        if type is not None:
-            rows = [row for row in rows if types[row] == type]
-        if len(rows) + len(tied) >= limit or least == 0.0:
-            rows.sort(key=keys.__getitem__)
-            rows.sort(key=scores.__getitem__, reverse=True)
-            ranked = {keys[row]: scores[row] for row in rows[:limit]}
-            return dict(islice((ranked | tied).items(), limit)) if tied else ranked
+            tied += postings.first(equal, type, limit)
+        of_rows = postings.keys(rows, type)
+        is_of = [key is not None for key in of_rows]
+        values = [*compress(map(scores.__getitem__, rows), is_of)]
+        if len(values) + len(tied) >= limit or least == 0.0:
+            keys = [key for key in of_rows if key is not None]
+            order_ties(keys, values)
+            values += [least] * len(tied)
+            return dict(zip([*keys, *tied][:limit], values, strict=False))
         most *= 8
 
 
@@ -210,21 +212,22 @@ def _among_best(scores: dict[int, float], most: int) -> Collection[int]:
     return rows if len(rows) > most else scores
 
 
-def order_ties(rows: list[int], values: Sequence[float], key: Callable[[int], str]) -> None:
-    """Order rows with the same value, which are beside each other, by key."""
+def order_ties(keys: list[str], values: Sequence[float]) -> None:
+    """Order the keys with the same value, which are beside each other."""
     end = 0
-    for at in compress(range(len(rows)), map(eq, values, values[1:])):
+    for at in compress(range(len(keys)), map(eq, values, values[1:])):
         if at >= end:
             value, end = values[at], at + 2
-            while end < len(rows) and values[end] == value:
+            while end < len(keys) and values[end] == value:
                 end += 1
-            rows[at:end] = sorted(rows[at:end], key=key)
+            keys[at:end] = sorted(keys[at:end])
 
 
 class Postings:
     """The rows of each word of a kind, kept in memory until the word is written.
 
-    A row has a value for a word that grows with the word's count, below 1.
+    A row is its number: ids, of which many end in the same bits, are slow as keys. It has a value
+    for a word that grows with the word's count, below 1.
     """
 
     def __init__(self, kind: Kind) -> None:
@@ -232,7 +235,8 @@ class Postings:
         self._kept: dict[str, _Rows] = {}
         self._size = 0
         self._beginnings: set[str] = set()
-        self._elements: tuple[dict[int, str], dict[int, str]] = {}, {}
+        self._keys: dict[str | None, dict[int, str | None]] = {}
+        """By the type that was asked for."""
         self._connection: sqlite3.Connection | None = None
         self._state = (0, 0)
         self._values: dict[tuple[int, float], _Values] = {}
@@ -265,11 +269,11 @@ class Postings:
         """Read a row and those of its tokens again, or all."""
         if tokens is None:
             self._kept.clear()
-            self._elements = {}, {}
+            self._keys.clear()
             self._size = 0
-        elif self._kept or self._elements[0]:
-            for kept in self._elements:
-                kept.pop(id, None)
+        elif self._kept or self._keys:
+            for keys in self._keys.values():
+                keys.pop(id >> _LENGTH_BITS, None)
             written = (token.partition(COUNT)[0] for token in tokens.split())
             for key in chain(written, self._beginnings):
                 if key in self._kept:
@@ -288,10 +292,10 @@ class Postings:
             # As one text, which takes half the time of one Python tuple for each row.
             (once,) = self._matching("group_concat(rowid)", token)
             several = self.has(f"{token}{COUNT}")
-            numbers = self._between(f"{token}{COUNT}0", f'{token}"') if several else {}
+            ids = self._between(f"{token}{COUNT}0", f'{token}"') if several else {}
             if once:
-                numbers[1] = array("Q", map(int, once.split(b",")))
-            kept = self._keep(token, numbers)
+                ids[1] = array("Q", map(int, once.split(b",")))
+            kept = self._keep(token, ids)
         return kept
 
     def longer(self, word: str) -> dict[int, float]:
@@ -304,8 +308,8 @@ class Postings:
         return self._valued(kept)
 
     def _between(self, first: str, end: str) -> "dict[int, array[int]]":
-        """The rows with tokens between two, by the counts of these."""
-        numbers: dict[int, array[int]] = {}
+        """The ids of the rows with tokens between two, by the counts of these."""
+        ids: dict[int, array[int]] = {}
         for term, joined in self._selected(
             f"SELECT term, group_concat(doc) FROM {self._table}_token"
             " WHERE term >= ? AND term < ? GROUP BY term",
@@ -314,13 +318,16 @@ class Postings:
         ):
             if not term.endswith(COUNT.encode()):
                 count = int(term.partition(COUNT.encode())[2] or 1)
-                numbers.setdefault(count, array("Q")).extend(map(int, joined.split(b",")))
-        return numbers
+                ids.setdefault(count, array("Q")).extend(map(int, joined.split(b",")))
+        return ids
 
-    def _keep(self, key: str, numbers: "dict[int, array[int]]") -> "_Rows":
+    def _keep(self, key: str, ids: "dict[int, array[int]]") -> "_Rows":
         rows: _Rows = {
-            count: (numbers[count], array("H", [row & LONGEST_ROW for row in numbers[count]]))
-            for count in sorted(numbers)
+            count: (
+                array("Q", [id >> _LENGTH_BITS for id in ids[count]]),
+                array("H", [id & LONGEST_ROW for id in ids[count]]),
+            )
+            for count in sorted(ids)
         }
         self._size += _size(rows)
         while self._kept and self._size > MOST_KEPT:
@@ -405,27 +412,33 @@ class Postings:
             matching.update(zip(numbers, map(values.__getitem__, lengths), strict=True))
         return matching
 
-    def elements(self, rows: Sequence[int]) -> tuple[dict[int, str], dict[int, str]]:
-        """The keys of rows, and their types; and those of others."""
-        if len(self._elements[0]) > MOST_KEYS:
-            self._elements = {}, {}
-        keys, types = self._elements
-        unknown = [*set(rows).difference(keys)]
+    def keys(self, rows: Sequence[int], type: str | None) -> list[str | None]:
+        """The key of each row, None for one of another type."""
+        keys = self._keys.setdefault(type, {})
+        with suppress(KeyError):
+            return [*map(keys.__getitem__, rows)]
+        if sum(map(len, self._keys.values())) > MOST_KEYS:
+            self._keys = {type: (keys := {})}
+        unknown = [row for row in rows if row not in keys]
         for start in range(0, len(unknown), _KEYS_AT_ONCE):
             some = unknown[start : start + _KEYS_AT_ONCE]
-            holes = ", ".join("?" * len(some))
-            statement = f"SELECT id, key, type FROM element WHERE id IN ({holes})"
-            for id, key, type in self._selected(statement, *some):
-                types[id] = sys.intern(type.decode("utf-8", "surrogatepass"))
-                keys[id] = sys.intern(key.decode("utf-8", "surrogatepass"))
-        return self._elements
+            statement = (
+                f"WITH some(row) AS (VALUES {', '.join(['(?)'] * len(some))}) SELECT row, key, "
+                f"type FROM some CROSS JOIN element ON id BETWEEN row << {_LENGTH_BITS} "
+                f"AND (row << {_LENGTH_BITS}) + {LONGEST_ROW}"
+            )
+            for row, key, of in self._selected(statement, *some):
+                is_of = type in (None, of.decode("utf-8", "surrogatepass"))
+                keys[row] = sys.intern(key.decode("utf-8", "surrogatepass")) if is_of else None
+        return [*map(keys.__getitem__, rows)]
 
     def first(self, rows: Collection[int], type: str | None, limit: int) -> Iterator[str]:
         """The first keys of many rows."""
         of_type = () if type is None else (type.encode("utf-8", "surrogatepass"),)
         condition = " WHERE type = ?" * len(of_type)
         ordered = self._selected(f"SELECT id, key FROM element{condition} ORDER BY key", *of_type)
-        keys = (key.decode("utf-8", "surrogatepass") for row, key in ordered if row in rows)
+        of_rows = (key for id, key in ordered if id >> _LENGTH_BITS in rows)
+        keys = (key.decode("utf-8", "surrogatepass") for key in of_rows)
         return islice(keys, limit)
 
     def names(self, texts: Collection[str]) -> list[str]:

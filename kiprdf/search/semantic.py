@@ -201,9 +201,9 @@ class _Table:
             least = np.partition(cosines, -limit)[-limit] if 0 < limit < len(cosines) else 0
             places = np.flatnonzero(cosines >= max(least, 10**-DIGITS / 2))
             places = places[np.argsort(-cosines[places])]
-            rows, values = places.tolist(), cosines[places].tolist()
-            order_ties(rows, values, self._keys.__getitem__)
-            best = zip(map(self._keys.__getitem__, rows), values, strict=True)
+            keys, values = [*map(self._keys.__getitem__, places.tolist())], cosines[places].tolist()
+            order_ties(keys, values)
+            best = zip(keys, values, strict=True)
             total = self.count(type)
             embedded = total - self.lacks(type)
             return Ranking(dict(islice(best, limit)), embedded, total)

@@ -249,13 +249,13 @@ def test_what_is_found_best_first(rows: list[IndexRow], answers: Answers) -> Non
 
 def test_of_many_rows_with_two_scores_few_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
-    elements = Postings.elements
+    keys_of = Postings.keys
 
-    def noted(postings: Postings, rows: Sequence[int]) -> Any:
+    def noted(postings: Postings, rows: Sequence[int], type: str | None) -> Any:
         read.append(len(rows))
-        return elements(postings, rows)
+        return keys_of(postings, rows, type)
 
-    monkeypatch.setattr(Postings, "elements", noted)
+    monkeypatch.setattr(Postings, "keys", noted)
     texts = (("a", "tea tea"), ("b", "tea"))
     index = index_of(
         *(concept(f"{key}{n:04}", "x", text=text) for key, text in texts for n in range(1_100))
