@@ -219,7 +219,7 @@ class Recaller:
         is_hybrid = embedder is not None or "hybrid" in self._indexer.modes
         mode: Mode = "hybrid" if is_hybrid and not question.is_only_span else "keyword"
         most = None if question.filters.names else _RANKED
-        asked = Question("concept", searched, ITEM, mode, most, _VECTOR_SECONDS)
+        asked = Question("concept", searched, ITEM, mode, most, _VECTOR_SECONDS, LEAST)
         try:
             rankings = spend_half(lambda: self._indexer.rankings(asked, embedder))
         except NoWordError:

@@ -71,6 +71,7 @@ class Question(NamedTuple):
     """What a SEARCH asks for, in any mode; without a limit, all that matches.
 
     ``seconds`` bounds the time for vectors that are missing, besides half of the time that is left.
+    Rows that are not among those by words may be left out if their cosine is less than ``least``.
     """
 
     kind: Kind
@@ -79,6 +80,7 @@ class Question(NamedTuple):
     mode: Mode = "keyword"
     limit: int | None = MOST_HITS
     seconds: float | None = None
+    least: float = 0.0
 
 
 class Hits(NamedTuple):
@@ -150,7 +152,7 @@ def rank(
 
 def rankings(question: Question, index: TextIndex, meaning: Meaning | None = None) -> Rankings:
     """The two rankings of a mode, apart."""
-    kind, term, type, mode, limit, _ = question
+    kind, term, type, mode, limit = question[:5]
     limit = ALL_HITS if limit is None else limit
     words = index.find(kind, term, type, max(FUSED_WORDS, limit) if mode == "hybrid" else limit)
     warnings = _searched(words)
@@ -163,7 +165,8 @@ def rankings(question: Question, index: TextIndex, meaning: Meaning | None = Non
     fault = _prepared(semantic, question)
     is_whole = mode == "semantic" or question.limit is None
     most = limit if is_whole else FUSED_HITS
-    ranking = semantic.ranks.rank(index, kind, term, type, most)
+    others = words.sums if question.least else ()
+    ranking = semantic.ranks.rank(index, kind, term, type, most, question.least, others)
     if ranking is None or ranking.embedded == 0 < ranking.total:
         why = _by_words(mode, fault or "the embedder took too long", _REPEAT)
         return Rankings(words, None, (why, *warnings))

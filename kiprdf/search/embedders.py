@@ -25,6 +25,8 @@ _MODEL = "wordllama"
 # Characters of the texts embedded at once. A model pads them all to the longest, and a Chinese
 # character may be three tokens of a kilobyte each.
 _BATCH_CHARACTERS = 16_000
+_KEPT_WORDS = 4096
+"""Words of queries whose vectors are kept, in a kilobyte each."""
 
 
 class Embedder(Protocol):
@@ -84,6 +86,7 @@ class _WordLlama:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._model: Any = None
+        self._words: dict[str, NDArray[Any]] = {}
 
     def __call__(self, texts: list[str], /) -> NDArray[Any]:
         with self._lock:
@@ -95,9 +98,14 @@ class _WordLlama:
         """Return the sums of the vectors of the words' tokens."""
         with self._lock:
             model = self._loaded()
-        # One by one: for a batch the tokenizer starts threads.
-        tokens = (model.tokenizer.encode(word, add_special_tokens=False) for word in words)
-        return [model.embedding[encoded.ids].sum(axis=0) for encoded in tokens]
+            if len(self._words) > _KEPT_WORDS:
+                self._words.clear()
+            for word in words:
+                if word not in self._words:
+                    # One by one: for a batch the tokenizer starts threads.
+                    tokens = model.tokenizer.encode(word, add_special_tokens=False)
+                    self._words[word] = model.embedding[tokens.ids].sum(axis=0)
+            return [self._words[word] for word in words]
 
     def knows(self, word: str) -> bool:
         """Whether the model has more of an English word than pieces of two letters or less."""

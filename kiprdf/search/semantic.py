@@ -6,7 +6,7 @@ import re
 import threading
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import chain, islice, starmap
 from pathlib import Path
 from typing import NamedTuple
@@ -187,19 +187,27 @@ class _Table:
             rows = ((key, text) for text, keys in self.lacking.items() for key in keys)
             return {key: text for key, text in rows if type in (None, self.rows[key].type)}
 
-    def rank(self, vector: Vector, type: str | None, limit: int) -> Ranking:
+    def rank(
+        self, vector: Vector, type: str | None, limit: int, least: float, others: Collection[str]
+    ) -> Ranking:
         """The keys with the largest positive cosines, ties by key."""
         with self._lock:
-            # Not the product of numpy, whose threads wait for each other on a busy machine.
+            # Not the product `@`, whose threads wait for each other on a busy machine.
             products = np.zeros(self._used + 1)
             if self._used:
-                products[:-1] = np.einsum("ij,j->i", self.matrix[: self._used], vector)
+                products[:-1] = np.vecdot(self.matrix[: self._used], vector)
             cosines = np.round(products, DIGITS)[np.frombuffer(self._vectors, np.int64)]
             if type is not None:
                 number = self._numbers_of_types.get(type, -1)
                 cosines[np.frombuffer(self._types, np.int64) != number] = 0
-            least = np.partition(cosines, -limit)[-limit] if 0 < limit < len(cosines) else 0
-            places = np.flatnonzero(cosines >= max(least, 10**-DIGITS / 2))
+            last = np.partition(cosines, -limit)[-limit] if 0 < limit < len(cosines) else 0
+            is_best = cosines >= max(last, 10**-DIGITS / 2)
+            if np.count_nonzero(is_best) <= limit:  # else keys decide which are the last
+                is_kept = cosines >= least
+                rows = self.rows
+                is_kept[[rows[key].place for key in others if key in rows]] = True
+                is_best &= is_kept
+            places = np.flatnonzero(is_best)
             places = places[np.argsort(-cosines[places])]
             keys, values = [*map(self._keys.__getitem__, places.tolist())], cosines[places].tolist()
             order_ties(keys, values)
@@ -339,9 +347,12 @@ class SemanticIndex:
         term: str,
         type: str | None = None,
         limit: int = 100,
+        least: float = 0.0,
+        others: Collection[str] = (),
     ) -> Ranking | None:
         """Return the rows whose cosine with the term is positive, best first, ties by key.
 
+        Those of less than the `least` may be left out, but for the `others`.
         None if the term has no vector, because `prepare` ended too early.
         """
         table = self._current(index, kind)
@@ -350,7 +361,7 @@ class SemanticIndex:
         vector = self._vectors.cached_term(clean(term))
         if vector is None:
             return None
-        return table.rank(vector, type, limit)
+        return table.rank(vector, type, limit, least, others)
 
     def embedded(self) -> int:
         """The number of rows that had vectors when they were last read."""
