@@ -209,7 +209,7 @@ class _Reader:
         following = _FOLLOWING()
         if all(each.entity.type in ("tool", "project") for each in result):
             # "I no longer use Docker at work" ends less than "I no longer use Docker".
-            is_ended = any(each.is_ended for each in result)
+            is_ended = all(each.is_ended for each in result)
             following = (_FOLLOWING_END if is_ended else _FOLLOWING_NAME)()
         is_next = following.match(self.prose, start) is not None
         return is_next and _HARMFUL().search(self.prose, start) is None
