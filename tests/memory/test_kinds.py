@@ -537,6 +537,42 @@ I'm working on Orchid if they pay. =>
 """
 
 
+FOLLOWED = """
+I use Redis for anything that must be quick. => uses Redis
+The user uses Emacs daily to study Japanese and would like more packages. => uses Emacs
+We use Kafka because three teams read the same events. => uses Kafka
+I'm working on Harbor for the city council, who want it by May. => works_on Harbor
+The user enjoys hiking and is training for a marathon. => prefers hiking
+The user prefers short replies and dislikes long ones. => prefers short replies
+I prefer examples from cooking when you explain statistics. => prefers examples from cooking
+I like full text search way more than a cluster. => prefers full text search
+I like Postgres full text search. => prefers Postgres full text search
+We decided to move the office and want a plan. => decided Move the office and want a plan
+The user decided to move the office and wants a plan. => decided Move the office
+I decided to keep the old logo, the printers were happy. => decided Keep the old logo
+Slack is gone, we're on Linux now. => uses Linux
+The user has a shop and prefers invoices in euros. => prefers invoices in euros
+After ten years with Vim I've moved to Helix. => uses Helix | uses Vim
+We dropped Jenkins last month, nobody misses it. => | uses Jenkins
+Moved the blog from WordPress to Hugo over the weekend. => uses Hugo | uses WordPress
+The user has a friend who paints and prefers tea. =>
+I no longer use Docker at work. =>
+I no longer use Docker for tests, everything else runs in it. =>
+I use Docker if I must. =>
+I use Docker, said nobody. =>
+I love Jira, as much as a root canal. =>
+I use Vim, not really. =>
+I use Vim in theory. =>
+I prefer Rust, my colleague thinks. =>
+I use Redis, or so they say. =>
+My boss says we use Redis and we use Kafka. =>
+As Ada wrote, I use Emacs. =>
+Next year, we use Redis. =>
+I use Docker but stopped last week. =>
+This library works with Python and Redis. =>
+"""
+"""Words that are not known after a clause, or before it."""
+
 UNREAD = """
 I no longer use npm, but I like Docker images. => prefers Docker images | uses npm
 I am like the dark mode. => prefers dark mode
@@ -604,6 +640,7 @@ def cases() -> list[tuple[str, str]]:
         FINISHED,
         ASIDE,
         EVERYDAY,
+        FOLLOWED,
     )
     return lines_of("".join(kinds))
 
