@@ -1,8 +1,10 @@
 """Entities and relations in plain text, without a model: only what is read whole is stated.
 
-``document`` finds the sentences and masks what is quoted, ``files`` and ``tools`` find paths and
-known tools, ``patterns`` has the clauses that state something (the table is ``forms.txt``, read by
-``words``), ``grammar`` reads sentences by them, and ``phrases`` names what they state.
+``document`` finds the sentences and masks what is quoted, ``outline`` says which of them stand
+under which heading or label, and ``labels`` what lists under labels state; ``files`` and ``tools``
+find paths and known tools, ``patterns`` has the clauses that state something (the table is
+``forms.txt``, read by ``words``), ``grammar`` reads sentences by them, and ``phrases`` names what
+they state.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from kiprdf.memory.extraction import document as documents
-from kiprdf.memory.extraction import grammar, phrases, tools
+from kiprdf.memory.extraction import grammar, labels, phrases, tools
 from kiprdf.memory.extraction.document import Document
 from kiprdf.memory.extraction.grammar import Statement, Text
 from kiprdf.memory.extraction.words import listed
@@ -57,7 +59,9 @@ def extract(text: str) -> Extraction:
         return Extraction()
     document = documents.read(text)
     source = Text(document, list(tools.mentions(document.mentions)))
+    labelled = labels.statements(source)
     statements = [
+        *labelled,
         *grammar.statements(source),
         *_projects_named(document),
         *(

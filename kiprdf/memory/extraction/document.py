@@ -6,22 +6,19 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from functools import cached_property
 from typing import NamedTuple
 
 from kiprdf.dataclasses import dataclass
 from kiprdf.memory.extraction import files, private, speakers
+from kiprdf.memory.extraction.outline import LABELS, Item, Outline
 from kiprdf.memory.extraction.private import PRIVATE
-from kiprdf.memory.extraction.words import listed, word_set
 
 LINK = "\ue001"
 FILE = "\ue002"
 QUOTED = "\ue004"
-NO_LABELS = listed("NO_LABELS")
-"""Words of a label or heading under which nothing is stated."""
-LABELS = (listed("TOPICS") - NO_LABELS) | word_set(
-    "my our the made final taken team doing working this"
-)
+STATUS = re.compile(r"^\W*status\W+(\w+)", re.I | re.M)
 
 _SPACES = dict.fromkeys(map(ord, '"“”„«»`*\t\xa0\u2007\u202f'), " ")
 _BREAKS = dict.fromkeys([*range(9), *range(10, 32), 127, 0x2028, 0x2029], "\n")
@@ -56,15 +53,6 @@ _ABBREVIATION = re.compile(
     r"|No|Fig|al|[A-Z]|\d{1,2}|a\.k\.a|w\.r\.t)\.$",
     re.I,
 )
-_HEADING = re.compile(
-    r"[ \t]*(#{1,6})[ \t]+(.{1,60})$|[ \t]*([^:.#]{1,40}):[ \t]*$|(?=[A-Z])([^:.#!?]{1,40})$"
-)
-_BULLET = re.compile(r"[ \t]*[-*•] ")
-_STATEMENT = re.compile(
-    r"(?i:I|we|my|our|the user|user|hi|hey|hello|dear|thanks|yes|no|ok|okay|still|currently|today"
-    r"|now|also|been|back|just|prefers|uses|likes|\w+ing|\w+ed|team|everyone)\b|\w+,"
-)
-"""The beginning of a first line that is no title."""
 _COLON = re.compile(r"(?:^|(?<=[.!?;] ))[^\w\n]{0,6}([^:.!?;\n]{0,80}):(?=[ \n]|$)", re.M)
 _STATING = re.compile(
     r"\b(?:decided|agreed|decision|resolved|misspoke|earlier|outcome|verdict|call|settled|official"
@@ -76,7 +64,8 @@ _FRAGMENT = re.compile(r"[^\w\n]*(?:[^\s.!?]+[^\S\n]+){0,3}[^\s.!?]+\W*?$")
 _NO_FRAGMENT = re.compile(
     r"\W*(?:I|[Ww]e|i|it|they|this|that|the|my|our|thanks?|thx|cheers|best|regards|kind|see|please"
     r"|using|working|building|decided|going|choosing|switched|also|bye|sincerely|scratch|and|today"
-    r"|done|yes|prefers|uses|likes|user|warmly|yours|greetings|love|hope|let|and)\b|\W*$|\W*(?:he"
+    r"|done|yes|prefers|uses|likes|user|warmly|yours|greetings|love|hope|let|details|rationale"
+    r"|background|reasons?|docs|documented|notes|more)\b|\W*$|\W*(?:he"
     r"|she|you) (?!said|says|wish)|\W*[A-Z]\w+ (?:uses|is|was|has)\b",
     re.I,
 )
@@ -105,6 +94,25 @@ class Document:
     mentions: str
     files: list[files.FileMention]
     sentences: list[Sentence]
+    items: list[Item]
+    """What stands under labels, which ``labels`` reads."""
+
+    def sentences_in(self, start: int, end: int) -> list[Sentence]:
+        """The sentences of which a part is between two places."""
+        first = bisect_right(self.sentences, start, key=lambda sentence: sentence.end)
+        last = bisect_left(self.sentences, end, key=lambda sentence: sentence.start)
+        return self.sentences[first:last]
+
+    def paragraph_at(self, place: int) -> str:
+        """The paragraph around a place, as far as a reader looks."""
+        start = self.prose.rfind("\n\n", max(0, place - 500), place) + 1
+        end = self.prose.find("\n\n", place, place + 1000)
+        return self.prose[max(start, place - 500) : place + 1000 if end < 0 else end]
+
+    @cached_property
+    def statuses(self) -> frozenset[str]:
+        """The words after "Status:"."""
+        return frozenset(match[1].lower() for match in STATUS.finditer(self.prose))
 
     def sentence_at(self, place: int) -> Sentence:
         index = bisect_right(self.sentences, place, key=lambda sentence: sentence.start) - 1
@@ -125,7 +133,8 @@ def read(text: str) -> Document:
         prose = _FENCE.sub(lambda match: private.hidden(len(match[0])), safe)
     prose = _QUOTATION.sub(_unquoted, prose)
     prose = speakers.of_user(prose.translate(_SPACES | _FORMS))
-    return Document(text, prose, safe, paths, _sentences(prose))
+    outline = Outline(text, prose)
+    return Document(text, prose, safe, paths, _sentences(prose, outline), outline.items)
 
 
 def _unquoted(match: re.Match[str]) -> str:
@@ -144,38 +153,18 @@ def _without_files(text: str, paths: list[files.FileMention]) -> str:
     return "".join([*pieces, text[end:]])
 
 
-def _sentences(prose: str) -> list[Sentence]:
+def _sentences(prose: str, outline: Outline) -> list[Sentence]:
     """The sentences; those of a line are read only if nothing on it makes them doubtful."""
     sentences: list[Sentence] = []
     forwarded = _FORWARDED.search(prose)
     stop = forwarded.start() if forwarded else len(prose)
-    is_section_read = is_paragraph_read = True
-    start = 0
-    for line in prose.split("\n"):
-        end = min(start + len(line) + 1, len(prose))
-        heading = _HEADING.match(line)
-        if not line.strip():
-            is_paragraph_read = True
-        elif heading is not None and _is_heading(prose, heading, end, is_first=not sentences):
-            words = re.findall(r"[^\W\d]+", (heading[2] or heading[3] or heading[4]).lower())
-            if heading[3] or (heading[4] and not _BULLET.match(prose, end)):
-                is_paragraph_read = bool(words) and LABELS.issuperset(words)
-            else:
-                is_section_read = is_paragraph_read = NO_LABELS.isdisjoint(words)
-            sentences.append(Sentence(start, end, False))
-            start = end
-            continue
-        is_read = is_section_read and is_paragraph_read and start < stop
-        sentences += _of_line(prose, start, end, is_read)
-        start = end
+    for line in outline.lines():
+        if line.start < line.words:
+            sentences.append(Sentence(line.start, line.words, False))
+        if not line.is_heading:
+            is_read = line.is_read and line.start < stop
+            sentences += _of_line(prose, line.words, line.end, is_read)
     return sentences or [Sentence(0, 0, False)]
-
-
-def _is_heading(prose: str, heading: re.Match[str], end: int, is_first: bool) -> bool:
-    if heading[4] is None or _BULLET.match(prose, end):
-        return True
-    is_title = is_first and not _STATEMENT.match(heading[4]) and heading[4].count(" ") < 6
-    return is_title and bool(prose[end : end + 1].strip())
 
 
 def _of_line(prose: str, start: int, end: int, is_read: bool) -> list[Sentence]:

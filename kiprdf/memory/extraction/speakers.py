@@ -23,7 +23,7 @@ _LABEL = re.compile(
     r"|assistant|ai|bot|system)(?:>|\s*$)",
     re.I | re.M,
 )
-_MARKED = re.compile(r"<|\d\d:|\w>")
+_MARKED = re.compile(r"<|\d:\d|\w>")
 _TALK = re.compile(r"\b(?:i|we|you|my|our|let's)\b", re.I)
 _USER = re.compile(
     r"(?P<before>(?:^|[.!?:;,\n(*•>-]|\b(?:that|and|but|so|because|since|while|today|now))\s{0,6})"
