@@ -199,7 +199,8 @@ def test_a_text_beyond_the_limit_and_bytes_are_refused() -> None:
     ["using ", "I use Python, ", "decided to ", "working on Harbor ./a/b ", "C:\\a b ", "“", "'a ",
      "1 ", "a@", "/a ", "```\n", "X ", "I like a, ", "a" * 20, "working on ", "switched from ",
      "Ada: I use Vim\n", "The user uses Vim. They ", "password ", "if ", "# Ideas\n", "\n\n",
-     "my ", "Lumen is ", "busy with "],
+     "my ", "Lumen is ", "busy with ", "- Stack: Redis\n", "# ADR-1: use Redis\n",
+     "Project: Harbor\n"],
 )  # fmt: skip
 def test_the_time_is_linear_in_the_length(unit: str) -> None:
     def seconds(length: int) -> float:

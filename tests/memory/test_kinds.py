@@ -621,6 +621,81 @@ I'm working on Orchid, please call me if you need it. => works_on Orchid
 """What has words that no form has, so that nothing is stated, or a part: never something else."""
 
 
+LABELLED = """
+Preferences: dark mode, snake_case names. => prefers dark mode, prefers snake_case names
+## Preferences¶- Metric units¶- No emojis => prefers Metric units, prefers No emojis
+## Preferences¶- Tone: warm¶- Editor: Helix => prefers Tone: warm, prefers Helix
+**Preferences:**¶¶* dark mode¶* tabs over spaces => prefers dark mode, prefers tabs over spaces
+Likes: hiking, jazz and long walks => prefers hiking, prefers jazz, prefers long walks
+User preferences:¶- Use metric units => prefers metric units
+Favourite authors: Le Guin, Chiang => prefers Le Guin, prefers Chiang
+Stack: Go, Redis for caching, hammer => uses Go, uses Redis
+Technical context:¶- Shell: fish¶- Editor: Emacs (Doom) => uses Fish, uses Emacs
+Languages: OCaml, some Python, R => uses OCaml, uses Python, uses R
+Homelab: two Proxmox nodes, everything behind Tailscale. => uses Proxmox, uses Tailscale
+## Tools¶- Figma for UI¶- Notes: Logseq¶- Python: scripts => uses Figma, uses Logseq, uses Python
+Tools I use: Vim, tmux => uses Vim, uses tmux
+Database = Postgres => uses PostgreSQL
+- Preferences:¶  - dark mode¶- Tools:¶  - Vim => prefers dark mode, uses Vim
+Current projects: Harbor, Lumen => works_on Harbor, works_on Lumen
+## Projects¶- Harbor: billing¶- Roof repair => works_on Harbor, works_on Roof repair
+Working on: Tidewater => works_on Tidewater
+Decisions:¶- use SQLite¶- no ORM => decided Use SQLite, decided No ORM
+Decision log¶2024-12-01: drop Redis because it was slow => decided Drop Redis
+Decision 12 March: no ads until we convert above 8%. => decided No ads until we convert above 8%
+[2024-11-03] Decision: keep the monolith => decided Keep the monolith
+ADR-007: sessions move to Valkey. Rationale in ./docs/7.md. => decided Sessions move to Valkey
+# ADR-3: Use Redis for sessions¶¶Status: accepted => decided Use Redis for sessions
+Decided: no ORM in the payments service. Plain SQL. => decided No ORM in the payments service
+Decisions so far: (1) food by Marisol, (2) no gifts. => decided Food by Marisol, decided No gifts
+Agreed in the retro: deploys on Friday are off => decided Deploys on Friday are off
+User profile:¶- Uses fish¶- Prefers tea => uses Fish, prefers tea
+Stack: none yet =>
+Stack: Redis or Kafka =>
+Stack: Redis → Valkey =>
+Stack (2019): PHP =>
+Stack (planned): Redis =>
+Old stack: PHP =>
+Shell: black from the sea =>
+Languages: English, German =>
+Build: failed on Windows =>
+Tools: hammer, chisel =>
+Likes: 24 · Comments: 3 =>
+Preferences: none =>
+Preferences of Alice: dark mode =>
+Preferred name: Sam =>
+Preferences¶Alice prefers dark mode and Bob likes tabs. =>
+Alice's setup:¶- Editor: Vim =>
+# Alice¶## Preferences¶- dark mode =>
+## Marta¶- Editor: Vim =>
+# Team¶## Marta¶- Stack: Rails =>
+# Preferences¶## Options¶- dark mode =>
+# Ideas¶## Decisions¶- use Redis =>
+Name: Dana¶Company: Initech¶Stack: Java, Redis =>
+Job posting: engineer¶Stack: Go, Redis =>
+Competitor stack: Rails, Redis =>
+Candidate tools:¶- Redis =>
+Requirements:¶- Docker =>
+Example:¶Editor: Vim =>
+Wishlist: Figma, Notion =>
+- Bob is our designer¶- Uses Figma¶- Prefers tea =>
+editor: helix¶theme: dark =>
+Decision: pending =>
+Decision: use Redis? =>
+Decision: whether to use Redis =>
+Open decisions:¶- use Redis =>
+Decisions:¶- [ ] use Redis¶- Owner: Kim =>
+Decision: use Redis. Just kidding. =>
+# ADR-3: Use Redis for sessions¶¶Status: proposed =>
+Project: TBD =>
+Past projects: Harbor =>
+Project: Harbor¶Status: cancelled =>
+Project: Harbor¶Owner: Kim =>
+Working on: the login bug =>
+Project: Fennel¶Stack: Redis, Go¶Editor: Helix => works_on Fennel, uses Helix
+"""
+
+
 def cases() -> list[tuple[str, str]]:
     kinds = (
         PAST,
@@ -641,6 +716,7 @@ def cases() -> list[tuple[str, str]]:
         ASIDE,
         EVERYDAY,
         FOLLOWED,
+        LABELLED,
     )
     return lines_of("".join(kinds))
 
@@ -703,3 +779,30 @@ def test_a_correction_ends_the_decisions_before_it_in_the_note() -> None:
     extraction = extract(text)
     assert shown(extraction.edges) == ["decided use redis"]
     assert "decided use redis for queues" in shown(extraction.ended)
+
+
+@each_case(
+    "text, stated",
+    [
+        ("Project: Fennel\nStack: Go, Redis", ["Fennel uses Go", "Fennel uses Redis"]),
+        ("## Fennel\nStack: Go", ["Fennel uses Go"]),
+        ("# Projects\n## Wren\n- Database: SQLite", ["Wren uses SQLite"]),
+        ("# Project notes: Wren\n\nWren uses Redis.", ["Wren uses Redis"]),
+        ("Project: Fennel\nDocs: ./docs/a.md", ["Fennel references ./docs/a.md"]),
+        ("## Competitors\n### Fieldly\nStack: Go", []),
+        ("## Acme Inc\nStack: Go", []),
+    ],
+)
+def test_labels_under_the_name_of_a_project_are_about_it(text: str, stated: list[str]) -> None:
+    assert stated == [
+        f"{edge.subject.name} {edge.predicate} {edge.object.name}"
+        for edge in extract(text).edges
+        if edge.subject.type == "project"
+    ]
+
+
+def test_an_item_is_taken_whole() -> None:
+    (edge,) = extract("## Preferences\n- Concise answers, no emojis (ever)\n").edges
+    assert (edge.object.name, edge.weight) == ("Concise answers, no emojis (ever)", 1.0)
+    assert extract(f"## Preferences\n- dark {'very ' * 40}mode").edges == ()
+    assert extract("Preferences:\n- the password hunter2\n- +1 555 123 4567").entities == ()

@@ -105,6 +105,10 @@ _NO_DECISION = re.compile(
     r"|proposal|option|decide|review|evaluate|open question|no consensus|alternative\w*)\b",
     re.I,
 )
+_AS_SENTENCE = re.compile(
+    r"(?:going with|go with|went with|picked|pick|chose|choosing|settled on|decided|agreed) ", re.I
+)
+"""What is read as a sentence instead, which names what was chosen."""
 _UNTIL = re.compile(r"\buntil\b", re.I)
 _IN_FORCE = word_set("accepted approved decided agreed done final implemented active adopted")
 _FINISHED = word_set(
@@ -500,6 +504,8 @@ class _Reader:
         start = subject.end() if subject else start
         words = prose[start:end]
         if _EMPTY.fullmatch(words.strip(" .")) or _NO_DECISION.match(words):
+            return None
+        if _AS_SENTENCE.match(words):
             return None
         if not re.match(r"\w", words) or "?" in words or QUOTED in words or PRIVATE in words:
             return None

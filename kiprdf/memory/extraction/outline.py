@@ -55,6 +55,7 @@ _HASHES = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.{1,100}?)[ \t#]*$")
 _ALONE = re.compile(r"[ \t]*([^:.#\n]{1,60}?):[ \t]*$")
 _TITLE = re.compile(r"[ ]*(?=[A-Z])([^:.#!?\n]{1,40}?)[ ]*$")
 _INLINE = re.compile(r"[ \t]*((?:[^:.!?;=\n]|\d[.:]\d){1,60}?)(:| =)[ \t]+(?=\S)")
+_KEY = re.compile(r"[ \t-]*[a-z][\w-]*:(?:[ \t]|$)", re.M)
 _ADR = re.compile(r"\s*ADR[- ]?#?\d{1,5}\s*$")
 _NAME = re.compile(r"(?:[A-Z]\w*[\w-]*|[a-z]\w*-[\w-]+)(?: [A-Z\d][\w-]*){0,2}")
 _NO_NAME = re.compile(
@@ -71,6 +72,7 @@ _OF_OTHER = re.compile(
     r"|owns|joined|plays|teaches|studies)\b"
 )
 _WITHOUT_SUBJECT = re.compile(r"\W*(?:[A-Z]?[a-z]+s|Now|Also|Currently|Still|No longer)\b ", re.S)
+_USES = re.compile(r"(?:Uses|Runs|Works (?:mainly |mostly )?(?:in|with|on)) ")
 _HIDDEN = "\ue003"
 
 _RECORD, _PARAGRAPH, _TITLE_LEVEL, _LIST = 7.5, 7.0, 6.0, 8.0
@@ -333,8 +335,8 @@ class Outline:
             return start, True
         label = "" if inline is None else self._raw(place, inline.end(1))
         kind = "" if inline is None else kind_of(label)
-        if inline is not None and inline[2] == " =" and not label[:1].isupper():
-            return start, True
+        if inline is not None and bullet is None and self._is_code(start, stop, label, inline[2]):
+            return start, False
         value = (0, 0) if inline is None else (inline.end(), stop)
         words = [word.lower() for word in _WORD.findall(label)]
         if kind == "closed":
@@ -346,6 +348,9 @@ class Outline:
                 return value[0], False
             return start, kind in ("", "user", "unknown")
         if inline is None:
+            verb = _USES.match(self._text, place, stop) if bullet and not outer else None
+            if verb and any(each.kind == "user" for each in self._stack):
+                self.items.append(Item(verb.end(), stop, "uses", None, True, label="tools shell"))
             if outer in ("prefers", "uses", "decided", "works_on"):
                 self.items.append(Item(place, stop, outer, project))
             return start, True
@@ -396,6 +401,16 @@ class Outline:
         """What the headings and labels above a line say about it."""
         kinds = [each.kind for each in self._stack if each.kind not in ("", "user")]
         return "unknown" if "unknown" in kinds else kinds[-1] if kinds else ""
+
+    def _is_code(self, start: int, stop: int, label: str, mark: str) -> bool:
+        """Whether a line is one of a configuration: a key in small letters, beside others."""
+        if label[:1].isupper() or self._text[start:stop].startswith("*"):
+            return False
+        before = self._text.rfind("\n", max(0, start - 200), max(0, start - 1)) + 1
+        return mark == " =" or any(
+            _KEY.match(self._text, place) is not None
+            for place in (before if before < start else stop, stop + 1)
+        )
 
     def _project_of_heading(self) -> Span | None:
         """The name in the heading, if all others are known."""
