@@ -193,8 +193,8 @@ class _Reader:
                     return None
                 subject = Found("project", name, pattern=PATTERN)
             named = self._tools(start, end)
-            found = [] if subject is USER or not named else [Statement(start, subject)]
-            return None if not named else found + _edges(named, "uses", 0.8, subject)
+            about = [] if subject is USER else [Statement(start, subject)]
+            return None if not named else about + _edges(named, "uses", 0.8, subject)
         return self._preferred(start, end)
 
     def _pieces(self, start: int, end: int) -> list[tuple[int, int]]:

@@ -1,7 +1,7 @@
 """Headings, labels and bullets: which lines are read, and what the items under a label state.
 
 A label says what its items are if each of its words is known: "Preferences", "Tech stack", "Key
-decisions (2025-02-11)", "Current projects". Under a label of somebody else, of what is not decided
+decisions (2025-02-11)", "Current projects". Under a label of another person, of what is not decided
 ("Options", "Alice's setup", "Job posting") and under what is nested in it, nothing is stated.
 """
 
@@ -32,7 +32,7 @@ _KINDS = (
     ("uses", WORDS["USES"], WORDS["USES_WHAT"] | WORDS["PROJECT"]),
     ("works_on", WORDS["WORKS_ON"], WORDS["WORKS_ON_WHAT"]),
 )
-_KNOWN = WORDS["ANY"] | LABELS
+_OF_ANY = WORDS["ANY"] | LABELS
 _WHAT = word_set("what tools apps software things the that")
 _PERSONAL = word_set("name nickname pronouns contact address phone person people supplier")
 _OF_USER = word_set("user user's users' me my")
@@ -152,7 +152,7 @@ def kind_of(label: str) -> str:
         WORDS["PROJECT"] | WORDS["PROJECT_WHAT"]
     ):
         return "project"
-    if not set(words) <= _KNOWN:
+    if not set(words) <= _OF_ANY:
         return "unknown"
     return "user" if not _OF_USER.isdisjoint(words) else ""
 
