@@ -7,7 +7,7 @@ time linear in the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from contextlib import suppress
 from datetime import date, datetime, timedelta
 from functools import lru_cache
@@ -40,16 +40,21 @@ _WORDS_OF = sections(WORDS)
 _MONTHS, _WEEKDAYS, _SEASONS = (
     _numbered(*_WORDS_OF[name].splitlines()) for name in ("months", "weekdays", "seasons")
 )
+_COUNTS, _UNITS, _THIRDS = (
+    _numbered(*_WORDS_OF[name].splitlines()) for name in ("counts", "units", "thirds")
+)
+_ORDINALS = _numbered("first|1st second|2nd third|3rd fourth|4th last")
 _NAMES = _MONTHS.keys() | _WEEKDAYS.keys()
 _SHORT = _numbered("jan feb mar apr jun jul aug sep sept oct nov dec")
 _OTHER_WORDS = _numbered("may march mars mayo augustus марта мая мае")
 """Months that are dates only beside a number or after one of these words."""
 _WITHIN = _numbered(
     "in during since until before after between from last next early late month week im seit en em"
-    " depuis desde в"
+    " depuis desde в entre между tra tussen",
+    " ".join(_THIRDS),
 )
 _GLUE = _numbered("st nd rd th er of de del di the")  # between the parts of a date
-_PARTS = _numbered("last early late mid beginning start middle end about around week month year")
+_PARTS = _numbered("last about around week weekend month year", " ".join((*_THIRDS, *_ORDINALS)))
 _OPEN = _numbered(
     "since after before until|till|by|through", "seit nach vor bis", "depuis|desde après avant"
 )
@@ -93,7 +98,7 @@ def date_tokens(text: str, *, asked: bool = False) -> list[str]:
     (['__d2023_05_08'], ['__m2023_05'])
     """
     tokens: list[str] = []
-    for year, month, day, weekday, _ in _dates(text):
+    for year, month, day, weekday, _ in _dates(_written_out(text) if asked else text):
         of_year = f"{year}_" if year else ""
         names = [f"__d{of_year}{month:02}_{day:02}"] if day else []
         if month and not (asked and day):
@@ -144,6 +149,23 @@ def _dates(text: str) -> list[_Date]:
     return existing
 
 
+def _may_have(text: str, words: Set[str]) -> bool:
+    """Whether a text has a year, one of the words, or a script without blanks between words."""
+    is_unspaced = max(text, default="") > "\u1100"
+    return is_unspaced or bool(_YEAR.search(text)) or not words.isdisjoint(_spaced(text.lower()))
+
+
+@lru_cache(maxsize=16)
+def _written_out(query: str) -> str:
+    """A query with its ranges of dates written out, and "last" before each weekday that is."""
+    if not _may_have(query, _NAMES):
+        return query
+    query = _LAST_WEEKDAY.sub(lambda match: f"last {match['after'] or ''}", query)
+    for pattern, written_out in _RANGES:
+        query = pattern.sub(written_out, query)
+    return query
+
+
 @lru_cache(maxsize=16)  # a query is asked for its dates, its period, and the dates to search for
 def _spaced(text: str) -> list[str]:
     """The words of a text in lower case."""
@@ -172,9 +194,16 @@ def _word_before(text: str, place: int) -> str:
     words = [word for word in reversed(words) if word not in _GLUE]
     opening = next((word for word in words if word not in _PARTS), "")
     if opening not in _OPEN:
+        if words[:1] == ["week"] and _ORDINALS.keys() & words[1:2]:
+            return f"{words[1]} week"
         return "" if _OPEN.keys() & words[1:2] else next(iter(words), "")
     ends = "end" in words[: words.index(opening)]
     return "until" if ends and _OPEN[opening] == _BEFORE else opening
+
+
+def _is_within(before: str) -> bool:
+    """Whether the word before a month says that it is a time."""
+    return before.rpartition(" ")[2] in _WITHIN
 
 
 def _in_words(text: str) -> Iterator[_Date]:
@@ -213,7 +242,7 @@ def _in_words(text: str) -> Iterator[_Date]:
             after = beside(after, 1) if day else after
         year = number(after, 1000, 2999) if month else 0
         before = _word_before(text, start)
-        is_other = name in _OTHER_WORDS and before not in _WITHIN
+        is_other = name in _OTHER_WORDS and not _is_within(before)
         is_alone = not (is_other or name in _SHORT or text[end : end + 2] in ("'s", "’s"))
         if day or is_alone or (year and (not is_other or name in ("may", "march"))):
             yield _Date(year, month, day, 0 if month else _WEEKDAYS[name], before)
@@ -228,39 +257,109 @@ _PHRASE: dict[str, tuple[str, int]] = {
     for text in texts.split("|")
 }
 """The unit of a phrase, and how many of them ago it is."""
-_COUNTS = _numbered("a|an|one two three four five six seven eight nine ten")
-_COUNT = rf"(?:(\d{{1,3}}|{'|'.join(_COUNTS)}) )"
+_MONTH, _WEEKDAY, _UNIT, _COUNT, _THIRD = (
+    "|".join(sorted(words, key=len, reverse=True))
+    for words in (_MONTHS, _WEEKDAYS, _UNITS, _COUNTS, _THIRDS)
+)
+_COUNT = rf"(?:\d{{1,3}}|{_COUNT})"
 _DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
+_LAST = "last|letzte[nr]?|vergangenen|afgelopen|laatste|[uú]ltim(?:[oa]s|[ie])|последни[ех]"
+_IN = "in|during|from|between|im jahr|em|en|nel|в|von|zwischen|entre|tussen|между"
+_YEARS = r"(?:19|20)\d\d"
+_TENS = "twent|thirt|fort|fift|sixt|sevent|eight|ninet"
 _RELATIVE = lazy_pattern(
     "|".join(
         (
             # Chinese, Japanese and Korean have no boundaries of words.
-            *(text if text > "\u1100" else rf"\b{text}\b" for text in sorted(_PHRASE)[::-1]),
-            rf"\b{_COUNT}(?P<ago>day|week|month|year)s? ago\b",
-            rf"\b(?:past {_COUNT}?|last {_COUNT})(?P<span>day|week|month|year)s?\b",
-            rf"\b(?P<in>in|during|from|between|im jahr|{'|'.join(_OPEN)}) (?P<year>(?:19|20)\d\d)"
-            r"(?:(?: ?[-–] ?| (?:and|or|to|until) )(?P<last>(?:19|20)\d\d))?\b(?![-/.]\d)",
+            *(
+                text if text > "\u1100" else rf"\b{text}\b(?! of\b)"
+                for text in sorted(_PHRASE)[::-1]
+            ),
+            rf"\b(?P<n1>{_COUNT}) (?:(?P<u1>{_UNIT})|(?P<day>{_WEEKDAY})s?)"
+            r" (?:ago|fa|geleden|назад|atrás)\b",
+            rf"\b(?:vor|il y a|hace|há) (?P<n2>{_COUNT}) (?P<u2>{_UNIT})\b",
+            rf"(?<![\d月월])(?P<n3>{_COUNT})\s?[个個か]?(?P<u3>{_UNIT})\s?[前전]",
+            rf"\b(?:past|(?:past|{_LAST}) (?P<span>{_COUNT})) (?P<of_span>{_UNIT})\b",
+            rf"\b(?:(?P<in>{_IN}|{'|'.join(_OPEN)})|(?:{_THIRD})(?: of| de| di)?)[ -]"
+            rf"(?P<year>{_YEARS})(?:(?: ?[-–] ?| (?:and|or|to|until|und|bis|y|a|et|en|и|по) )"
+            rf"(?P<last>{_YEARS}))?\b(?![-/.]\d)",
+            rf"(?P<year_of_cjk>{_YEARS})\s?[年년](?!\s?\d\d?[月월])",
+            rf"\b(?:q(?P<quarter>[1-4])|(?P<nth>first|second|third|fourth|last) quarter of)"
+            rf"[ -]?(?P<of_quarter>{_YEARS})\b",
+            r"\b(?:in|during|of|since|from) the"
+            rf" (?:(?P<decade>(?:19|20)?\d0)['’]?s|(?P<tens>{_TENS})ies)\b",
             rf"\b(?:(?P<which>last|this|next) )?(?P<season>{'|'.join(_SEASONS)})\b"
-            r"(?:(?: of| de)? (?P<of>(?:19|20)\d\d)\b)?",
+            rf"(?:(?: of| de)? (?P<of>{_YEARS})\b)?",
         )
     ),
     re.IGNORECASE,
 )
+_WRITTEN = ("year", "year_of_cjk", "of_quarter", "decade", "tens", "season")
+"""What of these may be written in a note, too."""
 _RELATIVE_WORDS = {
-    "ago",
-    "past",
-    "last",
+    *_numbered(
+        "ago past last letzten vergangenen afgelopen laatste vor il hace fa geleden q quarter s",
+        "últimos últimas ultimi ultime последние последних há atrás назад",
+    ),
+    *(f"{tens}ies" for tens in _TENS.split("|")),
     *_SEASONS,
-    *(max(text.split(), key=len) for text in _PHRASE if text < "\u1100"),
+    *(max(re.split("[ '-]", text), key=len) for text in _PHRASE if text < "\u1100"),
 }
-"""Without one of these and without a year, an ASCII text does not match."""
-_WEEKDAY_BY_CLOCK = lazy_pattern(rf"\b(?:last|next) (?:{'|'.join(_WEEKDAYS)})\b", re.IGNORECASE)
+"""Without one of these, ``_may_have`` is false for a text that does not match."""
+_LAST_WEEKDAY = lazy_pattern(
+    rf"\b(?P<after>{_WEEKDAY}) (?:derni[eè]re?|pasado|passad[ao]|scors[oa])\b"
+    rf"|\b(?:{_LAST}|vorige|прошл(?:ую|ый|ое)) (?={_WEEKDAY})",
+    re.IGNORECASE,
+)
+_WEEKDAY_BY_CLOCK = lazy_pattern(rf"\b(?:last|next) (?:{_WEEKDAY})\b", re.IGNORECASE)
 _ASKING = _numbered(
     "anything do done event events everything go going happen happened happening happens know list",
     "memories memory new note notes remember said say show something thing things went",
 )
 """Words of a question about a time that ask for no other word."""
-_RANGE = lazy_pattern(r"\b(?:between|from|zwischen|von|entre|tra|tussen)\b")
+_RANGE = lazy_pattern(r"\b(?:between|from|zwischen|von|entre|tra|tussen)\b|–")
+_TO = r"(?:\s?[-–—]\s?|\s(?:to|until|till|through|bis|au|al|hasta|a|à|até|tot|по|до)\s)"
+_AND = r"\s(?:and|und|et|y|e|en|и)\s"
+_THE = "(?:(?:the|zum|dem|le|el|il|o|de) )?"
+_DAY = r"\d\d?(?:st|nd|rd|th|er|\.)?"
+_RANGES = tuple(
+    (lazy_pattern(pattern, re.IGNORECASE), written_out)
+    for pattern, written_out in (
+        # 10 and 16 January.
+        (
+            rf"(?<![\w.:/-])({_DAY})(?:{_TO}|{_AND}){_THE}(?={_DAY} ?(?:of |de )?({_MONTH})\b)",
+            r"\1 \2 – ",
+        ),
+        # January 10 to 16; between January 10 and 16, at the end of a query.
+        (
+            rf"\b({_MONTH})\.? ({_DAY})(?:{_TO}|(?<=\d)\sand\s(?=\d+\W*$))"
+            rf"(?={_DAY}(?![\w:/.%]| (?:{_MONTH})\b))",
+            r"\1 \2 – \1 ",
+        ),
+        # 3月3日から5日.
+        (
+            r"(\d\d?[月월]\s?)(\d\d?[日号일]?)\s?(?:到|至|から|부터|[-–~〜～])\s?(?=\d\d?[日号일])",
+            r"\1\2–\1",
+        ),
+        # 1.5. bis 8.5.2023.
+        (
+            rf"(?<![\w.])(\d\d?\.\d\d?\.)(?:{_TO}|{_AND})(?=\d\d?\.\d\d?\.([12]\d{{3}}))",
+            r"\1\2 – ",
+        ),
+        # May to July.
+        (
+            rf"(?<![\d.f]\s)(?<!\b(?:since|desde)\s)(?<!\bseit\s)\b({_MONTH}){_TO}(?=(?:{_MONTH})\b)",
+            r"in \1 – ",
+        ),
+        # 28 January until 3 February.
+        (
+            rf"\b((?:{_MONTH})\.?(?: \d\d?)?(?:,? {_YEARS})?|{_YEARS}-\d\d-\d\d|\d\.{_YEARS})"
+            rf"{_TO}{_THE}(?=\d|(?:{_MONTH})\b)",
+            r"\1 – ",
+        ),
+    )
+)
+"""Ranges of dates, written out with the month at both ends and a dash between them."""
 LONGEST_QUERY = 2000  # characters of a query in which a period is looked for
 _PEOPLE = (4, 5, 6, 8)  # April, May, June and August are names, too
 
@@ -277,40 +376,38 @@ def period(query: str, now: datetime) -> Period | None:
     >>> [str(time) for time in period("in June", now)], period("June may help.", now)
     (['2025-06-01 00:00:00', '2025-07-01 00:00:00'], None)
     """
-    query = query[:LONGEST_QUERY]
+    query = _written_out(query[:LONGEST_QUERY])
     text = query.lower()
     dates = _dates(query)
     is_range = len(dates) > 1 and _RANGE.search(text) is not None
+    if is_range and "–" in text:  # both ends are closed, also "since May until July"
+        dates = [
+            each._replace(before="") if _OPEN.get(each.before) in (_SINCE, _UNTIL) else each
+            for each in dates
+        ]
+    weekdays = [written for written in dates if written.weekday]
     meant = [written for written in dates if _is_period(written, is_range)]
     dates = [date for date in dates if date in meant or (meant and date.before in ("and", "or"))]
     years = {written.year for written in dates if written.year}
     lacks_year = any(written.month and not written.year for written in dates)
     periods: list[tuple[str, Period]] = []
-    is_relative = (
-        not text.isascii() or _YEAR.search(text) or not _RELATIVE_WORDS.isdisjoint(_spaced(text))
-    )
-    for match in _RELATIVE.finditer(text) if is_relative else ():
-        before = match["in"] or _word_before(text, match.start())
-        unit, ago = _PHRASE.get(match[0], (match["ago"], _count(match[1])))
-        if match["year"]:
-            unit, ago = "year", now.year - int(match["year"])
-        if match["season"]:
-            if match["which"] or match["of"]:
-                number = _SEASONS[match["season"]]
-                periods.append((before, _season(number, match["which"], match["of"], now)))
-        elif match["span"]:
-            days = _DAYS[match["span"]] * _count(match[3] or match[4])
-            periods.append((before, (_midnight(now, days), now)))
-        elif unit == "year" and lacks_year and not years:
+    for match in _RELATIVE.finditer(text) if _may_have(text, _RELATIVE_WORDS) else ():
+        before = match["in"] or _word_before(text, match.start("year" if match["year"] else 0))
+        unit, ago = _PHRASE.get(match[0], ("", 0))
+        if unit == "year" and lacks_year and not years:
             years.add(now.year - ago)  # last year in June
-        else:
-            start, end = _unit(unit, ago, now)
-            if match["last"]:
-                end = max(end, _unit("year", now.year - int(match["last"]), now)[1])
-            periods.append((before, (start, end)))
-    for written in dates:
-        year = written.year or (min(years) if len(years) == 1 else 0)
-        periods.append((written.before, _period_of(written, year, now)))
+        elif unit == "week" and len(weekdays) == 1:  # Friday last week
+            monday = _unit(unit, ago, now)[0]
+            periods.append((before, _unit("day", 1 - weekdays[0].weekday, monday)))
+            dates = [written for written in dates if not written.weekday]
+        elif times := _unit(unit, ago, now) if unit else _times(match, before, now):
+            periods.append((before, times))
+    of_all = min(years) if len(years) == 1 else 0
+    times_of = [_period_of(written, written.year or of_all, now) for written in dates]
+    if is_range and len(dates) == 2 and times_of[0] > times_of[1]:  # over the end of a year
+        place, step = (0, -1) if years else (1, 1)
+        times_of[place] = _period_of(dates[place], times_of[place][0].year + step, now)
+    periods += zip((written.before for written in dates), times_of, strict=True)
     return _joined(periods, now) if periods else None
 
 
@@ -325,7 +422,7 @@ def without_period(query: str) -> tuple[str, bool]:
     ('on 14 February', True)
     """
     rest = _RELATIVE.sub(
-        lambda match: match[0] if match["year"] or match["season"] else " ", query[:LONGEST_QUERY]
+        lambda match: match[0] if any(map(match.group, _WRITTEN)) else " ", query[:LONGEST_QUERY]
     )
     rest = _WEEKDAY_BY_CLOCK.sub(" ", rest) + query[LONGEST_QUERY:]
     counting = {word.token for word in words_of(query, ())}.intersection(segment_term(rest))
@@ -336,6 +433,31 @@ def without_period(query: str) -> tuple[str, bool]:
     return rest if dates else "", True
 
 
+def _times(match: re.Match[str], before: str, now: datetime) -> Period | None:
+    """The time of a match of ``_RELATIVE`` that is no phrase; None for a season of no year."""
+    found = {name.rstrip("123"): value for name, value in match.groupdict().items() if value}
+    count = _count(found.get("n") or found.get("span"))
+    if "day" in found:
+        return _of_weekday(_WEEKDAYS[found["day"]], count, now)
+    if "u" in found:
+        return _unit(_unit_of(found["u"]), count, now)
+    if "of_span" in found:
+        return _midnight(now, _DAYS[_unit_of(found["of_span"])] * count), now
+    if "of_quarter" in found:
+        quarter = int(found.get("quarter") or min(_ORDINALS[found["nth"]], 4))
+        return _three_months(int(found["of_quarter"]), 3 * quarter - 2, now)
+    if "season" in found:
+        number, which, year = _SEASONS[found["season"]], found.get("which"), found.get("of")
+        return _season(number, which, year, now) if which or year else None
+    if tens := found.get("decade") or found.get("tens"):
+        tens = tens if tens.isdecimal() else f"{_TENS.split('|').index(tens) + 2}0"
+        ago = now.year - int(tens) - (0 if len(tens) == 4 else 1900 if int(tens) > 20 else 2000)
+        return _unit("year", ago, now)[0], _unit("year", ago - 9, now)[1]
+    years = [found.get("year") or found["year_of_cjk"], *filter(None, [found.get("last")])]
+    spans = [_unit("year", now.year - int(year), now) for year in years]
+    return _third(before, spans[0][0], max(spans)[1])
+
+
 def _is_period(written: _Date, is_range: bool) -> bool:
     """Whether a date in a query is a time, and not a person or a habit."""
     year, month, day, weekday, before = written
@@ -343,7 +465,7 @@ def _is_period(written: _Date, is_range: bool) -> bool:
         return before in ("on", "last", "next", "am") or before in _OPEN
     opens = before == "from" or _OPEN.get(before, _SINCE) != _SINCE
     is_person = month in _PEOPLE and opens and before != "until"
-    return bool(year or day or is_range or (before in _WITHIN and not is_person))
+    return bool(year or day or is_range or (_is_within(before) and not is_person))
 
 
 def _joined(periods: list[tuple[str, Period]], now: datetime) -> Period | None:
@@ -365,23 +487,48 @@ def _joined(periods: list[tuple[str, Period]], now: datetime) -> Period | None:
 def _period_of(written: _Date, year: int, now: datetime) -> Period:
     is_next = written.before == "next"
     if written.weekday:
-        ago = now.isoweekday() - written.weekday
-        return _unit("day", (ago - 1) % 7 + 1 if not is_next else ago % 7 - 7, now)
+        return _of_weekday(written.weekday, 0 if is_next else 1, now)
     start, step = now, 1 if is_next else -1
     for tried in (year,) if year else range(now.year, now.year + 9 * step, step):
         with suppress(ValueError):  # the 29th of February
             start = datetime(tried, written.month, written.day or 1, tzinfo=now.tzinfo)
             if (start > now) is is_next:
                 break
-    of_day = "week" if written.before == "week" else "day"
-    return _unit(of_day if written.day else "month", 0, start)
+    if written.day:
+        unit = written.before if written.before in ("week", "weekend") else "day"
+        return _unit(unit, 0, start)
+    start, end = _unit("month", 0, start)
+    which, _, week = written.before.partition(" ")
+    if not week:
+        return _third(which, start, end)
+    first = start + timedelta(7 * _ORDINALS[which] - 7)
+    return (
+        (first, first + timedelta(7)) if first < end - timedelta(7) else (end - timedelta(7), end)
+    )
+
+
+def _of_weekday(weekday: int, count: int, now: datetime) -> Period:
+    """A weekday that was so many times before today; for 0 the first to come."""
+    ago = now.isoweekday() - weekday
+    return _unit("day", (ago - 1) % 7 + 7 * count - 6 if count else ago % 7 - 7, now)
+
+
+def _third(which: str, start: datetime, end: datetime) -> Period:
+    """The beginning, the middle or the end of a month or of years; all of it for another word."""
+    third = _THIRDS.get(which, 0)
+    days = [(end - start).days * part // 3 for part in ((third - 1, third) if third else (0, 3))]
+    return start + timedelta(days[0]), start + timedelta(days[1])
+
+
+def _three_months(year: int, month: int, now: datetime) -> Period:
+    start = _midnight(now).replace(year, month, 1)
+    return start, _unit("month", -2, start)[1]
 
 
 def _season(number: int, which: str | None, year: str | None, now: datetime) -> Period:
     """Three months, of the north: winter begins in December."""
     years = [int(year)] if year else range(now.year - 2, now.year + 2)
-    starts = [_midnight(now).replace(year, 3 * number - 3 or 12, 1) for year in years]
-    seasons = [(start, _unit("month", -2, start)[1]) for start in starts]
+    seasons = [_three_months(year, 3 * number - 3 or 12, now) for year in years]
     if year or which == "last":
         return [times for times in seasons if year or times[1] <= now][-1]
     return next(times for times in seasons if times[which == "this"] > now)
@@ -403,6 +550,10 @@ def _unit(unit: str, ago: int, now: datetime) -> Period:
 
 def _midnight(now: datetime, days_ago: int = 0) -> datetime:
     return now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days_ago)
+
+
+def _unit_of(word: str) -> str:
+    return [*_DAYS][_UNITS[word] - 1]
 
 
 def _count(text: str | None) -> int:

@@ -383,6 +383,24 @@ def test_a_period_in_the_query_prefers_notes_of_that_time(memory: Memory) -> Non
     assert ("time",) in [note.because for note in answer.notes]
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "What happened between 10 and 16 January?",
+        "Was geschah vom 10. bis 16. Januar?",
+        "¿Qué pasó entre el 10 y el 16 de enero?",
+        "1月10日から16日まで何をした",
+    ],
+)
+@pytest.mark.usefixtures("by_words")
+def test_a_range_in_the_query_prefers_its_notes(memory: Memory, query: str) -> None:
+    for day in (9, 10, 13, 16, 17):
+        memory.add(f"Entry {'abcdefghijklmnopq'[day - 1] * 3}.", timestamp=f"2026-01-{day:02}")
+    found = memory.recall(query).notes
+    assert sorted(note.item.timestamp[8:10] for note in found) == ["10", "13", "16"]
+    assert all("time" in note.because for note in found)
+
+
 @pytest.mark.parametrize("has_meaning", [True, False])
 @pytest.mark.parametrize(
     ("query", "expected"),
