@@ -435,25 +435,25 @@ def without_period(query: str) -> tuple[str, bool]:
 
 def _times(match: re.Match[str], before: str, now: datetime) -> Period | None:
     """The time of a match of ``_RELATIVE`` that is no phrase; None for a season of no year."""
-    found = {name.rstrip("123"): value for name, value in match.groupdict().items() if value}
-    count = _count(found.get("n") or found.get("span"))
-    if "day" in found:
-        return _of_weekday(_WEEKDAYS[found["day"]], count, now)
-    if "u" in found:
-        return _unit(_unit_of(found["u"]), count, now)
-    if "of_span" in found:
-        return _midnight(now, _DAYS[_unit_of(found["of_span"])] * count), now
-    if "of_quarter" in found:
-        quarter = int(found.get("quarter") or min(_ORDINALS[found["nth"]], 4))
-        return _three_months(int(found["of_quarter"]), 3 * quarter - 2, now)
-    if "season" in found:
-        number, which, year = _SEASONS[found["season"]], found.get("which"), found.get("of")
+    groups = {name.rstrip("123"): value for name, value in match.groupdict().items() if value}
+    count = _count(groups.get("n") or groups.get("span"))
+    if "day" in groups:
+        return _of_weekday(_WEEKDAYS[groups["day"]], count, now)
+    if "u" in groups:
+        return _unit(_unit_of(groups["u"]), count, now)
+    if "of_span" in groups:
+        return _midnight(now, _DAYS[_unit_of(groups["of_span"])] * count), now
+    if "of_quarter" in groups:
+        quarter = int(groups.get("quarter") or min(_ORDINALS[groups["nth"]], 4))
+        return _three_months(int(groups["of_quarter"]), 3 * quarter - 2, now)
+    if "season" in groups:
+        number, which, year = _SEASONS[groups["season"]], groups.get("which"), groups.get("of")
         return _season(number, which, year, now) if which or year else None
-    if tens := found.get("decade") or found.get("tens"):
+    if tens := groups.get("decade") or groups.get("tens"):
         tens = tens if tens.isdecimal() else f"{_TENS.split('|').index(tens) + 2}0"
         ago = now.year - int(tens) - (0 if len(tens) == 4 else 1900 if int(tens) > 20 else 2000)
         return _unit("year", ago, now)[0], _unit("year", ago - 9, now)[1]
-    years = [found.get("year") or found["year_of_cjk"], *filter(None, [found.get("last")])]
+    years = [groups.get("year") or groups["year_of_cjk"], *filter(None, [groups.get("last")])]
     spans = [_unit("year", now.year - int(year), now) for year in years]
     return _third(before, spans[0][0], max(spans)[1])
 

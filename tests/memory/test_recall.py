@@ -396,9 +396,9 @@ def test_a_period_in_the_query_prefers_notes_of_that_time(memory: Memory) -> Non
 def test_a_range_in_the_query_prefers_its_notes(memory: Memory, query: str) -> None:
     for day in (9, 10, 13, 16, 17):
         memory.add(f"Entry {'abcdefghijklmnopq'[day - 1] * 3}.", timestamp=f"2026-01-{day:02}")
-    found = memory.recall(query).notes
-    assert sorted(note.item.timestamp[8:10] for note in found) == ["10", "13", "16"]
-    assert all("time" in note.because for note in found)
+    notes = memory.recall(query).notes
+    assert sorted(note.item.timestamp[8:10] for note in notes) == ["10", "13", "16"]
+    assert all("time" in note.because for note in notes)
 
 
 @pytest.mark.parametrize("has_meaning", [True, False])
