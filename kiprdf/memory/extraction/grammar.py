@@ -154,15 +154,23 @@ class _Reader:
             self.plain = f"{before}{self.plain[lowered].lower()}{after}"
         self.prose = with_marks(self.plain)
         self.lowered = self.plain.lower()
-        self._read: dict[int, list[Statement] | None] = {}
+        self._patterns = [pattern for pattern in PATTERNS if pattern.may_match(self.lowered)]
+        self._read: dict[tuple[int, bool], list[Statement] | None] = {}
 
     def clauses(self, start: int, count: int) -> list[Statement] | None:
-        """What the clauses from a place on state; None if a word of them is not known."""
+        """What the clauses from a place on state; None if none is read there.
+
+        Only the first one, of ``count`` 0, needs a subject.
+        """
         if count == _MOST_CLAUSES:
             return None
-        for pattern in PATTERNS:
-            if not pattern.may_match(self.lowered):
-                continue
+        place = start, count > 0
+        if place not in self._read:
+            self._read[place] = self._clauses(start, count)
+        return self._read[place]
+
+    def _clauses(self, start: int, count: int) -> list[Statement] | None:
+        for pattern in self._patterns:
             match = pattern.pattern.match(self.prose, start)
             if match is None or (pattern.has_subject and not count and match["subject"] is None):
                 continue
@@ -195,14 +203,9 @@ class _Reader:
 
     def _later(self, start: int, count: int) -> list[Statement]:
         """What the first clause states that is read again after words that are not known."""
-        for match in _NEXT().finditer(self.prose, start):
-            place = match.end()
-            if place not in self._read:
-                self._read[place] = self.clauses(place, count + 1)
-            result = self._read[place]
-            if result is not None:
-                return result
-        return []
+        places = (match.end() for match in _NEXT().finditer(self.prose, start))
+        results = (self.clauses(place, count + 1) for place in places)
+        return next((result for result in results if result is not None), [])
 
     def _is_harmless(self, start: int, result: list[Statement]) -> bool:
         """Whether what follows a clause may have unknown words, and none that takes it back."""
