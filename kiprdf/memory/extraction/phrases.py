@@ -15,7 +15,7 @@ _CLAUSE_END = re.compile(
     r"[;!?\n()\[\]]|\s(?:-{1,3}|[–—])\s|—|:(?=\s|$)|,?\s+as\s+(?:it|we|they|he|she|i|this|that"
     r"|there)\b|,?\s+(?:because|since|so|but|although|though|whereas|while)\b|,?\s+(?:and"
     r"|then)\s+(?=(?:i|we|he|she|they|you|it|there|that|this|am|are|use|prefer|like|love)\b)"
-    r"|,\s*(?=(?:i|we|he|she|they|you|it|which|who|where|when|as|not|then|hence|please|thanks)\b)"
+    r"|,\s*(?=(?:i|we|he|she|they|you|it|which|who|where|when|as|not|then|hence|please|thanks|see)\b)"
     r"|\s+and\s+(?=(?:wants|needs|has|is|was|asks|asked|likes|plans|hopes|expects|would)\b)"
     r"|,\s*(?=(?:the|my|our|his|her|their|all|that|this)\s+(?:\S+\s+){0,3}"
     r"(?:is|are|was|were|has|have|will|can|must|should|would)\b)",
