@@ -121,6 +121,11 @@ def test_a_decision_ends_with_its_clause(text: str, expected: str) -> None:
         ('It is in "/home/ada/My Notes/plan.md".', ["/home/ada/My Notes/plan.md"]),
         ("edit /home/john.doe/project/main.py", ["/home/john.doe/project/main.py"]),
         (r"See C:\Users\kim.lee\run.log now.", [r"C:\Users\kim.lee\run.log"]),
+        (
+            "Edit docs/plan.md, .github/ci.yml and build.zig.",
+            ["docs/plan.md", ".github/ci.yml", "build.zig"],
+        ),
+        ("Next.js and ASP.NET, example.com/x.md, v1.2", []),
         ("Half is 1/2 and/or 12/05; https://a.b/c/d.py and www.a.b/c, // no", []),
     ],
 )
@@ -134,6 +139,22 @@ def test_a_project_and_a_file_of_one_sentence_are_linked() -> None:
     assert (reference.subject.name, reference.predicate) == ("Harbor", "references")
     assert (reference.object.name, reference.weight) == ("./harbor/main.py", 0.7)
     assert len(extraction.edges) == 2
+
+
+@each_case(
+    "text, expected",
+    [
+        ("We decided to use Redis. See docs/time.md for the rules.", ["Use Redis docs/time.md"]),
+        ("Decision (3 May): use Redis.\nRationale in docs/7.md.", ["Use Redis docs/7.md"]),
+        ("# Project notes: Wren\n\nThe backup is documented in restore.md.", ["Wren restore.md"]),
+        ("We decided to use Redis. The tests are in test.py.", []),
+        ("I use Redis. See docs/time.md.", []),
+        ("We decided to use Redis.\n\nSee docs/time.md.", []),
+    ],
+)
+def test_a_sentence_refers_to_a_file_for_the_one_before(text: str, expected: list[str]) -> None:
+    edges = [edge for edge in extract(text).edges if edge.predicate == "references"]
+    assert [f"{edge.subject.name} {edge.object.name}" for edge in edges] == expected
 
 
 def test_a_project_of_the_text_uses_tools() -> None:

@@ -38,6 +38,16 @@ _BLANK = re.compile(r"\W*")
 _NOW = re.compile(r"\b(?:now|instead|nowadays|these\s+days)\b", re.I)
 _MOST_REFERENCES = 32
 """References of one sentence; this bounds the time."""
+_REFERRING = re.compile(
+    r"[^\w\n]*(?:(?:see|details?|rationale|background|notes?|more|docs|documentation"
+    r"|documented|described|discussion|reasons?|reasoning|spec|design|context|benchmarks|minutes"
+    r"|written up|recorded|full \w+|write-?up)(?: and \w+)?(?: (?:is|are|lives?))?"
+    r"|(?:it(?:'s| is)|(?:the|a) (?:\w+ ){1,4}(?:is|are)) "
+    r"(?:documented|described|explained|written up|recorded|kept|specified))"
+    r"(?: (?:in|at|under|here))?:? (?:the )?\ue002",
+    re.I,
+)
+"""The beginning of a sentence that says where more is written about the one before it."""
 _BINARY = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd\ud800-\udfff]")
 _BINARY_SAMPLE = 4096
 
@@ -160,10 +170,11 @@ def _uses_in_project(source: Text, statements: list[Statement]) -> Iterator[Stat
 
 
 def _references(document: Document, statements: Iterable[Statement]) -> Iterator[Statement]:
-    """A project or decision and a file in one sentence."""
+    """A project or decision and a file in one sentence, or in the next: "Details: plan.md"."""
     if not document.files:
         return
     by_sentence: dict[int, tuple[dict[tuple[str, str], Found], list[tuple[int, Found]]]] = {}
+    labelled: dict[tuple[str, str], Found] = {}
     for place, entity, _, is_ended in statements:
         if not is_ended and entity.type in ("project", "decision", "file"):
             sentence = document.sentence_at(place).start
@@ -172,7 +183,15 @@ def _references(document: Document, statements: Iterable[Statement]) -> Iterator
                 files.append((place, entity))
             else:
                 subjects.setdefault(entity.key, entity)
-    for subjects, files in by_sentence.values():
+            if entity.type == "project" and entity.pattern == labels.PATTERN:
+                labelled.setdefault(entity.key, entity)
+    for start, (subjects, files) in by_sentence.items():
+        if files and not subjects and _REFERRING.match(document.prose, start):
+            before = document.sentence_before(start)
+            subjects, others = by_sentence.get(before, ({}, []))
+            subjects = {} if others else subjects
+            if not subjects and len(labelled) == 1:
+                subjects = labelled
         pairs = [
             (subject, *file) for file in files[:_MOST_REFERENCES] for subject in subjects.values()
         ]

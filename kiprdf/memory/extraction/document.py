@@ -103,6 +103,18 @@ class Document:
         last = bisect_left(self.sentences, end, key=lambda sentence: sentence.start)
         return self.sentences[first:last]
 
+    def sentence_before(self, start: int) -> int | None:
+        """Where the sentence before one begins, in the same paragraph."""
+        index = bisect_left(self.sentences, start, key=lambda sentence: sentence.start) - 1
+        while index >= 0:
+            sentence = self.sentences[index]
+            if "\n\n" in self.prose[sentence.end : start]:
+                return None
+            if self.prose[sentence.start : sentence.end].strip():
+                return sentence.start
+            index -= 1
+        return None
+
     def paragraph_at(self, place: int) -> str:
         """The paragraph around a place, as far as a reader looks."""
         start = self.prose.rfind("\n\n", max(0, place - 500), place) + 1

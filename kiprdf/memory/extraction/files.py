@@ -18,6 +18,15 @@ _PATH = re.compile(
     rf"|(?<!\w)(?P<windows>(?:[A-Za-z]:(?:\\{{1,2}}|/(?!/))|(?<!\\)\\\\(?!\\))"
     rf"(?:{_WINDOWS_NAME}(?:[ ]{_WINDOWS_NAME}){{0,3}}[\\/]{{1,2}}){{0,40}}(?:{_WINDOWS_NAME})?)"
 )
+_RELATIVE = re.compile(
+    rf"{_BEFORE}(?:(?:\.?[\w-]{{1,63}}/){{0,8}}[\w-](?:[\w.-]{{0,62}}[\w-])?\.(?:md|rst|adoc"
+    r"|txt|py|ipynb|rs|go|tsx?|jsx|sql|sh|rb|java|kts?|c|h|cpp|cs|css|scss|html|xml|csv|tsv|json"
+    r"|ya?ml|toml|ini|cfg|conf|env|lock|log|zig|nix|tf|proto|svelte|swift|php|lua|jl|exs?|hs|tex"
+    r"|bib|pdf|png|jpe?g|svg|docx?|xlsx?|pptx?|odt|ods|epub|do|dta|gradle))(?![\w/@-]|\.\w)"
+    rf"|{_BEFORE}(?:(?:\.?[\w-]{{1,63}}/){{1,8}}[\w.-]{{1,62}}\.(?:js|vue|r|R|ml|dart))"
+    r"(?![\w/@-]|\.\w)"
+)
+"""A path without a mark at its beginning: its end is that of a file."""
 _ROOTS = word_set(
     "app applications bin boot data dev etc home lib library media mnt opt proc root run srv sys"
     " tmp users usr var volumes work workspace"
@@ -39,9 +48,21 @@ class FileMention(NamedTuple):
 def mentions(text: str) -> Iterator[FileMention]:
     """The paths that a text mentions, in its order.
 
-    >>> [path.name for path in mentions("See /etc/hosts, 1/2 and C:\\\\Temp.")]
-    ['/etc/hosts', 'C:\\\\Temp']
+    >>> [path.name for path in mentions("See /etc/hosts, docs/plan.md, 1/2 and C:\\\\Temp.")]
+    ['/etc/hosts', 'docs/plan.md', 'C:\\\\Temp']
     """
+    end = 0
+    marked = list(_marked(text))
+    for path in [*marked, FileMention(len(text), len(text), "")]:
+        for match in _RELATIVE.finditer(text, end, path.start):
+            yield FileMention(*match.span(), match[0])
+        if path.name:
+            yield path
+        end = path.end
+
+
+def _marked(text: str) -> Iterator[FileMention]:
+    """The paths whose beginning shows what they are."""
     place = 0
     while match := _PATH.search(text, place):
         group = match.lastgroup

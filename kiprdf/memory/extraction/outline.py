@@ -260,7 +260,7 @@ class Outline:
 
     def _section(self, level: int, start: int, end: int) -> None:
         """What a heading with hash marks begins: ``## Stack``, ``# Project notes: Wren``."""
-        inline = _INLINE.match(self._text, start, end)
+        inline = _INLINE.match(self._prose, start, end)
         if inline is None:
             parts = re.split(r" [–—-] | \(", self._raw(start, end))
             kind = "user" if "user" in map(kind_of, parts) else kind_of(self._raw(start, end))
@@ -330,7 +330,7 @@ class Outline:
         """Where the words after the label of a line begin, and whether they are read."""
         outer = self._outer()
         project = next((each.project for each in reversed(self._stack) if each.project), None)
-        inline = _INLINE.match(self._text, place, stop)
+        inline = _INLINE.match(self._prose, place, stop)
         if inline is not None and _HIDDEN in self._prose[place:stop]:
             return start, True
         label = "" if inline is None else self._raw(place, inline.end(1))
