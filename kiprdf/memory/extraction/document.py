@@ -103,17 +103,17 @@ class Document:
         last = bisect_left(self.sentences, end, key=lambda sentence: sentence.start)
         return self.sentences[first:last]
 
-    def sentence_before(self, start: int) -> int | None:
-        """Where the sentence before one begins, in the same paragraph."""
+    def sentence_before(self, start: int) -> int:
+        """Where the sentence before one begins in its paragraph, or -1."""
         index = bisect_left(self.sentences, start, key=lambda sentence: sentence.start) - 1
         while index >= 0:
             sentence = self.sentences[index]
             if "\n\n" in self.prose[sentence.end : start]:
-                return None
+                return -1
             if self.prose[sentence.start : sentence.end].strip():
                 return sentence.start
             index -= 1
-        return None
+        return -1
 
     def paragraph_at(self, place: int) -> str:
         """The paragraph around a place, as far as a reader looks."""
