@@ -34,7 +34,7 @@ from kiprdf.search.ranking import (
 )
 from kiprdf.search.rows import KINDS, Hit, IndexRow, Kind, digest, embedded_text
 from kiprdf.search.segment import SEGMENTER_VERSION, exact_token, folded_name, segment
-from kiprdf.search.words import is_of_stop_words, languages_of, stem_token, stems
+from kiprdf.search.words import ends_in, is_of_stop_words, languages_of, stem_token, stems
 
 if TYPE_CHECKING:
     from kiprdf.search import dates
@@ -645,7 +645,10 @@ def _words_of(row: IndexRow) -> _Words:
             # Most words are their own stems, and are found without another token.
             others = [token for token in others if count_of(token[_ENGLISH:]) != 1]
         tokens += others
-    tokens += dates.tokens_of_lines(f"{row.name}\n{aliases}\n{body}")
+    every = f"{row.name}\n{aliases}\n{body}"
+    if languages:
+        tokens += sorted(ends_in(every, languages, counts))
+    tokens += dates.tokens_of_lines(every)
     return _Words(" ".join(tokens), length, languages)
 
 

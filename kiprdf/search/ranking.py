@@ -21,8 +21,15 @@ from kiprdf.search.fusion import add_scores
 from kiprdf.search.rows import KINDS, Hit, Kind
 from kiprdf.search.segment import exact_token, folded_name
 from kiprdf.search.words import (
+    BACKWARDS,
+    COMPOUNDING,
+    LINKING,
     LONGEST_READ,
+    SHORTEST_PART,
     Word,
+    is_first_part,
+    noun_stem,
+    parts_in,
     stem_token,
     tokens_of_term,
     word_of,
@@ -43,6 +50,7 @@ _EXACT_NAME, _SAME_NAME = 2 * EXACT, 4 * EXACT
 """The same for its name, and once more if the name is the term character by character."""
 FORM_WEIGHT = 0.7  # of another form of a word, relative to the word as it is written
 PREFIX_WEIGHT = 0.2  # of a longer word
+PART_WEIGHT = 0.3  # of a compound with the word in it, or of a part of it
 NEAR_WEIGHT = 0.25  # of a word that is searched instead of a mistyped one
 SHORTEST_PREFIX = 3  # characters that a term's last word needs to match longer words, too
 SHORTEST_NEAR, LONGEST_NEAR = 4, 30  # characters of a word that may be mistyped
@@ -108,6 +116,7 @@ def rank(postings: "Postings", term: str, type: str | None, limit: int) -> Ranke
     if not words and not exact:
         raise NoWordError(f"The term {term[:50]!r} has no word to search for.")
     searched = words[:LONGEST_TERM]
+    parts_of = parts_in(term) if postings.has_compounds else {}
     near: dict[str, list[str]] = {}
     scores = dict(exact)
     missing: list[str] = []
@@ -119,7 +128,12 @@ def rank(postings: "Postings", term: str, type: str | None, limit: int) -> Ranke
             add_scores(scores, longer)
         matching = postings.weighted_word(word)
         add_scores(scores, matching)
-        if not matching and not longer:
+        parts: dict[int, float] = {}
+        if word.token in parts_of:
+            parts = postings.parts(word.token, parts_of[word.token])
+            parts = {row: parts[row] for row in parts.keys() - matching.keys() - longer.keys()}
+            add_scores(scores, postings.weighted(parts, PART_WEIGHT, len(matching)))
+        if not matching and not longer and not parts:
             missing.append(word.token)
     for token in dates.date_tokens(term[:LONGEST_READ], asked=True):
         add_scores(scores, postings.weighted(postings.of_token(token)))
@@ -239,6 +253,7 @@ class Postings:
         """By the type that was asked for."""
         self._connection: sqlite3.Connection | None = None
         self._state = (0, 0)
+        self._has_compounds: bool | None = None
         self._values: dict[tuple[int, float], _Values] = {}
         self._words: dict[Word, dict[int, float]] = {}
         self._size_of_words = 0
@@ -262,6 +277,7 @@ class Postings:
         self._values.clear()
         self._words.clear()
         self._size_of_words = 0
+        self._has_compounds = None
         self.languages = tuple(sorted(codes.decode().split(","))) if codes else ()
         return self
 
@@ -307,8 +323,13 @@ class Postings:
             kept = self._keep(key, self._between(f'{word}"', f"{word}\U0010ffff"))
         return self._valued(kept)
 
-    def _between(self, first: str, end: str) -> "dict[int, array[int]]":
-        """The ids of the rows with tokens between two, by the counts of these."""
+    def _between(
+        self, first: str, end: str, admits: Callable[[str], bool] | None = None
+    ) -> "dict[int, array[int]]":
+        """The ids of the rows with tokens between two, by the counts of these.
+
+        ``admits`` says of the word of a token whether it counts.
+        """
         ids: dict[int, array[int]] = {}
         for term, joined in self._selected(
             f"SELECT term, group_concat(doc) FROM {self._table}_token"
@@ -317,8 +338,10 @@ class Postings:
             end,
         ):
             if not term.endswith(COUNT.encode()):
-                count = int(term.partition(COUNT.encode())[2] or 1)
-                ids.setdefault(count, array("Q")).extend(map(int, joined.split(b",")))
+                word, _, number = term.partition(COUNT.encode())
+                if admits is None or admits(word.decode()):
+                    of_count = ids.setdefault(int(number or 1), array("Q"))
+                    of_count.extend(map(int, joined.split(b",")))
         return ids
 
     def _keep(self, key: str, ids: "dict[int, array[int]]") -> "_Rows":
@@ -357,21 +380,26 @@ class Postings:
         """The rows with a token, which may be given another count."""
         return self._valued(self.rows(token), count, weight)
 
-    def weighted(self, matching: dict[int, float], weight: float = 1.0) -> dict[int, float]:
-        """The values of rows, weighted by the rarity of what is in so many rows."""
-        weight *= self.rarity(len(matching))
+    def weighted(
+        self, matching: dict[int, float], weight: float = 1.0, others: int = 0
+    ) -> dict[int, float]:
+        """The values of rows, weighted by the rarity of what is in so many rows, and in others."""
+        weight *= self.rarity(len(matching) + others)
         return {row: weight * value for row, value in matching.items()}
 
     def weighted_word(self, word: Word) -> dict[int, float]:
         """The same of the rows with a word in any form; kept until something is written."""
         matching = self._words.get(word)
         if matching is None:
-            matching = self.weighted(self.of_word(word))
-            self._size_of_words += _SIZE_OF_WORD + len(matching)
-            while self._words and self._size_of_words > MOST_VALUES:
-                removed = self._words.pop(next(iter(self._words)))
-                self._size_of_words -= _SIZE_OF_WORD + len(removed)
-            self._words[word] = matching
+            matching = self._keep_values(word, self.weighted(self.of_word(word)))
+        return matching
+
+    def _keep_values(self, word: Word, matching: dict[int, float]) -> dict[int, float]:
+        self._size_of_words += _SIZE_OF_WORD + len(matching)
+        while self._words and self._size_of_words > MOST_VALUES:
+            removed = self._words.pop(next(iter(self._words)))
+            self._size_of_words -= _SIZE_OF_WORD + len(removed)
+        self._words[word] = matching
         return matching
 
     def of_word(self, word: Word) -> dict[int, float]:
@@ -400,6 +428,75 @@ class Postings:
             if several := {count: rows[count] for count in rows if count > 1}:
                 _raise(matching, self._valued(several, weight=FORM_WEIGHT))
         return matching
+
+    @property
+    def has_compounds(self) -> bool:
+        """Whether a row may be in a language that has compounds."""
+        if self._has_compounds is None:
+            some = f"SELECT 1 FROM {self._table}_token WHERE term >= ? AND term < ? LIMIT 1"
+            found = self._selected(some, BACKWARDS, f"{BACKWARDS}\U0010ffff").fetchone()
+            self._has_compounds = found is not None
+        return self._has_compounds or not set(COMPOUNDING).isdisjoint(self.languages)
+
+    def parts(self, token: str, languages: tuple[str, ...]) -> dict[int, float]:
+        """The rows with compounds that a word is a part of, or with the parts of a compound."""
+        key = Word(token, languages, BACKWARDS)
+        matching = self._words.get(key)
+        if matching is not None:
+            return matching
+        matching = {}
+        for stem in {noun_stem(token, language) for language in languages}:
+            if len(stem) >= SHORTEST_PART - 1:
+                _raise(matching, self._valued(self._compounds(token, stem)))
+        places = range(SHORTEST_PART, len(token) - SHORTEST_PART + 2)
+        ends = [token[n:] for n in places[:-1] if self._is_first(token[:n], token[n:])]
+        beginnings = [token[:n] for n in reversed(places) if is_first_part(token[:n])]
+        for parts in (ends, beginnings) if self._is_known(*ends, *beginnings) else ():
+            if longest := next(filter(self._is_known, parts), ""):
+                _raise(matching, self.of_word(word_of(longest, longest, languages)))
+        return self._keep_values(key, matching)
+
+    def _compounds(self, token: str, stem: str) -> "_Rows":
+        """The rows with compounds that end with a word, or begin with it."""
+        key = f"{BACKWARDS}{stem}*{token}"
+        self._beginnings.add(key)
+        if key in self._kept:
+            return self._kept[key]
+
+        def ends(term: str) -> bool:
+            letters, _, ending = term.rpartition("_")
+            is_same = len(stem) < SHORTEST_PART and stem + ending == token
+            last = token if is_same else stem
+            return self._is_first(letters[len(end) :][::-1], last)
+
+        def begins(term: str) -> bool:
+            first = token if term.startswith(token) else stem
+            rest = term[len(first) :]
+            is_sure = len(first) > SHORTEST_PART
+            return len(rest) >= SHORTEST_PART and (is_sure or self._is_known(rest))
+
+        end = f"{BACKWARDS}{stem[::-1]}"
+        ids = self._between(end, f"{end}\U0010ffff", ends)
+        if len(stem) >= SHORTEST_PART:
+            longer = self._between(f"{stem} ", f"{stem}\U0010ffff", begins)
+            for count, some in longer.items():
+                ids.setdefault(count, array("Q")).extend(some)
+        return self._keep(key, ids)
+
+    def _is_first(self, text: str, last: str) -> bool:
+        """Whether a text may be before the last part of a compound."""
+        is_long, is_double = len(text) >= SHORTEST_PART, text[-1:] == last[:1]
+        least = SHORTEST_PART + (is_double or not is_long)
+        is_sure = len(last) >= least and (is_long or not is_double)
+        return is_first_part(text) and (
+            is_sure or self._is_known(*{text.removesuffix(link) for link in LINKING})
+        )
+
+    def _is_known(self, *words: str) -> bool:
+        """Whether a row has one of some words, or a form of it."""
+        stems = chain.from_iterable(word_of(word, word, COMPOUNDING).stems for word in words)
+        tokens = [*words, *stems]
+        return bool(tokens) and self.has(*tokens, *(f"{token}{COUNT}" for token in tokens))
 
     def _valued(self, rows: "_Rows", count: int = 0, weight: float = 1.0) -> dict[int, float]:
         """The values of rows; of several counts in a row, the highest."""

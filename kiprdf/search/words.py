@@ -1,7 +1,8 @@
 """The languages of texts: their stop words, and the stems by which word forms find each other.
 
 A text is in the language of most of its stop words. Words of other languages and scripts, names,
-identifiers and versions have no stem (docs/decisions/132).
+identifiers and versions have no stem (docs/decisions/132). Compounds have a token that begins with
+their end (docs/decisions/243).
 """
 
 from __future__ import annotations
@@ -205,6 +206,124 @@ def _stemmer(language: str) -> Any:
     return import_module("Stemmer").Stemmer(_ALGORITHMS[language], 0)
 
 
+# Compounds ----------------------------------------------------------------------------------------
+
+COMPOUNDING = ("de", "nl")
+"""The languages whose compounds are found by their parts."""
+BACKWARDS = "__c_"
+"""What a token begins with that has the letters of a stem, the last one first."""
+SHORTEST_PART = 4
+"""Letters of a part of a compound; one with a letter less must be beside a known or long one."""
+LINKING = ("", "s", "n", "en", "es", "e", "er")
+"""What may be between the parts of a compound."""
+_SMALL = "[a-zß-öø-ÿ]"
+_NOUN, _LONG_NOUN = (lazy_pattern(rf"\b[A-ZÀ-ÖØ-Þ]{_SMALL}{{{n},39}}\b") for n in (2, 7))
+_WORDS, _LONG_WORD = (lazy_pattern(rf"\b\w{_SMALL}{{{n},39}}\b") for n in (2, 7))
+_PREFIXES = frozenset(("ver", "zer", "ent", "ont", "ant"))
+"""What changes the meaning of the word after it, as many stop words do."""
+_VOWEL = lazy_pattern("[aeiouy]")
+_NO_END = lazy_pattern(
+    # Two consonants that end no syllable, or a vowel that ends few words.
+    r"(?:(?!(.)\1|pf|tz)[bdfgkpstz][bdfgklmnprvwz]|h[bdfgkpvwz]|[^aeiouy][iu])\Z"
+)
+_NOUN_ENDING = lazy_pattern(r"(?<=\w\w\w)(?:ern|(?<=in)nen|e[nrs]?|(?<=l)n|(?<=[bkmopty])s)\Z")
+"""An ending of German nouns. Snowball takes more of a compound than of its last part."""
+
+
+def noun_stem(word: str, language: str) -> str:
+    """The stem of a noun, which is the end of that of a compound; empty for a stop word.
+
+    >>> noun_stem("Zahnärzte", "de"), noun_stem("Wohnung", "de"), noun_stem("welche", "de")
+    ('zahnarzt', 'wohnung', '')
+    """
+    return _stem_and_ending(word, language)[0]
+
+
+@lru_cache(maxsize=MOST_STEMS)
+def _stem_and_ending(word: str, language: str) -> tuple[str, str]:
+    folded = folded_name(word)
+    if language in _languages_of().get(folded, ()):
+        return "", ""
+    if language == "de":
+        stem = _NOUN_ENDING.sub("", folded)
+    else:
+        stem = folded_name(_stemmer(language).stemWord(word.casefold()))
+        if not folded.startswith(stem[:3]):
+            stem = folded  # Snowball takes a ge-, too
+    return stem, folded[len(stem) :] if folded.startswith(stem) else ""
+
+
+def _backwards(word: str, language: str) -> str:
+    """The token of a word by its end: its stem, the last letter first, and its ending.
+
+    >>> _backwards("Zahnärzte", "de")
+    '__c_tzranhaz_e'
+    """
+    stem, ending = _stem_and_ending(word, language)
+    return stem and f"{BACKWARDS}{stem[::-1]}_{ending}"
+
+
+def ends_in(text: str, languages: tuple[str, ...], words: Collection[str]) -> set[str]:
+    """The tokens of the ends of long words in a text, if it may be one of `COMPOUNDING`."""
+    if languages == ("en",):
+        # Without a stop word it may be in another language than English; a letter may be an id.
+        if any(len(word) > 1 for word in _languages_of().keys() & words):
+            return set()
+        tokens = {_backwards(word, "de") for word in _LONG_WORD.findall(text)}
+    else:
+        tokens = {
+            _backwards(word, language)
+            for language in COMPOUNDING
+            if language in languages
+            for word in _nouns(text, language, _LONG_NOUN, _LONG_WORD)
+        }
+    tokens.discard("")
+    return tokens
+
+
+def _nouns(text: str, language: str, nouns: re.Pattern[str], words: re.Pattern[str]) -> list[str]:
+    """The words of a text that may be nouns: of German, those with a capital, if some have one."""
+    return (nouns if language == "de" and not text.islower() else words).findall(text)
+
+
+@lru_cache(maxsize=16)
+def parts_in(term: str) -> dict[str, tuple[str, ...]]:
+    """The words of a term that may be compounds or parts of them, each with its languages."""
+    evidence = _evidence(set(tokens_of_term(term)))
+    most = max(evidence.values())
+    parts: dict[str, tuple[str, ...]] = {}
+    for language in COMPOUNDING:
+        if evidence[language] == most:
+            for word in _nouns(term[:LONGEST_READ], language, _NOUN, _WORDS):
+                token = folded_name(word)
+                if noun_stem(token, language):
+                    parts[token] = (*parts.get(token, ()), language)
+    return parts
+
+
+def is_first_part(text: str) -> bool:
+    """Whether a text may be the beginning of a compound.
+
+    >>> [is_first_part(text) for text in ("zahnarzt", "ver", "kombi", "aufp", "st")]
+    [True, False, False, False, False]
+    """
+    return (
+        len(text) >= SHORTEST_PART - 1
+        and text not in _PREFIXES
+        and _languages_of().keys().isdisjoint((text,))
+        and _VOWEL.search(text) is not None
+        and _NO_END.search(text) is None
+    )
+
+
+def _is_part(part: str, whole: str) -> bool:
+    """Whether a stem is that of the beginning or the end of a compound with another one."""
+    first = whole.removesuffix(part)
+    return len(part) >= SHORTEST_PART <= len(whole) - len(part) and (
+        whole.startswith(part) or (first != whole and is_first_part(first))
+    )
+
+
 # Terms --------------------------------------------------------------------------------------------
 
 
@@ -319,20 +438,36 @@ def asked_tokens(term: str) -> frozenset[str]:
     ['effect', 'side', 'sideeffect']
     """
     words = words_of(term, LANGUAGES)
-    return frozenset(
-        token for word in words for token in (word.token, *word.stems, word.base) if token
+    parts = chain.from_iterable(
+        (_PART + noun_stem(token, language) for language in languages)
+        for token, languages in parts_in(term).items()
     )
+    forms = chain.from_iterable((word.token, *word.stems, word.base) for word in words)
+    return frozenset(filter(None, chain(forms, parts)))
 
 
 def matches(word: str, tokens: frozenset[str]) -> bool:
-    """Whether a word of a text has one of the tokens of a term, as it is or by its stem.
+    """Whether a word of a text has one of the tokens of a term: as it is, by its stem or a part.
 
     >>> matches("Crème,", asked_tokens("creme brulee")), matches("ran", asked_tokens("runs"))
     (True, False)
     >>> matches("running", asked_tokens("runs"))
     True
     """
-    return not tokens.isdisjoint((_tokens_of_word if len(word) <= _WORD else tokens_of)(word))
+    if not tokens.isdisjoint((_tokens_of_word if len(word) <= _WORD else tokens_of)(word)):
+        return True
+    asked = _parts_of(tokens)
+    found = {noun_stem(w, n) for w in _WORDS.findall(word) for n in COMPOUNDING} if asked else ()
+    return any(_is_part(one, other) or _is_part(other, one) for one in asked for other in found)
+
+
+_PART = "__part_"
+"""What begins a token of a term that is the stem of a compound or of a part."""
+
+
+@lru_cache(maxsize=16)
+def _parts_of(tokens: frozenset[str]) -> list[str]:
+    return [token.removeprefix(_PART) for token in tokens if token.startswith(_PART)]
 
 
 def tokens_of(text: str) -> set[str]:
