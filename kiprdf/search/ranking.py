@@ -8,7 +8,7 @@ import math
 import sqlite3
 import sys
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from itertools import chain, compress, islice
@@ -130,8 +130,8 @@ def rank(postings: "Postings", term: str, type: str | None, limit: int) -> Ranke
         add_scores(scores, matching)
         parts: dict[int, float] = {}
         if word.token in parts_of:
-            parts = postings.parts(word.token, parts_of[word.token])
-            parts = {row: parts[row] for row in parts.keys() - matching.keys() - longer.keys()}
+            every = postings.parts(word.token, parts_of[word.token]).items()
+            parts = {row: of for row, of in every if row not in matching and row not in longer}
             add_scores(scores, postings.weighted(parts, PART_WEIGHT, len(matching)))
         if not matching and not longer and not parts:
             missing.append(word.token)

@@ -219,7 +219,7 @@ LINKING = ("", "s", "n", "en", "es", "e", "er")
 _SMALL = "[a-zß-öø-ÿ]"
 _NOUN, _LONG_NOUN = (lazy_pattern(rf"\b[A-ZÀ-ÖØ-Þ]{_SMALL}{{{n},39}}\b") for n in (2, 7))
 _WORDS, _LONG_WORD = (lazy_pattern(rf"\b\w{_SMALL}{{{n},39}}\b") for n in (2, 7))
-_PREFIXES = frozenset(("ver", "zer", "ent", "ont", "ant"))
+_PREFIXES = frozenset(("ver", "zer", "ent", "ont", "ant", "inter"))
 """What changes the meaning of the word after it, as many stop words do."""
 _VOWEL = lazy_pattern("[aeiouy]")
 _NO_END = lazy_pattern(
@@ -289,15 +289,13 @@ def _nouns(text: str, language: str, nouns: re.Pattern[str], words: re.Pattern[s
 @lru_cache(maxsize=16)
 def parts_in(term: str) -> dict[str, tuple[str, ...]]:
     """The words of a term that may be compounds or parts of them, each with its languages."""
-    evidence = _evidence(set(tokens_of_term(term)))
-    most = max(evidence.values())
     parts: dict[str, tuple[str, ...]] = {}
-    for language in COMPOUNDING:
-        if evidence[language] == most:
-            for word in _nouns(term[:LONGEST_READ], language, _NOUN, _WORDS):
-                token = folded_name(word)
-                if noun_stem(token, language):
-                    parts[token] = (*parts.get(token, ()), language)
+    begin = term[:LONGEST_READ]
+    for language in filter(_read(begin).languages.__contains__, COMPOUNDING):
+        for word in _nouns(begin, language, _NOUN, _WORDS):
+            token = folded_name(word)
+            if noun_stem(token, language):
+                parts[token] = (*parts.get(token, ()), language)
     return parts
 
 
@@ -349,7 +347,7 @@ def words_of(term: str, languages: tuple[str, ...], names: Names | None = None) 
     >>> [word.token for word in words_of("When did she go to the circus with Will?", ())]
     ['go', 'circus', 'will']
     """
-    tokens, stop_words, acronyms, plain = _read(term[:LONGEST_READ])
+    tokens, stop_words, acronyms, plain, _ = _read(term[:LONGEST_READ])
     kept = _without(tokens, stop_words, names) or tokens if stop_words else tokens
     return [
         Word(token) if token in acronyms else word_of(token, plain.get(token, ""), languages)
@@ -359,22 +357,32 @@ def words_of(term: str, languages: tuple[str, ...], names: Names | None = None) 
 
 def tokens_of_term(term: str) -> list[str]:
     """The tokens of a term, the first ``MOST_TOKENS``."""
-    return _read(term)[0]
+    return _read(term).tokens
+
+
+class _Read(NamedTuple):
+    """The tokens of a term, and what is known of them: words with accents, likely languages."""
+
+    tokens: list[str]
+    stop_words: set[str]
+    acronyms: set[str]
+    plain: dict[str, str]
+    languages: set[str]
 
 
 @lru_cache(maxsize=16)  # a term is ranked by words and by meaning, and looked for in what is found
-def _read(term: str) -> tuple[list[str], set[str], set[str], dict[str, str]]:
-    """The tokens of a term, its stop words and acronyms, and its words with their accents."""
+def _read(term: str) -> _Read:
     tokens = segment_term(term)[:MOST_TOKENS]
     acronyms: set[str] = set()
     capitals: set[str] = set()
     if not (term.islower() or term.isupper()):
         acronyms.update(word.lower() for word in _ACRONYM.findall(term))
         capitals = _capitals(term, tokens)
-    stop_words = _stop_words(tokens, capitals) - acronyms - capitals.difference(tokens[:1])
+    stop_words, languages = _stop_words(tokens, capitals)
+    stop_words = stop_words - acronyms - capitals.difference(tokens[:1])
     words = plain_words(term)
     plain = dict(zip(words if term.isascii() else map(folded_name, words), words, strict=True))
-    return tokens, stop_words, acronyms, plain
+    return _Read(tokens, stop_words, acronyms, plain, languages)
 
 
 def _without(tokens: list[str], stop_words: Collection[str], names: Names | None) -> list[str]:
@@ -414,21 +422,22 @@ def _capitals(term: str, tokens: list[str]) -> set[str]:
     return capitals - _WITH_CAPITALS
 
 
-def _stop_words(tokens: Collection[str], capitals: Collection[str]) -> set[str]:
-    """The stop words of the language of a term, which is not judged by words with a capital."""
+def _stop_words(tokens: Collection[str], capitals: Collection[str]) -> tuple[set[str], set[str]]:
+    """The stop words of the likely languages of a term, which words with a capital do not show."""
     table = _languages_of()
     unspaced = _unspaced_stop_words().intersection(tokens)
     if table.keys().isdisjoint(tokens):
-        return unspaced
+        return unspaced, {*LANGUAGES}
     evidence = _evidence(set(tokens).difference(capitals))
     most = max(evidence.values())
-    best = {name for name in LANGUAGES if evidence[name] == most} if most else {"en"}
+    likely = {name for name in LANGUAGES if evidence[name] == most}
+    best = likely if most else {"en"}
     of_best = {token for token in table.keys() & tokens if not best.isdisjoint(table[token])}
     if "en" in best:
         of_best.difference_update(capitals)
     if len(of_best) == 1 and of_best <= _also_english():
         of_best = {token for token in of_best if "en" in table[token]}
-    return of_best | unspaced
+    return of_best | unspaced, likely
 
 
 def asked_tokens(term: str) -> frozenset[str]:
