@@ -434,8 +434,8 @@ class Postings:
         """Whether a row may be in a language that has compounds."""
         if self._has_compounds is None:
             some = f"SELECT 1 FROM {self._table}_token WHERE term >= ? AND term < ? LIMIT 1"
-            found = self._selected(some, BACKWARDS, f"{BACKWARDS}\U0010ffff").fetchone()
-            self._has_compounds = found is not None
+            first = self._selected(some, BACKWARDS, f"{BACKWARDS}\U0010ffff").fetchone()
+            self._has_compounds = first is not None
         return self._has_compounds or not set(COMPOUNDING).isdisjoint(self.languages)
 
     def parts(self, token: str, languages: tuple[str, ...]) -> dict[int, float]:
@@ -451,8 +451,8 @@ class Postings:
         places = range(SHORTEST_PART, len(token) - SHORTEST_PART + 2)
         ends = [token[n:] for n in places[:-1] if self._is_first(token[:n], token[n:])]
         beginnings = [token[:n] for n in reversed(places) if is_first_part(token[:n])]
-        for parts in (ends, beginnings) if self._is_known(*ends, *beginnings) else ():
-            if longest := next(filter(self._is_known, parts), ""):
+        for parts in (ends, beginnings) if self._has_word(*ends, *beginnings) else ():
+            if longest := next(filter(self._has_word, parts), ""):
                 _raise(matching, self.of_word(word_of(longest, longest, languages)))
         return self._keep_values(key, matching)
 
@@ -473,7 +473,7 @@ class Postings:
             first = token if term.startswith(token) else stem
             rest = term[len(first) :]
             is_sure = len(first) > SHORTEST_PART
-            return len(rest) >= SHORTEST_PART and (is_sure or self._is_known(rest))
+            return len(rest) >= SHORTEST_PART and (is_sure or self._has_word(rest))
 
         end = f"{BACKWARDS}{stem[::-1]}"
         ids = self._between(end, f"{end}\U0010ffff", ends)
@@ -489,10 +489,10 @@ class Postings:
         least = SHORTEST_PART + (is_double or not is_long)
         is_sure = len(last) >= least and (is_long or not is_double)
         return is_first_part(text) and (
-            is_sure or self._is_known(*{text.removesuffix(link) for link in LINKING})
+            is_sure or self._has_word(*{text.removesuffix(link) for link in LINKING})
         )
 
-    def _is_known(self, *words: str) -> bool:
+    def _has_word(self, *words: str) -> bool:
         """Whether a row has one of some words, or a form of it."""
         stems = chain.from_iterable(word_of(word, word, COMPOUNDING).stems for word in words)
         tokens = [*words, *stems]

@@ -466,8 +466,8 @@ def matches(word: str, tokens: frozenset[str]) -> bool:
     if not tokens.isdisjoint((_tokens_of_word if len(word) <= _WORD else tokens_of)(word)):
         return True
     asked = _parts_of(tokens)
-    found = {noun_stem(w, n) for w in _WORDS.findall(word) for n in COMPOUNDING} if asked else ()
-    return any(_is_part(one, other) or _is_part(other, one) for one in asked for other in found)
+    words = {noun_stem(w, n) for w in _WORDS.findall(word) for n in COMPOUNDING} if asked else ()
+    return any(_is_part(one, other) or _is_part(other, one) for one in asked for other in words)
 
 
 _PART = "__part_"

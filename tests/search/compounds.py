@@ -20,7 +20,7 @@ LINES = Path(__file__).with_suffix(".txt")
 class Counts(NamedTuple):
     """The words that found their notes, of so many, and those that found what they must not."""
 
-    found: int
+    right: int
     wanted: int
     wrong: int
     unwanted: int
@@ -36,19 +36,19 @@ def measure(language: str, show: bool = False) -> Counts:
     texts = [note for note, _, _ in parts]
     rows = (IndexRow(t, "concept", "Note", f"note_{n}", (), "", t) for n, t in enumerate(texts))
     index.update(rows, [], 1)
-    found = wanted = wrong = unwanted = others = 0
+    right = wanted = wrong = unwanted = others = 0
     for note, sign, words in parts:
         for word in words.split(", "):
             hits = [hit.key for hit in index.search("concept", word, limit=10)]
-            is_found = note in hits
+            is_hit = note in hits
             if sign == "+":
-                wanted, found = wanted + 1, found + is_found
-                others += len(hits) - is_found
+                wanted, right = wanted + 1, right + is_hit
+                others += len(hits) - is_hit
             else:
-                unwanted, wrong = unwanted + 1, wrong + is_found
-            if show and (is_found == (sign == "-") or (sign == "+" and hits[1:])):
+                unwanted, wrong = unwanted + 1, wrong + is_hit
+            if show and (is_hit == (sign == "-") or (sign == "+" and hits[1:])):
                 print(f"{sign} {word}: {note}", *hits, sep="\n    ")
-    return Counts(found, wanted, wrong, unwanted, others)
+    return Counts(right, wanted, wrong, unwanted, others)
 
 
 if __name__ == "__main__":

@@ -70,16 +70,16 @@ def test_recall_shows_the_compound() -> None:
     memory = Memory(Nexus.memory())
     memory.add("Tee, Wasser und der Saft. " * 30 + "Morgen ist ein Zahnarzttermin. " + "Tee. " * 90)
     memory.add("Ich war im Garten.")
-    (found,) = memory.recall("Termine").notes
-    assert "Zahnarzttermin" in found.excerpt
-    assert found.because[0] == "words"
+    (recalled,) = memory.recall("Termine").notes
+    assert "Zahnarzttermin" in recalled.excerpt
+    assert recalled.because[0] == "words"
 
 
 def test_most_parts_are_found_and_few_words_that_only_look_like_parts() -> None:
     german, dutch = measure("de"), measure("nl")
     assert (german.wanted, german.unwanted) == (66, 41)
     assert (dutch.wanted, dutch.unwanted) == (38, 20)
-    assert german.found >= 63
-    assert dutch.found >= 33
+    assert german.right >= 63
+    assert dutch.right >= 33
     assert german.wrong <= 5
     assert dutch.wrong <= 2
