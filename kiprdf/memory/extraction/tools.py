@@ -23,7 +23,8 @@ _SUFFIX = lazy_pattern(
 )
 _VERSION = lazy_pattern(r"(?<=[a-z])\d+(?:\.\d+)*$")
 _AFTER_SUBJECT = lazy_pattern(
-    r"(?:'s\b|[,:]|\s+(?:is|was|has|can|does|and|or|with|code|version|projects?|\d)|[ \t]*(?:\n|$))"
+    r"(?:'s\b|[,:]|\s+(?:is|was|has|can|does|and|or|with|code|version|projects?|install|\d)"
+    r"|[ \t]*(?:\n|$))"
 )
 _COMPOUND = lazy_pattern(
     r" (?!(?:for|as|in|on|at|to|with|and|or|but|because|since|when|while|now|too|instead|over|than"
@@ -35,26 +36,26 @@ _COMPOUND = lazy_pattern(
     r"|any|though|until|till|without)\b)[a-z]"
 )
 """After a word that is also the name of a tool: the noun that makes one thing of both."""
-_OF_PERSON = lazy_pattern(
+_OTHER = lazy_pattern(
     r"'s\b| (?:major|minor|sharp|flat)\b|\.\s(?!(?:I|We|It|The|My|Our|This|That|You|They|And|But|So"
     r"|Also|In|On|At|For|Not|No|Then|Now|Still|If|When|He|She)\b)[A-Z]"
 )
-"""After a letter or a name: "R. Smith", "Julia's"."""
+"""After the name of a person, or a letter: "Julia's", "R. Smith", "C major"."""
 _LABELS = word_set("shell terminal editor language browser distro wm stack ide os db")
 _USING = word_set(
     "using use uses used via learn learning install installing installed import write writing"
 )
-_CONTEXT = _USING | word_set(
-    "with in on into from to prefer prefers like likes love loves loved enjoy require written know"
-    " than over by knows of"
+_LIKING = word_set("like likes love loves loved enjoy prefer prefers to from")
+_CONTEXT = _USING | _LIKING | word_set("with in on into require written know knows than over by")
+_BEFORE_PERSON = word_set("in on into via not or like love loved prefer over than of")
+"""Words after which a name is the tool, not the person, in a sentence about tools."""
+_MADE = word_set(
+    "written coded programmed implemented rewritten scripted generated powered built formatted"
 )
-_WRITTEN = word_set(
-    "written coded programmed implemented rewritten scripted generated powered built"
-)
-_BEFORE_NAME = word_set("in on into via not or like love loved prefer over than of")
 _KINDS = word_set(
     "app apps code plugin plugins api sdk cli server database library framework language script"
     " scripts repo workflow workflows package packages compiler developer developers config"
+    " document documents"
 )
 """Nouns after the name of a tool."""
 _TECHNICAL = _KINDS | word_set(
@@ -63,7 +64,7 @@ _TECHNICAL = _KINDS | word_set(
     " query queries dashboard ported migrate migrated rewrite rewrote rewritten languages game"
     " site sites blog"
 )
-"""Words that show that a sentence is about tools."""
+"""Words of sentences about tools."""
 _COMMANDS = word_set("try open run check upgrade update start restart fix move set deploy test")
 
 
@@ -84,17 +85,27 @@ class _Entry(NamedTuple):
 
 
 @cache
-def _table() -> dict[str, _Entry]:
-    """The tools by their spellings in lower case."""
-    entries: dict[str, _Entry] = {}
+def _table() -> dict[str, str]:
+    """The lines of the table by the spellings in lower case."""
+    lines: dict[str, str] = {}
     for listed in sections(_FILE).values():
         for line in listed.replace("\n", " ").split("; "):
-            first, _, others = line.partition(": ")
-            name = first.rstrip("?!")
-            for spelling in (first, *others.split(", ")) if others else (first,):
-                plain = spelling.rstrip("?!")
-                entries[plain.lower()] = _Entry(name, plain, spelling[len(plain) :])
-    return entries
+            for spelling in line.casefold().replace(": ", ", ").split(", "):
+                lines[spelling.rstrip("?!")] = line
+    return lines
+
+
+def _entry(key: str) -> _Entry | None:
+    """The tool with a spelling in lower case."""
+    return _entry_of(key) if key in _table() else None
+
+
+@cache
+def _entry_of(key: str) -> _Entry:
+    names = _table()[key].replace(": ", ", ").split(", ")
+    spelling = next(name for name in names if name.rstrip("?!").casefold() == key)
+    plain = spelling.rstrip("?!")
+    return _Entry(names[0].rstrip("?!"), plain, spelling[len(plain) :])
 
 
 def tool_named(phrase: str) -> str | None:
@@ -118,7 +129,7 @@ def mentions(text: str) -> Iterator[Mention]:
             index += 1
             continue
         count, entry = _longest(text, words, index)
-        if entry is None or not _counts(text, words, index, count, entry, last_end):
+        if entry is None or not _Use(text, words, index, count, last_end).is_of(entry):
             index += 1
             continue
         start, last_end = words[index].start(), words[index + count - 1].end()
@@ -139,7 +150,7 @@ def _longest(text: str, words: list[re.Match[str]], index: int) -> tuple[int, _E
             break
         phrase += " " + word[0].casefold()
         if phrase in _table():
-            best = count, _table()[phrase]
+            best = count, _entry(phrase)
     return best
 
 
@@ -156,150 +167,157 @@ def _first_words() -> frozenset[str]:
 
 def _lookup(word: str) -> _Entry | None:
     """The entry of a word; a version or an ending such as ``-based`` may follow a plain name."""
-    table = _table()
-    entry = table.get(word)
+    entry = _entry(word)
     if entry is None and word[-1:].isdigit():
-        entry = table.get(_VERSION.sub("", word))
+        entry = _entry(_VERSION.sub("", word))
         return entry if entry is not None and not entry.mark else None
     if entry is None and "-" in word:
-        entry = table.get(_SUFFIX.sub("", word))
+        entry = _entry(_SUFFIX.sub("", word))
     return entry
 
 
-def _counts(
-    text: str,
-    words: list[re.Match[str]],
-    index: int,
-    count: int,
-    entry: _Entry,
-    last_end: int,
-) -> bool:
-    """Whether a name that means something else, too, is the tool here."""
-    mark, spelling = entry.mark, entry.spelling
-    if not mark:
-        return True
-    word, end = words[index], words[index + count - 1].end()
-    written = text[word.start() : end]
-    before = words[index - 1] if index else None
-    gap = text[before.end() : word.start()] if before else "\n"
-    starts = _SENTENCE_END.search(gap) is not None
-    previous = "" if before is None or starts else before[0].lower()
-    if previous in _LABELS and gap in (": ", " = "):
-        return True
-    is_listed = (
-        last_end >= 0
-        and word.start() - last_end < 9
-        and _BETWEEN_TOOLS.fullmatch(text, last_end, word.start()) is not None
-    )
-    is_strong = is_listed or previous in _USING
-    is_spelled = written == spelling or (
-        written[0].isupper()
-        and not written.isupper()
-        and not spelling.islower()
-        and not spelling.isupper()
-    )
-    if written.isupper() and spelling.islower():
-        return False
-    is_capital = written[0].isupper()
-    if is_capital and not is_listed and _is_in_name(text, words, index, count, starts, last_end):
-        return False
-    following = (
-        words[index + count][0].lower() if _is_blank_after(text, words, index, count) else ""
-    )
-    is_kind = following in _KINDS
-    if not is_spelled and (mark == "!!" or _COMPOUND.match(text, end)):
-        return False
-    if mark == "!!":
-        return is_spelled and not starts and (is_strong or is_kind or previous in _CONTEXT)
-    if mark == "!":
-        is_letter = len(written) == 1
-        if _OF_PERSON.match(text, end) or not (
-            is_spelled or (spelling.istitle() and not is_letter)
-        ):
-            return False
-        if is_strong or (is_letter and previous == "in"):
-            return True
-        if not is_spelled or starts:
-            return False
-        return (
-            is_kind
-            or (index > 1 and words[index - 2][0].lower() in _WRITTEN)
-            or (previous in _BEFORE_NAME and _is_technical(text, words, index))
-        )
-    if starts and not is_listed:
-        is_subject = is_spelled and _AFTER_SUBJECT.match(text, end) is not None
-        return is_subject and (mark == "?" or _is_technical(text, words, index))
-    if is_spelled or is_strong:
-        return True
-    if previous not in _CONTEXT and not is_kind:
-        return False
-    return (mark == "?" and previous != "to") or _is_technical(text, words, index)
-
-
-def _is_blank_after(text: str, words: list[re.Match[str]], index: int, count: int) -> bool:
-    """Whether only blanks are between a name and the next word."""
-    if index + count == len(words):
-        return False
-    gap = text[words[index + count - 1].end() : words[index + count].start()]
-    return gap.isspace() and "\n" not in gap
-
-
-def _is_in_name(
-    text: str, words: list[re.Match[str]], index: int, count: int, starts: bool, last_end: int
-) -> bool:
-    """Whether a word with a capital is in a title, or in a longer name: "Square One"."""
-    if _is_blank_after(text, words, index, count):
-        after = words[index + count][0]
-        if after[0].isupper() and not (after.isupper() and len(after) < 6) and not _is_plain(after):
-            return True
-    if starts or not _is_blank_after(text, words, index - 1, 1):
-        return False
-    before = words[index - 1]
-    if before.end() == last_end or before[0] == "I" or _is_plain(before[0]):
-        return False
-    if not before[0][0].isupper():
-        return before[0] in FUNCTION_WORDS and _is_title(text, words, index)
-    gap = text[words[index - 2].end() : before.start()] if index > 1 else "\n"
-    if _SENTENCE_END.search(gap) is None:
-        return gap.isspace()
-    word = before[0].lower()
-    known = word in FUNCTION_WORDS or word in _CONTEXT or word in _COMMANDS
-    return not known and not word.endswith(("ing", "ed"))
-
-
 def _is_plain(word: str) -> bool:
-    entry = _table().get(word.lower())
+    entry = _entry(word.casefold())
     return entry is not None and not entry.mark
 
 
-def _sentence(text: str, words: list[re.Match[str]], index: int) -> tuple[int, int]:
-    """The first and the last of the words near a word that are in its sentence."""
-    first = last = index
-    while first and index - first < _MOST_AROUND:
-        if _SENTENCE_END.search(text, words[first - 1].end(), words[first].start()):
-            break
-        first -= 1
-    while last + 1 < len(words) and last - index < _MOST_AROUND:
-        if _SENTENCE_END.search(text, words[last].end(), words[last + 1].start()):
-            break
-        last += 1
-    return first, last
+class _Use(NamedTuple):
+    """Words of a text that may be the name of a tool, and the end of the tool before them."""
 
+    text: str
+    words: list[re.Match[str]]
+    first: int
+    size: int
+    last_end: int
 
-def _is_technical(text: str, words: list[re.Match[str]], index: int) -> bool:
-    """Whether another word of the sentence shows that it is about tools."""
-    first, last = _sentence(text, words, index)
-    others = [*words[first:index], *words[index + 1 : last + 1]]
-    return any(word[0].lower() in _TECHNICAL or _is_plain(word[0]) for word in others)
+    def is_of(self, entry: _Entry) -> bool:
+        """Whether the words are the tool here, if its name means something else, too."""
+        mark, spelling = entry.mark, entry.spelling
+        if not mark:
+            return True
+        start, end = self.words[self.first].start(), self.words[self.first + self.size - 1].end()
+        written = self.text[start:end]
+        gap = self._gap_before(self.first)
+        starts = _SENTENCE_END.search(gap) is not None
+        previous = "" if starts else self.words[self.first - 1][0].lower()
+        if previous in _LABELS and gap in (": ", " = "):
+            return True
+        is_listed = (
+            self.last_end >= 0
+            and start - self.last_end < 9
+            and _BETWEEN_TOOLS.fullmatch(self.text, self.last_end, start) is not None
+        )
+        if written.isupper() and spelling.islower():
+            return False
+        if written[0].isupper() and not is_listed and self._is_in_name():
+            return False
+        has_one_case = spelling.islower() or spelling.isupper()
+        is_spelled = written == spelling or (
+            written[0].isupper() and not written.isupper() and not has_one_case
+        )
+        is_kind = self._following().lower() in _KINDS
+        is_compound = not is_kind and _COMPOUND.match(self.text, end) is not None
+        is_used = is_listed or previous in _USING
+        if mark == "!!":
+            if not is_spelled or starts:
+                return False
+            if written[0].islower() and previous in _LIKING:
+                return self._is_technical()
+            return is_used or is_kind or (previous in _CONTEXT and not is_compound)
+        if not is_spelled and is_compound:
+            return False
+        if mark == "!":
+            is_letter = len(written) == 1
+            may_be_small = spelling.istitle() and not is_letter
+            if _OTHER.match(self.text, end) or not (is_spelled or may_be_small):
+                return False
+            if is_used or (is_letter and previous in ("in", "know")):
+                return True
+            return (
+                is_spelled
+                and not starts
+                and not is_compound
+                and (
+                    is_kind
+                    or (self.first > 1 and self.words[self.first - 2][0].lower() in _MADE)
+                    or (previous in _BEFORE_PERSON and self._is_technical())
+                )
+            )
+        if starts and not is_listed:
+            is_subject = is_kind or _AFTER_SUBJECT.match(self.text, end) is not None
+            return is_spelled and is_subject and (mark == "?" or self._is_technical())
+        if is_spelled or is_used:
+            return True
+        if previous not in _CONTEXT and not is_kind:
+            return False
+        return (mark == "?" and previous not in ("to", "from")) or self._is_technical()
 
+    def _gap_before(self, index: int) -> str:
+        """What is between a word and the one before it."""
+        if not index:
+            return "\n"
+        return self.text[self.words[index - 1].end() : self.words[index].start()]
 
-def _is_title(text: str, words: list[re.Match[str]], index: int) -> bool:
-    """Whether all words of a sentence but the small ones have a capital, and no mark ends it."""
-    first, last = _sentence(text, words, index)
-    if (
-        text[words[last].end() : words[last].end() + 1] in tuple(".!;")
-        or last == index + _MOST_AROUND
-    ):
-        return False
-    others = [word[0] for word in words[first : last + 1] if word[0] not in FUNCTION_WORDS]
-    return len(others) > 2 and all(word[0].isupper() for word in others)
+    def _is_next(self, index: int) -> bool:
+        """Whether only blanks are between a word and the one before it."""
+        gap = self._gap_before(index)
+        return gap.isspace() and "\n" not in gap
+
+    def _following(self) -> str:
+        """The word that follows; empty after a mark."""
+        index = self.first + self.size
+        return self.words[index][0] if index < len(self.words) and self._is_next(index) else ""
+
+    def _is_in_name(self) -> bool:
+        """Whether the words, with a capital, are in a title or in a longer name: "Square One"."""
+        after = self._following()
+        is_acronym = after.isupper() and len(after) < 6
+        if after[:1].isupper() and not is_acronym and not _is_plain(after):
+            return True
+        if not self._is_next(self.first):
+            return False
+        before = self.words[self.first - 1]
+        word = before[0].lower()
+        if word in FUNCTION_WORDS and self._is_title():
+            return True
+        if before.end() == self.last_end or before[0] == "I" or not before[0][0].isupper():
+            return False
+        if _is_plain(word):
+            return False
+        if not _SENTENCE_END.search(self._gap_before(self.first - 1)):
+            return self._is_next(self.first - 1)
+        is_known = word in FUNCTION_WORDS or word in _CONTEXT or word in _COMMANDS
+        return not is_known and not word.endswith(("ing", "ed"))
+
+    def _sentence(self) -> tuple[int, int]:
+        """The first and the last of the words near these that are in their sentence."""
+        first = last = self.first
+        while first > self.first - _MOST_AROUND:
+            if _SENTENCE_END.search(self._gap_before(first)):
+                break
+            first -= 1
+        while last + 1 < len(self.words) and last < self.first + _MOST_AROUND:
+            if _SENTENCE_END.search(self._gap_before(last + 1)):
+                break
+            last += 1
+        return first, last
+
+    def _is_technical(self) -> bool:
+        """Whether another word of the sentence shows that it is about tools."""
+        first, last = self._sentence()
+        others = [*self.words[first : self.first], *self.words[self.first + 1 : last + 1]]
+        return any(word[0].lower() in _TECHNICAL or _is_plain(word[0]) for word in others)
+
+    def _is_title(self) -> bool:
+        """Whether all words of a sentence without a mark have a capital, but the small ones."""
+        first, last = self._sentence()
+        end = self.words[last].end()
+        if self.text[end : end + 1] in tuple(".!;") or last == self.first + _MOST_AROUND:
+            return False
+        places = range(self.first, first, -1)
+        first = next((place for place in places if ":" in self._gap_before(place)), first)
+        if self.words[first][0].endswith(("ed", "ing")):
+            return False
+        others = [word[0] for word in self.words[first : last + 1] if word[0] not in FUNCTION_WORDS]
+        unknown = [word for word in others if word.casefold() not in _table()]
+        return len(unknown) > 1 and all(word[0].isupper() for word in others)
