@@ -36,6 +36,7 @@ i use ruby => Ruby
 Using Python, not Ruby. => Python, Ruby
 shell: fish => Fish
 switched from npm to yarn => npm, Yarn
+Moved the blog from WordPress to Hugo. => WordPress, Hugo
 We use uv and pip. => uv, pip
 I write in LaTeX. => LaTeX
 my thesis is in latex => LaTeX
@@ -94,7 +95,7 @@ def test_a_word_with_the_name_of_a_tool_is_none(text: str) -> None:
     assert list(mentions(text)) == []
 
 
-def test_the_list_is_sorted_and_each_tool_can_be_found_by_spellings_of_its_own() -> None:
+def test_the_list_is_sorted_and_each_spelling_names_one_tool() -> None:
     keys: list[str] = []
     for listed in sections(_FILE).values():
         lines = listed.replace("\n", " ").casefold().replace(": ", ", ").split("; ")
@@ -102,9 +103,9 @@ def test_the_list_is_sorted_and_each_tool_can_be_found_by_spellings_of_its_own()
         names = [line[0] for line in spellings]
         assert names == sorted(names)
         for line in spellings:
-            found = [key for key in line if " ".join(_WORD.findall(key)) == key]
-            assert found in (line, line[1:])
-            assert found
+            matched = [key for key in line if " ".join(_WORD.findall(key)) == key]
+            assert matched in (line, line[1:])
+            assert matched
             keys += line
     assert len(keys) == len(set(keys)) == len(_table())
     assert len({entry.name for entry in map(_entry, keys) if entry}) >= 2300

@@ -212,45 +212,52 @@ class _Use(NamedTuple):
         if written[0].isupper() and not is_listed and self._is_in_name():
             return False
         has_one_case = spelling.islower() or spelling.isupper()
-        is_spelled = written == spelling or (
+        has_spelling = written == spelling or (
             written[0].isupper() and not written.isupper() and not has_one_case
         )
         is_kind = self._following().lower() in _KINDS
         is_compound = not is_kind and _COMPOUND.match(self.text, end) is not None
         is_used = is_listed or previous in _USING
         if mark == "!!":
-            if not is_spelled or starts:
+            if not has_spelling or starts:
                 return False
             if written[0].islower() and previous in _LIKING:
                 return self._is_technical()
             return is_used or is_kind or (previous in _CONTEXT and not is_compound)
-        if not is_spelled and is_compound:
+        if not has_spelling and is_compound:
             return False
         if mark == "!":
             is_letter = len(written) == 1
             may_be_small = spelling.istitle() and not is_letter
-            if _OTHER.match(self.text, end) or not (is_spelled or may_be_small):
+            if _OTHER.match(self.text, end) or not (has_spelling or may_be_small):
                 return False
             if is_used or (is_letter and previous in ("in", "know")):
                 return True
             return (
-                is_spelled
+                has_spelling
                 and not starts
                 and not is_compound
                 and (
                     is_kind
-                    or (self.first > 1 and self.words[self.first - 2][0].lower() in _MADE)
+                    or self._follows_making(previous)
                     or (previous in _BEFORE_PERSON and self._is_technical())
                 )
             )
         if starts and not is_listed:
             is_subject = is_kind or _AFTER_SUBJECT.match(self.text, end) is not None
-            return is_spelled and is_subject and (mark == "?" or self._is_technical())
-        if is_spelled or is_used:
+            return has_spelling and is_subject and (mark == "?" or self._is_technical())
+        if has_spelling or is_used:
             return True
         if previous not in _CONTEXT and not is_kind:
             return False
         return (mark == "?" and previous not in ("to", "from")) or self._is_technical()
+
+    def _follows_making(self, previous: str) -> bool:
+        """Whether "built with", "written in" or "from WordPress to" is before the words."""
+        if self.first < 2:
+            return False
+        word = self.words[self.first - 2]
+        return word[0].lower() in _MADE or (previous == "to" and word.end() == self.last_end)
 
     def _gap_before(self, index: int) -> str:
         """What is between a word and the one before it."""
@@ -286,8 +293,9 @@ class _Use(NamedTuple):
             return False
         if not _SENTENCE_END.search(self._gap_before(self.first - 1)):
             return self._is_next(self.first - 1)
-        is_known = word in FUNCTION_WORDS or word in _CONTEXT or word in _COMMANDS
-        return not is_known and not word.endswith(("ing", "ed"))
+        if word in FUNCTION_WORDS or word in _CONTEXT or word in _COMMANDS:
+            return False
+        return not word.endswith(("ing", "ed"))
 
     def _sentence(self) -> tuple[int, int]:
         """The first and the last of the words near these that are in their sentence."""
