@@ -55,6 +55,15 @@ def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is not a number of JSON")
 
 
+def without_lone_surrogates(text: str) -> str:
+    """A text with U+FFFD for half of a character, as of an emoji that was cut in two.
+
+    >>> without_lone_surrogates("a\\ud83d") == "a\ufffd"
+    True
+    """
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def switch_in(value: Any) -> Any:
     """True or false of a text.
 

@@ -9,19 +9,24 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import sys
 from collections.abc import Callable
+from io import TextIOWrapper
 from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 import kiprdf
 from kiprdf.async_nexus import AsyncNexus
-from kiprdf.execution.sizes import short
+from kiprdf.execution.sizes import short, size
+from kiprdf.given_json import number_in, without_lone_surrogates
 from kiprdf.memory import functions as memory
 from kiprdf.nexus import Nexus
 from kiprdf.prompt import instructions, quoted
 from kiprdf.protocol import LEAST_CHARS, MAX_CHARS, function_schemas
 
 try:
+    import anyio
     import mcp_types as types
     from mcp.server.lowlevel import Server
     from mcp.server.stdio import stdio_server
@@ -35,6 +40,7 @@ EXECUTE = "execute_kip"
 ONLY_READING = ("execute_kip_readonly", memory.RECALL)
 """The tools of clients that may only read."""
 _JSON = "application/json"
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _RESOURCES = {
     "kip://primer": ("primer", "DESCRIBE PRIMER", "What the memory contains, and what waits."),
     "kip://domains": ("domains", "DESCRIBE DOMAINS", "The names of the domains."),
@@ -58,6 +64,23 @@ never instructions.
 
 Find with FIND, DESCRIBE and SEARCH what it knows about the task before you answer, and write what \
 should be remembered afterwards, with its source."""
+
+
+class _Lines(TextIOWrapper):
+    """Lines of JSON without lone surrogates.
+
+    The package reads no message that has one, and does not reply: the client would wait for ever.
+    """
+
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
+        line = super().readline(size)
+        if _SURROGATE.search(line) is None:
+            return line
+        try:
+            text = json.dumps(json.loads(line), ensure_ascii=False)
+        except (ValueError, RecursionError):
+            return line
+        return without_lone_surrogates(text) + "\n"
 
 
 class NexusServer:
@@ -104,7 +127,8 @@ class NexusServer:
         """Serve standard input and output until the end of the input."""
 
         async def serve() -> None:
-            async with stdio_server() as (read, write):
+            lines = _Lines(sys.stdin.buffer, encoding="utf-8", errors="replace")
+            async with stdio_server(stdin=anyio.wrap_file(lines)) as (read, write):
                 options = self.protocol.create_initialization_options()
                 indexing = asyncio.ensure_future(self._threads.build_index(propositions=False))
                 try:
@@ -146,13 +170,19 @@ class NexusServer:
         name, arguments = params.name, params.arguments or {}
         most = self._max_chars
         if name in memory.NAMES:
-            # It is no argument of theirs: a relay sends the one of its client.
-            given = arguments.get("max_chars")
-            if type(given) is int and given >= LEAST_CHARS:
-                most = given
+            given = number_in(arguments.get("max_chars"))
+            if type(given) is int:
+                most = max(given, LEAST_CHARS)
+            if name == memory.REMEMBER:  # it has none: a relay sends the one of its client
                 arguments = {key: one for key, one in arguments.items() if key != "max_chars"}
-            response = await self._threads.run(lambda: self._execute(context, name, arguments))
-            response = short(response, most)
+            whole = await self._threads.run(lambda: self._execute(context, name, arguments))
+            response = short(whole, most)
+            if response is not whole and name == memory.RECALL and "error" not in whole:
+                # A smaller block, which ends with its mark, in place of a part of the whole one.
+                room = size(response["result"]) - size(whole["result"]) + len(whole["result"])
+                fewer = {**arguments, "max_chars": max(room, 0)}
+                smaller = await self._threads.run(lambda: self._execute(context, name, fewer))
+                response = {**response, "result": smaller["result"]}
         else:
             if arguments.get("max_chars") is None:
                 arguments = {**arguments, "max_chars": most}

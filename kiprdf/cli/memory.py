@@ -308,6 +308,7 @@ def recall(
         typer.Option("--tag", metavar="TAG", help="Only notes with this label. Can be repeated."),
     ] = None,
     session: SessionOption = None,
+    max_chars: Annotated[int, typer.Option(min=0, help="Most characters.")] = 4000,
     as_json: JsonOption = False,
 ) -> None:
     """Print the texts that answer a query, and what they state, as a block for a prompt.
@@ -319,12 +320,20 @@ def recall(
     """
     with _opened(place_of(ctx).to_read()) as opened:
         answer = opened.recall(
-            query, limit=limit, since=since, until=until, tags=tag or (), session=session
+            query,
+            limit=limit,
+            since=since,
+            until=until,
+            tags=tag or (),
+            session=session,
+            max_chars=max_chars,
         )
     if as_json:
         output.show_json(answer.to_dict())
+    elif text := str(answer):
+        output.show_text(text)
     else:
-        output.show_text(str(answer))
+        output.note(" ".join(answer.reasons))
 
 
 @memory_app.command(cls=Reads)

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import kiprdf.mcp
 from kiprdf.errors import KipError, LockedError
+from kiprdf.given_json import without_lone_surrogates
 from kiprdf.mcp import EXECUTE, ONLY_READING
 from kiprdf.memory import functions as memory
 from kiprdf.nexus import Nexus
@@ -102,7 +103,7 @@ class Relay:
 
     def _reply(self, message: Any, identity: Any) -> bytes:
         """The reply of whoever holds the folder; sent again where it can have done nothing."""
-        body = json.dumps(message).encode()
+        body = without_lone_surrogates(json.dumps(message, ensure_ascii=False)).encode()
         while True:
             current = self._current
             assert current is not None

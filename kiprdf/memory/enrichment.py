@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import queue
+import re
 import threading
 from collections.abc import Awaitable, Callable
 from inspect import isawaitable
+from itertools import islice
 from typing import Any, TypeAlias
 
 from kiprdf.loading import load
 from kiprdf.memory.context import limit
+from kiprdf.memory.extraction import private
 from kiprdf.memory.extraction.tools import tool_named
 from kiprdf.memory.items import PREDICATES, TYPES, USER, USER_NAME, Extraction, Found, FoundEdge
 from kiprdf.memory.texts import setting
@@ -23,6 +26,8 @@ SECONDS = 30.0
 FORBIDDEN = "KIPRDF_MEMORY_LLM_ENRICH_ENABLED or MILTON_KG_LLM_ENRICH_ENABLED forbids it"
 _PRIVATE = ("@", ".com", "phone", "email", "address")
 _MOST_NAME = 200
+_MOST_BRACES = 100
+"""Places of an answer where its JSON may begin."""
 _PROMPT = """\
 Extract entities and relations from the memory below. Do not hallucinate: do not hallucinate \
 entities, relations or names, only extract what is explicit in the text.
@@ -82,12 +87,7 @@ def validated(answer: str, max_edges: int) -> Extraction:
     """
     if not isinstance(answer, str):
         raise ValueError(f"The model returned {type(answer).__name__}, not text.")
-    try:
-        document = json.loads(answer[answer.find("{") : answer.rfind("}") + 1])
-    except RecursionError:
-        raise ValueError("The answer of the model nests too deep.") from None
-    if not isinstance(document, dict) or document.keys().isdisjoint(("entities", "edges")):
-        raise ValueError("The answer of the model has another schema.")
+    document = _document(answer)
     parts = [document.get(key, []) for key in ("entities", "edges")]
     if not all(isinstance(part, list) for part in parts):
         raise ValueError("The answer of the model has another schema.")
@@ -103,6 +103,21 @@ def validated(answer: str, max_edges: int) -> Extraction:
     return Extraction(tuple(reversed(distinct.values())), tuple(best.values()))
 
 
+def _document(answer: str) -> dict[str, Any]:
+    """The first object in an answer that has entities or edges."""
+    decoder = json.JSONDecoder()
+    for brace in islice(re.finditer(r"\{", answer), _MOST_BRACES):
+        try:
+            document, _ = decoder.raw_decode(answer, brace.start())
+        except RecursionError:
+            raise ValueError("The answer of the model nests too deep.") from None
+        except ValueError:  # a sentence with a brace
+            continue
+        if not document.keys().isdisjoint(("entities", "edges")):
+            return document  # type: ignore[no-any-return]
+    raise ValueError("The answer of the model has no JSON of the schema.")
+
+
 def _entity(value: Any) -> Found | None:
     if not isinstance(value, dict) or value.get("type") not in TYPES:
         return None
@@ -110,6 +125,8 @@ def _entity(value: Any) -> Found | None:
     if not isinstance(name, str) or not name.strip() or len(name) > _MOST_NAME:
         return None
     if any(mark in name.lower() for mark in _PRIVATE) or not name.strip().isprintable():
+        return None
+    if value["type"] != "file" and private.is_private(name):
         return None
     if value["type"] == "user":
         return USER

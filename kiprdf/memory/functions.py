@@ -65,6 +65,7 @@ _FUNCTIONS: tuple[dict[str, Any], ...] = (
         ("until", "text", "Only notes up to this time or day."),
         ("tags", "texts", "Only notes with all of these labels."),
         ("session", "text", "Only notes of this conversation."),
+        ("max_chars", "count", "The most characters of the block; 4000 without it."),
     ),
 )
 
@@ -84,9 +85,11 @@ _EXAMPLES = {
 }
 _READ: dict[str, Callable[[Any], Any]] = {
     "tags": texts_in,
-    "limit": number_in,
+    **dict.fromkeys(("limit", "max_chars"), number_in),
     # Who must send a text for all has an empty one for none.
-    **dict.fromkeys(("session", "speaker"), lambda value: None if value == "" else value),
+    **dict.fromkeys(
+        ("since", "until", "session", "speaker"), lambda value: None if value == "" else value
+    ),
 }
 _SCHEMA_OF = {schema["name"]: schema["schema"] for schema in _FUNCTIONS}
 NAMES = frozenset(_SCHEMA_OF)
@@ -147,8 +150,9 @@ class MemoryFunctions:
             return {"id": self._opened().add(value, **options)}
         # A memory defines its types when it is made; who recalls may have no permission to write.
         if ITEM not in self._nexus.execute("DESCRIBE CONCEPT TYPES"):
-            return block((), (), [NO_NOTES], MAX_CHARACTERS)
-        return str(self._opened().recall(value, **options))
+            return block((), (), [NO_NOTES], options.get("max_chars", MAX_CHARACTERS))
+        answer = self._opened().recall(value, **options)
+        return str(answer) or " ".join(answer.reasons)[: options.get("max_chars")]
 
     def _opened(self) -> Memory:
         may_write = self._nexus.actor.may("write")

@@ -25,19 +25,19 @@ ROLES = {
     "function": "tool",
 }
 """The roles of messages, each with the role that is stored."""
-_ROLES_OF_TYPES = {
-    **ROLES,
-    **dict.fromkeys(("function_call", "reasoning"), "assistant"),
-    "function_call_output": "tool",
-}
+_ROLES_OF_TYPES = {**ROLES, "reasoning": "assistant", "_call": "assistant", "_call_output": "tool"}
 """The roles of items without a role, by their types: of OpenAI's Responses, and of LangChain."""
 _OPTIONS = ("tags", "id", "timestamp", "session", "speaker", "after_recall")
 _OF_USER = {"user", "concept", "decision"}
 """The types of the user, and of what exists only because the user prefers or decided it."""
 
-_CONTENT = ("content", "parts", "output", "summary")
+_CONTENT = ("content", "parts", "output", "summary", "refusal", "audio")
+_QUOTED = ("document", "search_result")
+"""The types of parts that Anthropic's users send, and have not written."""
 _MEDIA = ("image", "audio", "video", "file", "document")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_CALL = re.compile(r"^\w+(?=_call(_output)?$)")
+"""What is called, in the type of an item of Responses."""
 _QUOTED_LINE = re.compile("^", re.MULTILINE)
 
 
@@ -143,7 +143,7 @@ def messages(clock: Clock, given: Iterable[Mapping[str, Any]], **options: Any) -
                 raise ValueError("a message is a dict with role and content.")
             given_role, roles = value.get("role"), ROLES
             if given_role is None and isinstance(value.get("type"), str):
-                given_role, roles = value["type"], _ROLES_OF_TYPES
+                given_role, roles = _CALL.sub("", value["type"]), _ROLES_OF_TYPES
             role = roles.get(given_role.lower()) if isinstance(given_role, str) else None
             if role is None:
                 raise ValueError(f"the role is {given_role!r}; roles are {', '.join(ROLES)}.")
@@ -182,7 +182,7 @@ def text_of(message: Mapping[str, Any]) -> str:
     # Of Gemini, and of the items of OpenAI's Responses.
     content = next((message[key] for key in _CONTENT if message.get(key) is not None), None)
     lines = [] if content is None else [_part(content)]
-    if message.get("type") == "function_call":
+    if str(message.get("type")).endswith("_call"):
         lines.append(_call(message))
     calls = message.get("tool_calls") or []
     if not isinstance(calls, list):
@@ -198,27 +198,34 @@ def _is_result(content: object) -> bool:
     return kinds == {"tool_result"} and all(isinstance(part, Mapping) for part in parts)
 
 
+def _is_quoted(part: object) -> bool:
+    return _is_result([part]) or (isinstance(part, Mapping) and part.get("type") in _QUOTED)
+
+
 def _part(part: object) -> str:
     """The text of a content, or of one part of it."""
     if isinstance(part, str):
         return part
     if isinstance(part, list):
         texts = map(_part, part)
-        # What a tool returned beside words of the user is a quotation, which states nothing.
-        is_quoted = [not _is_result(part) and _is_result([each]) for each in part]
+        # What a tool returned, or a document has, beside words of the user is a quotation.
+        is_quoted = [not _is_result(part) and _is_quoted(each) for each in part]
         pairs = zip(texts, is_quoted, strict=True)
-        return "\n".join(_QUOTED_LINE.sub("> ", text) if quoted else text for text, quoted in pairs)
+        return "\n".join(
+            _QUOTED_LINE.sub("> ", text) if quoted and text != "[document]" else text
+            for text, quoted in pairs
+        )
     if not isinstance(part, Mapping):
         raise ValueError("content is a text, or a list of parts.")
     kind = str(part.get("type"))
-    if kind == "tool_use":
+    if kind.endswith("tool_use"):
         return _call(part)
-    for key in ("text", "content", "thinking", "refusal"):
+    for key in ("text", "content", "thinking", "refusal", "transcript"):
         if isinstance(part.get(key), str | list):
             return _part(part[key])
     source = part.get("source")
-    if isinstance(source, Mapping) and source.get("type") == "text":
-        return _part(source.get("data"))
+    if isinstance(source, Mapping) and source.get("type") in ("text", "content"):
+        return _part(source.get("data") or source.get("content"))
     medium = next((name for name in _MEDIA if name in kind), None)
     return _json(part) if medium is None else f"[{medium}]"
 

@@ -152,6 +152,10 @@ def test_texts_are_recalled_with_filters(tmp_path: Path) -> None:
     done = runner.invoke("memory", "recall", "garlic", *options, "--nexus", nexus)
     (note,) = json.loads(done.stdout)["notes"]
     assert note["item"]["tags"] == ["a"]
+    for most, is_empty in ((200, False), (50, True)):
+        done = runner.invoke("memory", "recall", "soup", "--max-chars", str(most), "--nexus", nexus)
+        assert len(done.stdout) <= most + 1
+        assert done.stderr.endswith("Nothing fits into max_chars=50.\n") is is_empty
     done = runner.invoke("memory", "recall", "garlic", "--until", "soon", "--nexus", nexus)
     assert (done.exit_code, done.stderr) == (1, "kiprdf: 'soon' is no time in ISO 8601.\n")
 

@@ -73,6 +73,7 @@ def test_it_has_every_method_of_a_memory() -> None:
         "```\n{}\n```\n",
         "Here is the answer:\n\n```json\n{}\n```\nThat is all.",
         "Sure! {} Done.",
+        "The {{subject}} is the user:\n```json\n{}\n```\nAsk me for {{more}}.",
     ],
 )
 def test_an_answer_is_read_in_a_fence_and_with_other_keys(form: str) -> None:
@@ -80,6 +81,20 @@ def test_an_answer_is_read_in_a_fence_and_with_other_keys(form: str) -> None:
     memory.add("The database.")
     assert tools(memory) == ["Kubernetes", "PostgreSQL"]
     assert [edge.evidence["src"] for edge in memory.edges()] == ["llm"]
+
+
+def test_a_secret_or_an_address_in_an_answer_is_no_entity() -> None:
+    names = (
+        *("dark mode", "ghp_16C7e42F292c6912E7710c838347Ae178B4a", "password hunter2"),
+        *("221B Baker Street, London NW1 6XE", "+49 170 1234567"),
+    )
+    objects = [{"type": "concept", "name": name} for name in names]
+    edge = {**ANSWER["edges"][0], "predicate": "prefers"}  # type: ignore[dict-item, index]
+    answer = {"entities": objects, "edges": [{**edge, "object": one} for one in objects]}
+    memory = Memory(Nexus.memory(), enricher=lambda prompt: json.dumps(answer))
+    memory.add("What I like.")
+    assert [entity.name for entity in memory.entities("concept")] == ["dark mode"]
+    assert len(memory.edges()) == 1
 
 
 def test_an_enricher_may_be_a_coroutine_function() -> None:

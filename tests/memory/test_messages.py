@@ -96,7 +96,19 @@ CALL = {"id": "1", "type": "function", "function": {"name": "find", "arguments":
         ({"content": [{"type": "input_audio", "input_audio": {"data": "UklG"}}]}, "[audio]"),
         (
             {"content": [{"type": "document", "source": {"type": "text", "data": "A page."}}]},
-            "A page.",
+            "> A page.",
+        ),
+        ({"content": [{"type": "document", "source": {"type": "base64"}}]}, "[document]"),
+        (
+            {"content": [{"type": "document", "source": {"type": "content", "content": ["A."]}}]},
+            "> A.",
+        ),
+        ({"content": [{"type": "search_result", "title": "T", "content": ["A."]}]}, "> A."),
+        ({"content": None, "refusal": "I cannot."}, "I cannot."),
+        ({"content": None, "audio": {"id": "a", "transcript": "Hello."}}, "Hello."),
+        (
+            {"content": [{"type": "server_tool_use", "name": "find", "input": {"q": "tea"}}]},
+            'find({"q": "tea"})',
         ),
         ({"content": [{"type": "place", "at": [1, 2]}]}, '{"type": "place", "at": [1, 2]}'),
         ({"content": ["a", "b"]}, "a\nb"),
@@ -137,25 +149,31 @@ def test_items_of_responses_and_of_langchain_have_a_type_instead_of_a_role(memor
         {"type": "reasoning", "summary": [{"type": "summary_text", "text": "I use Redis."}]},
         {"type": "function_call", "name": "find", "arguments": '{"q": "tea"}', "call_id": "1"},
         {"type": "function_call_output", "call_id": "1", "output": "I use Kafka."},
+        {"type": "custom_tool_call", "name": "run", "input": "ls", "call_id": "2"},
+        {"type": "web_search_call", "status": "completed"},
     )
     assert [(item.role, item.speaker, item.content) for item in items] == [
         ("user", "user", "I use Docker."),
         ("assistant", "assistant", "I use Redis."),
         ("assistant", "assistant", 'find({"q": "tea"})'),
         ("tool", "tool", "I use Kafka."),
+        ("assistant", "assistant", "run(ls)"),
+        ("assistant", "assistant", '{"type": "web_search_call", "status": "completed"}'),
     ]
     assert uses(memory) == ["Docker"]
-    with pytest.raises(ValueError, match="Message 0: the role is 'computer_call'"):
-        memory.add_messages([{"type": "computer_call"}], session="s")
+    with pytest.raises(ValueError, match="Message 0: the role is 'item_reference'"):
+        memory.add_messages([{"type": "item_reference"}], session="s")
 
 
 def test_what_a_tool_returned_is_no_statement_of_the_user(memory: Memory) -> None:
     result = {"type": "tool_result", "tool_use_id": "1", "content": "I use Kafka.\nI use Redis."}
     words = {"type": "text", "text": "I use Docker."}
-    only, mixed = stored(
+    page = {"type": "document", "source": {"type": "text", "data": "I use Kafka."}}
+    only, mixed, _ = stored(
         memory,
         {"role": "user", "content": [result]},
         {"role": "user", "content": [result, words]},
+        {"role": "user", "content": [page]},
     )
     assert (only.role, only.speaker, only.content) == ("tool", "tool", "I use Kafka.\nI use Redis.")
     assert (mixed.role, mixed.content) == ("user", "> I use Kafka.\n> I use Redis.\nI use Docker.")

@@ -124,6 +124,15 @@ def is_credential(name: str) -> bool:
     return re.fullmatch(rf"(?:\w+\s+)?{_CREDENTIAL}", name, re.I) is not None
 
 
+def is_private(name: str) -> bool:
+    """Whether a name has a secret, an address, or a telephone number in it.
+
+    >>> is_private("hunter2 as my password"), is_private("dark mode")
+    (True, False)
+    """
+    return PRIVATE in without_private(without_contacts(name)) or is_credential(name)
+
+
 def without_contacts(text: str) -> str:
     """A text whose e-mail addresses and secrets are masked; links and paths are not yet."""
     text = _masked(_EMAIL, text) if "@" in text else text
