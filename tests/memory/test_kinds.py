@@ -687,6 +687,26 @@ Open decisions:¶- use Redis =>
 Decisions:¶- [ ] use Redis¶- Owner: Kim =>
 Decision: use Redis. Just kidding. =>
 # ADR-3: Use Redis for sessions¶¶Status: proposed =>
+I'm working on Harbor. Stack: Redis. Editor: Helix => works_on Harbor, uses Helix
+I'm working on Harbor. My stack: Redis => works_on Harbor, uses Redis
+I use: ¶- tmux => uses tmux
+Agreed with Kim: weekly sync => decided Weekly sync
+Operating system: Fedora => uses Fedora
+**Project**: Lumen (photo site) => works_on Lumen
+I met Tom today. Stack: Redis. =>
+Fieldly is a competitor. Stack: Redis. =>
+Imagine I work at X. Stack: Redis. =>
+Persona: Maria, teacher¶Likes: yoga¶Tools: Canva =>
+Agenda:¶- Stack: Redis =>
+Preferred qualifications: Python, Docker =>
+Favourite teacher: Ms Kim =>
+Decision: Kim to decide by Friday =>
+Decision criteria: price, support =>
+Hosting: Heroku until May =>
+Database: Postgres (was MySQL) =>
+Languages: Python 60%, C 40% =>
+Tools to try: Trello =>
+Project: Harbor (Kim's) =>
 Project: TBD =>
 Past projects: Harbor =>
 Project: Harbor¶Status: cancelled =>
@@ -789,6 +809,12 @@ def test_a_correction_ends_the_decisions_before_it_in_the_note() -> None:
         ("# Projects\n## Wren\n- Database: SQLite", ["Wren uses SQLite"]),
         ("# Project notes: Wren\n\nWren uses Redis.", ["Wren uses Redis"]),
         ("Project: Fennel\nDocs: ./docs/a.md", ["Fennel references ./docs/a.md"]),
+        (
+            "User is building Wayfarer. Backend: Go. DB: SQLite.",
+            ["Wayfarer uses Go", "Wayfarer uses SQLite"],
+        ),
+        ("I'm working on Lumen.\nStack: Go", ["Lumen uses Go"]),
+        ("I'm working on Lumen.\n\nStack: Go", []),
         ("## Competitors\n### Fieldly\nStack: Go", []),
         ("## Acme Inc\nStack: Go", []),
     ],

@@ -83,7 +83,7 @@ def extract(text: str) -> Extraction:
             for path in document.files
         ),
     ]
-    statements = _of_named_projects(statements)
+    statements = _of_named_projects(labels.of_projects(source, statements))
     statements += list(_uses_in_project(source, statements))
     statements += _references(document, statements)
     statements += list(_corrected(statements))

@@ -6,11 +6,13 @@ An item is taken whole, or it states nothing here, and is read as any other sent
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 from kiprdf.memory.extraction import phrases
-from kiprdf.memory.extraction.document import FILE, QUOTED, STATUS, Sentence
+from kiprdf.memory.extraction.document import FILE, QUOTED, Sentence
 from kiprdf.memory.extraction.grammar import Statement, Text
 from kiprdf.memory.extraction.outline import DATE, WORDS, Item
 from kiprdf.memory.extraction.private import PRIVATE
@@ -96,7 +98,8 @@ _SUBJECT = re.compile(
 _TAKEN_BACK = re.compile(
     r"\b(?:kidding|joking|jk|not really|tbc|tbd|no wait|scratch that|revert(?:ed)?|revers(?:ed|ing)"
     r"|superseded|withdrawn|reject(?:ed)?|proposed|draft|undecided|pending|on hold|not final"
-    r"|not yet|needs? approval|to be (?:confirmed|discussed)|overturned|revisit(?:ed)?|obsolete)\b",
+    r"|not yet|to decide|needs? approval|to be (?:confirmed|decided|discussed)|overturned"
+    r"|revisit(?:ed)?|obsolete)\b",
     re.I,
 )
 _NO_DECISION = re.compile(
@@ -111,10 +114,12 @@ _AS_SENTENCE = re.compile(
 """What is read as a sentence instead, which names what was chosen."""
 _UNTIL = re.compile(r"\buntil\b", re.I)
 _IN_FORCE = word_set("accepted approved decided agreed done final implemented active adopted")
-_FINISHED = word_set(
-    "done finished complete completed cancelled canceled archived abandoned shelved dropped closed"
-    " retired sunset dead paused"
+_FINISHED = (
+    r"(?:done|finished|completed?|cancell?ed|archived|abandoned|shelved|dropped|closed|retired|sunset"
+    r"|dead|paused|on hold)"
 )
+_OTHER_TIME = re.compile(rf"\b{_FINISHED}\b|\b[A-Z]\w+'s\b", re.I)
+_STATUS_ENDED = re.compile(rf"^\W*status\W+{_FINISHED}\b", re.I | re.M)
 _OWNER = re.compile(r"^\W*(?:owner|lead|maintainer|author|team|client|assignee)\W", re.I | re.M)
 _PROJECT_NAME = lazily("(?:(?:[Tt]he|[Mm]y|[Oo]ur) )?(?:project )?<NAME>(?: <KIND>){0,2}")
 _PLAIN_NAME = re.compile(
@@ -138,6 +143,43 @@ def statements(text: Text) -> list[Statement]:
     if taken:
         document.sentences[:] = _unread(document.sentences, taken)
     return result
+
+
+def of_projects(text: Text, statements: list[Statement]) -> list[Statement]:
+    """The statements, in which the tools of a stack are those of the project named before it.
+
+    That is the one project of the paragraph on which the user works: "I'm building Harbor. Stack:
+    Go, Redis."
+    """
+    prose = text.document.prose
+    items = [
+        item
+        for item in text.document.items
+        if item.kind == "uses" and item.is_inline and item.project is None
+        if not WORDS["OF_PROJECT"].isdisjoint(words := item.label.lower().split())
+        if _OF_PERSON.isdisjoint(words)
+    ]
+    projects = sorted(
+        (each.place, each.entity)
+        for each in statements
+        if each.edge and each.edge.predicate == "works_on" and not each.is_ended
+    )
+    owners: dict[int, Found] = {}
+    for item in items if projects else ():
+        paragraph = prose.rfind("\n\n", max(0, item.start - _FAR), item.start) + 1
+        paragraph = max(paragraph, item.start - _FAR)
+        last = bisect_left(projects, item.start, key=lambda each: each[0])
+        near = {entity for place, entity in projects[max(0, last - 3) : last] if place >= paragraph}
+        if len(near) == 1:
+            owners.update(dict.fromkeys(range(item.start, item.end), near.pop()))
+    if not owners:
+        return statements
+    return [
+        each._replace(edge=replace(each.edge, subject=owners[each.place]))
+        if each.edge and each.edge.pattern == PATTERN and each.place in owners
+        else each
+        for each in statements
+    ]
 
 
 def _unread(sentences: list[Sentence], taken: list[tuple[int, int]]) -> Iterator[Sentence]:
@@ -297,7 +339,7 @@ class _Reader:
             return None
         if re.search(r"[?\ue000-\ue005{}<>=|·\[\]]", prose) or _VERB.match(prose):
             return None
-        if self.item.is_inline and ":" in prose:
+        if self.item.is_inline and (":" in prose or re.fullmatch(r"\d+(?: \w+)?", prose)):
             return None
         if _CLAUSE.search(prose) or (_RISK().search(prose) and not _SAFE.search(prose)):
             return None
@@ -398,7 +440,7 @@ class _Reader:
         prose = self.document.prose
         description = _DESCRIPTION.search(prose, start, end)
         stop = description.start() if description else end
-        if description and (_RISK().search(description[0]) or _is_finished(description[0])):
+        if description and (_RISK().search(description[0]) or _OTHER_TIME.search(description[0])):
             return None
         words = prose[start:stop]
         if (
@@ -427,8 +469,7 @@ class _Reader:
             return None
         project = Found("project", name, pattern=PATTERN)
         paragraph = self.document.paragraph_at(start)
-        status = STATUS.search(paragraph)
-        is_finished = status is not None and status[1].lower() in _FINISHED
+        is_finished = _STATUS_ENDED.search(paragraph) is not None
         is_users = self.item.is_own and not is_finished and not _OWNER.search(paragraph)
         if not is_users:
             return [Statement(start, project)]
@@ -525,6 +566,8 @@ class _Reader:
 
 _SPECIAL = WORDS["OWN"] | word_set("language languages os ci database db hosting framework")
 _SETUP = word_set("setup stack homelab infra infrastructure hosting deployment tools")
+_OF_PERSON = word_set("my our user user's team's")
+_FAR = 500
 _MAY_BEGIN = word_set("no more less only always short most all every same very the a an")
 _SAFE = re.compile(
     r"\b(?:novels?|fiction|movies?|films?|songs?|lyrics|story|stories|jokes?)\b", re.I
@@ -545,10 +588,6 @@ def _split_and(prose: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def _is_doubtful(words: str) -> bool:
     return _DOUBT.search(words) is not None or _RISK().search(words) is not None
-
-
-def _is_finished(words: str) -> bool:
-    return not _FINISHED.isdisjoint(re.findall(r"\w+", words.lower()))
 
 
 def _edge(named: Named, predicate: str, weight: float, subject: Found) -> Statement:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from kiprdf.memory.extraction.words import entries, listed, word_set
@@ -34,7 +35,13 @@ _KINDS = (
 )
 _OF_ANY = WORDS["ANY"] | LABELS
 _WHAT = word_set("what tools apps software things the that")
-_PERSONAL = word_set("name nickname pronouns contact address phone person people supplier")
+_MADE = word_set("built made written deployed hosted developed created runs running")
+_WITH_SOMEONE = re.compile(r"(?:[Aa]greed|[Dd]ecided) with [A-Z]\w+(?: and [A-Z]\w+)?")
+_PERSONAL = word_set(
+    "name nickname pronouns contact address phone person people supplier by qualifications"
+    " qualification skills experience start teacher doctor dentist student employee candidate"
+    " customer client colleague friend neighbour cousin aunt uncle sister brother of"
+)
 _OF_USER = word_set("user user's users' me my")
 
 _MONTH = (
@@ -47,7 +54,7 @@ DATE = (
     rf"|{_MONTH} \d{{4}})"
 )
 _DAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b"
-_DATES = re.compile(rf"(?<!\w)(?:{DATE}|{_DAY}|{_MONTH})|[#№]?\b\d{{1,4}}\b", re.I)
+_DATES = re.compile(rf"(?<!\w)(?:{DATE}|{_DAY}|{_MONTH})(?:'s)?|[#№]?\b\d{{1,4}}\b", re.I)
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _WORD = re.compile(r"[^\W\d_]+(?:'s\b|s'(?!\w))?")
 _BULLET = re.compile(r"([ \t>]*)(?:[-*•–+]|\d{1,2}[.)]|[a-z]\))[ \t]+(\[.?\][ \t])?")
@@ -72,6 +79,12 @@ _OF_OTHER = re.compile(
     r"|owns|joined|plays|teaches|studies)\b"
 )
 _WITHOUT_SUBJECT = re.compile(r"\W*(?:[A-Z]?[a-z]+s|Now|Also|Currently|Still|No longer)\b ", re.S)
+_OF_USER_LINE = re.compile(r"\W*(?:I|We|My|Our|User|The user)\b")
+_WORK = re.compile(
+    r"\W*(?:I|We)(?:\s+(?:am|are|is|has|have)|'m|'re|'ve)?(?:\s+(?:been|\w+ly|now|also|still))?\s+"
+    r"(?:build|work|develop|maintain|us(?:e|ing)|writ|run|creat|mak|lead|cod|design|start|prefer)"
+)
+_LATER_LABEL = re.compile(r"[.;!] +([A-Z][A-Za-z ()/-]{1,30}?): ")
 _USES = re.compile(r"(?:Uses|Runs|Works (?:mainly |mostly )?(?:in|with|on)) ")
 _HIDDEN = "\ue003"
 
@@ -134,8 +147,14 @@ def kind_of(label: str) -> str:
         return "decided" if _ADR.match(label) else "unknown"
     if _ADR.match(label):
         return "decided"
-    if words[-1] == "use" and words[-2:-1] in (["i"], ["we"]) and set(words[:-2]) <= _WHAT:
+    if words[-2:-1] in (["i"], ["we"]) and set(words[:-2]) <= _WHAT:
+        return {"use": "uses", "like": "prefers", "love": "prefers", "prefer": "prefers"}.get(
+            words[-1], "decided" if words[-1] in ("decided", "agreed") else "unknown"
+        )
+    if len(words) == 2 and words[0] in _MADE and words[1] in ("with", "in", "on", "using"):
         return "uses"
+    if _WITH_SOMEONE.fullmatch(label.strip()):
+        return "decided"
     for kind, heads, others in _KINDS:
         if not heads.isdisjoint(words) and set(words) <= heads | others | WORDS["ANY"]:
             if kind == "uses" and dated:
@@ -183,7 +202,7 @@ class Outline:
                 continue
             else:
                 is_first = False
-            yield self._line(line, start, end)
+            yield from self._line(line, start, end)
             start = end
 
     def _pop(self, level: float, but_closed: bool = False) -> None:
@@ -291,7 +310,8 @@ class Outline:
     def _is_closed(self) -> bool:
         return any(each.kind == "closed" for each in self._stack)
 
-    def _line(self, line: str, start: int, end: int) -> Line:
+    def _line(self, line: str, start: int, end: int) -> Iterator[Line]:
+        """A line, in parts if it has labels after its first sentence."""
         stop = start + len(line)
         bullet = _BULLET.match(self._text, start, stop)
         if bullet is not None:
@@ -306,19 +326,42 @@ class Outline:
         if bullet is not None:
             if _OF_OTHER.match(self._prose, place, stop):
                 self._is_of_other = True
-            elif re.match(r"\W*(?:I|We|My|User|The user)\b", self._prose[place:stop]):
+            elif _OF_USER_LINE.match(self._prose, place, stop):
                 self._is_of_other = False
             elif self._is_of_other and _WITHOUT_SUBJECT.match(self._prose, place, stop):
                 is_read = False
         words = start
         is_checkbox = bullet is not None and bullet[2] is not None
+        parts = [(start, stop)]
         if is_read and line.strip() and not is_checkbox:
-            words, is_read = self._item(start, place, stop, bullet)
+            parts = self._parts(place, start, stop)
+            words, is_read = self._item(start, place, parts[0][1], bullet)
         if is_nest and bullet is not None:
             kind = kind_of(self._raw(place, stop))
             kind = "unknown" if kind in ("other", "project") else kind
             self._stack.append(_Context(_LIST + _indent(bullet), kind))
-        return Line(start, end, words, False, is_read)
+        yield Line(start, end if len(parts) == 1 else parts[1][0], words, False, is_read)
+        for (first, last), (following, _) in pairwise([*parts[1:], (end, end)]):
+            words, is_part_read = self._item(first, first, last, None)
+            yield Line(first, following, words, False, is_read and is_part_read)
+
+    def _parts(self, place: int, start: int, stop: int) -> list[Span]:
+        """The parts of a line: "I'm building Harbor. Stack: Go, Redis. Hosting: Hetzner." """
+        labels = [
+            match
+            for match in _LATER_LABEL.finditer(self._prose, place, stop)
+            if kind_of(match[1]) in ("uses", "prefers", "works_on", "project", "decided")
+        ]
+        inline = _INLINE.match(self._prose, place, stop) if labels else None
+        label = "unknown" if inline is None else kind_of(self._raw(place, inline.end(1)))
+        is_of_user = label in ("uses", "prefers", "works_on", "project") or (
+            inline is None and _WORK.match(self._prose, place, stop) is not None
+        )
+        if not labels or not is_of_user:
+            return [(start, stop)]
+        begins = [start, *(match.start(1) for match in labels)]
+        ends = [*(match.start() + 1 for match in labels), stop]
+        return list(zip(begins, ends, strict=True))
 
     def _nests(self, end: int, indent: int) -> bool:
         following = _BULLET.match(self._text, end)

@@ -134,7 +134,7 @@ def _speaker(match: re.Match[str]) -> str:
     words = name.lower().split()
     if len(words) == 1 and words[0] in _USERS:
         return "user"
-    if words[-1] in _OTHERS and len(words) < 3:
+    if words[-1] in _OTHERS and len(words) < 3 and words[0] != "operating":
         return "other"
     if TOPICS.isdisjoint(words) and all(word[:1].isupper() for word in name.split()):
         return "name"
