@@ -380,14 +380,15 @@ class Recaller:
         least = own[_OF_SESSIONS - 1] if len(own) >= _OF_SESSIONS else 0.0
         best = _best({key: of for key, of in scores.items() if of >= least}, _OF_SESSIONS)
         sessions = [*map(self.notes.session_of.get, best)]
-        of_session: dict[str | None, list[float]] = {session: [] for session in sessions}
+        sums, counts = dict.fromkeys(sessions, 0.0), dict.fromkeys(sessions, 0)
         for key, session in zip(best, sessions, strict=True):
-            of_session[session].append(scores[key])
+            if counts[session] < MOST_NOTES:
+                counts[session] += 1
+                sums[session] += scores[key]
+        sums[None] = 0.0
         part = IN_SESSION / MOST_NOTES
-        parts = {name: part * sum(some[:MOST_NOTES]) for name, some in of_session.items()}
-        parts[None] = 0.0
         for key, session in zip(best, sessions, strict=True):
-            scores[key] += parts[session]
+            scores[key] += part * sums[session]
 
     def _stating(self, asked: context.Asked) -> set[NamedNode]:
         """The notes that state or mention an entity whose whole name is in the query."""
@@ -484,12 +485,8 @@ class Recaller:
         """Whether a note has a third of its score, or more, from the notes beside it."""
         before, after = self.notes.before, self.notes.after
         previous = before.get(key, "")
-        lifting = (
-            (previous, NEXT),
-            (before.get(previous, ""), SECOND),
-            (after.get(key, ""), PREVIOUS),
-        )
-        by = sum(part * own.get(beside, 0.0) for beside, part in lifting)
+        by = NEXT * own.get(previous, 0.0) + SECOND * own.get(before.get(previous, ""), 0.0)
+        by += PREVIOUS * own.get(after.get(key, ""), 0.0)
         return by > 0 and 2 * by >= own.get(key, 0.0)
 
 

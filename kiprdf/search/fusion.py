@@ -40,6 +40,8 @@ def means(
         usual = middle if 0 < middle < ordered[0] else 0.0
     best = max(sums.values(), default=1.0) / part
     scores = {key: score / best for key, score in sums.items()}
+    if not cosines:
+        return scores
     best = (next(iter(cosines.values()), 1.0) - usual) / part
     near = {key: (score - usual) / best for key, score in cosines.items() if score > usual}
     add_scores(scores, dict.fromkeys(cosines, 0.0) | near)

@@ -222,7 +222,8 @@ def _among_best(scores: dict[int, float], most: int) -> Collection[int]:
     place = 3 * most // (2 * _SAMPLED) + 6
     if place >= len(some):
         return scores
-    rows = [row for row, score in scores.items() if score >= some[place]]
+    least = some[place]
+    rows = [row for row, score in scores.items() if score >= least]
     return rows if len(rows) > most else scores
 
 
