@@ -38,6 +38,7 @@ _FOLLOWING = lazily("<FOLLOWING>")
 _FOLLOWING_NAME = lazily("(?:<FOLLOWING>|<FOLLOWING_NAME>)")
 _FOLLOWING_END = lazily("(?:<FOLLOWING>|<FOLLOWING_END>)")
 _HARMFUL = lazily("<HARMFUL>")
+_IS_USER = re.compile(r"\W*I(?:'m|\W+(?:am|is)) an?\b[^,;:]+$")
 _OF_USER = re.compile(r"\W*I\b(?!.*\b(?:who|which|that|where|whose)\b)")
 _NEXT, _BEFORE = lazily("<NEXT>"), lazily("<BEFORE>")
 GIVEN_NAMES = word_set("cassandra crystal dart hugo jade jasmine julia pascal ruby")
@@ -107,9 +108,10 @@ def _of_sentence(text: Text, sentence: Sentence) -> list[Statement]:
         if PRIVATE in reader.plain[match.end() :]:
             continue
         # The user is the subject of what the sentence begins with, and of no other clause.
-        if match["verb"] and not _OF_USER.match(reader.prose, start, match.start()):
+        of_user = _OF_USER if match["verb"] else _IS_USER if match["own"] else None
+        if of_user and not of_user.match(reader.prose, start, match.start()):
             continue
-        result = reader.clauses(match.end(), 1 if match["verb"] else 0)
+        result = reader.clauses(match.end(), 1 if of_user else 0)
         if result is not None:
             return result
     return []
