@@ -226,8 +226,14 @@ _NO_END = lazy_pattern(
     # Two consonants that end no syllable, or a vowel that ends few words.
     r"(?:(?!(.)\1|pf|tz)[bdfgkpstz][bdfgklmnprvwz]|h[bdfgkpvwz]|[^aeiouy][iu])\Z"
 )
-_NOUN_ENDING = lazy_pattern(r"(?<=\w\w\w)(?:ern|(?<=in)nen|e[nrs]?|(?<=l)n|(?<=[bkmopty])s)\Z")
-"""An ending of German nouns. Snowball takes more of a compound than of its last part."""
+_ENDINGS = {
+    "de": lazy_pattern(r"(?<=\w\w\w)(?:ern|(?<=in)nen|e[nrs]?|(?<=l)n|(?<=[bkmopty])s)\Z"),
+    "nl": lazy_pattern(r"(?<=\w\w\w)(?:en?|(?<=[ghln])es|(?<=\w\we[lnr])s)\Z"),
+}
+"""The endings of nouns. Snowball takes more of a compound than of its last part."""
+_OPEN = lazy_pattern(r"(?<![aeiouy])([aeou])(?=[bdfgklmnprstvz]\Z)")
+_TWICE = lazy_pattern(r"([bdfgklmnprst])\1\Z")
+_VOICED = str.maketrans("vz", "fs")
 
 
 def noun_stem(word: str, language: str) -> str:
@@ -235,6 +241,8 @@ def noun_stem(word: str, language: str) -> str:
 
     >>> noun_stem("Zahnärzte", "de"), noun_stem("Wohnung", "de"), noun_stem("welche", "de")
     ('zahnarzt', 'wohnung', '')
+    >>> [noun_stem(word, "nl") for word in ("afspraken", "rollen", "huizen", "kamers")]
+    ['afspraak', 'rol', 'huis', 'kamer']
     """
     return _stem_and_ending(word, language)[0]
 
@@ -244,13 +252,16 @@ def _stem_and_ending(word: str, language: str) -> tuple[str, str]:
     folded = folded_name(word)
     if language in _languages_of().get(folded, ()):
         return "", ""
-    if language == "de":
-        stem = _NOUN_ENDING.sub("", folded)
-    else:
-        stem = folded_name(_stemmer(language).stemWord(word.casefold()))
-        if not folded.startswith(stem[:3]):
-            stem = folded  # Snowball takes a ge-, too
-    return stem, folded[len(stem) :] if folded.startswith(stem) else ""
+    match = _ENDINGS[language].search(folded)
+    if match is None:
+        return folded, ""
+    stem, ending = folded[: match.start()], match[0]
+    if language == "nl" and ending[:1] == "e":
+        # Dutch syllables are written in another way when they are closed.
+        once = _TWICE.sub(r"\1", stem)
+        stem = _OPEN.sub(r"\1\1", stem) if once == stem else once
+        stem = stem[:-1] + stem[-1].translate(_VOICED)
+    return stem, ending
 
 
 def _backwards(word: str, language: str) -> str:
