@@ -197,6 +197,18 @@ Assistant: I'd use Redis.¶¶User: I use Memcached. => uses Memcached
 Alice (PM): we decided to use Jira.¶Carl (Dev): I use Vim. =>
 Note: I use Vim. => uses Vim
 Update: we use Redis.¶Decision: I prefer tabs. => uses Redis, prefers tabs
+bot: Which editor do you use?¶me: helix => uses Helix
+bot: Do you use Hugo or Gatsby?¶me: hugo, mostly => uses Hugo
+bot: Which database do you like?¶me: Postgres => prefers PostgreSQL
+bot: Which shell?¶me: fish¶bot: Which editor should I use?¶me: vim => uses Fish
+bot: Which editor did you use before?¶me: vim =>
+bot: Which editor do you use?¶me: not vim =>
+bot: Which editor do you use?¶me: vim or emacs =>
+bot: Which editor do you use? I like Vim.¶me: vim is fine =>
+bot: Which editor does your boss use?¶me: vim =>
+bot: What city do you live in?¶me: Phoenix =>
+bot: Do you use Vim?¶me: yes =>
+me: Which editor do you use?¶bot: vim =>
 system: You are helpful.¶user: I'm using Go. => uses Go
 ChatGPT: I recommend Rust. I use Rust.¶Me: I use Zig. => uses Zig
 2024-05-01 10:00 Ada: I use Vim¶2024-05-01 10:01 Me: I use Emacs => uses Emacs
@@ -815,6 +827,10 @@ def test_a_correction_ends_the_decisions_before_it_in_the_note() -> None:
         ),
         ("I'm working on Lumen.\nStack: Go", ["Lumen uses Go"]),
         ("I'm working on Lumen.\n\nStack: Go", []),
+        (
+            "me: I'm building Lumen\nbot: What stack?\nme: Go plus Redis",
+            ["Lumen uses Go", "Lumen uses Redis"],
+        ),
         ("## Competitors\n### Fieldly\nStack: Go", []),
         ("## Acme Inc\nStack: Go", []),
     ],

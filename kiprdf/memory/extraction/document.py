@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from kiprdf.dataclasses import dataclass
 from kiprdf.memory.extraction import files, private, speakers
-from kiprdf.memory.extraction.outline import LABELS, Item, Outline
+from kiprdf.memory.extraction.outline import LABELS, Item, Outline, kind_of
 from kiprdf.memory.extraction.private import PRIVATE
 
 LINK = "\ue001"
@@ -144,9 +144,26 @@ def read(text: str) -> Document:
     if "```" in safe or "~~~" in safe:
         prose = _FENCE.sub(lambda match: private.hidden(len(match[0])), safe)
     prose = _QUOTATION.sub(_unquoted, prose)
-    prose = speakers.of_user(prose.translate(_SPACES | _FORMS))
+    prose, answers = speakers.of_user(prose.translate(_SPACES | _FORMS))
     outline = Outline(text, prose)
-    return Document(text, prose, safe, paths, _sentences(prose, outline), outline.items)
+    sentences = _sentences(prose, outline)
+    return Document(text, prose, safe, paths, sentences, outline.items + _answered(answers))
+
+
+def _answered(answers: list[speakers.Answer]) -> list[Item]:
+    """The answers to what kind of tool the user uses or likes."""
+    return [
+        Item(
+            answer.start,
+            answer.end,
+            "prefers" if answer.is_liked else "uses",
+            None,
+            True,
+            label=f"{answer.noun} answer",
+        )
+        for answer in answers
+        if not answer.noun or kind_of(answer.noun) == "uses"
+    ]
 
 
 def _unquoted(match: re.Match[str]) -> str:

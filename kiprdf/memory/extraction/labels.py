@@ -71,7 +71,7 @@ _AFTER_TOOL = re.compile(
     r"(?: ?v?\d[\w.+]*)?(?: (?:LTS|nodes?|cluster|server|servers|database|db|scripts?|containers?"
     r"|app|desktop|CLI|cli|plugins?|keybindings|bindings|code|buckets?|queues?|workers?|functions?"
     r"|instances?|boxes|box|machines?|laptop|pro|free|dashboards?|boards?|wiki|repos?|extensions?"
-    r"|mode|streams?|jobs?|sites?|blog|store|stack|framework|API))?(?: ?\([^()]*\))?"
+    r"|presets|mode|streams?|jobs?|sites?|blog|store|stack|framework|API))?(?: ?\([^()]*\))?"
     r"(?:,? ?(?:(?:for|on|at|in|with|via|as|through|inside|behind) .+|[–—-] .+|: .+))?$"
 )
 _AFTER_WORD = re.compile(
@@ -151,7 +151,6 @@ def of_projects(text: Text, statements: list[Statement]) -> list[Statement]:
     That is the one project of the paragraph on which the user works: "I'm building Harbor. Stack:
     Go, Redis."
     """
-    prose = text.document.prose
     items = [
         item
         for item in text.document.items
@@ -166,7 +165,7 @@ def of_projects(text: Text, statements: list[Statement]) -> list[Statement]:
     )
     owners: dict[int, Found] = {}
     for item in items if projects else ():
-        paragraph = prose.rfind("\n\n", max(0, item.start - _FAR), item.start) + 1
+        paragraph = text.document.text.rfind("\n\n", max(0, item.start - _FAR), item.start) + 1
         paragraph = max(paragraph, item.start - _FAR)
         last = bisect_left(projects, item.start, key=lambda each: each[0])
         near = {entity for place, entity in projects[max(0, last - 3) : last] if place >= paragraph}
@@ -325,6 +324,8 @@ class _Reader:
     def _is_plain(self, start: int, end: int) -> bool:
         """Whether a part is a name or a noun phrase of a few words."""
         words = self.document.prose[start:end].split()
+        if " ".join(words).lower() in ("mostly", "mainly", "usually", "these days", "always"):
+            return True
         return len(words) < 6 and not any(
             word.lower().strip("()") in FUNCTION_WORDS for word in words
         )
@@ -564,8 +565,8 @@ class _Reader:
         return whole if len(whole) <= phrases.MOST_DECISION else head
 
 
-_SPECIAL = WORDS["OWN"] | word_set("language languages os ci database db hosting framework")
-_SETUP = word_set("setup stack homelab infra infrastructure hosting deployment tools")
+_SPECIAL = WORDS["OWN"] | word_set("answer language languages os ci database db hosting framework")
+_SETUP = word_set("answer setup stack homelab infra infrastructure hosting deployment tools")
 _OF_PERSON = word_set("my our user user's team's")
 _FAR = 500
 _MAY_BEGIN = word_set("no more less only always short most all every same very the a an")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from kiprdf.memory.extraction.private import hidden
 from kiprdf.memory.extraction.words import listed, word_set
@@ -42,9 +44,21 @@ _SAYING = re.compile(
 _THEY = re.compile(r"(?<!\w)(I {3,}[^.!?\n]{0,300}[.!?]\s+)(they|she|he)(?=\s)", re.I)
 
 
-def of_user(prose: str) -> str:
-    """A text of the same length without the lines of others, and with "I" for "the user"."""
-    spans, labels = _spans(prose)
+class Answer(NamedTuple):
+    """What the user says after a question: its place, and the words of what was asked for."""
+
+    start: int
+    end: int
+    noun: str
+    is_liked: bool
+
+
+def of_user(prose: str) -> tuple[str, list[Answer]]:
+    """A text of the same length without the lines of others, and with "I" for "the user".
+
+    With it the answers to questions such as "Which editor do you use?".
+    """
+    spans, labels, answers = _spans(prose)
     pieces, end = [], 0
     for start, stop in sorted(labels + spans):
         pieces += [prose[end:start], hidden(stop - max(start, end))]
@@ -58,7 +72,7 @@ def of_user(prose: str) -> str:
         prose = _USER.sub(_as_i, prose)
         for _ in range(2):
             prose = _THEY.sub(lambda match: match[1] + "I".ljust(len(match[2])), prose)
-    return prose
+    return prose, answers
 
 
 _TEAM = re.compile(
@@ -98,10 +112,13 @@ def _as_i(match: re.Match[str]) -> str:
     return match["before"] + ("My" if own else "I").ljust(len(match["user"] + own))
 
 
-def _spans(prose: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """The parts that others say, and the labels of the user."""
+Span = tuple[int, int]
+
+
+def _spans(prose: str) -> tuple[list[Span], list[Span], list[Answer]]:
+    """The parts that others say, the labels of the user, and the user's answers."""
     if not any(mark in prose for mark in ":>])#-–—\n"):
-        return [], []
+        return [], [], []
     matches = [(match, _speaker(match)) for match in _LABEL.finditer(prose)]
     names = Counter(match["name"] for match, speaker in matches if speaker == "name")
     is_chat = any(speaker in ("user", "other") for _, speaker in matches)
@@ -115,17 +132,48 @@ def _spans(prose: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
                 continue
         if speaker:
             turns.append((match, speaker))
-    spans, labels = [], []
+    spans, labels, answers = list[Span](), list[Span](), list[Answer]()
     ends = [*(match.start() for match, _ in turns), len(prose)][1:]
+    said = 0
     for (match, speaker), end in zip(turns, ends, strict=False):
         if speaker == "user":
             labels.append(match.span())
+            if spans and spans[-1][1] == match.start():
+                answers += _answers(prose, max(said, match.start() - _FAR), match, end)
             continue
+        said = match.end()
         if speaker == "name" and not is_chat:
             paragraph = prose.find("\n\n", match.end(), end)
             end = end if paragraph < 0 else paragraph
         spans.append((match.start(), end))
-    return spans, labels
+    return spans, labels, answers
+
+
+_FAR = 300
+_ASKED = re.compile(
+    r"(?:^|(?<=[.!?,:\s]))(?:"
+    r"(?:which|what)(?P<used>(?:[ ]\w[\w-]*){0,3}?)[ ](?:do|are)[ ](?:you|your[ ]team|you[ ]all)"
+    r"(?:[ ](?:currently|guys|all|mostly|usually))?[ ](?:use|using|run|running|on|on[ ]now"
+    r"|work(?:ing)?[ ](?:in|with)|coding[ ]in|writing[ ](?:it|that|this)[ ]in)"
+    r"(?:[ ](?:for|in|at|on|to|with)[ ][^?.!\n]{1,40}|[ ](?:now|today|there|currently))?"
+    r"|(?:do|are)[ ]you[ ](?:use|using|on|run|running)[ ][^?.!,\n]{1,40}[ ]or[ ][^?.!\n]{1,30}"
+    r"|(?:which|what)(?:'s|[ ]is)?(?:[ ]your)?(?P<noun>(?:[ ]\w[\w-]*){1,2})"
+    r"|(?:which|what)(?P<liked>(?:[ ]\w[\w-]*){1,3}?)[ ]do[ ]you[ ](?:like|prefer)"
+    r"(?:[ ](?:best|most))?)\?\s*\Z",
+    re.I,
+)
+"""A question for a tool at the end of what another says."""
+
+
+def _answers(prose: str, start: int, label: re.Match[str], end: int) -> Iterator[Answer]:
+    """The first line of what the user says, after a question for a tool."""
+    asked = _ASKED.search(prose[start : label.start()])
+    if asked is not None:
+        line = prose.find("\n", label.end(), end)
+        noun = asked["used"] or asked["noun"] or asked["liked"] or ""
+        yield Answer(
+            label.end(), end if line < 0 else line, noun.strip().lower(), bool(asked["liked"])
+        )
 
 
 def _speaker(match: re.Match[str]) -> str:
