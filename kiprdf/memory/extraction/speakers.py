@@ -134,14 +134,14 @@ def _spans(prose: str) -> tuple[list[Span], list[Span], list[Answer]]:
             turns.append((match, speaker))
     spans, labels, answers = list[Span](), list[Span](), list[Answer]()
     ends = [*(match.start() for match, _ in turns), len(prose)][1:]
-    said = 0
+    turn = 0
     for (match, speaker), end in zip(turns, ends, strict=False):
         if speaker == "user":
             labels.append(match.span())
             if spans and spans[-1][1] == match.start():
-                answers += _answers(prose, max(said, match.start() - _FAR), match, end)
+                answers += _answers(prose, max(turn, match.start() - _FAR), match, end)
             continue
-        said = match.end()
+        turn = match.end()
         if speaker == "name" and not is_chat:
             paragraph = prose.find("\n\n", match.end(), end)
             end = end if paragraph < 0 else paragraph
