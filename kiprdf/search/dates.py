@@ -360,6 +360,15 @@ _RANGES = tuple(
     )
 )
 """Ranges of dates, written out with the month at both ends and a dash between them."""
+_DATE = (
+    rf"(?:{_YEARS}-\d\d-\d\d|\d\d?\.\d\d?\.{_YEARS}|(?:{_YEARS}[年년])?\d\d?[月월]\s?\d\d?[日号일]?"
+    rf"|(?:{_DAY} ?(?:of |de )?)?(?:{_MONTH})\b\.?(?: {_DAY}(?!\w))?(?:,?(?: de)? {_YEARS})?)"
+)
+_RANGE_OF_DATES = lazy_pattern(
+    r"(?:\b(?:between|from|vom|von|zwischen|entre|du|del|dal|tra|van|tussen|с|между|since|desde|seit)"
+    rf" (?:(?:dem|le|el|il) )?)?(?:in )?{_DATE} ?–\s*{_DATE}(?:まで|까지)?",
+    re.IGNORECASE,
+)
 LONGEST_QUERY = 2000  # characters of a query in which a period is looked for
 _PEOPLE = (4, 5, 6, 8)  # April, May, June and August are names, too
 
@@ -414,23 +423,32 @@ def period(query: str, now: datetime) -> Period | None:
 def without_period(query: str) -> tuple[str, bool]:
     """What of a query with a period is searched for, and whether the query is only about a time.
 
-    What only the clock explains, such as "last week", is searched for in no note.
+    What only the clock explains, such as "last week", is searched for in no note, and so are the
+    days of a range.
 
     >>> without_period("soup last week"), without_period("What did I do last Tuesday?")
     (('soup  ', False), ('', True))
-    >>> without_period("on 14 February")
-    ('on 14 February', True)
+    >>> without_period("on 14 February"), without_period("lunch between 3 and 5 May")
+    (('on 14 February', True), ('lunch May', False))
     """
-    rest = _RELATIVE.sub(
-        lambda match: match[0] if any(map(match.group, _WRITTEN)) else " ", query[:LONGEST_QUERY]
-    )
+    # The days of a range are numbers that many notes have; of its months, the names are searched.
+    dated = _written_out(query[:LONGEST_QUERY])
+    rest = _RANGE_OF_DATES.sub(_months_of, dated) if "–" in dated else dated
+    rest = _RELATIVE.sub(lambda match: match[0] if any(map(match.group, _WRITTEN)) else " ", rest)
     rest = _WEEKDAY_BY_CLOCK.sub(" ", rest) + query[LONGEST_QUERY:]
     counting = {word.token for word in words_of(query, ())}.intersection(segment_term(rest))
     counting -= _ASKING.keys()
     dates = {word for word in counting if word[0].isdecimal() or word in _NAMES | _SEASONS.keys()}
     if counting - dates - _PARTS.keys() - _WITHIN.keys() - _OPEN.keys():
         return rest, False
-    return rest if dates else "", True
+    return rest if dates and not _RANGE_OF_DATES.search(dated) else "", True
+
+
+def _months_of(match: re.Match[str]) -> str:
+    """The months of a range of dates, each once."""
+    return " ".join(
+        dict.fromkeys(re.findall(rf"(?:{_MONTH})\b|\d+[月월]", match[0], re.IGNORECASE))
+    )
 
 
 def _times(match: re.Match[str], before: str, now: datetime) -> Period | None:
