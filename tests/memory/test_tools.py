@@ -48,6 +48,11 @@ Deployed Harbor with Helm => Helm
 I use Obsidian Sync. => Obsidian
 I draw in Procreate and edit in Reaper. => Procreate, Reaper
 tested with Jest => Jest
+editor = "vim" => Vim
+Vim for code, Anki for words => Vim, Anki
+Using Praat and ELAN. => Praat, ELAN
+Wir nutzen Helm und Docker. => Helm, Docker
+Ich arbeite mit Excel. => Excel
 """
 
 ORDINARY = """
@@ -76,6 +81,12 @@ my niece Alexa / dinner with Hugo / Ray fixed it. / a trip with Maya / with Alfr
 I like to react. / a flask of tea / with poetry and prose / celery and carrots / Cargo pants
 I bought yarn. / wool and yarn / We use bamboo chopsticks. / season with paprika and salt
 face time with the boss / my only office / plan to eat less / remember the milk / since day one
+Die Maschine ist kaputt. / Ich bleibe in Kontakt mit Anna. / Das Werkzeug liegt im Keller.
+Der Helm ist rot. / Die Premiere war gut. / im Express / Wir fahren nach Tokio.
+Der Zustand ist gut.
+Il faut aider les gens, vite! / La vue est belle. / Vite, viens! / la notion de temps
+Eu vim de casa, a lua estava linda. / È stata una bella giornata. / Ik praat met hem.
+How apt the poor are to be proud. / Partly in jest. / King Kong / Franz is apt to sleep.
 The outlook is good. / hey presto / at the helm / Prime minister / Fish and chips / I cook fish.
 """
 

@@ -23,7 +23,7 @@ _SUFFIX = lazy_pattern(
 )
 _VERSION = lazy_pattern(r"(?<=[a-z])\d+(?:\.\d+)*$")
 _AFTER_SUBJECT = lazy_pattern(
-    r"(?:'s\b|[,:]|\s+(?:is|was|has|can|does|and|or|with|code|version|projects?|install|\d)"
+    r"(?:'s\b|[,:]|\s+(?:is|was|has|can|does|and|or|for|with|code|version|projects?|install|\d)"
     r"|[ \t]*(?:\n|$))"
 )
 _COMPOUND = lazy_pattern(
@@ -46,7 +46,7 @@ _USING = word_set(
     "using use uses used via learn learning install installing installed import write writing"
 )
 _LIKING = word_set("like likes love loves loved enjoy prefer prefers to from")
-_CONTEXT = _USING | _LIKING | word_set("with in on into require written know knows than over by")
+_CONTEXT = _USING | _LIKING | word_set("with in on into require written know knows is than over by")
 _BEFORE_PERSON = word_set("in on into via not or like love loved prefer over than of")
 """Words after which a name is the tool, not the person, in a sentence about tools."""
 _MADE = word_set(
@@ -55,7 +55,7 @@ _MADE = word_set(
 _KINDS = word_set(
     "app apps code plugin plugins api sdk cli server database library framework language script"
     " scripts repo workflow workflows package packages compiler developer developers config"
-    " document documents"
+    " document documents user users person"
 )
 """Nouns after the name of a tool."""
 _TECHNICAL = _KINDS | word_set(
@@ -65,6 +65,11 @@ _TECHNICAL = _KINDS | word_set(
     " site sites blog"
 )
 """Words of sentences about tools."""
+_ARTICLES = word_set(
+    "der die das den dem des ein eine einen einem einer kein keine keinen mein meine meinen unser"
+    " unsere im am zum zur vom beim"
+)
+"""German words before a noun: each noun has a capital letter."""
 _COMMANDS = word_set("try open run check upgrade update start restart fix move set deploy test")
 
 
@@ -200,7 +205,7 @@ class _Use(NamedTuple):
         gap = self._gap_before(self.first)
         starts = _SENTENCE_END.search(gap) is not None
         previous = "" if starts else self.words[self.first - 1][0].lower()
-        if previous in _LABELS and gap in (": ", " = "):
+        if previous in _LABELS and gap.strip(' "') in (":", "="):
             return True
         is_listed = (
             self.last_end >= 0
@@ -243,6 +248,8 @@ class _Use(NamedTuple):
                     or (previous in _BEFORE_PERSON and self._is_technical())
                 )
             )
+        if previous in _ARTICLES:
+            return False
         if starts and not is_listed:
             is_subject = is_kind or _AFTER_SUBJECT.match(self.text, end) is not None
             return has_spelling and is_subject and (mark == "?" or self._is_technical())
@@ -295,7 +302,7 @@ class _Use(NamedTuple):
             return self._is_next(self.first - 1)
         if word in FUNCTION_WORDS or word in _CONTEXT or word in _COMMANDS:
             return False
-        return not word.endswith(("ing", "ed"))
+        return len(word) < 5 or not word.endswith(("ing", "ed"))
 
     def _sentence(self) -> tuple[int, int]:
         """The first and the last of the words near these that are in their sentence."""
