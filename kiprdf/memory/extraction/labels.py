@@ -90,7 +90,7 @@ _DATED = re.compile(
 )
 _NUMBERED = re.compile(r"(?<!\S)(?:\(\d{1,2}\)|\d{1,2}\)|\(?[a-h]\))\s+")
 _SUBJECT = re.compile(
-    r"(?:we(?:'ll| will| shall)?(?: now)?|to|that) "
+    r"(?:we(?:'ll| will| shall)?(?: now)?|i(?:'ll| will)|to|that|let's) "
     r"(?!are|were|have|had|did|do|can|could|might|may|need|want|am|was|decided|agreed|chose|went|use"
     r" to)(?=[a-z])",
     re.I,
@@ -545,7 +545,8 @@ class _Reader:
         subject = _SUBJECT.match(prose, start, end)
         start = subject.end() if subject else start
         words = prose[start:end]
-        if _EMPTY.fullmatch(words.strip(" .")) or _NO_DECISION.match(words):
+        is_empty = _EMPTY.fullmatch(words.strip(" .")) and not words.lower().startswith("not to ")
+        if is_empty or _NO_DECISION.match(words):
             return None
         if _AS_SENTENCE.match(words):
             return None
@@ -575,7 +576,10 @@ _SAFE = re.compile(
 )
 _NO_PROJECT = word_set("deadline budget repo link links url location priority start due notes")
 _RISKY_SUBJECT = re.compile(
-    r"(?:i|we|he|she|they|you|it|the user|user|nobody|everyone) (?!decided|agreed|chose)", re.I
+    r"(?:i|we|he|she|they|you|it|the user|user|nobody|everyone)(?:'\w+)? "
+    r"|(?:either|approved|accepted|unanimous|taken|made)\b|\S+(?: \S+)? or \S+(?: \S+)?$"
+    r"|.{1,40} it is(?: then)?$",
+    re.I,
 )
 
 

@@ -84,7 +84,9 @@ _WORK = re.compile(
     r"\W*(?:I|We)(?:\s+(?:am|are|is|has|have)|'m|'re|'ve)?(?:\s+(?:been|\w+ly|now|also|still))?\s+"
     r"(?:build|work|develop|maintain|us(?:e|ing)|writ|run|creat|mak|lead|cod|design|start|prefer)"
 )
-_LATER_LABEL = re.compile(r"[.;!] +([A-Z][A-Za-z ()/-]{1,30}?): ")
+_LATER_LABEL = re.compile(
+    r"(?:[.;!] +(?=[A-Z])|[,;] +(?=[A-Za-z]))((?:[A-Za-z/()-]+ ){0,3}[A-Za-z/()-]+): "
+)
 _USES = re.compile(r"(?:Uses|Runs|Works (?:mainly |mostly )?(?:in|with|on)) ")
 _HIDDEN = "\ue003"
 
@@ -447,7 +449,8 @@ class Outline:
 
     def _is_code(self, start: int, stop: int, label: str, mark: str) -> bool:
         """Whether a line is one of a configuration: a key in small letters, beside others."""
-        if label[:1].isupper() or self._text[start:stop].startswith("*"):
+        is_later = start > 0 and self._prose[start - 1] != "\n"
+        if is_later or label[:1].isupper() or self._text[start:stop].startswith("*"):
             return False
         before = self._text.rfind("\n", max(0, start - 200), max(0, start - 1)) + 1
         return mark == " =" or any(
