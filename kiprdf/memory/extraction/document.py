@@ -66,7 +66,8 @@ _NO_FRAGMENT = re.compile(
     r"|using|working|building|decided|going|choosing|switched|also|bye|sincerely|scratch|and|today"
     r"|done|yes|prefers|uses|likes|user|warmly|yours|greetings|love|hope|let|details|rationale"
     r"|background|reasons?|docs|documented|notes|more)\b|\W*$|\W*(?:he"
-    r"|she|you) (?!said|says|wish)|\W*[A-Z]\w+ (?:uses|is|was|has)\b",
+    r"|she|you) (?!said|says|wish)|\W*[A-Z]\w+ (?:\w+ )?(?:uses|is|was|has|are|were|have|comes?"
+    r"|goes|runs?|works?|gets|needs?|takes|paid|done|sent|starts?|helps)\b",
     re.I,
 )
 _DOUBTFUL = re.compile(
