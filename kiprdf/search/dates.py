@@ -89,8 +89,8 @@ class _Date(NamedTuple):
 def date_tokens(text: str, *, asked: bool = False) -> list[str]:
     """The tokens of the dates in a text: of a day, its month and weekday, with and without year.
 
-    Of a text that is ``asked`` for, they are only of what is written: a month finds its days, and a
-    day does not find its month.
+    Of a text that is ``asked`` for, they are only of what is written, and of the days between two
+    days of a range: a month finds its days, and a day does not find its month.
 
     >>> date_tokens("2023-05-08T13:56:00Z")
     ['__d2023_05_08', '__m2023_05', '__d05_08', '__m05', '__w1']
@@ -98,7 +98,7 @@ def date_tokens(text: str, *, asked: bool = False) -> list[str]:
     (['__d2023_05_08'], ['__m2023_05'])
     """
     tokens: list[str] = []
-    for year, month, day, weekday, _ in _dates(_written_out(text) if asked else text):
+    for year, month, day, weekday, _ in _with_days_between(text) if asked else _dates(text):
         of_year = f"{year}_" if year else ""
         names = [f"__d{of_year}{month:02}_{day:02}"] if day else []
         if month and not (asked and day):
@@ -153,6 +153,24 @@ def _may_have(text: str, words: Set[str]) -> bool:
     """Whether a text has a year, one of the words, or a script without blanks between words."""
     is_unspaced = max(text, default="") > "\u1100"
     return is_unspaced or bool(_YEAR.search(text)) or not words.isdisjoint(_spaced(text.lower()))
+
+
+def _with_days_between(query: str) -> list[_Date]:
+    """The dates in a query, with those between the two of a range of at most a month."""
+    query = _written_out(query)
+    dates = _dates(query)
+    match dates:
+        case [_Date(first_year, _, int(day)) as first, _Date(last_year, _, int(end)) as last] if (
+            "–" in query and day and end
+        ):
+            year = first_year or last_year or 2000
+            start, stop = date(year, *first[1:3]), date(last_year or year, *last[1:3])
+            count = (stop - start).days % (10**6 if first_year or last_year else 366)
+            if count <= 31:
+                between = (start + timedelta(number) for number in range(count + 1))
+                years = first_year or last_year
+                return [_Date(one.year if years else 0, one.month, one.day) for one in between]
+    return dates
 
 
 @lru_cache(maxsize=16)
@@ -360,15 +378,6 @@ _RANGES = tuple(
     )
 )
 """Ranges of dates, written out with the month at both ends and a dash between them."""
-_DATE = (
-    rf"(?:{_YEARS}-\d\d-\d\d|\d\d?\.\d\d?\.{_YEARS}|(?:{_YEARS}[年년])?\d\d?[月월]\s?\d\d?[日号일]?"
-    rf"|(?:{_DAY} ?(?:of |de )?)?(?:{_MONTH})\b\.?(?: {_DAY}(?!\w))?(?:,?(?: de)? {_YEARS})?)"
-)
-_RANGE_OF_DATES = lazy_pattern(
-    r"(?:\b(?:between|from|vom|von|zwischen|entre|du|del|dal|tra|van|tussen|с|между|since|desde|seit)"
-    rf" (?:(?:dem|le|el|il) )?)?(?:in )?{_DATE} ?–\s*{_DATE}(?:まで|까지)?",
-    re.IGNORECASE,
-)
 LONGEST_QUERY = 2000  # characters of a query in which a period is looked for
 _PEOPLE = (4, 5, 6, 8)  # April, May, June and August are names, too
 
@@ -423,32 +432,24 @@ def period(query: str, now: datetime) -> Period | None:
 def without_period(query: str) -> tuple[str, bool]:
     """What of a query with a period is searched for, and whether the query is only about a time.
 
-    What only the clock explains, such as "last week", is searched for in no note, and so are the
-    days of a range.
+    What only the clock explains, such as "last week", is searched for in no note.
 
     >>> without_period("soup last week"), without_period("What did I do last Tuesday?")
     (('soup  ', False), ('', True))
-    >>> without_period("on 14 February"), without_period("lunch between 3 and 5 May")
-    (('on 14 February', True), ('lunch May', False))
+    >>> without_period("on 14 February")
+    ('on 14 February', True)
     """
-    # The days of a range are numbers that many notes have; of its months, the names are searched.
-    dated = _written_out(query[:LONGEST_QUERY])
-    rest = _RANGE_OF_DATES.sub(_months_of, dated) if "–" in dated else dated
-    rest = _RELATIVE.sub(lambda match: match[0] if any(map(match.group, _WRITTEN)) else " ", rest)
+    rest = _RELATIVE.sub(
+        lambda match: match[0] if any(map(match.group, _WRITTEN)) else " ", query[:LONGEST_QUERY]
+    )
+    rest = _LAST_WEEKDAY.sub(lambda match: f"last {match['after'] or ''}", rest)
     rest = _WEEKDAY_BY_CLOCK.sub(" ", rest) + query[LONGEST_QUERY:]
     counting = {word.token for word in words_of(query, ())}.intersection(segment_term(rest))
     counting -= _ASKING.keys()
     dates = {word for word in counting if word[0].isdecimal() or word in _NAMES | _SEASONS.keys()}
     if counting - dates - _PARTS.keys() - _WITHIN.keys() - _OPEN.keys():
         return rest, False
-    return rest if dates and not _RANGE_OF_DATES.search(dated) else "", True
-
-
-def _months_of(match: re.Match[str]) -> str:
-    """The months of a range of dates, each once."""
-    return " ".join(
-        dict.fromkeys(re.findall(rf"(?:{_MONTH})\b|\d+[月월]", match[0], re.IGNORECASE))
-    )
+    return rest if dates else "", True
 
 
 def _times(match: re.Match[str], before: str, now: datetime) -> Period | None:

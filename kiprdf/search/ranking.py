@@ -115,6 +115,14 @@ def rank(postings: "Postings", term: str, type: str | None, limit: int) -> Ranke
     words = words_of(term, postings.languages, names)
     if not words and not exact:
         raise NoWordError(f"The term {term[:50]!r} has no word to search for.")
+    dated = dates.date_tokens(term[:LONGEST_READ], asked=True)
+    days = {
+        day
+        for token in dated
+        if token.startswith("__d")
+        for day in (token[-2:], token[-2:].lstrip("0"))
+    }
+    words = [word for word in words if word.token not in days] or words  # 8 is not only a day
     searched = words[:LONGEST_TERM]
     parts_of = parts_in(term) if postings.has_compounds else {}
     near: dict[str, list[str]] = {}
@@ -135,7 +143,7 @@ def rank(postings: "Postings", term: str, type: str | None, limit: int) -> Ranke
             add_scores(scores, postings.weighted(parts, PART_WEIGHT, len(matching)))
         if not matching and not longer and not parts:
             missing.append(word.token)
-    for token in dates.date_tokens(term[:LONGEST_READ], asked=True):
+    for token in dated:
         add_scores(scores, postings.weighted(postings.of_token(token)))
     if scores:  # the other syllables of a Korean word are in a row
         missing = [token for token in missing if not _HANGUL.fullmatch(token)]
