@@ -27,6 +27,7 @@ LABELS = (listed("TOPICS") | word_set("my our the made final taken team doing wo
     listed("NO_LABELS")
 )
 """Words of a label whose line is read."""
+_STATING = ("uses", "prefers", "works_on", "project", "decided")
 _KINDS = (
     ("decided", WORDS["DECIDED"], WORDS["DECIDED_WHAT"]),
     ("prefers", WORDS["PREFERS"], WORDS["PREFERRED_WHAT"]),
@@ -34,7 +35,7 @@ _KINDS = (
     ("works_on", WORDS["WORKS_ON"], WORDS["WORKS_ON_WHAT"]),
 )
 _OF_ANY = WORDS["ANY"] | LABELS
-_WHAT = word_set("what tools apps software things the that")
+_WHAT = word_set("what stuff tools apps software things the that")
 _MADE = word_set("built made written deployed hosted developed created runs running")
 _WITH_SOMEONE = re.compile(r"(?:[Aa]greed|[Dd]ecided) with [A-Z]\w+(?: and [A-Z]\w+)?")
 _PERSONAL = word_set(
@@ -55,12 +56,18 @@ DATE = (
 )
 _DAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b"
 _DATES = re.compile(rf"(?<!\w)(?:{DATE}|{_DAY}|{_MONTH})(?:'s)?|[#№]?\b\d{{1,4}}\b", re.I)
+_AROUND = re.compile(
+    r"^(?:here(?:'s| is| are)|these are|this is|the following(?: are| is)?) "
+    r"|(?: (?:are|is))? (?:as follows|daily|every day|the most|most|a lot|at work|at home"
+    r"|regularly)$",
+    re.I,
+)
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _WORD = re.compile(r"[^\W\d_]+(?:'s\b|s'(?!\w))?")
 _BULLET = re.compile(r"([ \t>]*)(?:[-*•–+]|\d{1,2}[.)]|[a-z]\))[ \t]+(\[.?\][ \t])?")
 _HASHES = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.{1,100}?)[ \t#]*$")
 _ALONE = re.compile(r"[ \t]*([^:.#\n]{1,60}?):[ \t]*$")
-_TITLE = re.compile(r"[ ]*(?=[A-Z])([^:.#!?\n]{1,40}?)[ ]*$")
+_TITLE = re.compile(r"[ ]*(?=[A-Z]|1:1)((?:[^:.#!?\n]|1:1){1,40}?)[ ]*$")
 _INLINE = re.compile(r"[ \t]*((?:[^:.!?;=\n]|\d[.:]\d){1,60}?)(:| =)[ \t]+(?=\S)")
 _KEY = re.compile(r"[ \t-]*[a-z][\w-]*:(?:[ \t]|$)", re.M)
 _ADR = re.compile(r"\s*ADR[- ]?#?\d{1,5}\s*$")
@@ -88,6 +95,18 @@ _LATER_LABEL = re.compile(
     r"(?:[.;!] +(?=[A-Z])|[,;] +(?=[A-Za-z]))((?:[A-Za-z/()-]+ ){0,3}[A-Za-z/()-]+): "
 )
 _USES = re.compile(r"(?:Uses|Runs|Works (?:mainly |mostly )?(?:in|with|on)) ")
+_OF_A_PERSON = re.compile(
+    r"\W*(?:prefers|uses|likes|works|enjoys|loves|runs|wants|hates|dislikes|maintains|lives)\b",
+    re.I,
+)
+"""The beginning of a line that is about the person whom the heading names."""
+_AD = re.compile(
+    r"\(m/[fw]/[dx]\)|\babout (?:us|the role|you):"
+    r"|\b(?:responsibilities|qualifications|nice to have|what we offer|we offer|job description|must have)s?:|\byears of experience\b"
+    r"|\bwe(?: are|'re) (?:hiring|looking for)\b",
+    re.I,
+)
+"""What a job posting has."""
 _HIDDEN = "\ue003"
 
 _RECORD, _PARAGRAPH, _TITLE_LEVEL, _LIST = 7.5, 7.0, 6.0, 8.0
@@ -140,6 +159,7 @@ def kind_of(label: str) -> str:
     ('uses', 'decided', 'unknown')
     """
     dated = _YEAR.search(label) is not None
+    label = _AROUND.sub("", label)
     words = [word.lower() for word in _WORD.findall(_DATES.sub(" ", label))]
     if words and words[-1] in WORDS["OTHERS"] and set(words[:-1]) <= WORDS["OTHERS"] | WORDS["ANY"]:
         return "other"
@@ -184,8 +204,9 @@ class Outline:
     def __init__(self, text: str, prose: str) -> None:
         self._text, self._prose = text, prose
         self._stack: list[_Context] = []
-        self._is_listed = self._is_of_other = False
+        self._is_listed, self._subject = False, ""
         self.items: list[Item] = []
+        self._is_ad = _AD.search(prose) is not None
 
     def lines(self) -> Iterator[Line]:
         """Each line of the prose."""
@@ -224,7 +245,7 @@ class Outline:
                 break
             place += len(line) + 1
         self._pop(_PARAGRAPH)
-        self._is_listed = self._is_of_other = False
+        self._is_listed, self._subject = False, ""
 
     def _raw(self, start: int, end: int) -> str:
         return self._text[start:end].strip(" \t*_#`")
@@ -238,7 +259,7 @@ class Outline:
         if hashes is not None:
             level = len(hashes[1])
             self._pop(level)
-            self._is_listed = self._is_of_other = False
+            self._is_listed, self._subject = False, ""
             self._section(level, start + hashes.start(2), start + hashes.end(2))
             return heading
         bullet = _BULLET.match(self._text, start, stop)
@@ -271,7 +292,7 @@ class Outline:
             self._pop(_PARAGRAPH)
             level = _PARAGRAPH
             kind = "closed" if kind in ("unknown", "other", "project") else kind
-        self._is_listed = self._is_of_other = False
+        self._is_listed, self._subject = False, ""
         self._stack.append(_Context(level, kind))
         return heading
 
@@ -321,17 +342,19 @@ class Outline:
             self._is_listed = True
         elif self._is_listed and not line.startswith((" ", "\t")):
             self._pop(_PARAGRAPH, but_closed=True)
-            self._is_listed = self._is_of_other = False
+            self._is_listed, self._subject = False, ""
         is_read = not self._is_closed()
         place = start if bullet is None else bullet.end()
         is_nest = bullet is not None and self._nests(end, _indent(bullet))
         if bullet is not None:
             if _OF_OTHER.match(self._prose, place, stop):
-                self._is_of_other = True
+                self._subject = "other"
             elif _OF_USER_LINE.match(self._prose, place, stop):
-                self._is_of_other = False
-            elif self._is_of_other and _WITHOUT_SUBJECT.match(self._prose, place, stop):
-                is_read = False
+                self._subject = "user"
+            elif self._subject == "other":
+                is_read = is_read and not _WITHOUT_SUBJECT.match(self._prose, place, stop)
+            elif self._subject == "" and self._outer() == "unknown":
+                is_read = is_read and not _OF_A_PERSON.match(self._prose, place, stop)
         words = start
         is_checkbox = bullet is not None and bullet[2] is not None
         parts = [(start, stop)]
@@ -352,7 +375,7 @@ class Outline:
         labels = [
             match
             for match in _LATER_LABEL.finditer(self._prose, place, stop)
-            if kind_of(match[1]) in ("uses", "prefers", "works_on", "project", "decided")
+            if kind_of(match[1]) in _STATING
         ]
         inline = _INLINE.match(self._prose, place, stop) if labels else None
         label = "unknown" if inline is None else kind_of(self._raw(place, inline.end(1)))
@@ -384,8 +407,8 @@ class Outline:
             return start, False
         value = (0, 0) if inline is None else (inline.end(), stop)
         words = [word.lower() for word in _WORD.findall(label)]
-        if kind == "closed":
-            return start, True
+        if kind == "closed" or (self._is_ad and outer in ("", "uses", "prefers")):
+            return start, kind in ("", "user", "unknown", "closed", "decided")
         if outer == "unknown" and kind != "decided":
             named = self._project_of_heading()
             if kind == "uses" and named and WORDS["OWN"].isdisjoint(words):
@@ -440,6 +463,10 @@ class Outline:
             return value[0], of is None
         if project is not None:
             self.items.append(Item(*value, "record", project, True))
+        elif kind in ("", "user"):
+            inner = _INLINE.match(self._prose, *value)
+            if inner is not None and kind_of(inner[1]) in _STATING:
+                return self._item(start, inner.start(), stop, bullet)
         return start, True
 
     def _outer(self) -> str:
