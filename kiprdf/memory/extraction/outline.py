@@ -102,7 +102,8 @@ _OF_A_PERSON = re.compile(
 """The beginning of a line that is about the person whom the heading names."""
 _AD = re.compile(
     r"\(m/[fw]/[dx]\)|\babout (?:us|the role|you):"
-    r"|\b(?:responsibilities|qualifications|nice to have|what we offer|we offer|job description|must have)s?:|\byears of experience\b"
+    r"|\b(?:responsibilities|qualifications|nice to have|what we offer|we offer"
+    r"|job description|must have)s?:|\byears of experience\b"
     r"|\bwe(?: are|'re) (?:hiring|looking for)\b",
     re.I,
 )
