@@ -23,8 +23,8 @@ _SUFFIX = lazy_pattern(
 )
 _VERSION = lazy_pattern(r"(?<=[a-z])\d+(?:\.\d+)*$")
 _AFTER_SUBJECT = lazy_pattern(
-    r"(?:'s\b|[,:]|\s+(?:is|was|has|can|does|and|or|for|with|code|version|projects?|install|\d)"
-    r"|[ \t]*(?:\n|$))"
+    r"(?:'s\b|[,:]|\s+(?:is|was|has|can|does|and|or|with|code|version|projects?|install|\d)"
+    r"|\s+for\s(?!\d)|[ \t]*(?:\n|$))"
 )
 _COMPOUND = lazy_pattern(
     r" (?!(?:for|as|in|on|at|to|with|and|or|but|because|since|when|while|now|too|instead|over|than"
@@ -46,7 +46,11 @@ _USING = word_set(
     "using use uses used via learn learning install installing installed import write writing"
 )
 _LIKING = word_set("like likes love loves loved enjoy prefer prefers to from")
-_CONTEXT = _USING | _LIKING | word_set("with in on into require written know knows is than over by")
+_CONTEXT = (
+    _USING
+    | _LIKING
+    | word_set("with in on into require written know knows is than over by chose chosen picked")
+)
 _BEFORE_PERSON = word_set("in on into via not or like love loved prefer over than of")
 """Words after which a name is the tool, not the person, in a sentence about tools."""
 _MADE = word_set(
@@ -62,7 +66,7 @@ _TECHNICAL = _KINDS | word_set(
     "coded coding codebase backend frontend website programming software deploy deployed deploys"
     " compile compiled editor ide browser terminal cluster container containers pipeline pipelines"
     " query queries dashboard ported migrate migrated rewrite rewrote rewritten languages game"
-    " site sites blog"
+    " site sites blog tool tools tests"
 )
 """Words of sentences about tools."""
 _ARTICLES = word_set(
@@ -248,7 +252,8 @@ class _Use(NamedTuple):
                     or (previous in _BEFORE_PERSON and self._is_technical())
                 )
             )
-        if previous in _ARTICLES:
+        is_noun = previous in ("a", "an", "the") and not is_kind and not is_compound
+        if previous in _ARTICLES or (is_noun and not spelling.isupper()):
             return False
         if starts and not is_listed:
             is_subject = is_kind or _AFTER_SUBJECT.match(self.text, end) is not None
