@@ -10,6 +10,7 @@ from kiprdf.errors import KipError, StoreError, without_folder
 from kiprdf.given_json import json_in, number_in, texts_in
 from kiprdf.memory.graph import ITEM
 from kiprdf.memory.memory import Memory
+from kiprdf.memory.recall import count
 from kiprdf.memory.recalled import MAX_CHARACTERS, NO_NOTES, block
 from kiprdf.nexus import Nexus
 from kiprdf.prompt import quoted
@@ -150,7 +151,8 @@ class MemoryFunctions:
             return {"id": self._opened().add(value, **options)}
         # A memory defines its types when it is made; who recalls may have no permission to write.
         if ITEM not in self._nexus.execute("DESCRIBE CONCEPT TYPES"):
-            return block((), (), [NO_NOTES], options.get("max_chars", MAX_CHARACTERS))
+            most = count(options.get("max_chars", MAX_CHARACTERS), "max_chars")
+            return block((), (), [NO_NOTES], most)
         answer = self._opened().recall(value, **options)
         return str(answer) or " ".join(answer.reasons)[: options.get("max_chars")]
 

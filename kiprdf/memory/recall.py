@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import MAXYEAR, MINYEAR, datetime
 from functools import cache, cached_property
 from itertools import compress, groupby, islice, takewhile
 from typing import cast
@@ -195,7 +196,8 @@ class Recaller:
             question.reasons.append(
                 f"Only the first {context.LONGEST_QUERY} characters of the query were read."
             )
-        question.span = period(question.text, self._clock())
+        with suppress(OverflowError, ValueError):  # a time outside of the calendar
+            question.span = period(question.text, self._clock())
         searched = question.text
         if question.span is not None:
             searched, question.is_only_span = without_period(searched)
@@ -360,7 +362,13 @@ class Recaller:
         self._lift_by_sessions(scores, values)
         if question.span is not None:
             notes.read_times()
-            start, end = (comparable(texts.iso_time(moment)) for moment in question.span)
+            # The year of an open end is none in UTC, where the clock has another zone.
+            start, end = (
+                comparable(texts.iso_time(moment))
+                if MINYEAR < moment.year < MAXYEAR
+                else moment.isoformat()
+                for moment in question.span
+            )
             by = 1.0 if question.is_only_span else IN_PERIOD
             of_time = {key for key, moment in notes.moments.items() if start <= moment < end}
             for key in of_time:

@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -399,6 +399,23 @@ def test_a_range_in_the_query_prefers_its_notes(memory: Memory, query: str) -> N
     notes = memory.recall(query).notes
     assert sorted(note.item.timestamp[8:10] for note in notes[:3]) == ["10", "13", "16"]
     assert ["time" in note.because for note in notes] == [True] * 3 + [False] * (len(notes) - 3)
+
+
+@pytest.mark.parametrize("hours", [9, -9])
+def test_open_ends_are_of_the_zone_of_the_clock(hours: int) -> None:
+    clock = NOW.astimezone(timezone(timedelta(hours=hours)))
+    memory = Memory(Nexus.memory(), clock=lambda: clock)
+    memory.add("We had soup.", timestamp="2025-06-10")
+    for query, is_of_time in (("soup since May", True), ("soup before 2025", False)):
+        (note,) = memory.recall(query).notes
+        assert ("time" in note.because) is is_of_time
+
+
+def test_a_period_outside_of_the_calendar_is_none() -> None:
+    memory = Memory(Nexus.memory(), clock=lambda: datetime(9999, 12, 30, tzinfo=UTC))
+    memory.add("We have soup tomorrow.")
+    for query in ("soup tomorrow", "soup next year", "soup in December"):
+        assert contents(memory.recall(query)) == ["We have soup tomorrow."]
 
 
 @pytest.mark.usefixtures("by_words")
