@@ -47,8 +47,8 @@ _EMPTY = re.compile(
 )
 _CLAUSE = re.compile(
     r"\b(?:i|we|you|he|she|they|it|who|him|her|his|their|them|your|is|are|was|were|be|been|am|has"
-    r"|prefers|likes|loves|hates|wants|uses|enjoys|dislikes|needs|had|have|will|would|can|could|may|might|must|shall|should|do|does|did|\w+n't|\w+'(?:ll|re|ve"
-    r"|m|d))\b",
+    r"|prefers|likes|loves|hates|wants|uses|enjoys|dislikes|needs|had|have|will|would|can|could"
+    r"|may|might|must|shall|should|do|does|did|\w+n't|\w+'(?:ll|re|ve|m|d))\b",
     re.I,
 )
 _VERB = re.compile(
@@ -331,7 +331,7 @@ class _Reader:
         )
 
     def _concept(self, start: int, end: int, is_part: bool = False) -> list[Named] | None:
-        """The concept, or the tools, that an item names."""
+        """The concept that an item names."""
         if start >= end or end - start > _LONGEST:
             return None
         prose = self.document.prose[start:end]
@@ -480,14 +480,12 @@ class _Reader:
         """``Docs: docs/harbor.md`` in the lines about a project."""
         assert self.item.project is not None
         name = phrases.project(self.document, *self.item.project)
-        inside = [
-            path for path in self.document.files if self.item.start <= path.start < self.item.end
-        ]
         value = self.document.prose[self.item.start : self.item.end]
-        if name is None or len(inside) != 1 or value.strip(f" `.{FILE}"):
+        index = bisect_left(self.document.files, self.item.start, key=lambda each: each.start)
+        if name is None or FILE not in value or value.strip(f" .{FILE}"):
             return None
         project = Found("project", name, pattern=PATTERN)
-        path = inside[0]
+        path = self.document.files[index]
         file = Found("file", path.name, pattern="file_path")
         edge = FoundEdge(project, "references", file, 0.7, PATTERN)
         return [Statement(path.start, project), Statement(path.start, file, edge)]
@@ -497,8 +495,7 @@ class _Reader:
         item, prose = self.item, self.document.prose
         if _TAKEN_BACK.search(prose, item.start, item.end):
             return None
-        is_title = prose.startswith("#", prose.rfind("\n", 0, item.start) + 1)
-        if is_title and not self.document.statuses <= _IN_FORCE:
+        if item.is_heading and not self.document.statuses <= _IN_FORCE:
             return None
         is_many = not item.is_inline or "decisions" in item.label.lower()
         first = self.sentences[0]
@@ -546,15 +543,13 @@ class _Reader:
         start = subject.end() if subject else start
         words = prose[start:end]
         is_empty = _EMPTY.fullmatch(words.strip(" .")) and not words.lower().startswith("not to ")
-        if is_empty or _NO_DECISION.match(words):
-            return None
-        if _AS_SENTENCE.match(words):
+        if is_empty or _NO_DECISION.match(words) or _AS_SENTENCE.match(words):
             return None
         if not re.match(r"\w", words) or "?" in words or QUOTED in words or PRIVATE in words:
             return None
         if _RISKY_SUBJECT.match(words) or (" " not in words and not words[0].isupper()):
             return None
-        stop = min(phrases.decision_end(prose[:end], start), end)
+        stop = start + phrases.decision_end(words, 0)
         until = _UNTIL.search(prose, start, stop)
         if until is None:
             return phrases.decision(self.document, start, stop)

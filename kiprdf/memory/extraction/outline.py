@@ -129,7 +129,9 @@ class Item(NamedTuple):
     is_inline: bool = False
     """Whether the label stands on the same line."""
     is_own: bool = False
+    """Whether a line "Project: X" says on what the user works."""
     label: str = ""
+    is_heading: bool = False
 
 
 class Line(NamedTuple):
@@ -328,7 +330,7 @@ class Outline:
         else:
             is_stated = kind == "decided" and not self._is_closed()
             if is_stated:
-                self.items.append(Item(*value, "decided", is_inline=True))
+                self.items.append(Item(*value, "decided", is_inline=True, is_heading=True))
             self._stack.append(_Context(level, "" if is_stated else "unknown"))
 
     def _is_closed(self) -> bool:
