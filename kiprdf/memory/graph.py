@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from typing import Any, TypeAlias, TypeVar, cast
 
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, Triple
 
 from kiprdf.dataclasses import dataclass
 from kiprdf.execution.support import MENTIONS, STATES
@@ -38,7 +38,9 @@ from kiprdf.memory.items import (
 )
 from kiprdf.memory.texts import shown_time
 from kiprdf.nexus import Nexus
+from kiprdf.rdf import vocab
 from kiprdf.rdf.elements import read_object
+from kiprdf.rdf.literals import to_json
 
 T = TypeVar("T")
 Json: TypeAlias = Mapping[str, Any]
@@ -51,6 +53,7 @@ Key: TypeAlias = tuple[str, str]
 
 ITEM = "MemoryItem"
 EDGES = " | ".join(f'"{predicate}"' for predicate in PREDICATES)
+_ENTITY_ID = NamedNode(f"{vocab.ATTRIBUTE}entity_id")
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:kip:memory/")
 _EVIDENCE = ("memory_id", "src", "timestamp", "pattern")
 _STATED = (*_EVIDENCE, "superseded", "superseded_by")
@@ -250,11 +253,18 @@ class Graph:
 
     def edge(self, subject: Node, predicate: str, object: Node) -> EdgeLink | None:
         """The edge that states a relation of two concepts, which need not exist."""
-        if not self.has(subject, object):
+        store = self.nexus.store
+        ends = store.iris.concept(*subject), store.iris.concept(*object)
+        fact = Triple(ends[0], store.iris.predicate(predicate), ends[1])
+        reifying = store.lookup(None, vocab.REIFIES, fact, 1) if self.is_ready else ()
+        if not reifying:
             return None
-        ends = "?s {type: :st, name: :sn} ?o {type: :ot, name: :on}"
-        (st, sn), (ot, on) = subject, object
-        return next(iter(self.edges(ends, predicate, st=st, sn=sn, ot=ot, on=on)), None)
+        link = cast(NamedNode, reifying[0].subject)
+        ids = [store.lookup(end, _ENTITY_ID, None, 1) for end in ends]
+        return read_edge(
+            read_object(store.iris, link, store.statements(link)) or {},
+            *(to_json(cast(Any, of[0].object)) if of else None for of in ids),
+        )
 
     def statements(self, pattern: str = "", **values: Any) -> dict[str, list[Statement]]:
         """What memories state about the propositions ``?l`` of a pattern; the oldest first."""
