@@ -49,7 +49,8 @@ _ANY_LETTER = frozenset("").union(*_ALPHABETS.values())
 _LETTER = lazy_pattern("[ß-öø-ɏ]")
 _INFLECTED = lazy_pattern("[\u3400-\u9fff][\u3041-\u3096]")
 """What follows a Japanese verb's or noun's last character is an ending or a particle."""
-_SINGULARS = {"ões": "ão", "ais": "al", "éis": "el", "óis": "ol"}
+_PLURALS = "ões:ão ães:ão ais:al éis:el óis:ol uis:ul ens:em éns:ém ins:im ons:om uns:um"
+_SINGULARS = {ending[:3]: ending[4:] for ending in _PLURALS.split()}
 """Endings of Portuguese words that Snowball keeps apart: reuniões, reunião."""
 _PLURAL = lazy_pattern(rf"(?<=\w\w)(?:{'|'.join(_SINGULARS)})\Z")
 _VERB_ENDING = lazy_pattern(r"(?<=\w\w[^\Waeiouyäöüs])t\Z")
@@ -196,6 +197,10 @@ def _stem(word: str, language: str) -> str:
         stem = stemmer.stemWord(stem)  # fietsen, fiets
     elif language == "de":
         stem = _VERB_ENDING.sub("", stem)
+    elif language == "es" and stem.endswith("z"):
+        stem = stem[:-1] + "c"  # luz, luces
+    elif language == "it" and stem.endswith("gh"):
+        stem = stem[:-1]  # laghi, lago
     return folded_name(stem)
 
 
