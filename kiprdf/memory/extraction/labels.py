@@ -56,7 +56,8 @@ _VERB = re.compile(
     r"|thinks|avoids|wishes|values|appreciates|favou?rs|finds|expects|requested|mentioned|said"
     r"|insists|tends|has|is|was|switched|using|working|allergic|born|married|based|runs|owns|cooks"
     r"|plays|reads|writes|drinks|eats|always (?:asks|wants|uses)|also (?:likes|prefers)|hate|like"
-    r"|love|want|need|wrote|built|moved|decided|agreed|chose|went|no longer|used to|still|now)\b",
+    r"|love|want|need|wrote|built|moved|decided|agreed|chose|went|no longer|used to|still|now|ask|call"
+    r"|check|changed|updated)\b",
     re.I,
 )
 _USE = re.compile(r"(?:please )?(?:always )?(?:prefer|use|using) (?=\w)", re.I)
@@ -340,7 +341,9 @@ class _Reader:
             return None
         if re.search(r"[?\ue000-\ue005{}<>=|·\[\]]", prose) or _VERB.match(prose):
             return None
-        if self.item.is_inline and (":" in prose or re.fullmatch(r"\d+(?: \w+)?", prose)):
+        if self.item.is_inline and (
+            ":" in prose or " or " in prose or re.fullmatch(r"\d+(?: \w+)?", prose)
+        ):
             return None
         if _CLAUSE.search(prose) or (_RISK().search(prose) and not _SAFE.search(prose)):
             return None
