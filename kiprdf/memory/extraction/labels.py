@@ -56,8 +56,8 @@ _VERB = re.compile(
     r"|thinks|avoids|wishes|values|appreciates|favou?rs|finds|expects|requested|mentioned|said"
     r"|insists|tends|has|is|was|switched|using|working|allergic|born|married|based|runs|owns|cooks"
     r"|plays|reads|writes|drinks|eats|always (?:asks|wants|uses)|also (?:likes|prefers)|hate|like"
-    r"|love|want|need|wrote|built|moved|decided|agreed|chose|went|no longer|used to|still|now|ask|call"
-    r"|check|changed|updated)\b",
+    r"|love|want|need|wrote|built|moved|decided|agreed|chose|went|no longer|used to|still|now"
+    r"|ask|call|check|changed|updated)\b",
     re.I,
 )
 _USE = re.compile(r"(?:please )?(?:always )?(?:prefer|use|using) (?=\w)", re.I)
