@@ -114,6 +114,24 @@ def test_the_limit_keeps_the_best() -> None:
     assert shelf.keys(semantic, "tea", limit=9) == ["b", "a", "c"]
 
 
+def test_less_than_the_least_only_the_others_are_kept() -> None:
+    words = [word for words in MEANINGS for word in words]
+    chosen = Random(3)
+    shelf = Shelf(*(concept(f"{n:03}", " ".join(chosen.sample(words, 3))) for n in range(200)))
+    semantic, others = SemanticIndex(by_meaning, None), {f"{n:03}" for n in range(0, 200, 7)}
+    shelf.hits(semantic, "headache", limit=200)
+    for limit in (200, 20):  # of the 20 best, the last ones have equal cosines
+        asked = shelf.index, "concept", "headache", None, limit
+        ranked, kept = semantic.rank(*asked), semantic.rank(*asked, 0.6, {*others, "absent"})
+        assert ranked is not None
+        assert kept is not None
+        expected = {k: of for k, of in ranked.cosines.items() if of >= 0.6 or k in others}
+        used = {k: of for k, of in kept.cosines.items() if of >= 0.6 or k in others}
+        assert [*used.items()] == [*expected.items()]
+        if limit == 200:
+            assert 0 < len(kept.cosines) == len(expected) < len(ranked.cosines)
+
+
 def test_the_kind_filters() -> None:
     shelf = Shelf(concept("a", "tea"), proposition("p", "tea", "eases", "fever"))
     semantic = SemanticIndex(by_meaning, None)
