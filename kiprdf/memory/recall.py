@@ -439,14 +439,17 @@ class Recaller:
         return _with_all_words_first(question, chosen, scores), reasons
 
     def _best_first(self, scores: dict[str, float]) -> Iterator[str]:
-        """The notes by score; of equal ones, the newest is first."""
+        """The notes by score; of equal ones, the newest is first, then the one with the first key.
+
+        A set may have brought them: its order differs between two processes.
+        """
         ranked = sorted(scores, key=scores.__getitem__, reverse=True)
-        moments = self.notes.moments
         for _, group in groupby(ranked, key=scores.__getitem__):
             equal = list(group)
             if len(equal) > 1:
                 self.notes.read(equal)
-                equal.sort(key=lambda key: moments.get(key, ""), reverse=True)
+                equal.sort()
+                equal.sort(key=lambda key: self.notes.place(key)[:2], reverse=True)
             yield from equal
 
     def _lacks(self, question: _Question, number: int, excluded: int) -> Iterator[str]:

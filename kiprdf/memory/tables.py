@@ -267,7 +267,7 @@ class Notes(_Table):
 
     def place(self, key: str) -> Place:
         """Where a note is; without a session, the turn is 0."""
-        return self._places.get(key) or Place(self.moments[key], 0, key)
+        return self._places.get(key) or Place(self.moments.get(key, ""), 0, key)
 
     def item(self, key: str) -> Item | None:
         """A note; some short ones are kept."""

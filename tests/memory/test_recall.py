@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
@@ -399,6 +402,23 @@ def test_a_range_in_the_query_prefers_its_notes(memory: Memory, query: str) -> N
     notes = memory.recall(query).notes
     assert sorted(note.item.timestamp[8:10] for note in notes[:3]) == ["10", "13", "16"]
     assert ["time" in note.because for note in notes] == [True] * 3 + [False] * (len(notes) - 3)
+
+
+@pytest.mark.parametrize("seed", ["0", "1"])
+def test_equal_notes_have_the_same_order_in_each_process(seed: str) -> None:
+    code = """
+from datetime import UTC, datetime
+from kiprdf import Nexus
+from kiprdf.memory import Memory
+memory = Memory(Nexus.memory(), clock=lambda: datetime(2026, 2, 4, tzinfo=UTC))
+memory.add_many({"content": "Soup.", "id": id} for id in ("c", "a", "d", "b"))
+memory.add_many({"content": "Soup.", "id": f"s{id}", "session": "s"} for id in (3, 1, 2))
+print(*(note.item.id for note in memory.recall("today").notes))
+"""
+    environment = {**os.environ, "PYTHONHASHSEED": seed}
+    command = [sys.executable, "-c", code]
+    result = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    assert result.stdout == "s2 s1 s3 a b c d\n"
 
 
 @pytest.mark.parametrize("hours", [9, -9])
