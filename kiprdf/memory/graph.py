@@ -206,12 +206,14 @@ class Graph:
         """The entities of a type, or of all, that a FILTER on ``?e`` leaves; by type."""
         # A filter by name or id is read from the index; without one, each type is.
         types = [type] if type or where else TYPES
-        concepts: list[Json] = []
+        nodes: list[EntityNode] = []
         for kind in types:
             matcher = "{type: :type}" if kind else "{}"
-            command = f"FIND(?e) WHERE {{ ?e {matcher} {where} }}"
-            concepts += self.column(command, type=type_name(kind or ""), **values)
-        nodes = [node for node in map(_entity, concepts) if node is not None]
+            # Not the whole concept: of the user that would be all relations, too.
+            command = f"FIND(?e.type, ?e.name, {_COLUMNS}) WHERE {{ ?e {matcher} {where} }}"
+            for type_, name, *read in self.rows(command, type=type_name(kind or ""), **values):
+                attributes = dict(zip(_ATTRIBUTES, read, strict=True))
+                nodes += filter(None, [_entity(type_, name, attributes)])
         return sorted(nodes, key=lambda node: TYPES.index(node.entity.type))
 
     def has(self, *nodes: Node) -> bool:
@@ -345,7 +347,8 @@ class Graph:
     def read_entity(self, concept: NamedNode) -> EntityNode | None:
         """The entity that a concept stores."""
         store = self.nexus.store
-        return _entity(read_object(store.iris, concept, store.statements(concept)) or {})
+        shown: Json = read_object(store.iris, concept, store.statements(concept)) or {}
+        return _entity(shown.get("type", ""), shown.get("name", ""), shown.get("attributes", {}))
 
     # Writing ----------------------------------------------------------------------------------
 
@@ -464,16 +467,28 @@ def _identity(key: Any) -> dict[str, Any]:
     return {"subject": _identity(subject), "predicate": predicate, "object": _identity(object_)}
 
 
-def _entity(concept: Json) -> EntityNode | None:
+_ATTRIBUTES = (
+    "entity_id",
+    "normalized_name",
+    "details",
+    "created_ts",
+    "updated_ts",
+    "aliases",
+    "is_kept",
+)
+_COLUMNS = ", ".join(f"?e.attributes.{key}" for key in _ATTRIBUTES)
+
+
+def _entity(type: str, name: str, attributes: Json) -> EntityNode | None:
     """The entity that a concept stores, if it does."""
-    values, type = _readable(concept.get("attributes", {})), concept.get("type", "").lower()
+    values, type = _readable(attributes), type.lower()
     if type not in TYPES or not values.get("entity_id"):
         return None
     entity = Entity(
         values["entity_id"],
         type,
-        concept["name"],
-        values.get("normalized_name", normalized(concept["name"])),
+        name,
+        values.get("normalized_name", normalized(name)),
         values.get("details", {}),
         values.get("created_ts", ""),
         values.get("updated_ts", ""),

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyoxigraph import NamedNode
 
 from kiprdf import KipError, Nexus
 from kiprdf.memory import Extraction, Memory, enrichment
 from kiprdf.memory.functions import MemoryFunctions
+from kiprdf.store.base import Statement
+from kiprdf.store.oxigraph_reads import OxigraphReads
 
 NOTE = "I'm working on meshalyzer. I prefer Python, and decided to use SQLite for KG."
 MOMENT = "2026-01-12T03:00:00Z"
@@ -581,3 +584,21 @@ def test_a_memory_that_another_program_wrote_with_other_types_does_not_hide_the_
     odd = memory.get("odd giraffe")
     assert odd is not None
     assert (odd.content, odd.tags, odd.session, odd.speaker, odd.seen) == ("", (), None, None, 1)
+
+
+def test_a_note_does_not_read_all_that_the_user_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = Memory(Nexus.memory())
+    memory.add("I use Docker.")
+    read: list[str] = []
+    statements = OxigraphReads.statements
+
+    def noted(store: OxigraphReads, node: NamedNode) -> list[Statement]:
+        read.append(node.value)
+        return statements(store, node)
+
+    monkeypatch.setattr(OxigraphReads, "statements", noted)
+    memory.add("I use Docker and Vim.")
+    user = memory.graph.user_node().value
+    assert user not in read
+    memory.nexus.execute('FIND(?u) WHERE { ?u {type: "User"} }')
+    assert user in read
