@@ -54,9 +54,12 @@ _WITHIN = _numbered(
     " ".join(_THIRDS),
 )
 _GLUE = _numbered("st nd rd th er of de del di the")  # between the parts of a date
+_ARTICLES = _numbered("dem zum le el il la")  # before a date
 _PARTS = _numbered("last about around week weekend month year", " ".join((*_THIRDS, *_ORDINALS)))
 _OPEN = _numbered(
-    "since after before until|till|by|through", "seit nach vor bis", "depuis|desde après avant"
+    "since after before until|till|by|through",
+    "seit nach vor bis",
+    "depuis|desde|sinds après|después|dopo|depois|после avant|antes|prima|voor hasta|tot|до",
 )
 _SINCE, _AFTER, _BEFORE, _UNTIL = range(1, 5)
 _GAP = lazy_pattern(r"(?:[^\S\n]|[.,'’-]){0,3}")
@@ -159,18 +162,35 @@ def _with_days_between(query: str) -> list[_Date]:
     """The dates in a query, with those between the two of a range of at most a month."""
     query = _written_out(query)
     dates = _dates(query)
-    match dates:
-        case [_Date(first_year, _, int(day)) as first, _Date(last_year, _, int(end)) as last] if (
-            "–" in query and day and end
-        ):
-            year = first_year or last_year or 2000
-            start, stop = date(year, *first[1:3]), date(last_year or year, *last[1:3])
-            count = (stop - start).days % (10**6 if first_year or last_year else 366)
-            if count <= 31:
-                between = (start + timedelta(number) for number in range(count + 1))
-                years = first_year or last_year
-                return [_Date(one.year if years else 0, one.month, one.day) for one in between]
+    if "–" in query and len(dates) == 2 and all(written.day for written in dates):
+        has_year = any(written.year for written in dates)
+        first, last = dates if has_year else (dates[0]._replace(year=2000), dates[1])
+        with suppress(ValueError):  # the 29th of February
+            start, stop = sorted(date(*end[:3]) for end in _with_years(first, last))
+            if stop - start <= timedelta(31):
+                between = (start + timedelta(number) for number in range((stop - start).days + 1))
+                return [_Date(one.year if has_year else 0, one.month, one.day) for one in between]
     return dates
+
+
+def _with_years(first: _Date, last: _Date) -> tuple[_Date, _Date]:
+    """The ends of a range with the year that one of them has; it may pass the end of a year."""
+    passed = last.month < first.month
+    if not last.year:
+        last = last._replace(year=first.year + passed)
+    elif not first.year:
+        first = first._replace(year=last.year - passed)
+    return first, last
+
+
+def day_numbers(query: str) -> set[str]:
+    """The numbers of the days that are written in a query.
+
+    >>> sorted(day_numbers("from 8 to 10 May"))
+    ['08', '10', '8']
+    """
+    days = {written.day for written in _dates(_written_out(query)) if written.day}
+    return {number for day in days for number in (f"{day}", f"{day:02}")}
 
 
 @lru_cache(maxsize=16)
@@ -209,7 +229,7 @@ def _in_numbers(text: str) -> Iterator[_Date]:
 def _word_before(text: str, place: int) -> str:
     """The word before a date; one that leaves an end open also before "the end of" and the like."""
     words = _WORD.findall(text[max(0, place - 40) : place].lower())
-    words = [word for word in reversed(words) if word not in _GLUE]
+    words = [word for word in reversed(words) if word not in _GLUE and word not in _ARTICLES]
     opening = next((word for word in words if word not in _PARTS), "")
     if opening not in _OPEN:
         if words[:1] == ["week"] and _ORDINALS.keys() & words[1:2]:
@@ -421,10 +441,14 @@ def period(query: str, now: datetime) -> Period | None:
         elif times := _unit(unit, ago, now) if unit else _times(match, before, now):
             periods.append((before, times))
     of_all = min(years) if len(years) == 1 else 0
+    if is_range and len(dates) == 2:
+        first, last = dates
+        if of_all and not (first.year or last.year):
+            last = last._replace(year=of_all)
+        elif not last.year:
+            first = first._replace(year=first.year or _period_of(first, 0, now)[0].year)
+        dates = [*_with_years(first, last)]
     times_of = [_period_of(written, written.year or of_all, now) for written in dates]
-    if is_range and len(dates) == 2 and times_of[0] > times_of[1]:  # over the end of a year
-        place, step = (0, -1) if years else (1, 1)
-        times_of[place] = _period_of(dates[place], times_of[place][0].year + step, now)
     periods += zip((written.before for written in dates), times_of, strict=True)
     return _joined(periods, now) if periods else None
 
@@ -507,9 +531,11 @@ def _period_of(written: _Date, year: int, now: datetime) -> Period:
     is_next = written.before == "next"
     if written.weekday:
         return _of_weekday(written.weekday, 0 if is_next else 1, now)
-    start, step = now, 1 if is_next else -1
+    # Where a year has no 29th of February.
+    start = datetime(year or now.year, 2, 28, tzinfo=now.tzinfo)
+    step = 1 if is_next else -1
     for tried in (year,) if year else range(now.year, now.year + 9 * step, step):
-        with suppress(ValueError):  # the 29th of February
+        with suppress(ValueError):
             start = datetime(tried, written.month, written.day or 1, tzinfo=now.tzinfo)
             if (start > now) is is_next:
                 break

@@ -116,12 +116,7 @@ def rank(postings: "Postings", term: str, type: str | None, limit: int) -> Ranke
     if not words and not exact:
         raise NoWordError(f"The term {term[:50]!r} has no word to search for.")
     dated = dates.date_tokens(term[:LONGEST_READ], asked=True)
-    days = {
-        day
-        for token in dated
-        if token.startswith("__d")
-        for day in (token[-2:], token[-2:].lstrip("0"))
-    }
+    days = dates.day_numbers(term[:LONGEST_READ]) if dated else ()
     words = [word for word in words if word.token not in days] or words  # 8 is not only a day
     searched = words[:LONGEST_TERM]
     parts_of = parts_in(term) if postings.has_compounds else {}

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from kiprdf.search.dates import date_tokens, period
+from kiprdf.search.dates import date_tokens, day_numbers, period
 from tests.cases import each_case
 
 NOW = datetime(2026, 2, 4, 9, 30)  # a Wednesday
@@ -62,6 +62,19 @@ def test_a_date_has_its_day_month_and_weekday(text: str) -> None:
 def test_what_is_asked_finds_the_day(asked: str, tokens: list[str]) -> None:
     assert date_tokens(asked, asked=True) == tokens
     assert set(tokens) <= set(MAY_8)
+
+
+def test_a_range_asks_for_the_days_between() -> None:
+    over_the_year = ["__d2023_12_30", "__d2023_12_31", "__d2024_01_01"]
+    assert date_tokens("30 December 2023 to 1 January", asked=True) == over_the_year
+    assert date_tokens("30 December to 1 January 2024", asked=True) == over_the_year
+    assert date_tokens("7 to 5 May", asked=True) == ["__d05_05", "__d05_06", "__d05_07"]
+    # In a year that has no such day.
+    assert date_tokens("29 February to 3 March 2023", asked=True) == ["__d02_29", "__d2023_03_03"]
+
+
+def test_a_number_between_two_days_is_a_word() -> None:
+    assert day_numbers("room 12 from 8 to 16 May") == {"8", "08", "16"}
 
 
 @each_case(
@@ -225,6 +238,17 @@ def test_parts_of_two_lines_are_no_date() -> None:
         ("上周五", "2026-01-30", "2026-01-31"),
         ("on Friday last week", "2026-01-30", "2026-01-31"),
         ("antes de ayer", "2026-02-02", "2026-02-03"),
+        ("29 February to 3 March", "2024-02-29", "2024-03-04"),
+        ("29 February to 3 March 2023", "2023-02-28", "2023-03-04"),
+        ("between 16 and 10 January", "2026-01-10", "2026-01-17"),
+        ("from 28 December 2023 to 3 January", "2023-12-28", "2024-01-04"),
+        ("vor dem 3. Mai 2023", None, "2023-05-03"),
+        ("bis zum 3. Mai 2023", None, "2023-05-04"),
+        ("depuis le 3 mai 2023", "2023-05-03", None),
+        ("antes del 3 de mayo de 2023", None, "2023-05-03"),
+        ("desde el 3 de mayo de 2023", "2023-05-03", None),
+        ("sinds 3 mei 2023", "2023-05-03", None),
+        ("до 3 мая 2023", None, "2023-05-04"),
     ],
 )
 def test_a_query_is_about_a_period(query: str, start: str | None, end: str | None) -> None:
