@@ -455,7 +455,7 @@ class Postings:
         places = range(SHORTEST_PART, len(token) - SHORTEST_PART + 2)
         ends = [token[n:] for n in places[:-1] if self._is_first(token[:n], token[n:])]
         beginnings = [token[:n] for n in reversed(places) if is_first_part(token[:n])]
-        for parts in (ends, beginnings) if self._has_word(*ends, *beginnings) else ():
+        for parts in (ends, beginnings):
             if longest := next(filter(self._has_word, parts), ""):
                 _raise(matching, self.of_word(word_of(longest, longest, languages)))
         return self._keep_values(key, matching)
@@ -498,7 +498,8 @@ class Postings:
 
     def _has_word(self, *words: str) -> bool:
         """Whether a row has one of some words, or a form of it."""
-        stems = chain.from_iterable(word_of(word, word, COMPOUNDING).stems for word in words)
+        languages = tuple(name for name in COMPOUNDING if name in self.languages)
+        stems = chain.from_iterable(word_of(word, word, languages).stems for word in words)
         tokens = [*words, *stems]
         return bool(tokens) and self.has(*tokens, *(f"{token}{COUNT}" for token in tokens))
 

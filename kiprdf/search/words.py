@@ -281,25 +281,27 @@ def _backwards(word: str, language: str) -> str:
 
 def ends_in(text: str, languages: tuple[str, ...], words: Collection[str]) -> set[str]:
     """The tokens of the ends of long words in a text, if it may be one of `COMPOUNDING`."""
+    nouns = _LONG_NOUN
     if languages == ("en",):
         # Without a stop word it may be in another language than English; a letter may be an id.
         if any(len(word) > 1 for word in _languages_of().keys() & words):
             return set()
-        tokens = {_backwards(word, "de") for word in _LONG_WORD.findall(text)}
-    else:
-        tokens = {
-            _backwards(word, language)
-            for language in COMPOUNDING
-            if language in languages
-            for word in _nouns(text, language, _LONG_NOUN, _LONG_WORD)
-        }
+        languages, nouns = ("de",), _LONG_WORD
+    tokens = {
+        _backwards(word, language)
+        for language in COMPOUNDING
+        if language in languages
+        for line in text.split("\n")
+        for word in _nouns(line, language, nouns, _LONG_WORD)
+    }
     tokens.discard("")
     return tokens
 
 
-def _nouns(text: str, language: str, nouns: re.Pattern[str], words: re.Pattern[str]) -> list[str]:
-    """The words of a text that may be nouns: of German, those with a capital, if some have one."""
-    return (nouns if language == "de" and not text.islower() else words).findall(text)
+def _nouns(line: str, language: str, nouns: re.Pattern[str], words: re.Pattern[str]) -> list[str]:
+    """The words of a line that may be nouns: of German, those with a capital, if only some have."""
+    line = line.lower() if line.isupper() else line
+    return (nouns if language == "de" and not line.islower() else words).findall(line)
 
 
 @lru_cache(maxsize=16)
@@ -482,7 +484,9 @@ def matches(word: str, tokens: frozenset[str]) -> bool:
     if not tokens.isdisjoint((_tokens_of_word if len(word) <= _WORD else tokens_of)(word)):
         return True
     asked = _parts_of(tokens)
-    words = {noun_stem(w, n) for w in _WORDS.findall(word) for n in COMPOUNDING} if asked else ()
+    if not asked:
+        return False
+    words = {noun_stem(w, n) for w in _WORDS.findall(word.lower()) for n in COMPOUNDING}
     return any(_is_part(one, other) or _is_part(other, one) for one in asked for other in words)
 
 

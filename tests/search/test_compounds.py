@@ -24,6 +24,9 @@ from tests.search.test_words import index_of, keys, note
         ("Er zahlte die Gasrechnung.", "Rechnung"),
         ("We hebben een tandartsafspraak.", "afspraken"),
         ("De sleutel is kwijt.", "huissleutel"),
+        ("MORGEN ZAHNARZTTERMIN", "Termine"),
+        ("Ich hatte einen Zahnarzttermin.", "WELCHE TERMINE WAREN ES?"),
+        ("ich hatte einen zahnarzttermin.\nLena", "Termine"),
     ],
 )
 def test_a_compound_and_its_parts_find_each_other(text: str, term: str) -> None:
@@ -62,6 +65,7 @@ def test_a_mark_is_on_the_compound_of_a_part() -> None:
     tokens = asked_tokens("Welche Termine waren es?")
     assert matches("Zahnarzttermin,", tokens)
     assert not matches("Determinante", tokens)
+    assert matches("ZAHNARZTTERMIN", tokens)
     assert matches("Versicherung", asked_tokens("Krankenversicherung"))
     assert not matches("football", asked_tokens("Where is the ball?"))
 
