@@ -70,6 +70,14 @@ _NO_FRAGMENT = re.compile(
     r"|goes|runs?|works?|gets|needs?|takes|paid|done|sent|starts?|helps)\b",
     re.I,
 )
+_TAKEN_BACK = re.compile(
+    r"\W*(?:(?:I(?:'m| am| was| have)? (?:\w+ )?(?:joking|kidding|lied|lying|joked)"
+    r"|(?:that|this|it)(?:'s| is| was) (?:\w+ )?(?:jokes?|lies?|sarcasm|fiction|false|untrue|what)"
+    r"|(?:those|these) (?:were|are) (?:his|her|their|not)|at least that|(?:he|she|they) \w+ (?:it|that)"
+    r"|that (?:decision|choice|plan) was)\b)",
+    re.I,
+)
+"""The beginning of a sentence that takes back the one before it."""
 _DOUBTFUL = re.compile(
     r"\W*(?:oh|ah|wow|yeah|sure|ugh|imagine|suppose|pretend|picture|assume|act\s+as|you\s+are"
     r"|you're|once\s+upon)\b",
@@ -234,6 +242,8 @@ def is_followed_by_fragment(prose: str, start: int, end: int) -> bool:
     """Whether the next sentence of the line is no clause: "I love Jira. Said no one ever." """
     match = _END.search(prose, start, end)
     stop = match.start() if match else end
+    if _TAKEN_BACK.match(prose, start, stop):
+        return True
     return (
         start < stop
         and _FRAGMENT.match(prose, start, stop) is not None

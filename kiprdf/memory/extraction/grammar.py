@@ -38,8 +38,17 @@ _FOLLOWING = lazily("<FOLLOWING>")
 _FOLLOWING_NAME = lazily("(?:<FOLLOWING>|<FOLLOWING_NAME>)")
 _FOLLOWING_END = lazily("(?:<FOLLOWING>|<FOLLOWING_END>)")
 _HARMFUL = lazily("<HARMFUL>")
-_IS_USER = re.compile(r"\W*I(?:'m|\W+(?:am|is)) an?\b[^,;:]+$")
+_VERB_OF_GERUND = lazily("<VERB_OF_GERUND>")
+_IS_USER = re.compile(
+    r"\W*I(?:'m|\W+(?:am|is)) an?(?:\W(?!(?:of|to|with|for|by|in\Wan?|in\Wthe)\b)[^\W_][\w-]*)+$"
+)
 _OF_USER = re.compile(r"\W*I\b(?!.*\b(?:who|which|that|where|whose)\b)")
+_OTHER = re.compile(
+    r"(?:,|\b(?:and|but|while|because|since|as|so))\W+(?:[A-Z]|(?:my|our|his|her|their|the|he|she|they"
+    r"|it|you)\b).*\w(?:s|ed)\b"
+)
+"""Another subject with its verb."""
+_GERUND = re.compile(r"\W*(?:\w+ly\W)?\w+ing\b")
 _NEXT, _BEFORE = lazily("<NEXT>"), lazily("<BEFORE>")
 GIVEN_NAMES = word_set("cassandra crystal dart hugo jade jasmine julia pascal ruby")
 """Tools that have the name of a person: "built it with Ruby" is no use of it."""
@@ -109,7 +118,10 @@ def _of_sentence(text: Text, sentence: Sentence) -> list[Statement]:
             continue
         # The user is the subject of what the sentence begins with, and of no other clause.
         of_user = _OF_USER if match["verb"] else _IS_USER if match["own"] else None
-        if of_user and not of_user.match(reader.prose, start, match.start()):
+        if of_user and (
+            not of_user.match(reader.prose, start, match.start())
+            or _OTHER.search(reader.prose, start, match.start())
+        ):
             continue
         result = reader.clauses(match.end(), 1 if of_user else 0)
         if result is not None:
@@ -136,7 +148,7 @@ def _is_title(words: str) -> bool:
 
 
 _VERB = re.compile(
-    r"(?:\w+(?:ed|ing)|prefers|uses|likes|enjoys|loves|works|runs|set up|built|wrote|made|drew|left"
+    r"(?!(?:runs?|running|built|made) (?:on|in|with|using) |works with \ue010)(?:\w+(?:ed|ing)|prefers|uses|likes|enjoys|loves|works|runs|set up|built|wrote|made|drew|left"
     r"|got|went|chose|spent|quit|been|gave|ran|did|kept"
     r"|no longer|now|still|not|just|also|back|busy) ",
     re.I,
@@ -189,7 +201,15 @@ class _Reader:
             rests = (self._rest(place, count) for place in places)
             rest = next((rest for rest in rests if rest is not None), None)
             if rest is None:
-                harmless = [place for place in places if self._is_harmless(place, result)]
+                # "Using Docker" may be the subject: "Using Docker as root is bad".
+                is_subject = (
+                    _GERUND.match(self.prose, start) and _VERB_OF_GERUND().match(self.prose, end)
+                )
+                harmless = [
+                    place
+                    for place in places
+                    if not is_subject and self._is_harmless(place, result)
+                ]
                 rest = self._later(harmless[0], count) if harmless else None
             if rest is not None:
                 return result + rest
@@ -205,8 +225,11 @@ class _Reader:
 
     def _later(self, start: int, count: int) -> list[Statement]:
         """What the first clause states that is read again after words that are not known."""
-        places = (match.end() for match in _NEXT().finditer(self.prose, start))
-        results = (self.clauses(place, count + 1) for place in places)
+        results = (
+            self.clauses(match.end(), count + 1)
+            for match in _NEXT().finditer(self.prose, start)
+            if not (match["verb"] and _OTHER.search(self.prose, start, match.start()))
+        )
         return next((result for result in results if result is not None), [])
 
     def _is_harmless(self, start: int, result: list[Statement]) -> bool:

@@ -16,15 +16,17 @@ _CLAUSE_END = re.compile(
     r"|there)\b|,?\s+(?:because|since|so|but|although|though|whereas|while)\b|,?\s+(?:and"
     r"|then)\s+(?=(?:i|we|he|she|they|you|it|there|that|this|am|are|use|prefer|like|love)\b)"
     r"|,\s*(?=(?:i|we|he|she|they|you|it|which|who|where|when|as|not|then|hence|please|thanks|see)\b)"
+    r"|,?\s+and\s+(?=(?-i:[A-Z])[a-z]+\s+(?:\w+ed|is|was|has|will|uses|prefers|wants)\b)"
     r"|\s+and\s+(?=(?:wants|needs|has|is|was|asks|asked|likes|plans|hopes|expects|would)\b)"
-    r"|,\s*(?=(?:the|my|our|his|her|their|all|that|this)\s+(?:\S+\s+){0,3}"
+    r"|(?:,|\s+and)\s*(?=(?:the|my|our|his|her|their|all|that|this)\s+(?:\S+\s+){0,3}"
     r"(?:is|are|was|were|has|have|will|can|must|should|would)\b)",
     re.I,
 )
 _OPEN = re.compile(
     r"\b(?:if|unless|whether|until(?!\s+\w+(?:\s+\w+)?\s*$)|once|when|pending|assuming|provided"
     r"|depending|or\s+not|maybe"
-    rf"|perhaps|you|someday|eventually)\b|[{PRIVATE}\ue003\ue004]",
+    r"|perhaps|you|someday|eventually|lol|jk|haha|nope|decided\s+not|regret(?:s|ted)?)\b"
+    rf"|[{PRIVATE}\ue003\ue004]",
     re.I,
 )
 """What makes a decision depend on something."""
@@ -35,7 +37,7 @@ _CODE = re.compile(
 )
 """What may be a secret, a number of a person or a postal address."""
 _VAGUE = re.compile(
-    r"^(?:dis)?agree$|^differ$|^go$|^(?:try|start)$"
+    r"^(?:dis)?agree$|^differ$|^go$|^(?:try|start)$|^(?:think|sleep|reflect|ponder|mull)\b"
     r"|^\w+(?:\s+(?:with|for|on|to))?\s+(?:it|this|that|them|him|her|so)$",
     re.I,
 )
