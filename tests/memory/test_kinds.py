@@ -585,6 +585,72 @@ This library works with Python and Redis. =>
 """
 """Words that are not known after a clause, or before it."""
 
+TAKEN_BACK = """
+I use Docker. That was a joke. =>
+I use Docker. I'm only joking, of course. =>
+I use Docker. This is what he told me. =>
+I use Docker. That was easy. => uses Docker
+We decided to use Redis; that decision was overturned. =>
+I use Docker, assuming the daemon starts. =>
+We use Kubernetes as soon as the budget is there. =>
+We use Kubernetes, or will once ops is done. =>
+I installed Docker and removed it an hour later. =>
+I use Docker but soon won't. =>
+I use Docker (well, my colleague does). =>
+I use Vim, no wait, Emacs. =>
+I use Vim, sorry, Emacs. =>
+I prefer tea, no, coffee. =>
+I prefer tea, no sugar in it. => prefers tea
+I use Docker, the candidate replied. =>
+I use Docker -- Anna, 2021 =>
+In the tutorial, I use Docker. =>
+For this demo, I use Docker. =>
+Step 2: I use pip to install Flask. =>
+WARNING: using SQLite in production is discouraged =>
+I decided to use Redis but my boss vetoed it. =>
+I decided to use Redis and then decided not to. =>
+I decided to think about it. =>
+I decided to stay and Tom decided to use Redis. => decided Stay
+My lawyer insists, and I prefer tea. =>
+There was a rumour and we use Docker. =>
+"""
+"""What comes later, or before, and makes a clause none of the user's."""
+
+SUBJECTS = """
+I use Vim and Tom uses Emacs and prefers tabs. => uses Vim
+The user uses Vim, my boss uses Emacs and prefers tabs. => uses Vim
+The user lives in Berlin, works as a nurse and prefers tea. => prefers tea
+Our competitor is small, but uses Rust. =>
+Our shop is small, but we use Rust. => uses Rust
+I am married to a man who uses Vim. =>
+I'm a friend of Tom who uses Emacs. =>
+I'm the only one in a team who uses Emacs. =>
+I'm a student in linguistics who uses Praat. => uses Praat
+I'm a former Vim user. =>
+I'm a heavy Vim user. => uses Vim
+Running Docker as root is bad. =>
+Using Docker, Tom built it. =>
+Running Docker on Windows requires WSL. =>
+Using Docker for the tests, because it is easy. => uses Docker
+Runs on Linux. =>
+Built with Rust. =>
+Works with Slack and Jira. =>
+I set up Jenkins for my mother's company. =>
+I pay for Spotify for my daughter. =>
+I pay for Kagi. => uses Kagi
+I teach a class on Docker. =>
+I teach my class on Zoom. => uses Zoom
+I left Google and moved to Stripe as an engineer. => | works_on Google
+I'm responsible for Germany. =>
+I'm busy with Tom. =>
+I work on Wall Street. =>
+Ella takes all my time. =>
+I'd pick death over Jira. =>
+I'd pick a train over a plane. => prefers train
+We picked the wrong day. =>
+"""
+"""What another is the subject of, or is no tool, project or preference of the user."""
+
 UNREAD = """
 I no longer use npm, but I like Docker images. => prefers Docker images | uses npm
 I am like the dark mode. => prefers dark mode
@@ -776,6 +842,8 @@ def cases() -> list[tuple[str, str]]:
         ASIDE,
         EVERYDAY,
         FOLLOWED,
+        TAKEN_BACK,
+        SUBJECTS,
         LABELLED,
     )
     return lines_of("".join(kinds))

@@ -202,13 +202,11 @@ class _Reader:
             rest = next((rest for rest in rests if rest is not None), None)
             if rest is None:
                 # "Using Docker" may be the subject: "Using Docker as root is bad".
-                is_subject = (
-                    _GERUND.match(self.prose, start) and _VERB_OF_GERUND().match(self.prose, end)
+                is_subject = _GERUND.match(self.prose, start) and _VERB_OF_GERUND().match(
+                    self.prose, end
                 )
                 harmless = [
-                    place
-                    for place in places
-                    if not is_subject and self._is_harmless(place, result)
+                    place for place in places if not is_subject and self._is_harmless(place, result)
                 ]
                 rest = self._later(harmless[0], count) if harmless else None
             if rest is not None:

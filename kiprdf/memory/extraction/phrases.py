@@ -7,8 +7,9 @@ import re
 from kiprdf.memory.extraction.document import FILE, LINK, Document
 from kiprdf.memory.extraction.private import PRIVATE, is_credential
 from kiprdf.memory.extraction.tools import tool_named
-from kiprdf.memory.extraction.words import word_set
+from kiprdf.memory.extraction.words import listed, word_set
 
+PERSONS_AND_PLACES = listed("PERSONS_AND_PLACES")
 MOST_DECISION = 100
 """Characters of a decision; it is cut between words."""
 _CLAUSE_END = re.compile(
@@ -113,6 +114,8 @@ def project(document: Document, start: int, end: int) -> str | None:
     if _NO_NAME.search(document.prose, start, end):
         return None
     words = document.text[start:end].strip(_MARKS)
+    if words.lower() in PERSONS_AND_PLACES:
+        return None
     words = _NAMED.sub("", words)
     leading = _LEADING.match(words)
     words = words[leading.end() :] if leading else words
