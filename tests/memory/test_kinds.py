@@ -610,7 +610,6 @@ WARNING: using SQLite in production is discouraged =>
 I decided to use Redis but my boss vetoed it. =>
 I decided to use Redis and then decided not to. =>
 I decided to think about it. =>
-I decided to stay and Tom decided to use Redis. => decided Stay
 My lawyer insists, and I prefer tea. =>
 There was a rumour and we use Docker. =>
 """
@@ -652,6 +651,7 @@ We picked the wrong day. =>
 """What another is the subject of, or is no tool, project or preference of the user."""
 
 UNREAD = """
+I decided to stay and Tom decided to use Redis. => decided Stay
 I no longer use npm, but I like Docker images. => prefers Docker images | uses npm
 I am like the dark mode. => prefers dark mode
 The service was built with Go. => uses Go

@@ -72,8 +72,9 @@ _NO_FRAGMENT = re.compile(
 )
 _TAKEN_BACK = re.compile(
     r"\W*(?:(?:I(?:'m| am| was| have)? (?:\w+ )?(?:joking|kidding|lied|lying|joked)"
-    r"|(?:that|this|it)(?:'s| is| was) (?:\w+ )?(?:jokes?|lies?|sarcasm|fiction|false|untrue|what)"
-    r"|(?:those|these) (?:were|are) (?:his|her|their|not)|at least that|(?:he|she|they) \w+ (?:it|that)"
+    r"|(?:that|this|it)(?:'s| is| was) (?:\w+ )?(?:jokes?|lies?|sarcasm|false|untrue|what)"
+    r"|(?:those|these) (?:were|are) (?:his|her|their|not)|at least that"
+    r"|(?:he|she|they) (?:said|says|told) (?:it|that|so|me|this)"
     r"|that (?:decision|choice|plan) was)\b)",
     re.I,
 )
@@ -239,13 +240,13 @@ def _of_line(prose: str, start: int, end: int, is_read: bool) -> list[Sentence]:
 
 
 def is_followed_by_fragment(prose: str, start: int, end: int) -> bool:
-    """Whether the next sentence of the line is no clause: "I love Jira. Said no one ever." """
+    """Whether the next sentence of the line is no clause, or takes back the one before it.
+
+    As in "I love Jira. Said no one ever.", and "I love Jira. That was a joke."
+    """
     match = _END.search(prose, start, end)
     stop = match.start() if match else end
-    if _TAKEN_BACK.match(prose, start, stop):
-        return True
-    return (
-        start < stop
-        and _FRAGMENT.match(prose, start, stop) is not None
-        and _NO_FRAGMENT.match(prose, start, stop) is None
-    )
+    if start == stop:
+        return False
+    is_fragment = _FRAGMENT.match(prose, start, stop) and not _NO_FRAGMENT.match(prose, start, stop)
+    return bool(is_fragment or _TAKEN_BACK.match(prose, start, stop))

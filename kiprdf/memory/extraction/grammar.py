@@ -148,12 +148,14 @@ def _is_title(words: str) -> bool:
 
 
 _VERB = re.compile(
-    r"(?!(?:runs?|running|built|made) (?:on|in|with|using) |works with \ue010)(?:\w+(?:ed|ing)|prefers|uses|likes|enjoys|loves|works|runs|set up|built|wrote|made|drew|left"
+    r"(?!(?:runs?|running|built|made) (?:on|in|with|using) |works with \ue010)"
+    r"(?:\w+(?:ed|ing)|prefers|uses|likes|enjoys|loves|works|runs|set up|built|wrote|made|drew|left"
     r"|got|went|chose|spent|quit|been|gave|ran|did|kept"
     r"|no longer|now|still|not|just|also|back|busy) ",
     re.I,
 )
-"""A verb whose subject is left out; a command such as "use" is not such a verb."""
+"""A verb whose subject is left out; a command such as "use" is not such a verb, and
+"runs on Linux" or "built with Go" is about a program."""
 
 
 class _Reader:
