@@ -74,7 +74,7 @@ _TAKEN_BACK = re.compile(
     r"\W*(?:(?:I(?:'m| am| was| have)? (?:\w+ )?(?:joking|kidding|lied|lying|joked)"
     r"|(?:that|this|it)(?:'s| is| was) (?:\w+ )?(?:jokes?|lies?|sarcasm|false|untrue|what)"
     r"|(?:those|these) (?:were|are) (?:his|her|their|not)|at least that"
-    r"|(?:he|she|they) (?:said|says|told) (?:it|that|so|me|this)"
+    r"|(?:he|she|they) (?:said|says|t(?:old)) (?:it|that|so|me|this)"
     r"|that (?:decision|choice|plan) was)\b)",
     re.I,
 )
