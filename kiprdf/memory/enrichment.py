@@ -126,7 +126,11 @@ def _entity(value: Any) -> Found | None:
         return None
     if any(mark in name.lower() for mark in _PRIVATE) or not name.strip().isprintable():
         return None
-    if value["type"] != "file" and private.is_private(name):
+    if value["type"] == "file":
+        is_private = private.PRIVATE in private.without_contacts(name)
+    else:
+        is_private = private.is_private(name)
+    if is_private:
         return None
     if value["type"] == "user":
         return USER

@@ -145,7 +145,7 @@ def read(text: str) -> Document:
     """Mask a text and find its sentences."""
     safe = _SURROGATE.sub(PRIVATE, text).translate(_BREAKS)
     safe = private.without_contacts(safe)
-    safe = _masked(_URL, safe, LINK) if "/" in safe or "www." in safe else safe
+    safe = _URL.sub(_link, safe) if "/" in safe or "www." in safe else safe
     paths = list(files.mentions(safe))
     safe = _without_files(safe, paths)
     safe = _masked(_RELATIVE_PATH, safe, LINK) if "/" in safe else safe
@@ -178,6 +178,11 @@ def _answered(answers: list[speakers.Answer]) -> list[Item]:
 
 def _unquoted(match: re.Match[str]) -> str:
     return match[0] if _NAME.fullmatch(match[0]) else QUOTED * len(match[0])
+
+
+def _link(match: re.Match[str]) -> str:
+    """The mask of a link; one with a secret stays private."""
+    return (PRIVATE if PRIVATE in match[0] else LINK) * len(match[0])
 
 
 def _masked(pattern: re.Pattern[str], text: str, mark: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from kiprdf.memory.extraction.document import FILE, LINK, Document
-from kiprdf.memory.extraction.private import PRIVATE, is_credential
+from kiprdf.memory.extraction.private import PRIVATE, is_credential, may_be_code
 from kiprdf.memory.extraction.tools import tool_named
 from kiprdf.memory.extraction.words import listed, word_set
 
@@ -31,12 +31,6 @@ _OPEN = re.compile(
     re.I,
 )
 """What makes a decision depend on something."""
-_CODE = re.compile(
-    r"\b(?:pass(?:word|phrase|code)|(?-i:PIN)|iban|passport)\b|\d{5}|(?:\d[ -]?){6}"
-    r"|\b(?=[a-z]*\d)(?=\d*[a-z])(?=(?:\d*[a-z]+\d|[a-z]*\d+[a-z]))[a-z\d]{6,}\b",
-    re.I,
-)
-"""What may be a secret, a number of a person or a postal address."""
 _VAGUE = re.compile(
     r"^(?:dis)?agree$|^differ$|^go$|^(?:try|start)$|^(?:think|sleep|reflect|ponder|mull)\b"
     r"|^\w+(?:\s+(?:with|for|on|to))?\s+(?:it|this|that|them|him|her|so)$",
@@ -92,7 +86,7 @@ def decision(document: Document, start: int, end: int, negation: str = "") -> st
         text = text.replace('"', "")
     if len(text) > MOST_DECISION:
         text = text[: MOST_DECISION + 1].rsplit(" ", 1)[0][:MOST_DECISION].rstrip(_MARKS)
-    if not text or is_credential(text) or _VAGUE.search(text) or _CODE.search(text):
+    if not text or is_credential(text) or _VAGUE.search(text) or may_be_code(text):
         return None
     return text[0].upper() + text[1:]
 
@@ -104,7 +98,7 @@ def concept(document: Document, start: int, end: int) -> str | None:
     name = " ".join(document.text[start:end].strip(_MARKS).replace("`", "").split())
     if not any(map(str.isalnum, name)) or _NO_CONCEPT.fullmatch(name) or is_credential(name):
         return None
-    if _NO_NAME.search(document.prose, start, end) or (_CODE.search(name) and " " not in name):
+    if _NO_NAME.search(document.prose, start, end) or may_be_code(name):
         return None
     return name
 
@@ -132,6 +126,8 @@ def project_name(words: str) -> str | None:
     if not parts or parts[0].lower() in _NO_PROJECT or len(parts) > 4:
         return None
     if not any(map(str.isalpha, words)) or tool_named(" ".join(parts)) is not None:
+        return None
+    if may_be_code(words):
         return None
     plain = (part if part != part.lower() or re.search(r"[\d_-]", part) else None for part in parts)
     capitals = [word or part[0].upper() + part[1:] for word, part in zip(plain, parts, strict=True)]

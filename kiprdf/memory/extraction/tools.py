@@ -41,6 +41,18 @@ _OTHER = lazy_pattern(
     r"|Also|In|On|At|For|Not|No|Then|Now|Still|If|When|He|She)\b)[A-Z]"
 )
 """After the name of a person, or a letter: "Julia's", "R. Smith", "C major"."""
+_PLACES = word_set("java phoenix delphi cordova fiji")
+_AT_PLACE = lazy_pattern(
+    r"\b(?:(?:islands?|coasts?|city|town|beach(?:es)?|shores?|north|south|east|west|people|ruins"
+    r"|temples?|volcano(?:es|s)?|suburbs) (?:of|in|on)"
+    r"|(?:trip|flight|flew|fly|flying|sail(?:ed|ing)?|travel(?:led|ling|ed|ing)?|ferry|train|holidays?"
+    r"|honeymoon|vacation) (?:to|from|through|around|in|on)) $"
+)
+_OF_PLACE = lazy_pattern(
+    r"(?:'s)? (?:\w+ )?(?:islands?|coasts?|beach(?:es)?|volcano(?:es|s)?|capital|mountains?"
+    r"|villages?|suburbs|harbou?r|airport|ruins|temples?|rainforests?|museums?|old town|city|sea)\b"
+)
+"""Around the name of a place."""
 _LABELS = word_set("shell terminal editor language browser distro wm stack ide os db")
 _USING = word_set(
     "using use uses used via learn learning install installing installed import write writing"
@@ -202,9 +214,14 @@ class _Use(NamedTuple):
     def is_of(self, entry: _Entry) -> bool:
         """Whether the words are the tool here, if its name means something else, too."""
         mark, spelling = entry.mark, entry.spelling
+        start, end = self.words[self.first].start(), self.words[self.first + self.size - 1].end()
+        if spelling.lower() in _PLACES and (
+            _OF_PLACE.match(self.text, end)
+            or _AT_PLACE.search(self.text[max(0, start - 30) : start])
+        ):
+            return False
         if not mark:
             return True
-        start, end = self.words[self.first].start(), self.words[self.first + self.size - 1].end()
         written = self.text[start:end]
         gap = self._gap_before(self.first)
         starts = _SENTENCE_END.search(gap) is not None
