@@ -72,6 +72,7 @@ _NUMERIC = lazy_pattern(
     r"(?!\w|[./-]\d))"
     r"|(?:(?P<y4>[12]\d{3})[年년]\s?)?(?P<m4>\d\d?)[月월](?:\s?(?P<d4>\d\d?)[日号일])?"
 )
+_UNSPACED = lazy_pattern("[\u1100-\u11ff\u2e80-\uffef]")  # without blanks between words
 _CJK_WEEKDAY = lazy_pattern("(?:星期|礼拜|[周週])([一二三四五六日天])|([月火水木金土日])曜")
 CACHED_LINE = 40
 """Characters of a line whose dates are cached: most are a date or a name."""
@@ -154,14 +155,14 @@ def _dates(text: str) -> list[_Date]:
 
 def _may_have(text: str, words: Set[str]) -> bool:
     """Whether a text has a year, one of the words, or a script without blanks between words."""
-    is_unspaced = max(text, default="") > "\u1100"
-    return is_unspaced or bool(_YEAR.search(text)) or not words.isdisjoint(_spaced(text.lower()))
+    if _UNSPACED.search(text) or _YEAR.search(text):
+        return True
+    return not words.isdisjoint(_spaced(text.lower()))
 
 
 def _with_days_between(query: str) -> list[_Date]:
     """The dates in a query, with those between the two of a range of at most a month."""
-    query = _written_out(query)
-    dates = _dates(query)
+    query, dates = _read(query)
     if "–" in query and len(dates) == 2 and all(written.day for written in dates):
         has_year = any(written.year for written in dates)
         first, last = dates if has_year else (dates[0]._replace(year=2000), dates[1])
@@ -189,22 +190,21 @@ def day_numbers(query: str) -> set[str]:
     >>> sorted(day_numbers("from 8 to 10 May"))
     ['08', '10', '8']
     """
-    days = {written.day for written in _dates(_written_out(query)) if written.day}
+    days = {written.day for written in _read(query)[1] if written.day}
     return {number for day in days for number in (f"{day}", f"{day:02}")}
 
 
-@lru_cache(maxsize=16)
-def _written_out(query: str) -> str:
-    """A query with its ranges of dates written out, and "last" before each weekday that is."""
+@lru_cache(maxsize=16)  # a query is asked for its period, its days, and the dates to search for
+def _read(query: str) -> tuple[str, list[_Date]]:
+    """A query with its ranges written out, and "last" before each weekday that is; its dates."""
     if not _may_have(query, _NAMES):
-        return query
+        return query, []
     query = _LAST_WEEKDAY.sub(lambda match: f"last {match['after'] or ''}", query)
     for pattern, written_out in _RANGES:
         query = pattern.sub(written_out, query)
-    return query
+    return query, _dates(query)
 
 
-@lru_cache(maxsize=16)  # a query is asked for its dates, its period, and the dates to search for
 def _spaced(text: str) -> list[str]:
     """The words of a text in lower case."""
     return text.translate(_SPACES).split()
@@ -414,9 +414,8 @@ def period(query: str, now: datetime) -> Period | None:
     >>> [str(time) for time in period("in June", now)], period("June may help.", now)
     (['2025-06-01 00:00:00', '2025-07-01 00:00:00'], None)
     """
-    query = _written_out(query[:LONGEST_QUERY])
+    query, dates = _read(query[:LONGEST_QUERY])
     text = query.lower()
-    dates = _dates(query)
     is_range = len(dates) > 1 and _RANGE.search(text) is not None
     if is_range and "–" in text:  # both ends are closed, also "since May until July"
         dates = [

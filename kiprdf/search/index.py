@@ -395,7 +395,7 @@ class TextIndex:
                 selected = [row for k in keys for row in connection.execute(one, (kind, _blob(k)))]
             rows: dict[str, tuple[str, bytes] | None] = dict.fromkeys(keys or ())
             for key, type, of_text in selected:
-                # Keys as those of `Postings.elements`, which are compared with them.
+                # Keys as those of `Postings.keys`, which are compared with them.
                 rows[sys.intern(_text(key))] = sys.intern(_text(type)), of_text
             return Changes(commit, rows, keys is None)
 

@@ -324,5 +324,5 @@ def test_time_is_linear(part: str) -> None:
         period(text, NOW)
         return time.process_time() - began
 
-    short = max(min(seconds(2_000) for _ in range(3)), 0.002)
+    short = max(min(seconds(2_000 + more) for more in range(3)), 0.002)
     assert seconds(20_000) < 40 * short
