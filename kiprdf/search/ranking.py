@@ -358,7 +358,9 @@ class Postings:
         }
         self._size += _size(rows)
         while self._kept and self._size > MOST_KEPT:
-            self._size -= _size(self._kept.pop(next(iter(self._kept))))
+            oldest = next(iter(self._kept))
+            self._size -= _size(self._kept.pop(oldest))
+            self._beginnings.discard(oldest)
         self._kept[key] = rows
         return rows
 
@@ -516,11 +518,12 @@ class Postings:
 
     def keys(self, rows: Sequence[int], type: str | None) -> list[str | None]:
         """The key of each row, None for one of another type."""
-        keys = self._keys.setdefault(type, {})
+        keys = self._keys.get(type, {})
         with suppress(KeyError):
             return [*map(keys.__getitem__, rows)]
         if sum(map(len, self._keys.values())) > MOST_KEYS:
-            self._keys = {type: (keys := {})}
+            self._keys, keys = {}, {}
+        self._keys[type] = keys
         unknown = [row for row in rows if row not in keys]
         for start in range(0, len(unknown), _KEYS_AT_ONCE):
             some = unknown[start : start + _KEYS_AT_ONCE]

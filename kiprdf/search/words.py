@@ -466,7 +466,7 @@ def asked_tokens(term: str) -> frozenset[str]:
     """
     words = words_of(term, LANGUAGES)
     parts = chain.from_iterable(
-        (_PART + noun_stem(token, language) for language in languages)
+        (f"{_PART}{language}_{noun_stem(token, language)}" for language in languages)
         for token, languages in parts_in(term).items()
     )
     forms = chain.from_iterable((word.token, *word.stems, word.base) for word in words)
@@ -484,19 +484,37 @@ def matches(word: str, tokens: frozenset[str]) -> bool:
     if not tokens.isdisjoint((_tokens_of_word if len(word) <= _WORD else tokens_of)(word)):
         return True
     asked = _parts_of(tokens)
-    if not asked:
-        return False
-    words = {noun_stem(w, n) for w in _WORDS.findall(word.lower()) for n in COMPOUNDING}
-    return any(_is_part(one, other) or _is_part(other, one) for one in asked for other in words)
+    for text in _WORDS.findall(word.lower()) if asked else ():
+        for language, parts in asked.items():
+            stem = noun_stem(text, language)
+            for part in chain(parts.get(_beginning(stem), ()), parts.get(_end(stem), ())):
+                if _is_part(part, stem) or _is_part(stem, part):
+                    return True
+    return False
 
 
 _PART = "__part_"
-"""What begins a token of a term that is the stem of a compound or of a part."""
+"""What begins a token of a term that is the stem of a compound or of a part, and its language."""
 
 
 @lru_cache(maxsize=16)
-def _parts_of(tokens: frozenset[str]) -> list[str]:
-    return [token.removeprefix(_PART) for token in tokens if token.startswith(_PART)]
+def _parts_of(tokens: frozenset[str]) -> dict[str, dict[str, list[str]]]:
+    """The stems of parts in each language, by their beginnings and by their ends."""
+    parts: dict[str, dict[str, list[str]]] = {}
+    for token in tokens:
+        if token.startswith(_PART):
+            language, _, stem = token.removeprefix(_PART).partition("_")
+            for key in (_beginning(stem), _end(stem)):
+                parts.setdefault(language, {}).setdefault(key, []).append(stem)
+    return parts
+
+
+def _beginning(stem: str) -> str:
+    return f"{stem[:SHORTEST_PART]}*"
+
+
+def _end(stem: str) -> str:
+    return f"*{stem[-SHORTEST_PART:]}"
 
 
 def tokens_of(text: str) -> set[str]:
