@@ -304,6 +304,7 @@ _DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
 _LAST = "last|letzte[nr]?|vergangenen|afgelopen|laatste|[uú]ltim(?:[oa]s|[ie])|последни[ех]"
 _IN = "in|during|from|between|im jahr|em|en|nel|в|von|zwischen|entre|tussen|между"
 _YEARS = r"(?:19|20)\d\d"
+_TO_YEAR = "(?: ?[-–] ?| (?:and|or|to|until|und|bis|y|a|et|en|и|по) )"
 _TENS = "twent|thirt|fort|fift|sixt|sevent|eight|ninet"
 _RELATIVE = lazy_pattern(
     "|".join(
@@ -318,9 +319,11 @@ _RELATIVE = lazy_pattern(
             rf"\b(?:vor|il y a|hace|há) (?P<n2>{_COUNT}) (?P<u2>{_UNIT})\b",
             rf"(?<![\d月월])(?P<n3>{_COUNT})\s?[个個か]?(?P<u3>{_UNIT})\s?[前전]",
             rf"\b(?:past|(?:past|{_LAST}) (?P<span>{_COUNT})) (?P<of_span>{_UNIT})\b",
-            rf"\b(?:(?P<in>{_IN}|{'|'.join(_OPEN)})|(?:{_THIRD})(?: of| de| di)?)[ -]"
-            rf"(?P<year>{_YEARS})(?:(?: ?[-–] ?| (?:and|or|to|until|und|bis|y|a|et|en|и|по) )"
-            rf"(?P<last>{_YEARS}))?\b(?![-/.]\d)",
+            # Not "start 2000 servers", nor "from 2000 to 3000 euros".
+            rf"\b(?:(?P<in>{_IN}|{'|'.join(_OPEN)})"
+            rf"|(?!(?:start|end|middle|beginning) \d)(?:{_THIRD})(?: of| de| di)?)[ -]"
+            rf"(?P<year>{_YEARS})(?:{_TO_YEAR}(?P<last>{_YEARS}))?\b(?![-/.]\d)"
+            rf"(?!{_TO_YEAR}(?:2[1-9]|[3-9]\d|\d{{3}})\d\d\b)",
             rf"(?P<year_of_cjk>{_YEARS})\s?[年년](?!\s?\d\d?[月월])",
             rf"\b(?:q(?P<quarter>[1-4])|(?P<nth>first|second|third|fourth|last) quarter of)"
             rf"[ -]?(?P<of_quarter>{_YEARS})\b",
