@@ -34,7 +34,7 @@ _OF_USER = {"user", "concept", "decision"}
 _CONTENT = ("content", "parts", "output", "summary", "refusal", "audio")
 _QUOTED = ("document", "search_result")
 """The types of parts that Anthropic's users send, and have not written."""
-_MEDIA = ("image", "audio", "video", "file", "document")
+_MEDIA = ("image", "audio", "video", "file", "document", "screenshot")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CALL = re.compile(r"^\w+(?=_call(_output)?$)")
 """What is called, in the type of an item of Responses."""
@@ -180,10 +180,15 @@ def of_speaker(item: Item, extraction: Extraction) -> Extraction:
 def text_of(message: Mapping[str, Any]) -> str:
     """The text of a message: its content, then a line for each call of a tool."""
     # Of Gemini, and of the items of OpenAI's Responses.
-    content = next((message[key] for key in _CONTENT if message.get(key) is not None), None)
+    empty = (None, "", [])  # such as the content beside a refusal
+    key = next((key for key in _CONTENT if message.get(key) not in empty), None)
+    content = message[key] if key else None
+    if key == "audio" and isinstance(content, Mapping):
+        content = {"type": key, **content}
     lines = [] if content is None else [_part(content)]
-    if str(message.get("type")).endswith("_call"):
-        lines.append(_call(message))
+    kind = str(message.get("type"))
+    if kind.endswith("_call"):
+        lines.append("[image]" if kind.startswith("image") else _call(message))
     calls = message.get("tool_calls") or []
     if not isinstance(calls, list):
         raise ValueError("tool_calls is a list.")
@@ -212,7 +217,7 @@ def _part(part: object) -> str:
         is_quoted = [not _is_result(part) and _is_quoted(each) for each in part]
         pairs = zip(texts, is_quoted, strict=True)
         return "\n".join(
-            _QUOTED_LINE.sub("> ", text) if quoted and text != "[document]" else text
+            _QUOTED_LINE.sub("> ", text) if quoted and text not in ("", "[document]") else text
             for text, quoted in pairs
         )
     if not isinstance(part, Mapping):
@@ -225,7 +230,7 @@ def _part(part: object) -> str:
             return _part(part[key])
     source = part.get("source")
     if isinstance(source, Mapping) and source.get("type") in ("text", "content"):
-        return _part(source.get("data") or source.get("content"))
+        return _part(source.get("data") or source.get("content") or "")
     medium = next((name for name in _MEDIA if name in kind), None)
     return _json(part) if medium is None else f"[{medium}]"
 

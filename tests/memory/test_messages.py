@@ -105,7 +105,9 @@ CALL = {"id": "1", "type": "function", "function": {"name": "find", "arguments":
         ),
         ({"content": [{"type": "search_result", "title": "T", "content": ["A."]}]}, "> A."),
         ({"content": None, "refusal": "I cannot."}, "I cannot."),
+        ({"content": "", "refusal": "I cannot."}, "I cannot."),
         ({"content": None, "audio": {"id": "a", "transcript": "Hello."}}, "Hello."),
+        ({"content": None, "audio": {"id": "a", "data": "UklG"}}, "[audio]"),
         (
             {"content": [{"type": "server_tool_use", "name": "find", "input": {"q": "tea"}}]},
             'find({"q": "tea"})',
@@ -121,7 +123,8 @@ def test_the_content_of_a_message_is_text_parts_or_calls(
 
 
 def test_a_message_without_a_text_is_left_out(memory: Memory) -> None:
-    given = [{"content": None}, {"content": "Tea."}, {"content": " \n"}, {}, {"content": []}]
+    page = {"type": "document", "source": {"type": "text", "data": ""}}
+    given = [{"content": None}, {"content": "Tea."}, {"content": [page]}, {}, {"content": []}]
     ids = memory.add_messages([{"role": "user", **each} for each in given], session="s")
     (item,) = memory.items()
     assert (ids, item.content, item.seen) == (["", item.id, "", "", ""], "Tea.", 1)
@@ -151,6 +154,8 @@ def test_items_of_responses_and_of_langchain_have_a_type_instead_of_a_role(memor
         {"type": "function_call_output", "call_id": "1", "output": "I use Kafka."},
         {"type": "custom_tool_call", "name": "run", "input": "ls", "call_id": "2"},
         {"type": "web_search_call", "status": "completed"},
+        {"type": "image_generation_call", "result": "iVBO"},
+        {"type": "computer_call_output", "output": {"type": "computer_screenshot"}},
     )
     assert [(item.role, item.speaker, item.content) for item in items] == [
         ("user", "user", "I use Docker."),
@@ -159,6 +164,8 @@ def test_items_of_responses_and_of_langchain_have_a_type_instead_of_a_role(memor
         ("tool", "tool", "I use Kafka."),
         ("assistant", "assistant", "run(ls)"),
         ("assistant", "assistant", '{"type": "web_search_call", "status": "completed"}'),
+        ("assistant", "assistant", "[image]"),
+        ("tool", "tool", "[screenshot]"),
     ]
     assert uses(memory) == ["Docker"]
     with pytest.raises(ValueError, match="Message 0: the role is 'item_reference'"):
