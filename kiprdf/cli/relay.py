@@ -19,6 +19,7 @@ from kiprdf.errors import KipError, LockedError
 from kiprdf.given_json import without_lone_surrogates
 from kiprdf.mcp import EXECUTE, ONLY_READING
 from kiprdf.memory import functions as memory
+from kiprdf.memory.recalled import MAX_CHARACTERS
 from kiprdf.nexus import Nexus
 from kiprdf.principals import Principal
 from kiprdf.protocol import error_response
@@ -98,7 +99,9 @@ class Relay:
         match message:
             case {"params": {"name": str(name), "arguments": dict(arguments)}}:
                 if name.startswith((EXECUTE, *memory.NAMES)) and arguments.get("max_chars") is None:
-                    arguments["max_chars"] = self._most
+                    is_recall = name.startswith(memory.RECALL)  # of which it is also the block's
+                    most = min(self._most, MAX_CHARACTERS) if is_recall else self._most
+                    arguments["max_chars"] = most
         return message
 
     def _reply(self, message: Any, identity: Any) -> bytes:

@@ -180,9 +180,11 @@ def of_speaker(item: Item, extraction: Extraction) -> Extraction:
 def text_of(message: Mapping[str, Any]) -> str:
     """The text of a message: its content, then a line for each call of a tool."""
     # Of Gemini, and of the items of OpenAI's Responses.
-    empty = (None, "", [])  # such as the content beside a refusal
-    key = next((key for key in _CONTENT if message.get(key) not in empty), None)
-    content = message[key] if key else None
+    given = [(key, message[key]) for key in _CONTENT if message.get(key) is not None]
+    # The content beside a refusal may be empty.
+    key, content = next(
+        (each for each in given if each[1] not in ("", [])), [*given, ("", None)][0]
+    )
     if key == "audio" and isinstance(content, Mapping):
         content = {"type": key, **content}
     lines = [] if content is None else [_part(content)]

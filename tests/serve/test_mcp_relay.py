@@ -106,6 +106,11 @@ def test_a_second_client_goes_on_where_the_first_is_killed(tmp_path: Path) -> No
             names, _ = (await ask(second, ACTORS, max_chars=9_000))["result"]
             assert len(names) == 23
             async with client(folder, "--as", "third", "--propose") as (third, _):
+                for number in range(20):
+                    text = f"{number}. {'Ada likes tea. ' * 20}"
+                    await second.call_tool("remember", {"text": text})
+                answer = await third.call_tool("recall", {"query": "tea", "limit": 20})
+                assert 3_000 < len(answer.content[0].text) <= 4_000  # as without a relay
                 proposed = await ask(third, WRITE, parameters={"name": "d"})
                 assert proposed["result"]["proposed"]
                 assert "model/second" in set((await actors(third)).values())
