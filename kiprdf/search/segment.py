@@ -68,9 +68,20 @@ def plain_words(text: str) -> list[str]:
     if text.isascii():
         runs = _runs(text)
         return [*runs] if _are_plain(runs) else [run for run in runs if "_" not in run]
-    whole = _patterns().surplus_marks.sub(r"\1", _INVISIBLE.sub("", text))
-    kept = _with_humps(unicodedata.normalize("NFKC", whole)).casefold()
+    kept = _with_humps(composed(text)).casefold()
     return [run for run in _patterns().run.findall(kept) if "_" not in run]
+
+
+def composed(text: str) -> str:
+    """A text with its accents, without compatibility forms and invisible characters.
+
+    >>> composed("Fu\u0308r"), composed("Ｃ")
+    ('Für', 'C')
+    """
+    if text.isascii():
+        return text
+    whole = _patterns().surplus_marks.sub(r"\1", _INVISIBLE.sub("", text))
+    return unicodedata.normalize("NFKC", whole)
 
 
 def exact_token(name: str) -> str:

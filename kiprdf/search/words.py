@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kiprdf.loading import lazy_pattern, load
-from kiprdf.search.segment import folded_name, plain_words, segment, segment_term
+from kiprdf.search.segment import composed, folded_name, plain_words, segment, segment_term
 
 _ALGORITHMS = {
     "en": "english",
@@ -291,7 +291,7 @@ def ends_in(text: str, languages: tuple[str, ...], words: Collection[str]) -> se
         _backwards(word, language)
         for language in COMPOUNDING
         if language in languages
-        for line in text.split("\n")
+        for line in composed(text).split("\n")
         for word in _nouns(line, language, nouns, _LONG_WORD)
     }
     tokens.discard("")
@@ -309,8 +309,9 @@ def parts_in(term: str) -> dict[str, tuple[str, ...]]:
     """The words of a term that may be compounds or parts of them, each with its languages."""
     parts: dict[str, tuple[str, ...]] = {}
     begin = term[:LONGEST_READ]
+    line = composed(begin)
     for language in filter(_read(begin).languages.__contains__, COMPOUNDING):
-        for word in _nouns(begin, language, _NOUN, _WORDS):
+        for word in _nouns(line, language, _NOUN, _WORDS):
             token = folded_name(word)
             if noun_stem(token, language):
                 parts[token] = (*parts.get(token, ()), language)
@@ -484,7 +485,7 @@ def matches(word: str, tokens: frozenset[str]) -> bool:
     if not tokens.isdisjoint((_tokens_of_word if len(word) <= _WORD else tokens_of)(word)):
         return True
     asked = _parts_of(tokens)
-    for text in _WORDS.findall(word.lower()) if asked else ():
+    for text in _WORDS.findall(composed(word).lower()) if asked else ():
         for language, parts in asked.items():
             stem = noun_stem(text, language)
             for part in chain(parts.get(_beginning(stem), ()), parts.get(_end(stem), ())):

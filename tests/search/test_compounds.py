@@ -25,6 +25,7 @@ from tests.search.test_words import index_of, keys, note
         ("We hebben een tandartsafspraak.", "afspraken"),
         ("De sleutel is kwijt.", "huissleutel"),
         ("MORGEN ZAHNARZTTERMIN", "Termine"),
+        ("Ich war bei der Kindera\u0308rztin.", "A\u0308rztinnen"),
         ("Ich hatte einen Zahnarzttermin.", "WELCHE TERMINE WAREN ES?"),
         ("ich hatte einen zahnarzttermin.\nLena", "Termine"),
     ],
