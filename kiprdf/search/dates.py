@@ -15,7 +15,7 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from kiprdf.loading import lazy_pattern
-from kiprdf.search.segment import segment_term
+from kiprdf.search.segment import composed, segment_term
 from kiprdf.search.words import WORDS, sections, words_of
 
 Period = tuple[datetime, datetime]
@@ -136,7 +136,7 @@ _cached_tokens = lru_cache(maxsize=1024)(date_tokens)
 
 def _dates(text: str) -> list[_Date]:
     """The dates in a text that the calendar has."""
-    is_ascii = text.isascii()
+    text, is_ascii = composed(text), text.isascii()
     dates = [] if is_ascii and not _YEAR.search(text) else list(_in_numbers(text))
     if not is_ascii:
         for match in _CJK_WEEKDAY.finditer(text):
@@ -197,6 +197,7 @@ def day_numbers(query: str) -> set[str]:
 @lru_cache(maxsize=16)  # a query is asked for its period, its days, and the dates to search for
 def _read(query: str) -> tuple[str, list[_Date]]:
     """A query with its ranges written out, and "last" before each weekday that is; its dates."""
+    query = composed(query)
     if not _may_have(query, _NAMES):
         return query, []
     query = _LAST_WEEKDAY.sub(lambda match: f"last {match['after'] or ''}", query)

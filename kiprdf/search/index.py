@@ -44,7 +44,7 @@ else:
 # Increased with every change of the schema below or of the tokens of a row.
 INDEX_FILE = "search.sqlite3"
 """The name of the file of an index in its folder."""
-INDEX_VERSION = f"16, segmenter {SEGMENTER_VERSION}"
+INDEX_VERSION = f"17, segmenter {SEGMENTER_VERSION}"
 
 T = TypeVar("T")
 
