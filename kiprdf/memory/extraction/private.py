@@ -45,15 +45,18 @@ _ADDRESSES = (
         r"\b(?-i:(?:Am|Im|(?:An|Auf|In|Hinter)\s(?:der|dem|den)|Unter\sden|Zum|Zur)\s[A-ZÄÖÜ]\w{2,30}"
         r"|[A-Z]\w{3,20}(?:owska|ewska|ańska|ińska|ecka|icka|owa))\s\d{1,4}(?:/\d{1,4})?[a-z]?\b"
         r"|\b[\w-]{2,40}(?:stra(?:ß|ss)e|str\.|weg|allee|gasse|platz|ring|ufer|damm|straat|gracht"
-        r"|laan|plein|gatan|vägen|gate|veien|vej|gade|katu),?\s\d{1,4}\s?[a-z]?\b",
+        r"|laan|plein|gatan|vägen|gate|veien|vej|gade|nkatu|intie),?\s\d{1,4}\s?[a-z]?\b",
         re.I,
     ),
     # 12 rue de la Paix, Via Roma 7.
     re.compile(
         r"\b\d{1,4}(?:\s(?:bis|ter))?,?\s(?i:rue|avenue|boulevard|place|quai|chemin|impasse"
-        r"|allée|rua|calle|avenida|via)\s(?:[\w'-]{1,30}\s){0,3}[A-Z][\w'-]{1,30}\b|\b(?i:calle|carrer|via|viale|corso"
+        r"|allée|rua|calle|avenida|via)\s(?:[\w'-]{1,30}\s){0,3}[A-Z][\w'-]{1,30}\b"
+        r"|\b(?:(?:Via|Avenue|Jalan)\s[A-Z]|(?i:calle|carrer|viale|corso"
         r"|piazza|largo|plaza|paseo|avenida|rua|c/|ulica|ul\."
-        r"|ulitsa)\s(?:[\w'.-]{1,30}\s){0,4}?[\w'.-]{1,30},?\s(?:n[º°o]?\.?\s?)?\d{1,4}\b"
+        r"|ulitsa)\s)(?:[\w'.-]{1,30}\s){0,4}?[\w'.-]{1,30},?\s(?:n[º°o]?\.?\s?)?\d{1,4}\b"
+        r"|\b(?:Calle|Carrera)\s\d{1,3}[A-Z]?\s(?:No\.?|#)\s?\d[\d-]*"
+        r"|\b[A-Z]\w{1,20}s\s(?:gate|vei|plass)\s\d{1,4}\b"
     ),
     # A number, a street, a postcode and a town.
     re.compile(
@@ -78,13 +81,14 @@ _PLACES = (
         r"(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![\w-]|\.\d)"
     ),
     re.compile(
-        r"\b(?:[\da-f]{2}[:-]){5}[\da-f]{2}\b|(?<![\w:.])(?=[a-f:]{0,20}\d)"
+        r"\b(?:[\da-f]{2}[:-]){5}[\da-f]{2}\b|\b(?:[\da-f]{4}\.){2}[\da-f]{4}\b|(?<![\w:.])(?=[a-f:]{0,20}\d)"
         r"(?=[\da-f:]{0,40}(?:::|[a-f]))(?:[\da-f]{0,4}:){3,7}[\da-f]{0,4}(?![\w:])",
         re.I,
     ),
     # Coordinates, plates of cars, and a number of taxpayers.
     re.compile(
-        r"-?\b\d{1,3}\.\d{4,}°?\s?[NS]?,\s?-?\d{1,3}\.\d{4,}|\b\d{1,3}°\s?\d{1,2}['′][^\s,]{0,8}"
+        r"-?\b\d{1,3}\.\d{4,}°?\s?[NS]?,\s?-?\d{1,3}\.\d{4,}|\b[NS]\s?\d{1,3}\.\d{3,}"
+        r"|\b\d{1,3}°\s?\d{1,2}['′][^\s,]{0,8}"
         r"|\b(?!USB|A-B\b)[A-ZÄÖÜ]{1,3}-[A-Z]{1,2}\s\d{1,4}[EH]?(?!\w|\.\d)"
         r"|\b[A-Z]{2}\d\d\s[A-Z]{3}\b|\b[A-Z]{5}\d{4}[A-Z]\b"
     ),
@@ -172,7 +176,13 @@ _OTHER_VALUES = (
     re.compile(
         r"\b(?:card|account)\s(?:ending|number|no\.?)\s(?:in\s|is\s)?(?P<value>\d{3,})", re.I
     ),
-    re.compile(r"\b(?:curl\s[^\n]{0,80}?-u|mysql\w{0,10}\s[^\n]{0,80}?-p)\s?(?P<value>\S{3,200})"),
+    # In a command.
+    re.compile(
+        r"(?:--[\w-]{0,20}(?:key|token|secret|password)[\s=]|\b(?:curl\s[^\n]{0,80}?-u"
+        r"|(?:mysql\w{0,10}|sshpass)\s[^\n]{0,80}?-p|ssh-keygen\s[^\n]{0,80}?-N"
+        r"|openssl\s[^\n]{0,80}?-k|htpasswd\s-b\w{0,3}\s\S{1,80}\s\S{1,80}\s|basic\sauth\s))"
+        r"\s?[\"'`]?(?P<value>\S{3,200})"
+    ),
     # The words from which a wallet is made again.
     re.compile(
         rf"\b{_SEED}\W{{1,3}}(?:is\s)?(?!(?:in|on|at|to|for|with|off|from|and|or|as|that|which)\b)"
@@ -185,7 +195,7 @@ _OTHER_VALUES = (
 )
 _CREDENTIAL_WORDS = word_set(
     "pass pw pin key code bearer secret token credential login otp cvv cvc ssn social tax maiden"
-    " security plate card account phrase words curl mysql"
+    " security plate card account phrase words curl mysql openssl auth"
 )
 """What is hidden stands beside one of them."""
 _DIGIT = re.compile(r"\d")
@@ -211,7 +221,8 @@ _LOCKED = re.compile(
 )
 """What is locked, by a word or number that may stand beside it."""
 _KEY = re.compile(
-    r"(?!(?:19|20)\d\d\b)\b\d{4}|\d-\d+-\d|\b(?=[a-z]*\d)(?=\d*[a-z])[a-z\d]{6,}\b", re.I
+    r"(?!(?:19|20)\d\d\b)\b\d{4}|\d-\d+-\d|\b[a-z]{2,}-[a-z]{2,}-\d|\b(?=[a-z]*\d)(?=\d*[a-z])[a-z\d]{6,}\b",
+    re.I,
 )
 _CODE = re.compile(
     rf"\bpass(?:word|phrase|code)\b(?!\s{_ABOUT})|\b(?-i:PIN)\b|\d{{5}}|(?:\d[ -]?){{6}}"
