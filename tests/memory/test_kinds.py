@@ -647,6 +647,12 @@ Ella takes all my time. =>
 I'd pick death over Jira. =>
 I'd pick a train over a plane. => prefers train
 We picked the wrong day. =>
+My talk is on Docker. =>
+My blog is on Ghost. => uses Ghost
+My previous laptop runs Linux. =>
+My laptop runs Linux. => uses Linux
+Docker eats our memory. =>
+Nextcloud keeps our photos. => uses Nextcloud
 """
 """What another is the subject of, or is no tool, project or preference of the user."""
 
