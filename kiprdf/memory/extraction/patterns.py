@@ -31,7 +31,7 @@ class Opener:
         return compiled(f"(?:{self.expression}),? +")
 
     def may_match(self, sentence: str) -> bool:
-        return any(word in sentence for word in self._needed)
+        return any(map(sentence.__contains__, self._needed))
 
     @cached_property
     def _needed(self) -> list[str]:
