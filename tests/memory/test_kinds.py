@@ -716,7 +716,7 @@ Favourite authors: Le Guin, Chiang => prefers Le Guin, prefers Chiang
 Stack: Go, Redis for caching, hammer => uses Go, uses Redis
 Technical context:¶- Shell: fish¶- Editor: Emacs (Doom) => uses Fish, uses Emacs
 Languages: OCaml, some Python, R => uses OCaml, uses Python, uses R
-Homelab: two Proxmox nodes, everything behind Tailscale. => uses Proxmox, uses Tailscale
+Homelab: two Proxmox nodes, Tailscale for all hosts. => uses Proxmox, uses Tailscale
 ## Tools¶- Figma for UI¶- Notes: Logseq¶- Python: scripts => uses Figma, uses Logseq, uses Python
 Tools I use: Vim, tmux => uses Vim, uses tmux
 Database = Postgres => uses PostgreSQL
@@ -793,7 +793,16 @@ Editor: Helix (formerly Vim) =>
 Here's my stack:¶- Go¶- Redis => uses Go, uses Redis
 Stuff I use daily:¶- tmux => uses tmux
 Things I like:¶- tea¶- rain => prefers tea, prefers rain
-Note: Stack: Go => uses Go
+Hi Tom,¶Stack: Redis => uses Redis
+Things Bob and I like:¶- tea =>
+Likes: 24 people =>
+Preferences: dark mode, or light mode =>
+Projects¶- Harbor - Kim owns it¶- Lumen => works_on Lumen
+Decision: Kim said we should use Redis =>
+Decision: to be made by Kim =>
+Song: Ruby¶Language: Go =>
+Marta Kowalski¶Designer¶Stack: Figma =>
+Decided:¶1. Bo writes the docs => decided Bo writes the docs
 1:1 with Dana¶- Prefers async updates¶- Uses Notion =>
 Senior engineer (m/f/d)¶¶Stack:¶- Go =>
 Workshop: Intro to Rust¶Tools: VS Code =>
@@ -935,6 +944,8 @@ def test_a_correction_ends_the_decisions_before_it_in_the_note() -> None:
         ),
         ("## Competitors\n### Fieldly\nStack: Go", []),
         ("## Acme Inc\nStack: Go", []),
+        ("# Acme (client)\n\nStack: Go", []),
+        ("## Installation\nTools: Go", []),
     ],
 )
 def test_labels_under_the_name_of_a_project_are_about_it(text: str, stated: list[str]) -> None:

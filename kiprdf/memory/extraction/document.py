@@ -167,9 +167,7 @@ def _answered(answers: list[speakers.Answer]) -> list[Item]:
             answer.start,
             answer.end,
             "prefers" if answer.is_liked else "uses",
-            None,
-            True,
-            label=f"{answer.noun} answer",
+            f"{answer.noun} answer",
         )
         for answer in answers
         if not answer.noun or kind_of(answer.noun) == "uses"
@@ -205,9 +203,8 @@ def _sentences(prose: str, outline: Outline) -> list[Sentence]:
     for line in outline.lines():
         if line.start < line.words:
             sentences.append(Sentence(line.start, line.words, False))
-        if not line.is_heading:
-            is_read = line.is_read and line.start < stop
-            sentences += _of_line(prose, line.words, line.end, is_read)
+        is_read = line.is_read and line.start < stop
+        sentences += _of_line(prose, line.words, line.end, is_read)
     return sentences or [Sentence(0, 0, False)]
 
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import NamedTuple
 
-from kiprdf.memory.extraction.words import entries, listed, word_set
+from kiprdf.memory.extraction.words import entries, lazily, listed, word_set
 
 
 def _vocabulary() -> dict[str, frozenset[str]]:
@@ -27,24 +26,20 @@ LABELS = (listed("TOPICS") | word_set("my our the made final taken team doing wo
     listed("NO_LABELS")
 )
 """Words of a label whose line is read."""
-_STATING = ("uses", "prefers", "works_on", "project", "decided")
-_KINDS = (
-    ("decided", WORDS["DECIDED"], WORDS["DECIDED_WHAT"]),
-    ("prefers", WORDS["PREFERS"], WORDS["PREFERRED_WHAT"]),
-    ("uses", WORDS["USES"], WORDS["USES_WHAT"] | WORDS["PROJECT"]),
-    ("works_on", WORDS["WORKS_ON"], WORDS["WORKS_ON_WHAT"]),
-)
-_OF_ANY = WORDS["ANY"] | LABELS
-_WHAT = word_set("what stuff tools apps software things the that")
-_MADE = word_set("built made written deployed hosted developed created runs running")
-_WITH_SOMEONE = re.compile(r"(?:[Aa]greed|[Dd]ecided) with [A-Z]\w+(?: and [A-Z]\w+)?")
-_PERSONAL = word_set(
-    "name nickname pronouns contact address phone person people supplier by qualifications"
-    " qualification skills experience start teacher doctor dentist student employee candidate"
-    " customer client colleague friend neighbour cousin aunt uncle sister brother of"
-)
-_OF_USER = word_set("user user's users' me my")
-
+_KINDS = {
+    "decided": (WORDS["DECIDED"], WORDS["DECIDED_WHAT"]),
+    "prefers": (WORDS["PREFERS"], WORDS["PREFERRED_WHAT"]),
+    "uses": (WORDS["USES"], WORDS["USES_WHAT"] | WORDS["PROJECT"]),
+    "works_on": (WORDS["WORKS_ON"], WORDS["WORKS_ON_WHAT"]),
+    "project": (WORDS["PROJECT"], WORDS["PROJECT_WHAT"]),
+}
+_STATING = ("decided", "prefers", "uses", "works_on")
+_WHAT = "(?:(?:what|stuff|tools|apps|software|things|the|that) )*(?:i|we)"
+_PHRASES = {
+    "uses": rf"{_WHAT} use",
+    "prefers": rf"{_WHAT} (?:like|love|prefer)|(?:favou?rite|preferred)(?: \w+){{1,2}}",
+    "decided": rf"{_WHAT} (?:decided|agreed)|(?:decided|agreed) with \w+(?: and \w+)?",
+}
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
@@ -56,101 +51,77 @@ DATE = (
 )
 _DAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b"
 _DATES = re.compile(rf"(?<!\w)(?:{DATE}|{_DAY}|{_MONTH})(?:'s)?|[#№]?\b\d{{1,4}}\b", re.I)
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_ADR = re.compile(r"\s*ADR[- ]?#?\d{1,5}\s*")
 _AROUND = re.compile(
     r"^(?:here(?:'s| is| are)|these are|this is|the following(?: are| is)?) "
     r"|(?: (?:are|is))? (?:as follows|daily|every day|the most|most|a lot|at work|at home"
     r"|regularly)$",
     re.I,
 )
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _WORD = re.compile(r"[^\W\d_]+(?:'s\b|s'(?!\w))?")
+
 _BULLET = re.compile(r"([ \t>]*)(?:[-*•–+]|\d{1,2}[.)]|[a-z]\))[ \t]+(\[.?\][ \t])?")
 _HASHES = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.{1,100}?)[ \t#]*$")
 _ALONE = re.compile(r"[ \t]*([^:.#\n]{1,60}?):[ \t]*$")
-_TITLE = re.compile(r"[ ]*(?=[A-Z]|1:1)((?:[^:.#!?\n]|1:1){1,40}?)[ ]*$")
-_INLINE = re.compile(r"[ \t]*((?:[^:.!?;=\n]|\d[.:]\d){1,60}?)(:| =)[ \t]+(?=\S)")
-_KEY = re.compile(r"[ \t-]*[a-z][\w-]*:(?:[ \t]|$)", re.M)
-_ADR = re.compile(r"\s*ADR[- ]?#?\d{1,5}\s*$")
+_TITLE = re.compile(r"[ ]*(?=[A-Z]|1:1)(?!I |We )((?:[^:.,#!?\n\ue003]|1:1){1,40}?)[ ]*$")
+_INLINE = re.compile(r"[ \t]*((?:[^:.!?;=\n\ue003]|\d[.:]\d){1,60}?)(:| =)[ \t]+(?=\S)")
+_LATER_LABEL = re.compile(
+    r"(?:[.;!] +(?=[A-Z])|[,;] +(?=[A-Za-z]))((?:[A-Za-z/()-]+ ){0,3}[A-Za-z/()-]+): "
+)
+_SETTINGS = re.compile(r"^[ \t-]*[a-z][\w-]*:(?: [^\n]*)?\n[ \t-]*[a-z][\w-]*:", re.M)
+"""Two keys in small letters on lines that follow each other: a configuration."""
 _NAME = re.compile(r"(?:[A-Z]\w*[\w-]*|[a-z]\w*-[\w-]+)(?: [A-Z\d][\w-]*){0,2}")
 _NO_NAME = re.compile(
-    r"\b(?:Inc|Ltd|LLC|GmbH|AG|Corp|Co|SA|Group|Bank|University|Team|Ms|Mr|Mrs|Dr)\b"
+    r"\b(?:Inc|Ltd|LLC|GmbH|AG|Corp|Co|SA|Group|Bank|University|Team|Ms|Mr|Mrs|Dr|\w+(?:tion|ing|ment))\b"
 )
-_STATEMENT = re.compile(
-    r"(?i:I|we|my|our|the user|user|hi|hey|hello|dear|thanks|yes|no|ok|okay|still|currently|today"
-    r"|now|also|been|back|just|prefers|uses|likes|\w+ing|\w+ed|team|everyone)\b|\w+,"
-)
-"""The beginning of a first line that is no title."""
-_OF_OTHER = re.compile(
+_OF_OTHER = lazily(
     r"\W*(?!(?:User|The|This|That|It|I|We|My|Our|Everything|Nothing|All|Not|No|There|What|Here)\b)"
-    r"[A-Z][a-z]+(?: [A-Z][a-z]+)? (?:is|was|has|uses|works|prefers|likes|wants|lives|runs|leads"
-    r"|owns|joined|plays|teaches|studies)\b"
+    r"[A-Z][a-z]+(?: [A-Z][a-z]+)? (?:<THIRD>|owns|leads|joined)\b"
 )
-_WITHOUT_SUBJECT = re.compile(r"\W*(?:[A-Z]?[a-z]+s|Now|Also|Currently|Still|No longer)\b ", re.S)
-_OF_USER_LINE = re.compile(r"\W*(?:I|We|My|Our|User|The user)\b")
+_WITHOUT_SUBJECT = lazily(r"\W*(?i:<THIRD>|now|also|currently|still|no longer)\b")
+"""The beginning of a line that is about the person whom the heading names."""
 _WORK = re.compile(
     r"\W*(?:I|We)(?:\s+(?:am|are|is|has|have)|'m|'re|'ve)?(?:\s+(?:been|\w+ly|now|also|still))?\s+"
     r"(?:build|work|develop|maintain|us(?:e|ing)|writ|run|creat|mak|lead|cod|design|start|prefer)"
 )
-_LATER_LABEL = re.compile(
-    r"(?:[.;!] +(?=[A-Z])|[,;] +(?=[A-Za-z]))((?:[A-Za-z/()-]+ ){0,3}[A-Za-z/()-]+): "
-)
-_USES = re.compile(r"(?:Uses|Runs|Works (?:mainly |mostly )?(?:in|with|on)) ")
-_OF_A_PERSON = re.compile(
-    r"\W*(?:prefers|uses|likes|works|enjoys|loves|runs|wants|hates|dislikes|maintains|lives)\b",
-    re.I,
-)
-"""The beginning of a line that is about the person whom the heading names."""
-_AD = re.compile(
-    r"\(m/[fw]/[dx]\)|\babout (?:us|the role|you):"
-    r"|\b(?:responsibilities|qualifications|nice to have|what we offer|we offer"
-    r"|job description|must have)s?:|\byears of experience\b"
-    r"|\bwe(?: are|'re) (?:hiring|looking for)\b",
-    re.I,
-)
+_AD = lazily(r"(?i:\(m/[fw]/[dx]\)|\b<AD>(?!\w))")
 """What a job posting has."""
-_HIDDEN = "\ue003"
-
-_RECORD, _PARAGRAPH, _TITLE_LEVEL, _LIST = 7.5, 7.0, 6.0, 8.0
-_PROJECT = 6.5
+_PROJECT, _PARAGRAPH, _LIST = 7, 8, 9
 Span = tuple[int, int]
 
 
 class Item(NamedTuple):
     """A value or a line under a label: its place, and what it states.
 
-    ``kind`` is a predicate, or "project" for the name of a project, or "record" for any other
-    line of one. ``project`` is the place of the name of the project that is meant.
+    ``kind`` is a predicate, or "project" for the name of a project. ``label`` is the one on the
+    same line, and ``project`` the place of the name of the project that is meant.
     """
 
     start: int
     end: int
     kind: str
-    project: Span | None = None
-    is_inline: bool = False
-    """Whether the label stands on the same line."""
-    is_own: bool = False
-    """Whether a line "Project: X" says on what the user works."""
     label: str = ""
-    is_heading: bool = False
+    project: Span | None = None
 
 
 class Line(NamedTuple):
-    """A line: its place, the place after its label, and whether it is a heading and is read."""
+    """A line: its place, the place after its label or heading, and whether it is read."""
 
     start: int
-    end: int
     words: int
-    is_heading: bool
+    end: int
     is_read: bool
 
 
 class _Context(NamedTuple):
-    level: float
+    """What stands above a line, with what it has from those above it."""
+
+    level: int
     kind: str
-    """A predicate, "" for what may be of the user, "user", "unknown" or "closed"."""
+    """A predicate, "" for what may be of the user, "unknown" or "closed"."""
     project: Span | None = None
-    name: Span | None = None
-    """What may be the name of a project."""
+    is_user: bool = False
 
 
 def kind_of(label: str) -> str:
@@ -161,340 +132,220 @@ def kind_of(label: str) -> str:
     >>> kind_of("Tech stack"), kind_of("Decision (12 March)"), kind_of("Alice's setup")
     ('uses', 'decided', 'unknown')
     """
-    dated = _YEAR.search(label) is not None
-    label = _AROUND.sub("", label)
-    words = [word.lower() for word in _WORD.findall(_DATES.sub(" ", label))]
+    words = _words(_DATES.sub(" ", _AROUND.sub("", label)))
     if words and words[-1] in WORDS["OTHERS"] and set(words[:-1]) <= WORDS["OTHERS"] | WORDS["ANY"]:
         return "other"
     if not NO_LABELS.isdisjoint(words):
         return "closed"
-    if not words:
-        return "decided" if _ADR.match(label) else "unknown"
-    if _ADR.match(label):
+    if _ADR.fullmatch(label):
         return "decided"
-    if words[-2:-1] in (["i"], ["we"]) and set(words[:-2]) <= _WHAT:
-        return {"use": "uses", "like": "prefers", "love": "prefers", "prefer": "prefers"}.get(
-            words[-1], "decided" if words[-1] in ("decided", "agreed") else "unknown"
-        )
-    if len(words) == 2 and words[0] in _MADE and words[1] in ("with", "in", "on", "using"):
-        return "uses"
-    if _WITH_SOMEONE.fullmatch(label.strip()):
-        return "decided"
-    for kind, heads, others in _KINDS:
-        if not heads.isdisjoint(words) and set(words) <= heads | others | WORDS["ANY"]:
-            if kind == "uses" and dated:
-                return "closed"
-            if kind == "works_on" and "working" in words and words[-1] != "on":
-                continue
-            if kind == "works_on" and "notes" in words:
-                continue
+    for kind, phrase in _PHRASES.items():
+        if re.fullmatch(phrase, " ".join(words)) and WORDS["PERSONAL"].isdisjoint(words):
             return kind
-    is_preferred = words[0] in ("favourite", "favorite", "preferred") and len(words) < 4
-    if is_preferred and _PERSONAL.isdisjoint(words):
-        return "prefers"
-    if not WORDS["PROJECT"].isdisjoint(words) and set(words) <= (
-        WORDS["PROJECT"] | WORDS["PROJECT_WHAT"]
-    ):
-        return "project"
-    if not set(words) <= _OF_ANY:
+    for kind, (heads, others) in _KINDS.items():
+        if not heads.isdisjoint(words) and set(words) <= heads | others | WORDS["ANY"]:
+            return "closed" if kind == "uses" and _YEAR.search(label) else kind
+    if not words or not set(words) <= WORDS["ANY"] | LABELS:
         return "unknown"
-    return "user" if not _OF_USER.isdisjoint(words) else ""
+    return "" if WORDS["USER"].isdisjoint(words) else "user"
 
 
 class Outline:
     """The lines of a text, and the items of its labels."""
 
     def __init__(self, text: str, prose: str) -> None:
-        self._text, self._prose = text, prose
-        self._stack: list[_Context] = []
-        self._is_listed, self._subject = False, ""
         self.items: list[Item] = []
-        self._is_ad = _AD.search(prose) is not None
+        self._text, self._prose = text, prose
+        self._has_settings = _SETTINGS.search(prose) is not None
+        self._stack = [_Context(0, "unknown" if _AD().search(prose) else "")]
 
     def lines(self) -> Iterator[Line]:
         """Each line of the prose."""
-        start, is_first = 0, True
-        lines = self._prose.split("\n")
-        for index, line in enumerate(lines):
-            end = min(start + len(line) + 1, len(self._prose))
+        start, is_first, is_listed = 0, True, False
+        for line in self._prose.split("\n"):
+            stop = start + len(line)
+            end = min(stop + 1, len(self._prose))
+            bullet = _BULLET.match(self._text, start, stop)
             if not line.strip():
-                self._blank(start, lines, index)
-            elif line.strip(_HIDDEN) == "":
-                self._pop(_PARAGRAPH, but_closed=True)
-            elif (heading := self._heading(line, start, end, is_first)) is not None:
-                yield heading
-                is_first = False
-                start = end
-                continue
+                if not _BULLET.match(self._text, end):
+                    self._pop(_PARAGRAPH)
+                    is_listed = False
+                yield Line(start, start, end, False)
+            elif self._is_heading(start, stop, bullet, is_first):
+                is_listed = bullet is not None
+                yield Line(start, end, end, False)
             else:
-                is_first = False
-            yield from self._line(line, start, end)
+                if bullet is not None:
+                    self._pop(_level(bullet))
+                elif is_listed and line[0] not in " \t" and self._stack[-1].kind != "closed":
+                    self._pop(_PARAGRAPH)
+                is_listed = bullet is not None or (is_listed and line[0] in " \t")
+                yield from self._line(start, stop, end, bullet)
+            is_first = is_first and not line.strip()
             start = end
 
-    def _pop(self, level: float, but_closed: bool = False) -> None:
-        self._stack = [
-            each
-            for each in self._stack
-            if each.level < level or (but_closed and each.kind == "closed")
-        ]
+    def _pop(self, level: int) -> None:
+        while self._stack[-1].level >= level:
+            self._stack.pop()
 
-    def _blank(self, start: int, lines: list[str], index: int) -> None:
-        """A blank line ends a paragraph, and a list that does not go on after it."""
-        place = start + 1
-        for line in lines[index + 1 : index + 3]:
-            if line.strip():
-                if _BULLET.match(self._text, place, place + len(line)):
-                    return
-                break
-            place += len(line) + 1
-        self._pop(_PARAGRAPH)
-        self._is_listed, self._subject = False, ""
+    def _open(self, level: int, kind: str, name: Span | None = None) -> None:
+        """Begin what a heading, a label or a bullet names; it is in what is above it."""
+        outer = self._stack[-1]
+        is_user = outer.is_user or kind == "user"
+        kind = "" if kind in ("user", "project") else "unknown" if kind == "other" else kind
+        project = name or outer.project
+        if "closed" in (kind, outer.kind):
+            kind = "closed"
+        elif "unknown" in (kind, outer.kind):
+            project = name if outer.kind != "unknown" else None
+            kind = "unknown"
+        self._stack.append(_Context(level, kind or outer.kind, project, is_user))
 
     def _raw(self, start: int, end: int) -> str:
         return self._text[start:end].strip(" \t*_#`")
 
-    def _heading(self, line: str, start: int, end: int, is_first: bool) -> Line | None:
-        """What a heading, a title or a label alone on its line begins."""
-        heading = Line(start, end, end, True, False)
-        level: float
-        stop = start + len(line)
-        hashes = _HASHES.match(line)
+    def _is_heading(
+        self, start: int, stop: int, bullet: re.Match[str] | None, is_first: bool
+    ) -> bool:
+        """Whether a line is a heading, a title or a label alone, which then begins."""
+        hashes = _HASHES.match(self._prose, start, stop)
         if hashes is not None:
-            level = len(hashes[1])
+            self._pop(len(hashes[1]))
+            self._section(len(hashes[1]), *hashes.span(2))
+            return True
+        place = start if bullet is None else bullet.end()
+        alone = _ALONE.match(self._prose, place, stop)
+        if alone is not None:
+            level = _PARAGRAPH if bullet is None else _level(bullet)
+            kind = kind_of(self._raw(*alone.span(1)))
             self._pop(level)
-            self._is_listed, self._subject = False, ""
-            self._section(level, start + hashes.start(2), start + hashes.end(2))
-            return heading
-        bullet = _BULLET.match(self._text, start, stop)
-        alone = _ALONE.match(line)
-        if alone is not None and _HIDDEN not in line:
-            kind = self._kind(start + alone.start(1), start + alone.end(1), bullet)
-            level_of = _PARAGRAPH if bullet is None else _LIST + _indent(bullet)
-            self._pop(level_of)
-            self._is_listed = bullet is not None
-            if kind in ("unknown", "other", "project"):
-                kind = "closed"
-            self._stack.append(_Context(level_of, kind))
-            return heading
-        title = None if bullet else _TITLE.match(line)
+            self._open(level, "closed" if kind in ("unknown", "other", "project") else kind)
+            return True
+        title = None if bullet else _TITLE.match(self._prose, start, stop)
         if title is None:
-            return None
-        has_bullets = _BULLET.match(self._text, end) is not None
-        is_title = (
-            is_first and not _STATEMENT.match(title[1]) and title[1].count(" ") < 6
-        ) and bool(self._prose[end : end + 1].strip())
-        if not has_bullets and not is_title:
-            return None
-        place = start + title.start(1)
-        kind = self._kind(place, start + title.end(1), None)
-        if has_bullets:
-            self._pop(_TITLE_LEVEL)
-            level = _TITLE_LEVEL if kind in ("closed", "", "unknown") else _PARAGRAPH
-            kind = {"other": "closed", "project": "unknown"}.get(kind, kind)
-        else:
-            self._pop(_PARAGRAPH)
-            level = _PARAGRAPH
-            kind = "closed" if kind in ("unknown", "other", "project") else kind
-        self._is_listed, self._subject = False, ""
-        self._stack.append(_Context(level, kind))
-        return heading
-
-    def _kind(self, start: int, end: int, bullet: re.Match[str] | None) -> str:
-        start = start if bullet is None else max(start, bullet.end())
-        return kind_of(self._raw(start, end)) if start < end else "unknown"
+            return False
+        has_bullets = _BULLET.match(self._text, stop + 1) is not None
+        if not has_bullets and not (is_first and self._prose[stop + 1 : stop + 2].strip()):
+            return False
+        kind = kind_of(self._raw(*title.span(1)))
+        self._pop(_PARAGRAPH)
+        is_unknown = kind == "project" or (kind == "works_on" and not has_bullets)
+        self._open(_PARAGRAPH, "unknown" if is_unknown else kind)
+        return True
 
     def _section(self, level: int, start: int, end: int) -> None:
         """What a heading with hash marks begins: ``## Stack``, ``# Project notes: Wren``."""
         inline = _INLINE.match(self._prose, start, end)
         if inline is None:
-            parts = re.split(r" [–—-] | \(", self._raw(start, end))
-            kind = "user" if "user" in map(kind_of, parts) else kind_of(self._raw(start, end))
-            kind = "" if kind == "project" else kind
-            name = None
-            if kind in ("unknown", "other"):
-                first = self._text[start:end].partition(" (")[0].partition(" – ")[0].rstrip(" *_")
-                match = re.match(r"\W*(?:[Pp]roject )?", self._text[start:end])
-                at = start + (match.end() if match else 0)
-                if _NAME.fullmatch(self._text, at, start + len(first)) and not _NO_NAME.search(
-                    first
-                ):
-                    name = at, start + len(first)
-                words = set(_WORD.findall(self._raw(start, end).lower()))
-                kind = "unknown" if NO_LABELS.isdisjoint(words) else "closed"
-            self._stack.append(_Context(level, kind, None, name))
+            kind = kind_of(self._raw(start, end))
+            first = re.split(r" \(| – ", self._text[start:end])[0].rstrip(" *_")
+            named = re.compile(r"\W*(?:[Pp]roject )?").match(self._text, start, end)
+            place = named.end() if named else start
+            name = _NAME.fullmatch(self._text, place, start + len(first))
+            is_other = _NO_NAME.search(first) or not WORDS["OTHERS"].isdisjoint(
+                _words(self._raw(start, end))
+            )
+            is_name = kind in ("unknown", "other") and not is_other
+            self._open(level, kind, name.span() if name and is_name else None)
             return
         kind, value = kind_of(self._raw(start, inline.end(1))), (inline.end(), end)
         if kind in ("project", "works_on"):
-            self.items.append(Item(*value, "project", is_inline=True))
-            self._stack.append(_Context(level, "", value))
+            self.items.append(Item(*value, "project", "project"))
+            self._open(level, "", value)
+        elif kind == "decided" and self._stack[-1].kind != "closed":
+            self.items.append(Item(*value, kind, "decision"))
+            self._open(level, "")
         else:
-            is_stated = kind == "decided" and not self._is_closed()
-            if is_stated:
-                self.items.append(Item(*value, "decided", is_inline=True, is_heading=True))
-            self._stack.append(_Context(level, "" if is_stated else "unknown"))
+            self._open(level, "unknown")
 
-    def _is_closed(self) -> bool:
-        return any(each.kind == "closed" for each in self._stack)
-
-    def _line(self, line: str, start: int, end: int) -> Iterator[Line]:
+    def _line(
+        self, start: int, stop: int, end: int, bullet: re.Match[str] | None
+    ) -> Iterator[Line]:
         """A line, in parts if it has labels after its first sentence."""
-        stop = start + len(line)
-        bullet = _BULLET.match(self._text, start, stop)
-        if bullet is not None:
-            self._pop(_LIST + _indent(bullet))
-            self._is_listed = True
-        elif self._is_listed and not line.startswith((" ", "\t")):
-            self._pop(_PARAGRAPH, but_closed=True)
-            self._is_listed, self._subject = False, ""
-        is_read = not self._is_closed()
+        outer = self._stack[-1]
         place = start if bullet is None else bullet.end()
-        is_nest = bullet is not None and self._nests(end, _indent(bullet))
-        if bullet is not None:
-            if _OF_OTHER.match(self._prose, place, stop):
-                self._subject = "other"
-            elif _OF_USER_LINE.match(self._prose, place, stop):
-                self._subject = "user"
-            elif self._subject == "other":
-                is_read = is_read and not _WITHOUT_SUBJECT.match(self._prose, place, stop)
-            elif self._subject == "" and self._outer() == "unknown":
-                is_read = is_read and not _OF_A_PERSON.match(self._prose, place, stop)
-        words = start
-        is_checkbox = bullet is not None and bullet[2] is not None
-        parts = [(start, stop)]
-        if is_read and line.strip() and not is_checkbox:
-            parts = self._parts(place, start, stop)
-            words, is_read = self._item(start, place, parts[0][1], bullet)
-        if is_nest and bullet is not None:
+        is_read = outer.kind != "closed"
+        if bullet is not None and _OF_OTHER().match(self._prose, place, stop):
+            if outer.kind not in ("unknown", "closed", "decided"):
+                self._open(_PARAGRAPH, "unknown")
+        elif bullet is not None and outer.kind == "unknown":
+            is_read = not _WITHOUT_SUBJECT().match(self._prose, place, stop)
+        if is_read and not (bullet and bullet[2]):
+            begins = [place, *self._later_labels(place, stop)]
+            ends = [*begins[1:], stop]
+            for index, (first, last) in enumerate(zip(begins, ends, strict=True)):
+                words, is_part_read = self._item(first, last, bullet)
+                begin = first if index else start
+                yield Line(begin, max(begin, words), last if last < stop else end, is_part_read)
+        else:
+            yield Line(start, start, end, is_read)
+        nested = _BULLET.match(self._text, end) if bullet else None
+        if bullet and nested and self._stack[-1].level < _level(bullet) < _level(nested):
             kind = kind_of(self._raw(place, stop))
-            kind = "unknown" if kind in ("other", "project") else kind
-            self._stack.append(_Context(_LIST + _indent(bullet), kind))
-        yield Line(start, end if len(parts) == 1 else parts[1][0], words, False, is_read)
-        for (first, last), (following, _) in pairwise([*parts[1:], (end, end)]):
-            words, is_part_read = self._item(first, first, last, None)
-            yield Line(first, following, words, False, is_read and is_part_read)
+            self._open(_level(bullet), "unknown" if kind == "project" else kind)
 
-    def _parts(self, place: int, start: int, stop: int) -> list[Span]:
-        """The parts of a line: "I'm building Harbor. Stack: Go, Redis. Hosting: Hetzner." """
+    def _later_labels(self, place: int, stop: int) -> list[int]:
+        """Where parts begin: "I'm building Harbor. Stack: Go, Redis. Hosting: Hetzner." """
         labels = [
-            match
+            match.start(1)
             for match in _LATER_LABEL.finditer(self._prose, place, stop)
             if kind_of(match[1]) in _STATING
         ]
-        inline = _INLINE.match(self._prose, place, stop) if labels else None
-        label = "unknown" if inline is None else kind_of(self._raw(place, inline.end(1)))
-        is_of_user = label in ("uses", "prefers", "works_on", "project") or (
-            inline is None and _WORK.match(self._prose, place, stop) is not None
-        )
-        if not labels or not is_of_user:
-            return [(start, stop)]
-        begins = [start, *(match.start(1) for match in labels)]
-        ends = [*(match.start() + 1 for match in labels), stop]
-        return list(zip(begins, ends, strict=True))
-
-    def _nests(self, end: int, indent: int) -> bool:
-        following = _BULLET.match(self._text, end)
-        return following is not None and _indent(following) > indent
-
-    def _item(
-        self, start: int, place: int, stop: int, bullet: re.Match[str] | None
-    ) -> tuple[int, bool]:
-        """Where the words after the label of a line begin, and whether they are read."""
-        outer = self._outer()
-        project = next((each.project for each in reversed(self._stack) if each.project), None)
+        if not labels or _WORK.match(self._prose, place, stop):
+            return labels
         inline = _INLINE.match(self._prose, place, stop)
-        if inline is not None and _HIDDEN in self._prose[place:stop]:
-            return start, True
-        label = "" if inline is None else self._raw(place, inline.end(1))
-        kind = "" if inline is None else kind_of(label)
-        if inline is not None and bullet is None and self._is_code(start, stop, label, inline[2]):
-            return start, False
-        value = (0, 0) if inline is None else (inline.end(), stop)
-        words = [word.lower() for word in _WORD.findall(label)]
-        if kind == "closed" or (self._is_ad and outer in ("", "uses", "prefers")):
-            return start, kind in ("", "user", "unknown", "closed", "decided")
-        if outer == "unknown" and kind != "decided":
-            named = self._project_of_heading()
-            if kind == "uses" and named and WORDS["OWN"].isdisjoint(words):
-                self.items.append(Item(*value, kind, named, True))
-                return value[0], False
-            return start, kind in ("", "user", "unknown")
+        kind = "unknown" if inline is None else kind_of(self._raw(place, inline.end(1)))
+        return labels if kind in ("uses", "prefers", "works_on", "project") else []
+
+    def _item(self, place: int, stop: int, bullet: re.Match[str] | None) -> tuple[int, bool]:
+        """Where the words of the item begin, or 0, and whether they are read."""
+        outer = self._stack[-1]
+        inline = _INLINE.match(self._prose, place, stop)
         if inline is None:
-            verb = _USES.match(self._text, place, stop) if bullet and not outer else None
-            if verb and any(each.kind == "user" for each in self._stack):
-                self.items.append(Item(verb.end(), stop, "uses", None, True, label="tools shell"))
-            if outer in ("prefers", "uses", "decided", "works_on"):
-                self.items.append(Item(place, stop, outer, project))
-            return start, True
+            if outer.kind in _STATING:
+                self.items.append(Item(place, stop, outer.kind, "", outer.project))
+            return place if outer.kind in _STATING else 0, True
+        label, value = self._raw(place, inline.end(1)), inline.end()
+        kind, words = kind_of(label), set(_words(label))
+        is_plain = kind in ("", "user", "unknown")
+        is_key = not bullet and label[:1].islower() and (self._has_settings or inline[2] == " =")
+        if kind == "closed" or is_key:
+            return 0, False
         if kind == "other":
-            if not any(each.kind == "user" for each in self._stack):
-                self._pop(_RECORD)
-                self._stack.append(_Context(_RECORD, "unknown"))
-            return start, True
-        if kind == "project" or (kind == "works_on" and words in (["project"],)):
-            nested = bullet is not None and self._nests(stop + 1, _indent(bullet))
-            level = _LIST + _indent(bullet) if nested and bullet else _PROJECT
-            self._stack = [each for each in self._stack if each.level not in (level, _PROJECT)]
-            self._stack.append(_Context(level, "", value))
-            self._stack.sort(key=lambda each: each.level)
-            self.items.append(Item(*value, "project", is_inline=True, is_own=kind == "works_on"))
-            return value[0], False
-        if outer == "decided":
-            if kind == "uses" or not _DATES.sub("", label).strip(" ()[]:,"):
-                self.items.append(Item(place, stop, outer, project))
-                return start, True
-            if kind != "decided":
-                return start, True
-        if outer == "prefers" and kind in ("", "user", "unknown", "uses"):
-            if set(words) <= WORDS["ASPECTS"] | WORDS["ANY"] | WORDS["USES"]:
-                self.items.append(Item(place, stop, outer, None, label=label))
-                return value[0], True
-            return start, True
-        if outer == "uses" and kind in ("", "user", "unknown"):
-            if set(words) <= WORDS["USED_FOR"] | WORDS["ANY"] | WORDS["USES"]:
-                self.items.append(Item(*value, outer, project, True, label=label))
-                return value[0], True
-            self.items.append(Item(place, stop, outer, project))
-            return place, True
-        if outer == "works_on" and kind == "unknown" and bullet is not None:
-            self.items.append(Item(place, stop, outer))
-            return place, True
-        if kind in ("prefers", "uses", "decided", "works_on"):
-            is_own = kind != "uses" or not WORDS["OWN"].isdisjoint(words)
-            is_own = is_own or words[0] in ("my", "user", "user's")
-            of = None if is_own else project
-            self.items.append(Item(*value, kind, of, True, label=label))
-            return value[0], of is None
-        if project is not None:
-            self.items.append(Item(*value, "record", project, True))
-        elif kind in ("", "user"):
-            inner = _INLINE.match(self._prose, *value)
-            if inner is not None and kind_of(inner[1]) in _STATING:
-                return self._item(start, inner.start(), stop, bullet)
-        return start, True
-
-    def _outer(self) -> str:
-        """What the headings and labels above a line say about it."""
-        kinds = [each.kind for each in self._stack if each.kind not in ("", "user")]
-        return "unknown" if "unknown" in kinds else kinds[-1] if kinds else ""
-
-    def _is_code(self, start: int, stop: int, label: str, mark: str) -> bool:
-        """Whether a line is one of a configuration: a key in small letters, beside others."""
-        is_later = start > 0 and self._prose[start - 1] != "\n"
-        if is_later or label[:1].isupper() or self._text[start:stop].startswith("*"):
-            return False
-        before = self._text.rfind("\n", max(0, start - 200), max(0, start - 1)) + 1
-        return mark == " =" or any(
-            _KEY.match(self._text, place) is not None
-            for place in (before if before < start else stop, stop + 1)
-        )
-
-    def _project_of_heading(self) -> Span | None:
-        """The name in the heading, if all others are known."""
-        unknown = [each for each in self._stack if each.kind == "unknown"]
-        if len(unknown) != 1 or unknown[0].name is None:
-            return None
-        return unknown[0].name
+            if not outer.is_user and outer.kind not in ("unknown", "closed"):
+                self._open(_PARAGRAPH, "unknown")
+            return 0, True
+        if outer.kind == "unknown" and (is_plain or not (kind == "decided" or outer.project)):
+            return 0, is_plain
+        if kind == "project" or words == {"project"}:
+            self.items.append(Item(value, stop, kind, "project"))
+            self._pop(_PROJECT)
+            self._open(_PROJECT, "", (value, stop))
+            return value, False
+        if kind == "uses" and outer.kind == "prefers":
+            kind = "prefers"
+        elif is_plain and outer.kind in _STATING:
+            known = words <= WORDS["ANY"] | WORDS["USES"] | WORDS.get(
+                f"ITEM_{outer.kind.upper()}", words
+            )
+            if not known and outer.kind == "prefers":
+                return 0, True
+            if outer.kind == "decided" and _DATES.sub("", label).strip(" ()[]:,"):
+                return 0, True
+            kind, label = outer.kind, label if known and outer.kind == "uses" else ""
+            value = value if label else place
+        elif is_plain:
+            return 0, True
+        is_own = kind != "uses" or not words.isdisjoint(WORDS["OWN"] | WORDS["USER"])
+        project = None if is_own else outer.project
+        if outer.kind != "unknown" or project or kind == "decided":
+            self.items.append(Item(value, stop, kind, label if value > place else "", project))
+        return value, project is None
 
 
-def _indent(bullet: re.Match[str]) -> int:
-    return len(bullet[1].expandtabs(4))
+def _words(label: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(label)]
+
+
+def _level(bullet: re.Match[str]) -> int:
+    return _LIST + len(bullet[1].expandtabs(4))

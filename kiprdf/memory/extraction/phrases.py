@@ -24,13 +24,14 @@ _CLAUSE_END = re.compile(
     re.I,
 )
 _OPEN = re.compile(
-    r"\b(?:if|unless|whether|until(?!\s+\w+(?:\s+\w+)?\s*$)|once|when|pending|assuming|provided"
+    r"\b(?:if|unless|whether|once|when|pending|assuming|provided"
     r"|depending|or\s+not|maybe"
     r"|perhaps|you|someday|eventually|lol|jk|haha|nope|decided\s+not|regret(?:s|ted)?)\b"
     rf"|[{PRIVATE}\ue003\ue004]",
     re.I,
 )
 """What makes a decision depend on something."""
+_UNTIL = re.compile(r"\buntil\b(?!\s+\w+(?:\s+\w+)?\s*$)", re.I)
 _VAGUE = re.compile(
     r"^(?:dis)?agree$|^differ$|^go$|^(?:try|start)$|^(?:think|sleep|reflect|ponder|mull)\b"
     r"|^\w+(?:\s+(?:with|for|on|to))?\s+(?:it|this|that|them|him|her|so)$",
@@ -73,9 +74,16 @@ def decision_end(prose: str, start: int) -> int:
     return len(prose) if match is None else match.start()
 
 
-def decision(document: Document, start: int, end: int, negation: str = "") -> str | None:
-    """The name of a decision; None for what is open, or names nothing."""
+def decision(
+    document: Document, start: int, end: int, negation: str = "", may_end: bool = False
+) -> str | None:
+    """The name of a decision; None for what is open, or names nothing.
+
+    One that ``may_end`` can have a clause after "until".
+    """
     if _OPEN.search(document.prose, start, end):
+        return None
+    if not may_end and _UNTIL.search(document.prose, start, end):
         return None
     text = f"{negation}{document.text[start:end]}"
     text = " ".join(text.replace("`", "").replace("**", "").split()).strip(_MARKS)
