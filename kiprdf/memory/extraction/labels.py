@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"(?<!\S)(?P<joint>(?:\(\d{1,2}\)|\d{1,2}\)|\(?[a-h]\))\s+)
 _EDGES = re.compile(r"[ *_.]*(?:(?:and|plus|via|through) )?(?P<words>.*?)[ *_.!]*$", re.S | re.I)
 
 _MARK = r"[?\ue000-\ue005{}<>=|·\[\]→⇒]|->"
-_UNSURE = lazily(rf"(?i:{_MARK}|\b(?:<RISK>|<OPEN>|<UNSURE>)\b)")
+_NOT_NOW = lazily(rf"(?i:{_MARK}|\b(?:<RISK>|<OPEN>|<NOT_NOW>)\b)")
 _UNLIKED = lazily(
     rf"(?i:{_MARK}|\b(?:<RISK>|<OPEN>)\b| <THIRD>\b"
     r"|^(?:<THIRD>|<PAST>|hate|like|love|want|need|ask|call|check)\b)"
@@ -176,7 +176,7 @@ def _whole(named: list[Named | None]) -> list[Named] | None:
 
 def _tools(text: Text, item: Item, end: int) -> list[Named] | None:
     """The known tools of a list, if each part of it is a tool or a name."""
-    if _UNSURE().search(text.reading, item.start, end):
+    if _NOT_NOW().search(text.reading, item.start, end):
         return None
     result: list[Named] = []
     parts = _split(text.reading, item.start, end, _JOINT)
@@ -218,7 +218,7 @@ def _liked(text: Text, item: Item, end: int) -> list[Named] | None:
         _tool(text, item, *part, is_alone=True) for part in _split(prose, item.start, end, _JOINT)
     ]
     if tools and all(tools):
-        return None if _UNSURE().search(text.reading, item.start, end) else _whole(tools)
+        return None if _NOT_NOW().search(text.reading, item.start, end) else _whole(tools)
     parts = _split(prose, item.start, end, _COMMA if item.label else _WHOLE)
     return _whole(
         [
@@ -249,7 +249,7 @@ def _projects(document: Document, item: Item, end: int) -> list[Named] | None:
     """The projects of a list, or the one that an item names and describes."""
     prose = document.prose
     if item.label and item.kind == "works_on":
-        if _UNSURE().search(prose, item.start, end):
+        if _NOT_NOW().search(prose, item.start, end):
             return None
         if _NOT_OWN().search(document.paragraph_at(item.start)):
             return None
@@ -262,7 +262,7 @@ def _projects(document: Document, item: Item, end: int) -> list[Named] | None:
 def _project(document: Document, item: Item, start: int, end: int) -> Named | None:
     description = _DESCRIPTION.search(document.prose, start, end)
     stop = description.start() if description else end
-    if description and (_UNSURE().search(description[0]) or _OTHER_TIME().search(description[0])):
+    if description and (_NOT_NOW().search(description[0]) or _OTHER_TIME().search(description[0])):
         return None
     words = document.prose[start:stop]
     if _EMPTY().fullmatch(words) or _OPEN().search(words):
