@@ -325,14 +325,14 @@ class Outline:
         if kind == "uses" and outer.kind == "prefers":
             kind = "prefers"
         elif is_plain and outer.kind in _STATING:
-            is_known = words <= WORDS["ANY"] | WORDS["USES"] | WORDS.get(
+            is_aspect = words <= WORDS["ANY"] | WORDS["USES"] | WORDS.get(
                 f"ITEM_{outer.kind.upper()}", words
             )
-            if not is_known and outer.kind == "prefers":
+            if not is_aspect and outer.kind == "prefers":
                 return 0, True
             if outer.kind == "decided" and _DATES.sub("", label).strip(" ()[]:,"):
                 return 0, True
-            kind, label = outer.kind, label if is_known and outer.kind == "uses" else ""
+            kind, label = outer.kind, label if is_aspect and outer.kind == "uses" else ""
             value = value if label else place
         elif is_plain:
             return 0, True
