@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from pyoxigraph import NamedNode
 
+from kiprdf.budget import paced
 from kiprdf.collector import cached
 from kiprdf.dataclasses import dataclass
 from kiprdf.errors import shown
@@ -209,7 +210,7 @@ class Identifier:
         index = self.naming.index
         nodes = sorted({*self.by_subject, *stubs}, key=lambda node: node.value)
         index.prefetch(filter(None, (index.element(node.value) for node in nodes)))
-        for node in nodes:
+        for node in paced(nodes):
             try:
                 identity = self._identity(node)
             except ValueError as fault:
@@ -219,7 +220,7 @@ class Identifier:
                 new.append(node)
             else:
                 self._add(node, identity, self._classes(node))
-        for node in new:
+        for node in paced(new):
             try:
                 self._name(node)
             except ValueError as fault:

@@ -225,7 +225,9 @@ _KEY = re.compile(
     re.I,
 )
 _CODE = re.compile(
-    rf"\bpass(?:word|phrase|code)\b(?!\s{_ABOUT})|\b(?-i:PIN)\b|\d{{5}}|(?:\d[ -]?){{6}}"
+    rf"\bpass(?:word|phrase|code)\b(?!\s{_ABOUT})|\b(?-i:PIN)\b|(?:\d[ -]?){{6}}"
+    # Not within a name such as Xq31337zv.
+    r"|(?<![a-z])\d{5}|\d{5}(?![a-z\d])"
     # Letters and digits by turns, without a word.
     r"|(?<![\w-])(?=[a-z\d-]{8})(?![\w-]{0,80}[a-z]{4})(?:[a-z]{1,9}-?\d{1,9}-?){2}[a-z]{1,9}-?\d"
     r"|(?<![\w-])(?=[a-z\d]{8})(?:(?:[a-z]{1,20}\d{1,9}){2}|(?:\d{1,9}[a-z]{1,20}){2})"
