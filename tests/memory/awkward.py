@@ -10,7 +10,7 @@ of its names.
 The files ``held_out_…`` were written after the patterns, by authors who had not seen them; half of
 the third is made to be misread. Who writes patterns does not look at them: their faults are never
 printed, only their figures. ``held_out_4.jsonl`` is what people and models leave behind, rather
-than puzzles; so are the last 760 notes of ``awkward.jsonl``, which were held out before.
+than puzzles; so are the last 740 notes of ``awkward.jsonl``, which were held out before.
 """
 
 from __future__ import annotations
