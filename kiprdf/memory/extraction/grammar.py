@@ -207,10 +207,9 @@ class _Reader:
                 is_subject = _GERUND.match(self.prose, start) and _VERB_OF_GERUND().match(
                     self.prose, end
                 )
-                harmless = [
-                    place for place in places if not is_subject and self._is_harmless(place, result)
-                ]
-                rest = self._later(harmless[0], count) if harmless else None
+                harmless = (place for place in places if self._is_harmless(place, result))
+                place = None if is_subject else next(harmless, None)
+                rest = None if place is None else self._later(place, count)
             if rest is not None:
                 return result + rest
         return None

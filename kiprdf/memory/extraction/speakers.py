@@ -75,36 +75,22 @@ def of_user(prose: str) -> tuple[str, list[Answer]]:
     return prose, answers
 
 
+_GROUPS = sorted(
+    word_set(
+        "team squad company crew studio startup lab family household choir band club office"
+        " department agency clinic"
+    )
+)
 _TEAM = re.compile(
     r"\b(?=[moet])(?<!\bin )(?<!\bof )(?<!\bon )(?<!\bfrom )(?<!\bwith )(?<!\bto )(?<!\bfor )"
-    r"(?:(?:my|our)\s+(?:whole\s+|entire\s+|little\s+)?(?:team|squad|company|crew|studio|startup"
-    r"|lab|(?:research|thesis)\s+group|family|household|choir|band|club|office|department|agency"
-    r"|clinic)"
+    r"(?:(?:my|our)\s+(?:whole\s+|entire\s+|little\s+)?"
+    rf"(?:{'|'.join(_GROUPS)}|(?:research|thesis)\s+group)"
     r"|the\s+(?:whole|entire)\s+team|(?:(?<=\n)|\A)team(?=\s+(?:agreed|decided|voted|chose))"
     r"|everyone\s+(?:here|on\s+(?:my|our|the)\s+team))(?=\s+[a-z])",
     re.I,
 )
 """Who is meant by "we"."""
-_TEAM_WORDS = (
-    "team",
-    "squad",
-    "company",
-    "crew",
-    "studio",
-    "startup",
-    "lab",
-    "group",
-    "everyone",
-    "family",
-    "household",
-    "choir",
-    "band",
-    "club",
-    "office",
-    "department",
-    "agency",
-    "clinic",
-)
+_TEAM_WORDS = (*_GROUPS, "group", "everyone")
 
 
 def _as_i(match: re.Match[str]) -> str:
